@@ -256,6 +256,16 @@ CREATE OR REPLACE FUNCTION public.deleted_wikis()
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select k.wiki_id, k.workspace_id from wikis k where k.workspace_id is null $function$;
 
+-- The name of a file as a title, in lower case.
+CREATE OR REPLACE FUNCTION public.file_title_key(filename text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+$function$;
+
 -- Whether the first user has been created, which everybody is told.
 CREATE OR REPLACE FUNCTION public.has_users()
  RETURNS boolean
@@ -395,6 +405,22 @@ AS $function$
   )
   select count(*) from ended
 $function$;
+
+-- Notes what links and texts call a file.
+CREATE OR REPLACE FUNCTION public.name_upload_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.kind <> 'section' then
+    new.name_key := lower(normalize(new.filename));
+  end if;
+  if new.kind = 'file' then
+    new.title_key := file_title_key(new.filename);
+  end if;
+  return new;
+end $function$;
 
 -- Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.
 CREATE OR REPLACE FUNCTION public.open_own_invitation(invitation text)
@@ -1910,7 +1936,7 @@ alter table templates enable row level security;
 create policy of_the_wiki on templates for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of.
+-- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of. name_key, title_key: the name in lower case, and without folders and extension as a title; null for sections, title_key for all but files.
 create table upload_files (
   wiki_id          text      collate "C" not null,
   upload_id        text      collate "C" not null,
@@ -1936,6 +1962,8 @@ create table upload_files (
   begun_by         text,
   renamed_from     text      not null default ''::text,
   position         integer,
+  name_key         text      collate "C",
+  title_key        text      collate "C",
   PRIMARY KEY (wiki_id, upload_id, file_no),
   CHECK (((received >= 0) AND (received <= byte_size))),
   CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text, 'section'::text]))),
@@ -1946,13 +1974,16 @@ create table upload_files (
 );
 CREATE INDEX upload_files_attached ON upload_files USING btree (wiki_id, filename) WHERE (is_attachment AND (status = 'done'::text));
 CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
+CREATE INDEX upload_files_by_name_key ON upload_files USING btree (wiki_id, name_key) WHERE ((status = 'done'::text) AND (name_key IS NOT NULL));
 CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
 CREATE INDEX upload_files_by_sha256 ON upload_files USING btree (sha256);
+CREATE INDEX upload_files_by_title_key ON upload_files USING btree (wiki_id, title_key) WHERE ((status = 'done'::text) AND (title_key IS NOT NULL));
 CREATE INDEX upload_files_failed ON upload_files USING btree (wiki_id, upload_id) WHERE ((kind = 'file'::text) AND (status = 'failed'::text) AND (sha256 <> ''::text));
 CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
 CREATE INDEX upload_files_renamed ON upload_files USING btree (wiki_id, renamed_from) WHERE (renamed_from <> ''::text);
 CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
 CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
+CREATE TRIGGER name_upload_file BEFORE INSERT ON upload_files FOR EACH ROW EXECUTE FUNCTION name_upload_file();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON upload_files REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON upload_files REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
 CREATE TRIGGER usage_on_update AFTER UPDATE ON upload_files REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();

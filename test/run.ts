@@ -36,7 +36,7 @@ const LONGEST = [
   'src/ingest/split-documents.test.ts',
   'test/fuzz-faults.test.ts',
   'test/kill-uploads.test.ts',
-  'src/ingest/title-links.test.ts',
+  'src/ingest/surroundings/title-links.test.ts',
   'test/start.test.ts',
   'test/workers.test.ts',
   'test/kill.test.ts',

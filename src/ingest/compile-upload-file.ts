@@ -3,17 +3,19 @@ import type { Query } from '../db/db.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
 import { titleFromFilename } from '../documents/formats/extracted.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
+import { pageOfReference } from '../documents/links/find-file.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
-import { type AttachedFile, withShownFiles } from './attached-files.ts';
-import { compileSections, type Surroundings } from './compile-sections.ts';
+import { compileSections } from './compile-sections.ts';
 import type { CompiledUploadFile, PendingFile, PlacedPicture } from './compiled-upload.ts';
 import { INTERRUPTED, isGivenUp } from './file-attempts.ts';
-import type { KnownTitles } from './known-titles.ts';
 import { placePictures, placePicturesOfText } from './pictures.ts';
 import type { SectionPlans } from './plan-sections.ts';
 import { readTextFile } from './read-text-file.ts';
+import { withShownFiles } from './surroundings/attached-files.ts';
+import type { KnownFiles } from './surroundings/files-around.ts';
+import type { KnownTitles } from './surroundings/known-titles.ts';
 
 export interface CompilingNeeds {
   blobs: Blobs;
@@ -33,29 +35,22 @@ interface Read {
 }
 
 /**
- * Answers what makes the pages of each file of an upload: one, or several of a document that is too long for one. `pages`
- * are the paths of all its files and folders, `titles` what a document may name, `attached` the files that are
- * no pages.
+ * Answers what makes the pages of each file of an upload: one, or several of a document that is too long for one. `around`
+ * are the files that its texts may refer to, `titles` what a document may name.
  */
 export function fileCompiler(
   { blobs, reader, sandbox, log }: CompilingNeeds,
   query: Query,
   upload: { wiki_id: string; upload_id: string },
   {
-    pages,
+    around,
     titles,
-    attached,
-    site_root,
     plans,
     stopping,
-  }: Omit<Surroundings, 'titles'> & {
-    titles: KnownTitles;
-    attached: ReadonlyMap<string, AttachedFile>;
-    plans: SectionPlans;
-    stopping: AbortSignal;
-  },
+  }: { around: KnownFiles; titles: KnownTitles; plans: SectionPlans; stopping: AbortSignal },
 ): (file: PendingFile) => Promise<CompiledUploadFile[]> {
   const { wiki_id, upload_id } = upload;
+  const { site_root } = around.known();
   return async (file) => {
     if (file.kind === 'folder') {
       const page = await folderPage(file, file.filename);
@@ -64,18 +59,14 @@ export function fileCompiler(
     const { result, pictures, text } = await readBytes(file);
     const compiled =
       'parts' in result
-        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, {
-            pages,
-            titles: await titles.all(),
-            site_root,
-          })
+        ? await compileSections({ query, sandbox, plans, stopping }, upload, file, result, await allAround())
         : [{ file, result, page: result.ok ? result : undefined, pictures: [] }];
     const own = { wiki_id, page_id: file.page_id };
     const placed = text ? await placePicturesOfText(query, blobs, own, text, compiled) : { compiled, pictures };
     const made = await Promise.all(
       placed.compiled.map((each) => (each.file === file ? ofFile(each, placed.pictures) : each)),
     );
-    return Promise.all(made.map((each) => withShownFiles(query, wiki_id, attached, each)));
+    return Promise.all(made.map((each) => withShownFiles(query, wiki_id, around.known().attached, each)));
   };
 
   async function ofFile(compiled: CompiledUploadFile, pictures: readonly PlacedPicture[]): Promise<CompiledUploadFile> {
@@ -83,7 +74,7 @@ export function fileCompiler(
     if (result.ok) return { ...compiled, pictures };
     // Other pages lie under the page of this file, so the folder gets a page all the same.
     const folder = file.filename.slice(0, Math.max(file.filename.lastIndexOf('/'), 0));
-    const page = pages.get(folder) === file.page_path ? await folderPage(file, folder) : undefined;
+    const page = around.known().pages.get(folder) === file.page_path ? await folderPage(file, folder) : undefined;
     return { ...compiled, page: page?.ok ? page : undefined };
   }
 
@@ -94,7 +85,7 @@ export function fileCompiler(
       const { bytes, rest } = await readTextFile(blobs, file);
       if (isDocument({ filename, content_type, bytes })) return await readDocument(file);
       const input = { wiki_id, filename, content_type, bytes, page_path, site_root, ...(rest && { rest }) };
-      const result = await compileWithTitles(input);
+      const result = await compileAmong(input);
       return { result, pictures: [], text: bytes };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -111,19 +102,34 @@ export function fileCompiler(
     if (!read.ok) return { result: read, pictures: [] };
     const { document, pictures } = await placePictures(query, blobs, { wiki_id, page_id }, read.document);
     const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path, site_root, document };
-    return { result: await compileWithTitles(input), pictures };
+    return { result: await compileAmong(input), pictures };
   }
 
-  /** A file that names other pages of the wiki is compiled again with their titles, which are known when its text is. */
-  async function compileWithTitles(input: CompileInput): Promise<CompileOutput | SplitOutput> {
+  /** The references and names of a long document are not known before its parts are compiled. */
+  async function allAround() {
+    await around.includeAll();
+    return { pages: around.known().pages, titles: await titles.all(), site_root };
+  }
+
+  /** What a text refers to and names is known when it is compiled: it is compiled again if that is elsewhere in the wiki. */
+  async function compileAmong(input: CompileInput): Promise<CompileOutput | SplitOutput> {
+    const { pages } = around.known();
     const result = await sandbox.compileOrSplit(input, pages, titles.known);
-    if (!result.ok || 'parts' in result || result.kind === 'markdown') return result;
-    const named = await titles.namedIn(result.text);
-    return named ? sandbox.compileOrSplit(input, pages, named) : result;
+    if (!result.ok || 'parts' in result) return result;
+    await around.include([{ file: input, references: result.references }]);
+    const now = around.known().pages;
+    const isFound = result.references.some(
+      (reference) => pageOfReference(reference, input, now) !== pageOfReference(reference, input, pages),
+    );
+    const named = result.kind === 'markdown' ? undefined : await titles.namedIn(result.text);
+    return isFound || named ? sandbox.compileOrSplit(input, now, named ?? titles.known) : result;
   }
 
   function folderPage({ page_path }: PendingFile, folder: string): Promise<CompileOutput> {
     const bytes = Buffer.from(`# ${titleFromFilename(`${folder}.md`).replace(/([\\`*_[\]<>#])/g, '\\$1')}\n`);
-    return sandbox.compile({ wiki_id, filename: 'folder.md', content_type: 'text/markdown', bytes, page_path }, pages);
+    return sandbox.compile(
+      { wiki_id, filename: 'folder.md', content_type: 'text/markdown', bytes, page_path },
+      around.known().pages,
+    );
   }
 }

@@ -5,9 +5,9 @@ import { sql } from '../db/sql.ts';
 import { lossesInWords } from '../documents/formats/loss-words.ts';
 import type { Loss } from '../documents/formats/losses.ts';
 import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
-import { NOT_SHOWN } from './attached-files.ts';
 import { type BrokenLinks, findBrokenLinks } from './broken-links.ts';
 import { USED_FOR_ORDER } from './order-files.ts';
+import { NOT_SHOWN } from './surroundings/attached-files.ts';
 
 interface Counts {
   files: number;

@@ -3,7 +3,6 @@ import { sql } from '../db/sql.ts';
 import { type ClaimedJob, defineRecordJob } from '../jobs/define-job.ts';
 import { advanceJob, endJob, lockJob } from '../jobs/record-queue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { attachedFiles, findAttachedFiles, leftOut, withAttachedFiles } from './attached-files.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { fileCompiler } from './compile-upload-file.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
@@ -16,14 +15,16 @@ import {
   takeBackAttempts,
   takeBackInterrupted,
 } from './file-attempts.ts';
-import { knownTitles } from './known-titles.ts';
 import { mergeEdits } from './merge-edits.ts';
 import { readOrder } from './order-files.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
+import { findAttachedFiles, leftOut } from './surroundings/attached-files.ts';
+import { type KnownFiles, openFilesAround } from './surroundings/files-around.ts';
+import { knownTitles } from './surroundings/known-titles.ts';
 import { markGone, noteReturnedFolders } from './sync-folder.ts';
-import { type FilesAround, skipUnchanged } from './unchanged-files.ts';
+import { skipUnchanged } from './unchanged-files.ts';
 import { unpackArchives } from './unpack-archives.ts';
 import { insertSections, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
@@ -56,10 +57,7 @@ export const ingestJob = defineRecordJob({
       return planUpload(query, job, given);
     });
     const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
-    const attached = await attachedFiles(db.query, upload);
-    const pages = withAttachedFiles(planned, attached);
-    const site_root = await siteRoot(db.query, job);
-    const around = { wiki_id: job.wiki_id, pages, attached, site_root };
+    const around = await openFilesAround(db.query, upload, planned, await siteRoot(db.query, job));
     await skipUnchanged(db, job, around);
     const plans = await openSectionPlans(db.query, upload);
     await giveUpSections(db.query, job);
@@ -68,16 +66,9 @@ export const ingestJob = defineRecordJob({
       { query: db.query, blobs: services.blobs, stopping: signal },
       upload,
       pending,
-      pages,
+      around,
     );
-    const compile = fileCompiler(services, db.query, upload, {
-      pages,
-      titles,
-      attached,
-      site_root,
-      plans,
-      stopping: signal,
-    });
+    const compile = fileCompiler(services, db.query, upload, { around, titles, plans, stopping: signal });
     const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, around, batch);
     const begun: number[] = [];
     try {
@@ -128,20 +119,20 @@ async function mergeAndWrite(
   db: Db,
   sandbox: Sandbox,
   job: ClaimedJob,
-  around: FilesAround,
+  around: KnownFiles,
   compiled: readonly CompiledUploadFile[],
 ): Promise<void> {
   const { wiki_id } = job;
   for (let left = MERGES - 1; ; left -= 1) {
     // Outside the transaction, since it renders.
-    const of = await mergeEdits({ query: db.query, sandbox, wiki_id }, around.pages, compiled);
+    const of = await mergeEdits({ query: db.query, sandbox, wiki_id }, around.known().pages, compiled);
     try {
       return await db.transaction(async (query) => {
         const upload_id = job.upload_id ?? '';
         await insertSections(query, { wiki_id, upload_id }, compiled);
         const { creator, progress } = await standOf(query, job, compiled.length);
         await advanceJob(query, job, progress);
-        await writeFiles(query, { wiki_id, upload_id, creator }, compiled, { of, isLast: left === 0 }, around);
+        await writeFiles(query, { wiki_id, upload_id, creator }, compiled, { of, isLast: left === 0 }, around.known());
       });
     } catch (error) {
       if (!(error instanceof EditedMeanwhileError)) throw error;

@@ -2,7 +2,6 @@ import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
-import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
 import type { GivenOrder } from '../documents/order/given-order.ts';
 import { byReadingOrder } from '../documents/reading-order.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
@@ -49,7 +48,7 @@ interface Placed {
 /**
  * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
  * name made before, wherever it is now, else a new one; a page in the trash stays there. Answers where each file, and each
- * folder, will be, for the links between them; and where those of earlier uploads are, their names with EARLIER before.
+ * folder, will be, for the links between them.
  * `given`: the order that the author of the files wrote down, for the positions of new pages.
  */
 export async function planUpload(
@@ -70,13 +69,6 @@ export async function planUpload(
     const isFolderPage = kind === 'file' && /(^|\/)(index|readme)\.[^./]+$/i.test(filename) && filename.includes('/');
     if (isFolderPage) pages.set(filename.slice(0, filename.lastIndexOf('/')), page_path);
   }
-  const earlier = await query<{ filename: string; path: string }>(sql`
-    select distinct on (f.filename) f.filename, p.path
-    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
-      and ${isNotRenamed}
-    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
-  for (const { filename, path } of earlier) if (!pages.has(filename)) pages.set(EARLIER_UPLOAD_PREFIX + filename, path);
   return pages;
 }
 
@@ -85,9 +77,6 @@ function foldersOf(filename: string): string[] {
   const segments = filename.split('/').slice(0, -1);
   return segments.map((_, i) => segments.slice(0, i + 1).join('/'));
 }
-
-/** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
-const EARLIER_MAX = 50_000;
 
 /** What has a page or may get one: no archive, nothing that could not be unpacked, no picture. Sections are planned with their file. */
 const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not (status = 'failed' and page_path = ''))`;

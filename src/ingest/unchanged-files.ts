@@ -6,23 +6,15 @@ import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import { programVersion } from '../programs/program-version.ts';
-import type { AttachedFile } from './attached-files.ts';
 import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
+import type { AttachedFile } from './surroundings/attached-files.ts';
+import type { FilesAround, KnownFiles } from './surroundings/files-around.ts';
 
 /** A page with more references is made again each time. */
 const REFERENCES_MAX = 5_000;
 
 /** Files that are looked at and written as done by one transaction. */
 const BATCH = 500;
-
-/** The files that references can lead to: by their names their pages, or placeholders of `attached` files. */
-export interface FilesAround {
-  wiki_id: string;
-  pages: ReadonlyMap<string, string>;
-  attached: ReadonlyMap<string, AttachedFile>;
-  /** Where absolute links begin: see CompileInput. */
-  site_root: string | null;
-}
 
 interface FileOfPage {
   filename: string;
@@ -109,13 +101,15 @@ interface Candidate extends FileOfPage {
 export async function skipUnchanged(
   db: Pick<Db, 'query' | 'transaction'>,
   job: ClaimedJob,
-  around: FilesAround,
+  files: KnownFiles,
 ): Promise<void> {
   for (let after = -1; ; ) {
     const candidates = await candidatesAfter(db.query, job, after);
     const last = candidates.at(-1);
     if (!last) return;
     after = last.file_no;
+    await files.include(candidates.map((file) => ({ file, references: file.refers_to })));
+    const around = files.known();
     const same: Skipped[] = [];
     for (const { file_no, page_id, refers_to, digest, attached_sha256s, ...file } of candidates) {
       const now = dependencies(file, refers_to, around);

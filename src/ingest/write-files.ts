@@ -7,7 +7,8 @@ import { needsReview } from '../documents/formats/losses.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';
-import { type FilesAround, markShown, noteCompiled } from './unchanged-files.ts';
+import type { FilesAround } from './surroundings/files-around.ts';
+import { markShown, noteCompiled } from './unchanged-files.ts';
 import { type WrittenPage, writePages } from './write-pages.ts';
 
 interface WrittenFile {

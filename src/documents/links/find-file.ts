@@ -50,12 +50,23 @@ export function findTarget(url: string, file: Linking, pages: ReadonlyMap<string
  * `[[Folder/plan.zip]]` restricts it, as in Obsidian.
  */
 export function findAttached(target: string, file: Linking, pages: ReadonlyMap<string, string>): string | undefined {
-  if (!/\.\w+$/.test(target)) return undefined;
-  const beside = findTarget(target.replaceAll('?', '%3F'), file, pages);
+  if (!HAS_EXTENSION.test(target)) return undefined;
+  const beside = findTarget(withoutQuery(target), file, pages);
   if (beside?.address.startsWith(ATTACHMENT_PREFIX)) return beside.filename;
   let names = attachedNames.get(pages);
   if (!names) attachedNames.set(pages, (names = attachedNamesOf(pages)));
-  return names.get(normalizeName(target.replace(/^\/+/, '')));
+  return names.get(normalizeName(fromRoot(target)));
+}
+
+const HAS_EXTENSION = /\.\w+$/;
+
+/** The target of a wiki link as an address: it has no query. */
+function withoutQuery(target: string): string {
+  return target.replaceAll('?', '%3F');
+}
+
+function fromRoot(target: string): string {
+  return target.replace(/^\/+/, '');
 }
 
 const attachedNames = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
@@ -78,6 +89,26 @@ function attachedNamesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string
     }
   }
   return names;
+}
+
+/**
+ * The names that the file may have to which a reference leads, in whatever case; and those that the path of a file that is no
+ * page may end with.
+ */
+export function namesMeant(
+  reference: string,
+  file: Linking,
+  pages: ReadonlyMap<string, string>,
+): { names: string[]; ends: string[] } {
+  const isWikiLink = reference.startsWith(WIKI_REFERENCE);
+  const target = isWikiLink ? reference.slice(WIKI_REFERENCE.length) : reference;
+  if (isWikiLink && !HAS_EXTENSION.test(target)) return { names: [], ends: [] };
+  const path = localPath(isWikiLink ? withoutQuery(target) : target);
+  const candidates = path === undefined ? [] : [...new Set([path, decodePath(path)])];
+  return {
+    names: candidates.flatMap((candidate) => namesFor(candidate, file, pages)),
+    ends: isWikiLink ? [fromRoot(target)] : [],
+  };
 }
 
 /** Where a reference of a text leads to: what `pages` has for the file; undefined where there is none. */

@@ -1,14 +1,16 @@
 import { buffer } from 'node:stream/consumers';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import { titleFromFilename } from '../documents/formats/extracted.ts';
-import { isMarkdownName, isTitledName } from '../documents/formats/file-type.ts';
-import { EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
-import { beginningsIn, type KnownTitle } from '../documents/links/title-names.ts';
-import { TITLE_BYTES, titleOfBeginning } from '../documents/links/title-of-beginning.ts';
-import type { Blobs } from '../providers/storage/blobs.ts';
-import { compiledAhead } from './compile-ahead.ts';
-import type { PendingFile } from './compiled-upload.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { titleFromFilename } from '../../documents/formats/extracted.ts';
+import { isMarkdownName, isTitledName } from '../../documents/formats/file-type.ts';
+import { EARLIER_UPLOAD_PREFIX } from '../../documents/links/find-file.ts';
+import { beginningsIn, type KnownTitle } from '../../documents/links/title-names.ts';
+import { TITLE_BYTES, titleOfBeginning } from '../../documents/links/title-of-beginning.ts';
+import type { Blobs } from '../../providers/storage/blobs.ts';
+import { compiledAhead } from '../compile-ahead.ts';
+import type { PendingFile } from '../compiled-upload.ts';
+import { earlierDocuments } from './earlier-files.ts';
+import type { KnownFiles } from './files-around.ts';
 
 /** Of a wiki with more pages the older ones are known. */
 const TITLES_MAX = 50_000;
@@ -52,7 +54,7 @@ export async function knownTitles(
   { query, blobs, stopping }: { query: Query; blobs: Blobs; stopping: AbortSignal },
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
   pending: readonly PendingFile[],
-  pages: ReadonlyMap<string, string>,
+  around: KnownFiles,
 ): Promise<KnownTitles> {
   const documents = pending.filter((file) => file.kind === 'file' && !isMarkdownName(file.filename));
   if (documents.length === 0) return NOTHING;
@@ -75,7 +77,7 @@ export async function knownTitles(
   for await (const title of compiledAhead(named, titleOf, stopping)) begun.push(title);
   const ofUpload = [...named.map(({ title, page_path }) => ({ title, path: page_path, is_filename: false })), ...begun];
   const written = new Set(own.map(({ page_id }) => page_id));
-  return titlesAmong(query, { wiki_id, written, pages, ofUpload }, documents.length > FEW_DOCUMENTS);
+  return titlesAmong(query, { wiki_id, written, around, ofUpload }, documents.length > FEW_DOCUMENTS);
 }
 
 const NOTHING: KnownTitles = { known: [], namedIn: async () => undefined, all: async () => [] };
@@ -83,44 +85,54 @@ const NOTHING: KnownTitles = { known: [], namedIn: async () => undefined, all: a
 /** `isForMany`: whether all titles are read at once, since there are texts enough to name them. */
 async function titlesAmong(
   query: Query,
-  { wiki_id, written, pages, ofUpload }: Among,
+  { wiki_id, written, around, ofUpload }: Among,
   isForMany: boolean,
 ): Promise<KnownTitles> {
-  const documents = filenames(pages);
-  const together = (present: readonly PresentPage[]) => {
-    const paths = new Set(present.map(({ path }) => path));
-    return [
-      ...present.map(({ title, path }) => ({ title, path, is_filename: false })),
-      ...documents.filter(({ path }) => paths.has(path)),
-      ...ofUpload,
-    ];
-  };
   let reading: Promise<readonly KnownTitle[]> | undefined;
-  const all = () => (reading ??= presentPages(query, { wiki_id, written }).then(together));
+  const all = () => (reading ??= readAll());
+  async function readAll() {
+    await around.includeAll();
+    const files = [...around.known().pages].filter(([filename]) => filename.startsWith(EARLIER_UPLOAD_PREFIX));
+    return together(await presentPages(query, { wiki_id, written }), byFilenames(files), ofUpload);
+  }
   if (isForMany) return { known: await all(), namedIn: NOTHING.namedIn, all };
   return {
     known: ofUpload,
     all,
     async namedIn(text) {
-      const beginnings = beginningsIn(text);
-      if (beginnings.size > BEGINNINGS_MAX) return all();
-      const lowerCase = new Set([...beginnings].map((beginning) => beginning.toLowerCase()));
-      const paths = documents
-        .filter(({ title }) => [...beginningsIn(title)].some((beginning) => lowerCase.has(beginning.toLowerCase())))
-        .map(({ path }) => path);
-      const present = await presentPages(query, { wiki_id, written, beginnings: [...beginnings], paths });
+      const beginnings = [...beginningsIn(text)];
+      if (beginnings.length > BEGINNINGS_MAX) return all();
+      const { pages } = around.known();
+      const files = await earlierDocuments(query, wiki_id, beginnings);
       const said = comparable(text);
-      const isSaid = ({ title, path }: PresentPage) => said.includes(comparable(title)) || paths.includes(path);
-      return present.some(isSaid) ? together(present) : undefined;
+      const isSaid = ({ title }: { title: string }) => said.includes(comparable(title));
+      const documents = byFilenames([...files].filter(([filename]) => !pages.has(filename))).filter(isSaid);
+      const paths = documents.map(({ path }) => path);
+      const present = await presentPages(query, { wiki_id, written, beginnings, paths });
+      const isNamed = (page: PresentPage) => isSaid(page) || paths.includes(page.path);
+      return present.some(isNamed) ? together(present, documents, ofUpload) : undefined;
     },
   };
+}
+
+function together(
+  present: readonly PresentPage[],
+  documents: readonly KnownTitle[],
+  ofUpload: readonly KnownTitle[],
+): KnownTitle[] {
+  const paths = new Set(present.map(({ path }) => path));
+  return [
+    ...present.map(({ title, path }) => ({ title, path, is_filename: false })),
+    ...documents.filter(({ path }) => paths.has(path)),
+    ...ofUpload,
+  ];
 }
 
 interface Among {
   wiki_id: string;
   /** The ids of the pages of the upload. */
   written: ReadonlySet<string>;
-  pages: ReadonlyMap<string, string>;
+  around: KnownFiles;
   ofUpload: readonly KnownTitle[];
 }
 
@@ -162,11 +174,9 @@ function comparable(text: string): string {
 }
 
 /** Documents are known by the names of their files before they are read, so a text that names them so goes on to do it. */
-function filenames(pages: ReadonlyMap<string, string>): KnownTitle[] {
-  return [...pages].flatMap(([filename, path]) =>
-    filename.startsWith(EARLIER_UPLOAD_PREFIX) && !isTitledName(filename)
-      ? [{ title: titleFromFilename(filename), path, is_filename: true }]
-      : [],
+function byFilenames(files: readonly (readonly [filename: string, path: string])[]): KnownTitle[] {
+  return files.flatMap(([filename, path]) =>
+    isTitledName(filename) ? [] : [{ title: titleFromFilename(filename), path, is_filename: true }],
   );
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { announce, patch } from '../../test/resumable.ts';
-import { openWorld, waitForUpload } from '../../test/world.ts';
-import { zipOf } from '../../test/zip.ts';
-import { sql } from '../db/sql.ts';
+import { announce, patch } from '../../../test/resumable.ts';
+import { openWorld, waitForUpload } from '../../../test/world.ts';
+import { zipOf } from '../../../test/zip.ts';
+import { sql } from '../../db/sql.ts';
 
 const world = await openWorld();
 const owner = await world.owner();

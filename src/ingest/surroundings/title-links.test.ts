@@ -3,15 +3,16 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { pdfOf } from '../../test/pdf.ts';
-import { verificationOf } from '../../test/verification-of.ts';
-import { openWorld } from '../../test/world.ts';
-import { docxOf, wordParagraph } from '../../test/zip.ts';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import type { Blobs } from '../providers/storage/blobs.ts';
-import type { Citation } from '../sources/schema.ts';
-import type { PendingFile } from './compiled-upload.ts';
+import { pdfOf } from '../../../test/pdf.ts';
+import { verificationOf } from '../../../test/verification-of.ts';
+import { openWorld } from '../../../test/world.ts';
+import { docxOf, wordParagraph } from '../../../test/zip.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import type { Blobs } from '../../providers/storage/blobs.ts';
+import type { Citation } from '../../sources/schema.ts';
+import type { PendingFile } from '../compiled-upload.ts';
+import { openFilesAround } from './files-around.ts';
 import { knownTitles } from './known-titles.ts';
 
 const world = await openWorld();
@@ -272,7 +273,8 @@ test('of a wiki of 10,000 pages an upload of few documents reads the titles that
     stopping: new AbortController().signal,
   };
   const file = { kind: 'file', filename: 'one.html' } as PendingFile;
-  const titles = await knownTitles(needs, { wiki_id, upload_id }, [file], new Map());
+  const around = await openFilesAround(query, { wiki_id, upload_id }, new Map(), null);
+  const titles = await knownTitles(needs, { wiki_id, upload_id }, [file], around);
   const named = await titles.namedIn('As 7 Manual of Pumps says, and OAuth2.');
   assert.deepEqual(
     named
@@ -303,7 +305,8 @@ test('an upload of Markdown alone asks and reads nothing for titles', async () =
   const folder = { kind: 'folder', filename: 'a' } as PendingFile;
   const needs = { query: never, blobs: { stream: never } as unknown as Blobs, stopping: new AbortController().signal };
   const upload = { wiki_id: 'wiki_x', upload_id: 'upload_x' };
-  assert.deepEqual((await knownTitles(needs, upload, [file, folder], new Map())).known, []);
+  const around = await openFilesAround(async () => [], upload, new Map(), null);
+  assert.deepEqual((await knownTitles(needs, upload, [file, folder], around)).known, []);
 });
 
 /** Real documents where they are; elsewhere one of each format. */

@@ -1,16 +1,15 @@
 import { buffer } from 'node:stream/consumers';
-import { SNIFFED_BYTES, sniffType } from '../attachments/sniff-type.ts';
-import { newId } from '../core/ids.ts';
-import type { Db, Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import { ExtractError } from '../documents/formats/extract-error.ts';
-import { fileKind, isDocument, isZip } from '../documents/formats/file-type.ts';
-import { formatByName } from '../documents/formats/formats.ts';
-import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from '../documents/links/find-file.ts';
-import type { ClaimedJob } from '../jobs/define-job.ts';
-import { lockJob } from '../jobs/record-queue.ts';
-import { type Blobs, mapAtOnce } from '../providers/storage/blobs.ts';
-import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
+import { SNIFFED_BYTES, sniffType } from '../../attachments/sniff-type.ts';
+import { newId } from '../../core/ids.ts';
+import type { Db, Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { ExtractError } from '../../documents/formats/extract-error.ts';
+import { fileKind, isDocument, isZip } from '../../documents/formats/file-type.ts';
+import { formatByName } from '../../documents/formats/formats.ts';
+import type { ClaimedJob } from '../../jobs/define-job.ts';
+import { lockJob } from '../../jobs/record-queue.ts';
+import { type Blobs, mapAtOnce } from '../../providers/storage/blobs.ts';
+import type { CompiledUploadFile, PendingFile } from '../compiled-upload.ts';
 
 /** A picture or another file that texts show or link to, and that is no page itself. */
 export interface AttachedFile {
@@ -99,45 +98,15 @@ function canBePage(file: { filename: string; content_type: string; bytes: Buffer
   }
 }
 
-/** What of an earlier upload is looked for, as of the pages of earlier uploads. */
-const EARLIER_MAX = 50_000;
-
-/**
- * The files that texts of an upload can show, by their names: its own, and those of earlier uploads, whose names have
- * EARLIER before them, as long as a page of the wiki has their bytes.
- */
+/** The files of an upload that its texts can show, by their names. */
 export async function attachedFiles(
   query: Query,
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
 ): Promise<ReadonlyMap<string, AttachedFile>> {
-  const own = await query<Omit<AttachedFile, 'placeholder'>>(sql`
+  const files = await query<Omit<AttachedFile, 'placeholder'>>(sql`
     select file_no, filename, content_type, byte_size, sha256 from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and sha256 <> '' order by file_no desc`);
-  const earlier = await query<Omit<AttachedFile, 'placeholder'>>(sql`
-    select distinct on (f.filename) null::int as file_no, f.filename, f.content_type, f.byte_size, f.sha256
-    from upload_files f
-    where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and f.upload_id <> ${upload_id}
-      and exists (select from attachments a where a.wiki_id = f.wiki_id and a.sha256 = f.sha256)
-    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
-  const files = new Map<string, AttachedFile>();
-  for (const file of own) files.set(file.filename, { ...file, placeholder: newId('attachment') });
-  for (const file of earlier) {
-    if (files.has(file.filename)) continue;
-    files.set(EARLIER_UPLOAD_PREFIX + file.filename, { ...file, placeholder: newId('attachment') });
-  }
-  return files;
-}
-
-/** Where links lead to: to pages, and to the attachments that files will be. */
-export function withAttachedFiles(
-  pages: ReadonlyMap<string, string>,
-  attached: ReadonlyMap<string, AttachedFile>,
-): ReadonlyMap<string, string> {
-  const all = new Map(pages);
-  for (const [name, { placeholder }] of attached) {
-    if (!all.has(name)) all.set(name, ATTACHMENT_PREFIX + placeholder);
-  }
-  return all;
+  return new Map(files.map((file) => [file.filename, { ...file, placeholder: newId('attachment') }]));
 }
 
 /**

@@ -1,0 +1,114 @@
+import type { Query } from '../../db/db.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { type Linking, namesMeant } from '../../documents/links/find-file.ts';
+import { isNotRenamed } from '../sync-folder.ts';
+
+/** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
+const EARLIER_MAX = 50_000;
+
+/** Whose names are asked for: those of all files of a wiki that have any, or those that these mean. */
+export type Asked = 'all' | { names: readonly string[]; ends: readonly string[] };
+
+interface UploadId {
+  wiki_id: string;
+  upload_id: string;
+}
+
+/** The names and ends of names that references of a file may mean. */
+export function askedBy(
+  file: Linking,
+  references: readonly string[],
+  pages: ReadonlyMap<string, string>,
+): { names: string[]; ends: string[] } {
+  const meant = references.map((reference) => namesMeant(reference, file, pages));
+  return { names: meant.flatMap(({ names }) => names), ends: meant.flatMap(({ ends }) => ends) };
+}
+
+/** Where the pages of files and folders of earlier uploads are, by their names. */
+export async function earlierPages(query: Query, wiki_id: string, asked: Asked): Promise<Map<string, string>> {
+  if (asked !== 'all' && asked.names.length === 0) return new Map();
+  const rows = await query<{ filename: string; path: string }>(sql`
+    select distinct on (f.filename) f.filename, p.path
+    from ${asked === 'all' ? sql`upload_files f` : sql`(${filesNamed(wiki_id, asked.names)}) f`}
+    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
+      and ${isNotRenamed}
+    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+  return new Map(rows.map(({ filename, path }) => [filename, path]));
+}
+
+/** A picture or another file of an earlier upload that is no page itself. */
+export interface EarlierFile {
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+}
+
+/** Files of earlier uploads that texts can show, as long as a page of the wiki has their bytes. */
+export function earlierAttached(
+  query: Query,
+  { wiki_id, upload_id }: UploadId,
+  asked: Asked,
+): Promise<EarlierFile[]> | EarlierFile[] {
+  if (asked !== 'all' && asked.names.length + asked.ends.length === 0) return [];
+  return query<EarlierFile>(sql`
+    select distinct on (f.filename) f.filename, f.content_type, f.byte_size, f.sha256
+    from ${asked === 'all' ? sql`upload_files f` : attachedFilesAsked(wiki_id, asked)}
+    where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and f.upload_id <> ${upload_id}
+      and exists (select from attachments a where a.wiki_id = f.wiki_id and a.sha256 = f.sha256)
+    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+}
+
+/** A wiki link names the end of a path, for which there is no index: those of all attached files are looked at. */
+function attachedFilesAsked(wiki_id: string, { names, ends }: Exclude<Asked, 'all'>): Sql {
+  if (ends.length === 0) return sql`(${filesNamed(wiki_id, names)}) f`;
+  return sql`(
+    ${filesNamed(wiki_id, names)}
+    union
+    select f.* from upload_files f
+    where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and exists (
+      select from unnest(${keysOf(ends)}::text[]) e where right('/' || f.name_key, length(e) + 1) = '/' || e)) f`;
+}
+
+/**
+ * Where the pages of documents of earlier uploads are, by their names: of those whose names begin so as titles. `beginnings`
+ * are in lower case as far as they are ASCII.
+ */
+export async function earlierDocuments(
+  query: Query,
+  wiki_id: string,
+  beginnings: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await query<{ filename: string; path: string }>(sql`
+    select distinct on (f.filename) f.filename, p.path
+    from (select distinct lower(b) collate "C" as begun from unnest(${beginnings}::text[]) b) g
+    cross join lateral (
+      select * from upload_files f
+      where f.wiki_id = ${wiki_id} and f.status = 'done' and f.title_key >= g.begun and f.title_key < g.begun || U&'\\+10FFFF'
+      offset 0) f
+    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    where f.kind = 'file' and not f.is_attachment and p.trashed_at is null and ${isNotRenamed}
+    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+  return new Map(rows.map(({ filename, path }) => [filename, path]));
+}
+
+function filesNamed(wiki_id: string, names: readonly string[]): Sql {
+  return sql`
+    select n.* from unnest(${keysOf(names)}::text[]) k
+    cross join lateral (
+      select * from upload_files n where n.wiki_id = ${wiki_id} and n.name_key = k and n.status = 'done' offset 0) n`;
+}
+
+/**
+ * What the database may have as `name_key` of names that differ from these only in case or Unicode normalization. Its own
+ * `lower` changes ASCII letters alone under some locales, and all letters under others.
+ */
+function keysOf(names: readonly string[]): string[] {
+  const asciiLower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const keys = names.flatMap((name) => {
+    const composed = name.normalize('NFC');
+    return [asciiLower(composed), composed.toLowerCase(), asciiLower(composed.toUpperCase())];
+  });
+  return [...new Set(keys)];
+}
