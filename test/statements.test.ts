@@ -58,8 +58,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   // The current page, before the text is rendered; for a new title begin, the lock on the wiki, the page again, the
   // write, pending links to this title, the page as it is read, commit.
   'PATCH /v1/wikis/:wiki_id/pages/:page_id': 8,
-  // begin, the lock on the wiki, the page with its descendants, commit.
-  'DELETE /v1/wikis/:wiki_id/pages/:page_id': 4,
+  // begin, the lock on the wiki, the page with its descendants, the links to them, commit.
+  'DELETE /v1/wikis/:wiki_id/pages/:page_id': 5,
   // begin, the lock on the wiki, the page and its parent, the write, pending links, the page as it is read, commit.
   'POST /v1/wikis/:wiki_id/pages/:page_id/restore': 7,
   // Refuses before a byte is read, tracks each file before it is stored, and writes when all bytes are there.
