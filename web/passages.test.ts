@@ -107,12 +107,26 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     assert.match(complaints.splice(0).join(), /v1\/overview' violates.*Fetch API cannot load/s);
     await assertAccessible(page, 'a PDF beside the page');
 
+    const placeOfMark = () =>
+      pdf.locator('.mark').evaluate((element) => [element.getBoundingClientRect().y, innerHeight] as const);
+    const isInTheMiddle = ([y, height]: readonly [number, number]) => Math.abs(y - height / 2) < height / 4;
+    const wide = page.viewportSize() ?? { width: 1_280, height: 720 };
+    await page.setViewportSize({ width: 390, height: 900 });
+    await until(
+      'a smaller mark',
+      () => pdf.locator('.mark').evaluate(middleOf),
+      ({ width }) => width < marked.width * 0.8,
+    );
+    await page.setViewportSize(wide);
+    await until('the passage in the middle again, as before', placeOfMark, isInTheMiddle);
+    assert.equal(await at.inputValue(), '2');
     await panel.getByRole('button', { name: 'Larger' }).click();
     await until(
       'a larger mark',
       () => pdf.locator('.mark').evaluate(middleOf),
       ({ width }) => Math.abs(width / marked.width - 1.25) < 0.05,
     );
+    await until('the passage in the middle, also when it is larger', placeOfMark, isInTheMiddle);
     await panel.getByRole('button', { name: 'Previous page' }).click();
     await pdf.getByText('Warp and weft').waitFor();
     await until(

@@ -63,6 +63,10 @@ async function show(request: OpenRequest, port: MessagePort, send: (message: Fro
   await column.begin();
 }
 
+function sizeOfView(): string {
+  return `${innerWidth} ${innerHeight}`;
+}
+
 /** The pages below each other. Those near the view are drawn. */
 class Column {
   readonly #pages: ShownPage[];
@@ -72,6 +76,12 @@ class Column {
   readonly #near = new Set<ShownPage>();
   #zoom = 0;
   #at = 0;
+  /** What the reader has brought to the middle of the view: a page, and the share of its height. */
+  #place: { element: HTMLElement; share: number } | undefined;
+  /** Where the view was scrolled to in order to keep that place. */
+  #keptAt: number | undefined;
+  /** The size of the view for which the pages have their sizes. */
+  #fitted = '';
 
   /** `first` is the first page, whose size the others have until they are read. */
   constructor(pdf: PDFDocumentProxy, first: PDFPageProxy, request: OpenRequest, send: (message: FromFrame) => void) {
@@ -90,6 +100,7 @@ class Column {
     await this.goTo(this.#request.page);
     this.#watch();
     document.querySelector('.mark')?.scrollIntoView({ block: 'center', inline: 'nearest' });
+    this.#notePlace();
     this.#send({ kind: 'ready' });
   }
 
@@ -118,15 +129,29 @@ class Column {
     const { style } = document.documentElement;
     style.setProperty('--column', `${document.documentElement.clientWidth - 2 * MARGIN}px`);
     style.setProperty('--zoom', `${ZOOMS[this.#zoom]}`);
+    this.#fitted = sizeOfView();
   }
 
-  /** At another size, with the same page at the same place. */
+  /** At another size, with the same place in the middle. */
   #redraw(): void {
-    const element = this.#pages[Math.max(0, this.#at - 1)]?.element;
-    const share = element ? -element.getBoundingClientRect().top / Math.max(1, element.offsetHeight) : 0;
     this.#fit();
-    if (element) scrollTo(scrollX, scrollY + element.getBoundingClientRect().top + share * element.offsetHeight);
+    if (this.#place) {
+      const { element, share } = this.#place;
+      const { top, height } = element.getBoundingClientRect();
+      scrollTo(scrollX, scrollY + top + share * height - innerHeight / 2);
+      this.#keptAt = scrollY;
+    }
     for (const page of this.#near) void this.#draw(page);
+  }
+
+  /** Not where the browser scrolls to as the size changes: a reader who makes the window wide again is where they were. */
+  #notePlace(): void {
+    if (scrollY === this.#keptAt || this.#fitted !== sizeOfView()) return;
+    const element = this.#pages[this.#at - 1]?.element;
+    if (!element) return;
+    const { top, height } = element.getBoundingClientRect();
+    this.#place = { element, share: (innerHeight / 2 - top) / Math.max(1, height) };
+    this.#keptAt = undefined;
   }
 
   #watch(): void {
@@ -142,7 +167,8 @@ class Column {
           } else if (this.#near.delete(page)) page.clear();
         }
       },
-      { rootMargin: '100% 0px' },
+      // The document as the root: of a frame without an origin the margin would not count.
+      { root: document, rootMargin: '100% 0px' },
     );
     for (const page of this.#pages) observer.observe(page.element);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -150,7 +176,11 @@ class Column {
       clearTimeout(timer);
       timer = setTimeout(() => this.#redraw(), 150);
     });
-    addEventListener('scroll', () => this.#report(), { passive: true });
+    const onScroll = () => {
+      this.#report();
+      this.#notePlace();
+    };
+    addEventListener('scroll', onScroll, { passive: true });
     addEventListener('keydown', (event) => this.#press(event));
   }
 
