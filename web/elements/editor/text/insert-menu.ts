@@ -59,6 +59,17 @@ export function slashMenu(actions: InsertActions) {
   };
 }
 
+/** Inserts the first element of the menu whose name begins as what is typed behind a slash. Whether there is one. */
+export function insertNamed(view: EditorView, actions: InsertActions): boolean {
+  const to = view.state.selection.main.head;
+  const line = view.state.doc.lineAt(to);
+  const [, name = ''] = /(?:^|\s)\/(\w+)$/.exec(line.text.slice(0, to - line.from)) ?? [];
+  if (name === '') return false;
+  const entry = ENTRIES.find((each) => each.name === name) ?? ENTRIES.find((each) => each.name.startsWith(name));
+  if (entry) apply(view, entry, to - name.length - 1, to, actions);
+  return entry !== undefined;
+}
+
 function apply(view: EditorView, entry: Entry, from: number, to: number, actions: InsertActions): void {
   view.dispatch({ selection: { anchor: to } });
   if (entry.block !== undefined) return insertBlock(view, entry.block, from);

@@ -14,10 +14,11 @@ import {
 import { type AttachmentTarget, attachFiles, handleDrop, handlePaste } from '../editor-paste.ts';
 import { toggleFocusMode } from '../focus-mode.ts';
 import { altQuestions } from './alt-text.ts';
+import { awaitedMenu } from './awaited-menu.ts';
 import { insertLink, togglePrefix } from './commands.ts';
 import { emojiMenu } from './emoji-menu.ts';
 import { findAndReplace } from './find.ts';
-import { slashMenu } from './insert-menu.ts';
+import { insertNamed, slashMenu } from './insert-menu.ts';
 import { showKeys } from './keys.ts';
 import { markdownSupport } from './language.ts';
 import { lineDirections } from './line-directions.ts';
@@ -210,6 +211,7 @@ function extensionsOf(
     EditorState.allowMultipleSelections.of(true),
     drawSelection(),
     editorTheme,
+    awaitedMenu((view) => insertNamed(view, { chooseFiles })),
     autocompletion({
       override: [slashMenu({ chooseFiles }), templateMenu(options), pageLinks(options), emojiMenu],
       icons: false,
