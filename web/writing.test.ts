@@ -574,10 +574,12 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     const table = '| A |\n| --- |\n| one<br/>two<BR>three |\n\nThe end.';
     await edited(() => page.keyboard.insertText(table));
     const cell = page.getByRole('cell').filter({ hasText: 'one' });
-    const { height } = (await cell.boundingBox()) ?? { height: 0 };
-    await cell.click({ position: { x: 12, y: height - 8 } });
-    await page.keyboard.press('End');
-    await page.keyboard.type('!');
+    // In one turn of the page, as where it is busy: the key comes before what the click has begun is done.
+    await cell.evaluate((element) => {
+      element.focus();
+      element.dispatchEvent(new KeyboardEvent('keydown', { key: '!', bubbles: true }));
+      document.execCommand('insertText', false, '!');
+    });
     assert.equal(await markdown(page), table.replace('three', 'three!'));
     await page.keyboard.press('Escape');
   });

@@ -49,6 +49,8 @@ export class TableEditor {
   /** The cell that has the focus, or had it last. */
   row = 0;
   column = 0;
+  /** Set while the caret is yet to come to the end of the cell. */
+  #caret: ReturnType<typeof setTimeout> | undefined;
 
   constructor(view: EditorView, place: HTMLElement, text: string) {
     this.view = view;
@@ -129,7 +131,15 @@ export class TableEditor {
     if (cell.childNodes.length <= 1 && cell.textContent === text) return;
     cell.textContent = text;
     // What the pointer was pressed on is gone, and the caret with it: the browser has set it when this is run.
-    setTimeout(() => cell === this.#focused && caretToEnd(cell));
+    this.#caret = setTimeout(() => this.#placeCaret());
+  }
+
+  /** Also before a key that comes earlier, which would be lost or written elsewhere. */
+  #placeCaret(): void {
+    if (this.#caret === undefined) return;
+    clearTimeout(this.#caret);
+    this.#caret = undefined;
+    if (this.#focused) caretToEnd(this.#focused);
   }
 
   #leave(cell: HTMLElement): void {
@@ -173,6 +183,7 @@ export class TableEditor {
   }
 
   #onKey(event: KeyboardEvent): void {
+    this.#placeCaret();
     if (event.isComposing || !this.#focused) return;
     const handled = this.#runKey(event);
     if (handled) event.preventDefault();
