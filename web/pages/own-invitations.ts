@@ -4,7 +4,7 @@ import { Problem, problemForForm } from '../api.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
-import { homeUrl } from './home.ts';
+import { homeUrl } from './home-url.ts';
 
 const PATH = '/invitations';
 

@@ -4,7 +4,7 @@ import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
 import type { Visit, WebRoute } from '../visit.ts';
-import { homeUrl } from './home.ts';
+import { homeUrl } from './home-url.ts';
 import { createSessionCookies } from './sign-in.ts';
 
 function renderForm(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {

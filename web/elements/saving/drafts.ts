@@ -1,19 +1,4 @@
-import type { PendingWrite } from './persistent-call.ts';
-import { dropDraft, getDrafts, putDraft } from './stored-drafts.ts';
-
-/** An unsaved text in the browser's storage: it survives a reload, a crash and the end of the session. */
-export interface Draft {
-  title: string;
-  markdown: string;
-  /** "" for a page that is not created yet. */
-  base_revision: string;
-  /** The path of the parent page. */
-  parent?: string;
-  /** When it was stored, in milliseconds since 1970. */
-  at: number;
-  /** A write whose answer has not come: it may have been done. */
-  pending?: PendingWrite;
-}
+import { type Draft, dropDraft, getDrafts, putDraft } from './stored-drafts.ts';
 
 /** How long a database that does not answer may keep an editor from going on with its draft. */
 const RECOVERY_MS = 1_000;

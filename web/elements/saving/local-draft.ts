@@ -1,17 +1,9 @@
-import {
-  type Draft,
-  deleteDraft,
-  draftKey,
-  listDrafts,
-  readDraft,
-  recoverDrafts,
-  storeDraft,
-  storeLongDraft,
-} from './drafts.ts';
+import { deleteDraft, draftKey, listDrafts, readDraft, recoverDrafts, storeDraft, storeLongDraft } from './drafts.ts';
 import type { EditorForm } from './editor-form.ts';
 import { OpenTabs } from './open-tabs.ts';
 import { LONG_TEXT } from './pause-timer.ts';
 import { randomId } from './persistent-call.ts';
+import type { Draft } from './stored-drafts.ts';
 
 /** What this tab writes, in the browser's storage; and what other tabs left there. */
 export class LocalDraft {

@@ -1,7 +1,8 @@
-import { type Draft, deleteDraft } from './drafts.ts';
+import { deleteDraft } from './drafts.ts';
 import type { LocalDraft } from './local-draft.ts';
 import { makeNote, timeOf } from './notes.ts';
 import type { ServerDraft } from './server-draft.ts';
+import type { Draft } from './stored-drafts.ts';
 
 /** The editor to which drafts are offered. */
 export interface OfferedTo {

@@ -1,9 +1,23 @@
-import type { Draft } from './drafts.ts';
+import type { PendingWrite } from './persistent-call.ts';
 
 const NAME = 'ibid';
 const STORE = 'drafts';
 /** For longer than any browser puts off what comes into `localStorage`. */
 const MARK_MS = 24 * 3_600_000;
+
+/** An unsaved text in the browser's storage: it survives a reload, a crash and the end of the session. */
+export interface Draft {
+  title: string;
+  markdown: string;
+  /** "" for a page that is not created yet. */
+  base_revision: string;
+  /** The path of the parent page. */
+  parent?: string;
+  /** When it was stored, in milliseconds since 1970. */
+  at: number;
+  /** A write whose answer has not come: it may have been done. */
+  pending?: PendingWrite;
+}
 
 interface Deleted {
   at: number;

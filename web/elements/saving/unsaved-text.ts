@@ -1,10 +1,10 @@
-import type { Draft } from './drafts.ts';
 import type { EditedPage } from './edited-page.ts';
 import { LocalDraft } from './local-draft.ts';
 import { makeNote, timeOf } from './notes.ts';
 import { offerDrafts } from './offer-drafts.ts';
 import { PauseTimer } from './pause-timer.ts';
 import { ServerDraft } from './server-draft.ts';
+import type { Draft } from './stored-drafts.ts';
 
 /** Keeps what of a page is not saved: in the browser and, as a copy, by the service. It brings back what was kept. */
 export class UnsavedText {

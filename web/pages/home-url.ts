@@ -1,0 +1,8 @@
+import type { Overview } from '../../src/workspaces/schema.ts';
+
+/** The address of the user's current wiki; of /begin for users without one. */
+export function homeUrl({ session, wikis }: Overview): string {
+  const current = wikis.find(({ organization_id }) => organization_id === session.organization_id) ?? wikis[0];
+  const workspace = session.organizations.find(({ organization_id }) => organization_id === current?.organization_id);
+  return current && workspace ? `/${workspace.slug}/${current.slug}` : '/begin';
+}
