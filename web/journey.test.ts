@@ -243,12 +243,6 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     const answer = await page.goto(`${world.address}/engine-co/main/guide/setap`);
     assert.equal(answer?.status(), 404);
     await assertAccessible(page, 'missing');
-    const actions = ['sources', 'trash', 'uploads', 'new', 'pages/guide'];
-    actions.push('templates', 'tags', 'broken-links', 'gone', 'stale', 'move/guide/setup');
-    for (const action of actions) {
-      await page.goto(`${world.address}/engine-co/main/-/${action}`);
-      await assertAccessible(page, action);
-    }
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.goto(`${world.address}/docs`);
     // The other endpoints look like the first.
