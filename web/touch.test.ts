@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openWatched } from '../test/assert-page.ts';
+import { skip } from '../test/browser.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
+import { openWorld } from '../test/world.ts';
+
+const markOf = (page: Page) => page.getByRole('button', { name: 'Where does this come from?' });
+const boxOf = (page: Page) => page.getByRole('dialog', { name: 'Where this comes from' });
+const helpOf = (page: Page) => page.locator('.find-help');
+
+test('what a pointer opens is opened by a finger and by keys too', { skip }, async (t) => {
+  const world = await openWorld();
+  const owner = await world.owner();
+  const { session, wikis } = (await owner.get('/v1/overview')).body;
+  const root = `${world.address}/${session.organizations[0].slug}/${wikis[0].slug}`;
+  const lines = Array.from({ length: 40 }, (_, i) => `<p>Thread ${i} of the long cloth, from edge to edge.</p>`);
+  await world.upload(owner, owner.wiki_id, { 'cloth.html': `<h1>Cloth</h1>\n${lines.join('\n')}` });
+
+  await t.test(
+    'by a finger the mark of a passage opens where it comes from, and only its link opens the source',
+    async () => {
+      const phone = await openBrowserFor(world, owner.user_id, {
+        viewport: { width: 390, height: 844 },
+        hasTouch: true,
+        isMobile: true,
+      });
+      const { page, complaints } = await openWatched(phone);
+      await page.goto(`${root}/cloth`);
+      await page.locator('html.scripted').waitFor();
+      const line = page.locator('.prose').getByText('Thread 7 of');
+      await line.tap();
+      const [text, mark] = [await line.boundingBox(), await markOf(page).boundingBox()];
+      assert.ok(text && mark && Math.abs(text.y - mark.y) < 20, 'the mark comes to the block that was touched');
+      assert.equal(await markOf(page).evaluate((it) => getComputedStyle(it).opacity), '1', 'it can be seen');
+      await markOf(page).tap();
+      await boxOf(page).getByText('cloth.html').waitFor();
+      assert.match((await boxOf(page).textContent()) ?? '', /Thread 7 of/);
+      assert.equal(await page.locator('.viewer').count(), 0, 'the source is not opened yet');
+      await boxOf(page).getByRole('link', { name: 'See it in the source' }).tap();
+      await page.locator('.viewer[data-ready]').waitFor();
+      assert.equal(await page.locator('.viewer mark').textContent(), 'Thread 7 of the long cloth, from edge to edge.');
+      await page.locator('.viewer').getByRole('button', { name: 'Close' }).tap();
+      await page.locator('.viewer').waitFor({ state: 'detached' });
+      await helpOf(page).locator('summary').tap();
+      await helpOf(page).getByText('title:engine').waitFor();
+      assert.deepEqual(complaints, []);
+    },
+  );
+
+  await t.test('by keys the same', async () => {
+    const { page, complaints } = await openWatched(await openBrowserFor(world, owner.user_id));
+    await page.goto(`${root}/cloth`);
+    await page.locator('html.scripted').waitFor();
+    for (let stops = 0; stops < 30 && !(await page.locator('.passage-mark:focus').count()); stops += 1)
+      await page.keyboard.press('Tab');
+    assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the mark is a stop');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await boxOf(page).getByText('cloth.html').waitFor();
+    assert.equal(await page.locator('.viewer').count(), 0, 'the source is not opened yet');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the focus returns to the mark');
+    await page.locator('#find').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await helpOf(page).getByText('title:engine').waitFor();
+    await page.keyboard.press('Escape');
+    await helpOf(page).getByText('title:engine').waitFor({ state: 'hidden' });
+    assert.deepEqual(complaints, []);
+  });
+
+  await t.test('right to left the mark is where lines begin', async () => {
+    for (const width of [390, 1_440]) {
+      const { page } = await openWatched(
+        await openBrowserFor(world, owner.user_id, { viewport: { width, height: 844 } }),
+      );
+      await page.goto(`${root}/cloth`);
+      await page.evaluate("document.documentElement.dir = 'rtl'");
+      await page.locator('.prose').getByText('Thread 3 of').hover();
+      const [text, mark] = [await page.locator('.prose').boundingBox(), await markOf(page).boundingBox()];
+      assert.ok(text && mark && mark.x > text.x + text.width / 2, `at ${mark?.x}, ${width} px wide`);
+      assert.ok(mark.x < width, 'it is inside of the window');
+      await markOf(page).click();
+      await boxOf(page).getByText('cloth.html').waitFor();
+    }
+  });
+});
