@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openWatched } from '../test/assert-page.ts';
+import { skip } from '../test/browser.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
+import { openWorld } from '../test/world.ts';
+
+/**
+ * Looks of the styleguide are compared with each other, box by box, in one browser: which fonts a machine has, and how it draws
+ * them, is the same in both.
+ */
+interface Box {
+  name: string;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** Half of a pixel is lost where a box begins and again where it ends. */
+const TOLERANCE = 1;
+
+/**
+ * The boxes that a layout places, in the order of the document. What stands within a line follows its words, and a text with a
+ * direction of its own keeps it.
+ */
+const READ_BOXES = `[...document.querySelectorAll('body *')]
+  .filter((it) => !/^(inline|contents|none)/.test(getComputedStyle(it).display) && it.checkVisibility() && !it.closest('svg, option, body [dir]'))
+  .map((it) => {
+    const { x, y, width, height } = it.getBoundingClientRect();
+    const name = [it.localName, ...it.classList].join('.');
+    return { name, x, y: y + scrollY, width, height };
+  })`;
+
+const WIDTHS = [390, 768, 1_440];
+
+test('the components keep their layout in each look', { skip }, async (t) => {
+  const world = await openWorld({ STYLEGUIDE: 'on' });
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'one.md': '# One\n', 'two.md': '# Two\n', 'two/below.md': '# Below\n' });
+  const { session, wikis } = (await owner.get('/v1/overview')).body;
+  const address = `${world.address}/${session.organizations[0].slug}/${wikis[0].slug}/-/styleguide`;
+  const { page } = await openWatched(await openBrowserFor(world, owner.user_id));
+  const boxesOf = async (width: number, query: Record<string, string>): Promise<Box[]> => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${address}?${new URLSearchParams(query)}`);
+    await page.locator('html.scripted').waitFor();
+    return page.evaluate<Box[]>(READ_BOXES);
+  };
+
+  for (const width of WIDTHS) {
+    const light = await boxesOf(width, { theme: 'light' });
+    await t.test(`dark as in light, ${width} px wide`, async () => {
+      assert.deepEqual(differences(light, await boxesOf(width, { theme: 'dark' })), []);
+    });
+    await t.test(`right to left as in a mirror, ${width} px wide`, async () => {
+      const mirrored = (await boxesOf(width, { theme: 'light', dir: 'rtl' })).map((box) => ({
+        ...box,
+        x: width - box.x - box.width,
+      }));
+      assert.deepEqual(differences(light, mirrored), []);
+    });
+    await t.test(`nothing is beyond the edges, ${width} px wide`, async () => {
+      const beyond = light.filter(({ x, width: wide }) => x + wide > width + TOLERANCE);
+      assert.deepEqual(beyond, []);
+    });
+  }
+
+  await t.test('a box that is elsewhere is noticed', async () => {
+    const before = await boxesOf(1_440, { theme: 'light' });
+    await moveTo(page, '.callout', 'margin-left: 3px');
+    assert.match(differences(before, await page.evaluate<Box[]>(READ_BOXES)).join(), /callout/);
+  });
+});
+
+async function moveTo(page: Page, selector: string, rule: string): Promise<void> {
+  await page.evaluate(
+    ({ selector, rule }) => {
+      const moved = new CSSStyleSheet();
+      moved.replaceSync(`${selector} { ${rule} !important }`);
+      document.adoptedStyleSheets.push(moved);
+    },
+    { selector, rule },
+  );
+}
+
+function differences(boxes: readonly Box[], others: readonly Box[]): string[] {
+  assert.deepEqual(
+    others.map(({ name }) => name),
+    boxes.map(({ name }) => name),
+  );
+  return boxes.flatMap((box, i) => {
+    const other = others[i] ?? box;
+    const isSame = (['x', 'y', 'width', 'height'] as const).every(
+      (side) => Math.abs(box[side] - other[side]) <= TOLERANCE,
+    );
+    return isSame ? [] : [`${shown(box)} is ${shown(other)}`];
+  });
+}
+
+function shown({ name, x, y, width, height }: Box): string {
+  return `${name} at ${[x, y].map(Math.round).join()}, ${[width, height].map(Math.round).join(' × ')}`;
+}
