@@ -1,4 +1,4 @@
-import { renderDocument } from './document.ts';
+import { PAINTED_WITH, renderDocument } from './document.ts';
 import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
 import { searchHelp } from './search-help.ts';
@@ -49,6 +49,7 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
     scripts: [...(document.scripts ?? []), ...(context.can('uploads:create') ? ['upload.js'] : [])],
     head: document.head,
     ...(document.dir && { dir: document.dir }),
+    ...(document.kind !== 'write' && { isPaintedLate: true }),
   };
   const text = html`<main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
   ${document.aside ?? nothing}`;
@@ -112,9 +113,9 @@ function phoneBar(context: WikiContext, { tree }: WikiDocument): Html {
 </nav>`;
 }
 
-/** The same row on every page: where it is, and what can be done with it. */
+/** The same row on every page: where it is, and what can be done with it. The document is painted with all of it. */
 function pageBar(context: WikiContext, { trail = [], actions }: WikiDocument): Html {
-  return html`<div class="page-bar">${breadcrumbs(context, trail)}${actions !== undefined && html`<div class="page-do">${actions}</div>`}</div>`;
+  return html`<div class="page-bar">${breadcrumbs(context, trail)}${actions !== undefined && html`<div class="page-do">${actions}</div>`}</div>${PAINTED_WITH}`;
 }
 
 function treePanel(context: WikiContext, tree: Content): Html {

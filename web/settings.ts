@@ -1,5 +1,5 @@
 import { Problem, problemForForm } from './api.ts';
-import { renderDocument } from './document.ts';
+import { PAINTED_WITH, renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
 import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
 import { problemWithAdvice } from './settings-forms.ts';
@@ -66,6 +66,7 @@ export function renderSettings(
   return renderDocument(visit, {
     title: `${title} · ${workspace.name}`,
     kind: 'wiki',
+    isPaintedLate: true,
     scripts: ['settings.js', ...scripts],
     body: html`
 <a class="skip" href="#main">Skip to the settings</a>
@@ -81,7 +82,7 @@ export function renderSettings(
   ${sectionNav(visit, context)}
   <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Where this is"><ol><li><a href="${home}">${workspace.name}</a></li><li><span>Settings</span></li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
   <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
-</div>`,
+</div>${PAINTED_WITH}`,
   });
 }
 
