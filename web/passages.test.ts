@@ -96,7 +96,17 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
       return { x: x + width / 2, y: y + height / 2, width };
     };
     const shuttle = pdf.getByText('A shuttle carries');
-    const [marked, text] = [await pdf.locator('.mark').evaluate(middleOf), await shuttle.evaluate(middleOf)];
+    // Both at one moment: the text may be scrolled between two.
+    const over = await pdf.locator('.mark').elementHandle();
+    const [marked, text] = await shuttle.evaluate(
+      (element, over) =>
+        [over, element].map((it) => {
+          const { x, y, width, height } = (it as Element).getBoundingClientRect();
+          return { x: x + width / 2, y: y + height / 2, width };
+        }),
+      over,
+    );
+    assert.ok(marked && text);
     assert.ok(Math.abs(marked.x - text.x) < 3 && Math.abs(marked.y - text.y) < 3, 'the mark is over the sentence');
     assert.ok(Math.abs(marked.width - text.width) < 8, 'and over nothing else of its line');
     assert.equal(await sentence.isVisible(), true, 'the page stays beside it');
@@ -136,7 +146,24 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
     );
     const warp = pdf.getByText('Warp and weft');
     await warp.click({ clickCount: 3 });
-    assert.match(await warp.evaluate(() => String(getSelection())), /^Warp and weft are the two threads/);
+    const selected = () => warp.evaluate(() => String(getSelection()));
+    assert.match(await selected(), /^Warp and weft are the two threads/);
+    const { width: before } = await warp.evaluate(middleOf);
+    await panel.getByRole('button', { name: 'Smaller' }).click();
+    await until(
+      'smaller text',
+      () => warp.evaluate(middleOf),
+      ({ width }) => width < before * 0.9,
+    );
+    await panel.getByRole('button', { name: 'Larger' }).click();
+    await until(
+      'the text as it was',
+      () => warp.evaluate(middleOf),
+      ({ width }) => Math.abs(width - before) < 3,
+    );
+    await pdf.locator('canvas').first().waitFor();
+    assert.match(await selected(), /^Warp and weft are the two threads/, 'it stays selected at another size');
+    await warp.click();
     await page.keyboard.press('ArrowRight');
     await until(
       'the next page',

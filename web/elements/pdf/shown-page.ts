@@ -13,6 +13,9 @@ export class ShownPage {
   readonly #marks: PdfLink;
   #page: Promise<PDFPageProxy> | undefined;
   #width = 0;
+  /** The text over the picture. At another scale it stays the same elements, so that what is selected in it stays selected. */
+  #text: TextLayer | undefined;
+  #canvas: HTMLCanvasElement | undefined;
   #drawn: { scale: number; done: Promise<void>; task: RenderTask | undefined } | undefined;
 
   constructor(pdf: PDFDocumentProxy, number: number, marks: PdfLink) {
@@ -55,7 +58,8 @@ export class ShownPage {
   clear(): void {
     this.#drawn?.task?.cancel();
     this.#drawn = undefined;
-    for (const canvas of this.element.querySelectorAll('canvas')) canvas.width = 0;
+    this.#text = undefined;
+    this.#keep(undefined);
     this.element.replaceChildren();
   }
 
@@ -73,15 +77,27 @@ export class ShownPage {
       if ((error as Error).name === 'RenderingCancelledException') return;
       throw error;
     }
+    if (this.#text && this.#drawn === drawing) {
+      this.#canvas?.replaceWith(canvas);
+      this.#keep(canvas);
+      this.#text.update({ viewport });
+      return;
+    }
     const layer = document.createElement('div');
     layer.className = 'textLayer';
     const text = new TextLayer({ textContentSource: await page.getTextContent(), container: layer, viewport });
     await text.render();
     if (this.#drawn !== drawing) return;
-    const old = this.element.querySelector('canvas');
-    if (old) old.width = 0;
+    this.#text = text;
+    this.#keep(canvas);
     this.element.replaceChildren(canvas, ...this.#boxes(), layer);
     if (this.#marks.boxes.length === 0) this.#markQuote(text);
+  }
+
+  /** Gives back the memory of the picture before. */
+  #keep(canvas: HTMLCanvasElement | undefined): void {
+    if (this.#canvas) this.#canvas.width = 0;
+    this.#canvas = canvas;
   }
 
   #boxes(): HTMLElement[] {
