@@ -4,32 +4,35 @@ export function itemOf(item: Element): HTMLAnchorElement | null {
 }
 
 /**
- * Gives the list the roles of a tree, of which one entry is a tab stop. Called again when entries were added, to `changed`.
- * Without scripts it stays a list of links.
+ * Gives the list the roles of a tree, of which one entry is a tab stop. Called again when entries were added: to what has its
+ * roles it does nothing. Without scripts it stays a list of links.
  */
 export function markAsTree(roots: HTMLElement, changed = roots): void {
-  for (const list of changed.querySelectorAll('ul')) {
+  for (const list of changed.querySelectorAll('ul:not([role])')) {
     const isTop = list.parentElement === roots;
     list.setAttribute('role', isTop ? 'tree' : 'group');
     if (!isTop) continue;
     list.setAttribute('aria-label', 'Pages');
     list.setAttribute('aria-description', 'Shift F10 opens the menu of a page');
   }
-  for (const item of changed.querySelectorAll('li')) {
-    item.setAttribute('role', 'none');
-    const entry = itemOf(item);
-    entry?.setAttribute('role', 'treeitem');
-    if (entry && !entry.hasAttribute('tabindex')) entry.tabIndex = -1;
-    const twist = item.querySelector<HTMLElement>(':scope > .row > a.twist');
-    if (!twist) continue;
-    // The arrow keys open what it opens for the pointer.
-    twist.tabIndex = -1;
-    twist.setAttribute('aria-hidden', 'true');
-    entry?.setAttribute('aria-expanded', String(item.classList.contains('open')));
-  }
+  for (const item of changed.querySelectorAll<HTMLLIElement>('li:not([role])')) markAsRow(item);
   if (roots.querySelector('[role="treeitem"][tabindex="0"]')) return;
   const first = roots.querySelector<HTMLElement>('[role="treeitem"][aria-current]') ?? roots.querySelector('.leaf');
   if (first instanceof HTMLElement) first.tabIndex = 0;
+}
+
+/** The same of one row that was added to a list of a tree. */
+export function markAsRow(item: HTMLLIElement): void {
+  item.setAttribute('role', 'none');
+  const entry = itemOf(item);
+  entry?.setAttribute('role', 'treeitem');
+  if (entry && !entry.hasAttribute('tabindex')) entry.tabIndex = -1;
+  const twist = item.querySelector<HTMLElement>(':scope > .row > a.twist');
+  if (!twist) return;
+  // The arrow keys open what it opens for the pointer.
+  twist.tabIndex = -1;
+  twist.setAttribute('aria-hidden', 'true');
+  entry?.setAttribute('aria-expanded', String(item.classList.contains('open')));
 }
 
 /** Moves the focus as in every tree (ARIA Authoring Practices). Returns whether the key was one of its keys. */
@@ -41,33 +44,48 @@ export function moveByKey(
   const entry = (target as Element).closest<HTMLAnchorElement>('[role="treeitem"]');
   const item = entry?.closest('li');
   if (!entry || !item) return false;
-  const shown = [...roots.querySelectorAll<HTMLAnchorElement>('[role="treeitem"]')].filter((it) =>
-    it.checkVisibility(),
-  );
-  const at = shown.indexOf(entry);
+  const shown = walkShown(roots, entry);
   const isBranch = item.dataset.page !== undefined;
   const isOpen = item.classList.contains('open');
   if (key === 'ArrowRight' && isBranch && !isOpen) setOpen(item, true);
   else if (key === 'ArrowLeft' && isBranch && isOpen) setOpen(item, false);
   else if (key === 'ArrowLeft') focus(roots, itemOf(item.parentElement?.closest('li') ?? item));
-  else if (key === 'ArrowRight') focus(roots, isBranch ? shown[at + 1] : entry);
-  else if (key === 'ArrowDown') focus(roots, shown[at + 1]);
-  else if (key === 'ArrowUp') focus(roots, shown[at - 1]);
-  else if (key === 'Home') focus(roots, shown[0]);
-  else if (key === 'End') focus(roots, shown.at(-1));
+  else if (key === 'ArrowRight') focus(roots, isBranch ? shown.nextNode() : entry);
+  else if (key === 'ArrowDown') focus(roots, shown.nextNode());
+  else if (key === 'ArrowUp') focus(roots, shown.previousNode());
+  else if (key === 'Home') focus(roots, walkShown(roots).firstChild());
+  else if (key === 'End') focus(roots, walkShown(roots).lastChild());
   else if (key.length === 1 && key.trim() !== '') {
     const letter = key.toLocaleLowerCase();
-    const rest = [...shown.slice(at + 1), ...shown.slice(0, at)];
-    focus(
-      roots,
-      rest.find((it) => it.textContent.trim().toLocaleLowerCase().startsWith(letter)),
-    );
+    for (const it of shownAfter(roots, entry)) {
+      if (!it.textContent?.trim().toLocaleLowerCase().startsWith(letter)) continue;
+      focus(roots, it);
+      break;
+    }
   } else return false;
   return true;
 }
 
-function focus(roots: HTMLElement, entry: HTMLElement | null | undefined): void {
-  if (!entry) return;
+/** Goes from entry to entry through those that are in no closed branch: a step costs the same in a list of any length. */
+function walkShown(roots: HTMLElement, from: Node = roots): TreeWalker {
+  const walker = document.createTreeWalker(roots, NodeFilter.SHOW_ELEMENT, (node) => {
+    if (!(node instanceof HTMLElement) || node.hidden) return NodeFilter.FILTER_REJECT;
+    return node.role === 'treeitem' ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;
+  });
+  walker.currentNode = from;
+  return walker;
+}
+
+/** All other entries that are shown: those behind `entry`, then those before it. */
+function* shownAfter(roots: HTMLElement, entry: Node): Generator<Node> {
+  const walker = walkShown(roots, entry);
+  for (let it = walker.nextNode(); it; it = walker.nextNode()) yield it;
+  walker.currentNode = roots;
+  for (let it = walker.nextNode(); it && it !== entry; it = walker.nextNode()) yield it;
+}
+
+function focus(roots: HTMLElement, entry: Node | null): void {
+  if (!(entry instanceof HTMLElement)) return;
   for (const other of roots.querySelectorAll<HTMLElement>('[role="treeitem"][tabindex="0"]')) other.tabIndex = -1;
   entry.tabIndex = 0;
   entry.focus();

@@ -1,6 +1,6 @@
 import { BRANCH_PAGE_SIZE, type Branch } from './branch.ts';
 import { callList } from './call-api.ts';
-import { itemOf, markAsTree } from './tree-keys.ts';
+import { itemOf, markAsRow } from './tree-keys.ts';
 
 /** Pages of one request after the first. */
 const CHUNK = 250;
@@ -13,6 +13,8 @@ const LONG = 200;
  */
 export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) => HTMLLIElement): { watch(): void } {
   const next = new WeakMap<Element, string>();
+  /** The last row of a list that came with one of its parts: of the rows before it none comes again. */
+  const placed = new WeakMap<Element, HTMLLIElement>();
   const watched = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
@@ -20,6 +22,12 @@ export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) =
       void load(target as HTMLLIElement);
     }
   });
+
+  /** Undefined where that row has gone meanwhile. */
+  function placedIn(list: Element): HTMLLIElement | undefined {
+    const row = placed.get(list);
+    return row?.parentElement === list ? row : undefined;
+  }
 
   async function load(more: HTMLLIElement): Promise<void> {
     const list = more.parentElement;
@@ -36,14 +44,17 @@ export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) =
       return;
     }
     // A row that is there already, such as that of the page that is shown, comes to its place.
-    const known = new Map([...list.children].map((item) => [itemOf(item)?.getAttribute('href'), item]));
+    const last = placedIn(list);
+    const known = new Map(rowsBehind(list, last).map((row) => [itemOf(row)?.getAttribute('href'), row]));
     const rows = part.records.map((branch) => known.get(`${roots.dataset.root}/${branch.path}`) ?? makeRow(branch));
     more.before(...rows);
+    for (const row of rows) markAsRow(row);
     list.classList.toggle('long', list.childElementCount > LONG);
     if (part.next === undefined) more.remove();
     else next.set(more, part.next);
-    markAsTree(roots, list);
-    countRows(list);
+    countRows(list, last);
+    const end = rows.at(-1);
+    if (end) placed.set(list, end);
     const [first] = rows;
     if (hadFocus && first) itemOf(first)?.focus();
     if (part.next !== undefined) watched.observe(more);
@@ -52,20 +63,33 @@ export function loadMoreWhenSeen(roots: HTMLElement, makeRow: (branch: Branch) =
   return {
     watch() {
       for (const more of roots.querySelectorAll<HTMLElement>('li.more')) {
-        countRows(more.parentElement);
+        const list = more.parentElement;
+        if (list) countRows(list, placedIn(list));
         watched.observe(more);
       }
     },
   };
 }
 
-/** Says which row of how many each is, where the document does not have all of them: -1 is an unknown number (ARIA). */
-function countRows(list: Element | null): void {
-  const rows = [...(list?.children ?? [])].filter((item) => !item.classList.contains('more'));
-  const size = rows.length === list?.childElementCount ? rows.length : -1;
-  for (const [i, item] of rows.entries()) {
-    const entry = itemOf(item);
-    entry?.setAttribute('aria-posinset', String(i + 1));
-    entry?.setAttribute('aria-setsize', String(size));
+/** The rows of a list behind one of them, or all. */
+function rowsBehind(list: Element, row: Element | undefined): HTMLLIElement[] {
+  const rows: HTMLLIElement[] = [];
+  for (let it = row ? row.nextElementSibling : list.firstElementChild; it; it = it.nextElementSibling)
+    if (it instanceof HTMLLIElement && !it.classList.contains('more')) rows.push(it);
+  return rows;
+}
+
+/**
+ * Says of the rows behind `counted` which they are of how many, where the document does not have all of them: -1 is an unknown
+ * number (ARIA). A list that is whole says it of all.
+ */
+function countRows(list: Element, counted?: Element): void {
+  const isWhole = list.lastElementChild?.classList.contains('more') === false;
+  const before = Number((counted && itemOf(counted)?.getAttribute('aria-posinset')) ?? 0);
+  for (const [i, row] of rowsBehind(list, counted).entries()) {
+    itemOf(row)?.setAttribute('aria-posinset', String(before + i + 1));
+    itemOf(row)?.setAttribute('aria-setsize', '-1');
   }
+  if (isWhole)
+    for (const row of list.children) itemOf(row)?.setAttribute('aria-setsize', String(list.childElementCount));
 }

@@ -81,6 +81,7 @@ async function loadChildren(item: HTMLLIElement, isAsked: boolean): Promise<void
   } catch {
     // The page that lists the branch says what is wrong, if it is still so.
     item.classList.remove('open');
+    itemOf(item)?.setAttribute('aria-expanded', 'false');
     if (isAsked) location.href = item.querySelector<HTMLAnchorElement>('a.twist')?.href ?? location.href;
   }
 }
