@@ -632,7 +632,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
       () => markdown(page),
       (written) => written === 'See [[Notes]]',
     );
-    await page.unroute('**/v1/**');
+    await page.unrouteAll({ behavior: 'wait' });
     assert.equal(await edited(keys('/tasks', 'x')), '- [ ] x');
     assert.equal(await edited(keys('/usr', 'x')), '/usr\nx');
     assert.equal(await edited(keys('one', 'two')), 'one\ntwo');
