@@ -21,12 +21,12 @@ const USAGE = `Usage: npm run bench -- [options]
   --rounds 5            rounds of the service and of its statement, in turns
   --round-ms 400        how long each lasts
   --connections 1,16    connections to measure with
-  --only TEXT           only the reads whose name holds the text
+  --only TEXT           only the reads whose name contains the text; with --compare texts with commas between, without memory
   --starts 3            first starts to take the median of
   --service-flags TEXT  flags of Node for the measured service, given as --service-flags="--cpu-prof --cpu-prof-dir=/tmp/p"
   --short               1,000 pages, one start, 3 rounds of 250 ms
-  --compare REVISION    CPU time of each read, here and in another revision of this repository, both running at once
-                        (2,000 pages, 16 rounds of 1,000 ms)
+  --compare REVISION    CPU time of each read and of an edit, here and in another revision of this repository, both running at once
+                        (2,000 pages, 16 rounds of 1,000 ms), or in the folder of another checkout
   --json FILE           writes the figures of --compare
 `;
 

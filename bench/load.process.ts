@@ -1,12 +1,16 @@
 import pg from 'pg';
 import { types } from '../src/db/pg-types.ts';
 import { SETTING_OPTIONS } from '../src/db/service-session.ts';
+import { type Editor, openEditor } from './editing.ts';
 import { openConnection, type Round, runRound } from './http-load.ts';
 import type { Call } from './requests.ts';
 
-/** An order to the process: a round of requests to the service, or of the same statements through the driver alone. */
+/**
+ * An order to the process: what to send, and a round of requests to the service, or of the same statements through the driver
+ * alone. `edits`: the calls name pages, which a round edits instead of reading them.
+ */
 export type LoadOrder =
-  | { kind: 'calls'; port: number; connection: pg.PoolConfig; pool: number; calls: Call[] }
+  | { kind: 'calls'; port: number; connection: pg.PoolConfig; pool: number; calls: Call[]; edits?: boolean }
   | { kind: 'service' | 'straight'; width: number; ms: number };
 
 export type LoadAnswer = { ok: true; round?: Round } | { ok: false; message: string };
@@ -14,6 +18,7 @@ export type LoadAnswer = { ok: true; round?: Round } | { ok: false; message: str
 let port = 0;
 let pool: pg.Pool | undefined;
 let requests: string[] = [];
+let editors: Editor[] = [];
 let statements: { name: string; text: string; values: unknown[] }[] = [];
 const names = new Map<string, string>();
 
@@ -25,6 +30,7 @@ async function obey(order: LoadOrder): Promise<Round | undefined> {
     requests = order.calls.map(
       ({ path, token }) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`,
     );
+    editors = order.edits ? await Promise.all(order.calls.map((call) => openEditor(port, call))) : [];
     statements = order.calls.map(({ text, values }) => ({ name: nameOf(text), text, values: [...values] }));
     return undefined;
   }
@@ -38,6 +44,7 @@ function nameOf(text: string): string {
 }
 
 async function serviceRound(width: number, ms: number): Promise<Round> {
+  if (editors.length > 0) return editRound(width, ms);
   const connections = await Promise.all(Array.from({ length: width }, () => openConnection(port)));
   let next = 0;
   try {
@@ -48,6 +55,17 @@ async function serviceRound(width: number, ms: number): Promise<Round> {
   } finally {
     for (const connection of connections) connection.close();
   }
+}
+
+/** Each lane edits pages of its own, because two edits of one page at once are a conflict. */
+async function editRound(width: number, ms: number): Promise<Round> {
+  const rounds = new Array<number>(width).fill(0);
+  return runRound(width, ms, async (lane) => {
+    const round = rounds[lane] ?? 0;
+    rounds[lane] = round + 1;
+    const own = editors.filter((_, i) => i % width === lane);
+    await own[round % own.length]?.edit();
+  });
 }
 
 async function straightRound(width: number, ms: number): Promise<Round> {

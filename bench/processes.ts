@@ -20,6 +20,17 @@ export function cpuOf(pid: number): Cpu {
   return { own_ms: root.own_ms, children_ms };
 }
 
+/** CPU time in ms of a process and its descendants by program: the service, postgres, rendering… Ended processes count for none. */
+export function cpuByProgram(pid: number): Map<string, number> {
+  const all = listProcesses();
+  const sums = new Map<string, number>();
+  for (const process of all.filter((each) => each.pid === pid).concat(descendants(pid, all))) {
+    const name = process.pid === pid ? 'service' : programOf(process.pid);
+    sums.set(name, (sums.get(name) ?? 0) + process.own_ms);
+  }
+  return sums;
+}
+
 export interface Memory {
   /** Memory shared by several processes counts once, divided among them. */
   pss_mb: number;

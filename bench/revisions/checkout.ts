@@ -1,18 +1,28 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
+export interface Checkout {
+  root: string;
+  /** Its full name; the path of a folder. */
+  commit: string;
+  discard(): Promise<void>;
+}
+
 /**
- * Checks a revision out into a new folder, with the packages of its own package-lock.json, and answers its full name.
- * `discard` removes it. Errors: Error for a revision that is not there, or whose packages cannot be installed.
+ * Checks a revision out into a new folder, with the packages of its own package-lock.json; `discard` removes it. A revision
+ * that is the path of a checkout with its packages is used as it is. Errors: Error for a revision that is not there, or whose
+ * packages cannot be installed.
  */
-export async function checkOut(
-  revision: string,
-  folder: string,
-): Promise<{ commit: string; discard(): Promise<void> }> {
+export async function checkOut(revision: string, folder: string): Promise<Checkout> {
+  if (existsSync(join(revision, 'package.json'))) {
+    return { root: resolve(revision), commit: revision, discard: async () => undefined };
+  }
   const git = (...args: string[]) => run('git', args, { cwd: ROOT });
   const { stdout } = await git('rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`);
   const commit = stdout.trim();
@@ -26,7 +36,7 @@ export async function checkOut(
     await discard();
     throw error;
   }
-  return { commit, discard };
+  return { root: folder, commit, discard };
 }
 
 /** The folder of this checkout. */

@@ -16,7 +16,7 @@ export interface RevisionOptions {
   rounds: number;
   round_ms: number;
   connections: number[];
-  /** Only the reads whose name holds it. */
+  /** Only the requests whose name contains one of these, with commas between. */
   only: string;
   /** A file for the figures as JSON; "" for none. */
   json: string;
@@ -26,9 +26,11 @@ export interface RevisionOptions {
 interface Row extends Ratio {
   name: string;
   connections: number;
-  other: Slice;
-  here: Slice;
+  other: Cpu;
+  here: Cpu;
 }
+
+type Cpu = Pick<Slice, 'node_ms' | 'postgres_ms'>;
 
 const WARM_UP_MS = 1_000;
 /** Longer than the service keeps idle connections and processes. */
@@ -43,7 +45,7 @@ export async function compareRevisions(options: RevisionOptions): Promise<void> 
   const checkout = await checkOut(revision, join(folder, 'checkout'));
   const services: MeasuredService[] = [];
   try {
-    for (const [name, root] of Object.entries({ other: join(folder, 'checkout'), here: HERE })) {
+    for (const [name, root] of Object.entries({ other: checkout.root, here: HERE })) {
       services.push(await openMeasured(root, join(folder, name), options));
     }
     const [other, here] = services as [MeasuredService, MeasuredService];
@@ -51,12 +53,8 @@ export async function compareRevisions(options: RevisionOptions): Promise<void> 
       `Here: this checkout. There: ${checkout.commit}. ${options.pages} pages of ${options.page_bytes} bytes.\n`,
     );
     const rows = await measureRows(other, here, options);
-    await delay(IDLE_MS);
-    const memory = { other_mb: memoryOf(other.pid).pss_mb, here_mb: memoryOf(here.pid).pss_mb };
-    console.log(
-      `\nMemory idle for ${IDLE_MS / 1000} s (PSS, with PostgreSQL): ${Math.round(memory.other_mb)} MB there, ` +
-        `${Math.round(memory.here_mb)} MB here, ${(memory.here_mb / memory.other_mb).toFixed(2)}`,
-    );
+    // A part of the rows is measured to see what a change of the code does to them.
+    const memory = options.only === '' ? await measureMemory(other, here) : undefined;
     const figures = JSON.stringify({ revision: checkout.commit, rows, memory }, undefined, 2);
     if (options.json !== '') await writeFile(options.json, `${figures}\n`);
   } finally {
@@ -65,17 +63,27 @@ export async function compareRevisions(options: RevisionOptions): Promise<void> 
   }
 }
 
+async function measureMemory(other: MeasuredService, here: MeasuredService) {
+  await delay(IDLE_MS);
+  const memory = { other_mb: memoryOf(other.pid).pss_mb, here_mb: memoryOf(here.pid).pss_mb };
+  console.log(
+    `\nMemory idle for ${IDLE_MS / 1000} s (PSS, with PostgreSQL): ${Math.round(memory.other_mb)} MB there, ` +
+      `${Math.round(memory.here_mb)} MB here, ${(memory.here_mb / memory.other_mb).toFixed(2)}`,
+  );
+  return memory;
+}
+
 async function measureRows(other: MeasuredService, here: MeasuredService, options: RevisionOptions): Promise<Row[]> {
   console.log(
     `${'CPU ms (Node + PG) of a'.padEnd(24)} conn         there          here   ratio  95 % interval   significant`,
   );
   const rows: Row[] = [];
   for (const connections of options.connections) {
-    for (const [i, read] of other.reads.entries()) {
-      if (!read.name.includes(options.only)) continue;
-      await other.choose(read);
-      await here.choose(here.reads[i] ?? read);
-      const row = { name: read.name, connections, ...(await inTurns(other, here, connections, options)) };
+    for (const [i, measured] of other.requests.entries()) {
+      if (!options.only.split(',').some((only) => measured.name.includes(only))) continue;
+      await other.choose(measured);
+      await here.choose(here.requests[i] ?? measured);
+      const row = { name: measured.name, connections, ...(await inTurns(other, here, connections, options)) };
       rows.push(row);
       print(row);
     }
@@ -108,7 +116,7 @@ function totalOf(slice: Slice | undefined): number {
   return slice ? slice.node_ms + slice.postgres_ms : Number.NaN;
 }
 
-function medianOf(slices: readonly Slice[]): Slice {
+function medianOf(slices: readonly Slice[]): Cpu {
   return {
     node_ms: median(slices.map(({ node_ms }) => node_ms)),
     postgres_ms: median(slices.map(({ postgres_ms }) => postgres_ms)),
@@ -117,7 +125,7 @@ function medianOf(slices: readonly Slice[]): Slice {
 
 function print({ name, connections, other, here, median: ratio, low, high, is_significant }: Row): void {
   const change = is_significant ? (ratio > 1 ? 'more' : 'less') : '';
-  const shown = ({ node_ms, postgres_ms }: Slice) => `${node_ms.toFixed(2)} + ${postgres_ms.toFixed(2)}`.padStart(13);
+  const shown = ({ node_ms, postgres_ms }: Cpu) => `${node_ms.toFixed(2)} + ${postgres_ms.toFixed(2)}`.padStart(13);
   console.log(
     `${name.padEnd(24)} ${String(connections).padStart(4)} ${shown(other)} ${shown(here)} ` +
       `${ratio.toFixed(3).padStart(7)}  ${low.toFixed(3)} to ${high.toFixed(3)}  ${change}`.trimEnd(),

@@ -1,6 +1,6 @@
 import { runningPostgres } from '../../src/db/postgres/running.ts';
 import { openApi } from '../api.ts';
-import { generatePages, randomNumbers } from '../corpus.ts';
+import { generatePages, randomNumbers, someWords } from '../corpus.ts';
 import { type Load, startLoad } from '../load.ts';
 import { cpuOf } from '../processes.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from '../service-process.ts';
@@ -10,45 +10,51 @@ import { untilVacuumed } from '../vacuumed.ts';
 const UPLOAD_FILES = 500;
 /** Different pages on which a read is measured; no more than a list has at once. */
 const VARIANTS = 200;
+/** Different pages that are edited. */
+const EDITED = 64;
 
-/** A read, and the paths on which it is measured. */
-interface Read {
+/** A kind of request, and the paths on which it is measured. */
+interface Measured {
   name: string;
   paths: string[];
   token: string;
+  /** The paths are pages, and each request is an edit of one. */
+  edits?: true;
 }
 
-/** CPU time of a request, in ms: of the service's process, and of those below it, which PostgreSQL's are. */
+/** CPU time of a request, in ms: of the service's process, and of those below it: PostgreSQL's, and those that render. */
 export interface Slice {
   node_ms: number;
   postgres_ms: number;
+  requests: number;
 }
 
 /** A service of one revision with its own data, and the process that sends it requests. */
 export interface MeasuredService {
   pid: number;
-  reads: Read[];
+  requests: Measured[];
   /** Sets what `slice` sends. */
-  choose(read: Read): Promise<void>;
+  choose(measured: Measured): Promise<void>;
   /** Sends requests for `ms`, one at a time on each connection. */
   slice(connections: number, ms: number): Promise<Slice>;
   stop(): Promise<void>;
 }
 
-/** Starts the service of a checkout on a new DATA_DIR, and fills it with the same wiki as any other. */
+/** Starts the service of a checkout on a new DATA_DIR, and fills it with the same wiki as any other. `flags` are for Node. */
 export async function openMeasured(
   root: string,
   dataDir: string,
   corpus: { pages: number; page_bytes: number },
+  flags: readonly string[] = [],
 ): Promise<MeasuredService> {
-  const service = await startServiceProcess(dataDir, [], {}, root);
+  const service = await startServiceProcess(dataDir, flags, {}, root);
   const load = startLoad();
   try {
-    const reads = await fill(service, dataDir, root, corpus);
+    const requests = await fill(service, dataDir, root, corpus);
     const connection = runningPostgres(dataDir);
     if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
     await untilVacuumed(connection);
-    return measured(service, load, reads);
+    return measured(service, load, requests);
   } catch (error) {
     load.close();
     await service.stop();
@@ -56,13 +62,13 @@ export async function openMeasured(
   }
 }
 
-function measured(service: ServiceProcess, load: Load, reads: Read[]): MeasuredService {
+function measured(service: ServiceProcess, load: Load, requests: Measured[]): MeasuredService {
   return {
     pid: service.pid,
-    reads,
-    async choose({ paths, token }) {
+    requests,
+    async choose({ paths, token, edits = false }) {
       const calls = paths.map((path) => ({ path, token, text: '', values: [] }));
-      await load.order({ kind: 'calls', port: service.port, connection: {}, pool: 1, calls });
+      await load.order({ kind: 'calls', port: service.port, connection: {}, pool: 1, calls, edits });
     },
     async slice(connections, ms) {
       const before = cpuOf(service.pid);
@@ -72,6 +78,7 @@ function measured(service: ServiceProcess, load: Load, reads: Read[]): MeasuredS
       return {
         node_ms: (after.own_ms - before.own_ms) / round.requests,
         postgres_ms: (after.children_ms - before.children_ms) / round.requests,
+        requests: round.requests,
       };
     },
     async stop() {
@@ -86,7 +93,7 @@ async function fill(
   dataDir: string,
   root: string,
   { pages, page_bytes }: { pages: number; page_bytes: number },
-): Promise<Read[]> {
+): Promise<Measured[]> {
   const token = await makeKeyFor(dataDir, 'bench@example.com', root);
   const api = openApi(service.address, token);
   const { workspace, overview } = await api.post('/v1/onboarding');
@@ -118,9 +125,16 @@ async function fill(
     workspaces: ['/v1/workspaces'],
     'wikis of the workspace': [`${at}/wikis`],
     members: [`${at}/members`],
+    search: someWords(VARIANTS).map((word) => `${wiki}/pages/search?query=${word}`),
   };
   return [
     ...Object.entries(paths).map(([name, each]) => ({ name, paths: each, token })),
     { name: 'profile widget', paths: ['/v1/widgets/profile'], token: widget },
+    {
+      name: 'edit',
+      paths: listed.slice(0, EDITED).map(({ page_id }) => `${wiki}/pages/${page_id}`),
+      token,
+      edits: true,
+    },
   ];
 }
