@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { openKnownTenants } from './known-tenants.ts';
 import type { PoolLane } from './lane-limits.ts';
+import { sendPrepared } from './prepared-query.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
 import { type LaneUsage, openPoolLanes, type Slot } from './pool-lanes.ts';
 import {
@@ -81,7 +82,7 @@ export interface ServiceDb {
 const NO_TIME_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0';
 
 export function openDb(options: DbOptions): OwnerDb {
-  const { pool, prepare, close } = openPool(options, { options: SETTING_OPTIONS });
+  const { connections, prepare, close } = openPool(options, { options: SETTING_OPTIONS });
   const queryOf = (client: pg.PoolClient): Query => {
     return async <T>(statement: Sql) => (await client.query(prepare(statement))).rows as T[];
   };
@@ -93,10 +94,10 @@ export function openDb(options: DbOptions): OwnerDb {
     };
   };
   return {
-    query: async <T>(statement: Sql) => (await sendOne(pool, (client) => client.query(prepare(statement)))).rows as T[],
-    transaction: (work) => inTransaction(pool, options, (client) => work(queryOf(client), scriptRunnerOf(client))),
+    query: async <T>(statement: Sql) => (await sendOne(connections, (client) => client.query(prepare(statement)))).rows as T[],
+    transaction: (work) => inTransaction(connections, options, (client) => work(queryOf(client), scriptRunnerOf(client))),
     session: (work) =>
-      onConnection(pool, async (client, discard) => {
+      onConnection(connections, async (client, discard) => {
         discard(new Error('the session has ended'));
         await client.query(NO_TIME_LIMITS);
         const copy: Copy = { out: (text) => client.query(copyTo(text)), into: (text) => client.query(copyFrom(text)) };
@@ -125,7 +126,7 @@ const WORKSPACES_SHOWN = 20;
  * SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server.
  */
 export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): ServiceDb {
-  const { pool, prepare, close } = openPool(options, {
+  const { connections, prepare, close } = openPool(options, {
     ...(!options.isOwnLogin && { options: `${SETTING_OPTIONS} -c role=${SERVICE_ROLE}` }),
     onConnect: async (client) => {
       await checkSession(client);
@@ -162,23 +163,21 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
       const onTenant = (tenant: string) => tenants.learn(context, tenant);
       const within = (ms: number): ContextOptions => ({ timeout: timeoutWithin(ms, budget), onTenant });
       const send = async <T>(lane: PoolLane, statement: Sql, ms: number) =>
-        (
-          await inLane(lane, context, budget, () =>
-            sendOne(pool, (client) => sendInContext(client, context, prepare(statement), within(ms))),
-          )
-        ).rows as T[];
+        (await inLane(lane, context, budget, () =>
+          sendOne(connections, (client) => sendInContext(client, context, prepare(statement), within(ms))),
+        )) as T[];
       const transaction = <T>(begin: string, work: (query: Query) => Promise<T>) =>
         inLane('writes', context, budget, () =>
           inTransaction(
-            pool,
+            connections,
             options,
             (client) => {
               let entered = false;
               return work(async <R>(statement: Sql) => {
                 const config = prepare(statement);
-                if (entered) return (await client.query(config)).rows as R[];
+                if (entered) return (await sendPrepared(client, config)) as R[];
                 entered = true;
-                return (await sendInContext(client, context, config, within(WRITE_MS))).rows as R[];
+                return (await sendInContext(client, context, config, within(WRITE_MS))) as R[];
               });
             },
             begin,

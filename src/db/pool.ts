@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { type Connections, openConnections } from './connections.ts';
 import { types } from './pg-types.ts';
 import { type Sql, toStatement } from './sql.ts';
 
@@ -47,16 +48,18 @@ export function openPool(options: DbOptions, settings: pg.PoolConfig) {
     ...settings,
   });
   let closed = false;
-  pool.on('error', (error: Error & { client?: unknown }) => {
+  const onLost = (error: Error & { client?: unknown }) => {
     // The pool does not wait for its connections to close, so the server may still end them.
     if (closed) return;
     // The driver attaches the whole connection to the error, which does not belong in a log.
     delete error.client;
     options.onConnectionLost?.(error);
-  });
+  };
+  pool.on('error', onLost);
+  const connections = openConnections(pool, onLost);
   const names = new Map<string, string>();
   return {
-    pool,
+    connections,
     /** The statement as a prepared statement, identified by its text. */
     prepare(statement: Sql) {
       const { text: written, values } = toStatement(statement);
@@ -68,18 +71,18 @@ export function openPool(options: DbOptions, settings: pg.PoolConfig) {
     },
     close() {
       closed = true;
-      return pool.end();
+      return connections.close();
     },
   };
 }
 
 export async function inTransaction<T>(
-  pool: pg.Pool,
+  connections: Connections,
   options: DbOptions,
   work: (client: pg.PoolClient) => Promise<T>,
   begin = 'begin',
 ): Promise<T> {
-  return onConnection(pool, async (client, discard) => {
+  return onConnection(connections, async (client, discard) => {
     try {
       options.observe?.(begin, []);
       await client.query(begin);
@@ -102,33 +105,32 @@ const STATEMENT_ERRORS = /^(IB|22|23|40)/;
  * Sends one statement. The pool's own `query` closes the connection after every failed statement, including a refused
  * write, and the next connection would have to prepare all statements again.
  */
-export function sendOne<T>(pool: pg.Pool, send: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  return onConnection(pool, async (client, discard) => {
-    try {
-      return await send(client);
-    } catch (error) {
-      if (!STATEMENT_ERRORS.test((error as { code?: string }).code ?? '')) discard(error as Error);
-      throw error;
-    }
-  });
+export async function sendOne<T>(connections: Connections, send: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const taken = connections.take();
+  const client = taken instanceof Promise ? await taken : taken;
+  let broken: Error | undefined;
+  try {
+    return await send(client);
+  } catch (error) {
+    if (!STATEMENT_ERRORS.test((error as { code?: string }).code ?? '')) broken = error as Error;
+    throw error;
+  } finally {
+    connections.giveBack(client, broken);
+  }
 }
 
-/** Runs `work` on a connection and returns it to the pool, unless it breaks or `discard` is called. */
+/** Runs `work` on a connection and gives it back, unless it breaks or `discard` is called. */
 export async function onConnection<T>(
-  pool: pg.Pool,
+  connections: Connections,
   work: (client: pg.PoolClient, discard: (error: Error) => void) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
+  const client = await connections.take();
   let broken: Error | undefined;
-  const discard = (error: Error) => {
-    broken = error;
-  };
-  // A broken connection also fails the running statement; an error event without a listener would end the process.
-  client.on('error', discard);
   try {
-    return await work(client, discard);
+    return await work(client, (error) => {
+      broken = error;
+    });
   } finally {
-    client.off('error', discard);
-    client.release(broken);
+    connections.giveBack(client, broken);
   }
 }

@@ -1,4 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { type PreparedStatement, sendPrepared } from './prepared-query.ts';
+import { bindMessage, type WireValue } from './wire-messages.ts';
 
 /**
  * The caller and the target of a request, as the database function `set_request_context` takes them. Row-level security
@@ -46,7 +48,7 @@ export type StatementTimeout = `${number}s` | `${number}ms`;
 /** Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. */
 export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE, '30s') };
 
-function valuesOf(context: RequestContext, timeout: StatementTimeout): (string | Buffer | null)[] {
+function valuesOf(context: RequestContext, timeout: StatementTimeout): WireValue[] {
   const [name, second] =
     context.who === 'identity'
       ? [context.issuer, context.subject]
@@ -67,72 +69,24 @@ function valuesOf(context: RequestContext, timeout: StatementTimeout): (string |
   ];
 }
 
-/** The undocumented part of the driver's connection and query classes; the driver's own cursors rely on it too. */
-interface Wire {
-  bind(message: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
-  execute(message: Record<string, never>): void;
-}
-interface Messages {
-  prepare(wire: Wire): void;
-  handleDataRow(message: { fields: (string | null)[] }): void;
-  handleCommandComplete(message: unknown, wire: Wire): void;
-}
-const DriverQuery = pg.Query as unknown as new (config: pg.QueryConfig) => Messages;
-
-/**
- * A prepared statement preceded by `set_request_context`, sent in one round trip. One Sync follows both, so they are
- * one transaction: if `set_request_context` fails, the statement does not run, and the settings end with the
- * transaction. request-context.test.ts lists what this needs from the driver; compare it when the driver's version
- * changes.
- */
-class ContextQuery extends DriverQuery {
-  readonly #context: RequestContext;
-  readonly #options: ContextOptions;
-  #isEntering = true;
-
-  constructor(context: RequestContext, config: pg.QueryConfig, options: ContextOptions) {
-    super(config);
-    this.#context = context;
-    this.#options = options;
-  }
-
-  override prepare(wire: Wire): void {
-    const values = valuesOf(this.#context, this.#options.timeout);
-    wire.bind({ statement: NAME, values, valueMapper: (value) => value });
-    wire.execute({});
-    super.prepare(wire);
-  }
-
-  override handleDataRow(message: { fields: (string | null)[] }): void {
-    if (this.#isEntering) this.#options.onTenant?.(message.fields[TENANT_COLUMN] ?? '');
-    else super.handleDataRow(message);
-  }
-
-  override handleCommandComplete(message: unknown, wire: Wire): void {
-    if (this.#isEntering) this.#isEntering = false;
-    else super.handleCommandComplete(message, wire);
-  }
-}
-
 export interface ContextOptions {
   timeout: StatementTimeout;
   /** Called with the tenant that the request works for; "" for none. */
   onTenant?: (tenant: string) => void;
 }
 
-type Send = (query: unknown, values: undefined, done: (error: Error | null, result: pg.QueryResult) => void) => void;
-
-/** Sends a prepared statement in a request context; inside a transaction the context holds until its end. */
+/**
+ * Sends a prepared statement preceded by `set_request_context`, and answers its rows; inside a transaction the context holds
+ * until its end. request-context.test.ts lists what this needs from the driver.
+ */
 export function sendInContext(
-  to: pg.PoolClient,
+  to: pg.ClientBase,
   context: RequestContext,
-  statement: pg.QueryConfig,
-  options: ContextOptions = { timeout: '30s' },
-): Promise<pg.QueryResult> {
-  const send: Send = to.query.bind(to) as unknown as Send;
-  return new Promise((resolve, reject) => {
-    send(new ContextQuery(context, statement, options), undefined, (error, result) =>
-      error ? reject(error) : resolve(result),
-    );
+  statement: PreparedStatement,
+  { timeout, onTenant }: ContextOptions = { timeout: '30s' },
+): Promise<Record<string, unknown>[]> {
+  return sendPrepared(to, statement, {
+    bind: bindMessage(NAME, valuesOf(context, timeout)),
+    onRow: (fields) => onTenant?.(fields[TENANT_COLUMN] ?? ''),
   });
 }

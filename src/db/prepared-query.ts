@@ -1,0 +1,141 @@
+import type { Writable } from 'node:stream';
+import type pg from 'pg';
+import utils from 'pg/lib/utils.js';
+import { types } from './pg-types.ts';
+import { bindMessage, DESCRIBE, EXECUTE, parseMessage, SYNC } from './wire-messages.ts';
+
+export interface PreparedStatement {
+  /** What identifies it on each connection; undefined: it is parsed each time. */
+  name: string | undefined;
+  text: string;
+  values: readonly unknown[];
+}
+
+/** A statement that was prepared before, runs in front of another one, and returns one row. */
+export interface Preceding {
+  /** Its Bind message. */
+  bind: Buffer;
+  onRow(fields: readonly (string | null)[]): void;
+}
+
+/** The undocumented part of the driver's connection that is used here; the driver's own cursors rely on it too. */
+interface Connection {
+  stream: Writable;
+  /** The texts of what was prepared, by name; the client adds them. */
+  parsedStatements: Record<string, string>;
+}
+
+/** The columns of a statement's rows, and how their text is read. */
+interface RowShape {
+  /** A row without values: a copy of it has its final layout from the beginning. */
+  empty: Record<string, null>;
+  columns: { name: string; parse: (text: string) => unknown }[];
+}
+
+/** The shapes of what each connection has prepared: PostgreSQL never changes them ("cached plan must not change result type"). */
+const shapesOf = new WeakMap<Connection, Map<string, RowShape>>();
+
+/**
+ * Sends a prepared statement, and another one in front of it, as one write and in one round trip. One Sync follows both, so they
+ * are one transaction: if the first fails, the second does not run. The columns are asked for once on each connection. Answers
+ * the rows. Errors: those of PostgreSQL and of the connection, as of `client.query`.
+ */
+export function sendPrepared(
+  to: pg.ClientBase,
+  statement: PreparedStatement,
+  preceding?: Preceding,
+): Promise<Record<string, unknown>[]> {
+  return new Promise((resolve, reject) => {
+    to.query(new PreparedQuery(statement, preceding, resolve, reject) as unknown as pg.Submittable);
+  });
+}
+
+/** What the driver's client calls, as it calls pg.Query: `submit`, then `handle…` for each message of the server. */
+class PreparedQuery {
+  /** By these the client notes that the statement was prepared. */
+  readonly name: string | undefined;
+  readonly text: string;
+  readonly #values: readonly unknown[];
+  readonly #rows: Record<string, unknown>[] = [];
+  readonly #resolve: (rows: Record<string, unknown>[]) => void;
+  readonly #reject: (error: unknown) => void;
+  /** undefined once it has run. */
+  #preceding: Preceding | undefined;
+  #shapes: Map<string, RowShape> | undefined;
+  #shape: RowShape | undefined;
+  #failure: unknown;
+
+  constructor(
+    { name, text, values }: PreparedStatement,
+    preceding: Preceding | undefined,
+    resolve: (rows: Record<string, unknown>[]) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.name = name;
+    this.text = text;
+    this.#values = values;
+    this.#preceding = preceding;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** Returns an error, which fails the query alone, where the values cannot be sent. */
+  submit(connection: Connection): unknown {
+    const { name = '' } = this;
+    const shapes = shapesOf.get(connection) ?? new Map<string, RowShape>();
+    shapesOf.set(connection, shapes);
+    this.#shapes = shapes;
+    this.#shape = name === '' ? undefined : shapes.get(name);
+    try {
+      const messages: Buffer[] = this.#preceding ? [this.#preceding.bind, EXECUTE] : [];
+      if (connection.parsedStatements[name] === undefined) messages.push(parseMessage(name, this.text));
+      messages.push(bindMessage(name, this.#values.map((value) => utils.prepareValue(value))));
+      if (!this.#shape) messages.push(DESCRIBE);
+      messages.push(EXECUTE, SYNC);
+      // One that is broken reports it by itself.
+      if (connection.stream.writable) connection.stream.write(Buffer.concat(messages));
+      return null;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
+    const columns = fields.map(({ name, dataTypeID }) => ({ name, parse: types.getTypeParser(dataTypeID, 'text') }));
+    this.#shape = { empty: Object.fromEntries(fields.map(({ name }) => [name, null])), columns };
+    if (this.name !== undefined) this.#shapes?.set(this.name, this.#shape);
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    if (this.#preceding) return this.#preceding.onRow(fields);
+    if (this.#failure !== undefined) return;
+    try {
+      this.#rows.push(rowOf(this.#shape, fields));
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+
+  handleCommandComplete(): void {
+    this.#preceding = undefined;
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#failure === undefined) this.#resolve(this.#rows);
+    else this.#reject(this.#failure);
+  }
+
+  handleError(error: unknown): void {
+    this.#reject(this.#failure ?? error);
+  }
+}
+
+function rowOf(shape: RowShape | undefined, fields: readonly (string | null)[]): Record<string, unknown> {
+  if (shape?.columns.length !== fields.length) throw new Error('a row has other columns than its statement had before');
+  const row: Record<string, unknown> = { ...shape.empty };
+  for (let i = 0; i < fields.length; i += 1) {
+    const [text, column] = [fields[i], shape.columns[i]];
+    if (text !== null && text !== undefined && column) row[column.name] = column.parse(text);
+  }
+  return row;
+}
