@@ -2,10 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { openKnownTenants } from './known-tenants.ts';
+import type { LaneUsage, Slot } from './lane.ts';
 import type { PoolLane } from './lane-limits.ts';
-import { sendPrepared } from './prepared-query.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
-import { type LaneUsage, openPoolLanes, type Slot } from './pool-lanes.ts';
+import { openPoolLanes } from './pool-lanes.ts';
+import { sendPrepared } from './prepared-query.ts';
 import {
   type ContextOptions,
   PREPARE_CONTEXT,
@@ -94,8 +95,10 @@ export function openDb(options: DbOptions): OwnerDb {
     };
   };
   return {
-    query: async <T>(statement: Sql) => (await sendOne(connections, (client) => client.query(prepare(statement)))).rows as T[],
-    transaction: (work) => inTransaction(connections, options, (client) => work(queryOf(client), scriptRunnerOf(client))),
+    query: async <T>(statement: Sql) =>
+      (await sendOne(connections, (client) => client.query(prepare(statement)))).rows as T[],
+    transaction: (work) =>
+      inTransaction(connections, options, (client) => work(queryOf(client), scriptRunnerOf(client))),
     session: (work) =>
       onConnection(connections, async (client, discard) => {
         discard(new Error('the session has ended'));

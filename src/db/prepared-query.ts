@@ -89,7 +89,12 @@ class PreparedQuery {
     try {
       const messages: Buffer[] = this.#preceding ? [this.#preceding.bind, EXECUTE] : [];
       if (connection.parsedStatements[name] === undefined) messages.push(parseMessage(name, this.text));
-      messages.push(bindMessage(name, this.#values.map((value) => utils.prepareValue(value))));
+      messages.push(
+        bindMessage(
+          name,
+          this.#values.map((value) => utils.prepareValue(value)),
+        ),
+      );
       if (!this.#shape) messages.push(DESCRIBE);
       messages.push(EXECUTE, SYNC);
       // One that is broken reports it by itself.

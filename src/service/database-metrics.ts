@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ServiceDb } from '../db/db.ts';
-import type { LaneUsage } from '../db/pool-lanes.ts';
+import type { LaneUsage } from '../db/lane.ts';
 
 /** How the connections to the database are used, by lane, and which workspaces hold them longest. */
 export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['usage']): void {
