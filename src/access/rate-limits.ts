@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, rateLimited } from '../core/errors.ts';
 import type { Query } from '../db/db.ts';
@@ -18,6 +17,7 @@ import {
   type Rates,
 } from './rate-limit-policies.ts';
 import { openRateLimitSubjects } from './rate-limit-subjects.ts';
+import { digestOf } from './token.ts';
 
 export interface RateLimits {
   /** Counts a request to an unknown route or method, which gets the same answer with and without a credential. */
@@ -74,7 +74,7 @@ export function openRateLimits(options: {
   return {
     limitUnmatched(request, reply) {
       const token = /^bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-      const entry = token === undefined ? undefined : known.find(digestOf(token));
+      const entry = token === undefined ? undefined : known.find(digestOf(token).toString('base64'));
       if (entry === undefined) return takeIfPossible(headers, reply, [subjects.network('general', request)]);
       const owner = { user_id: entry.user_id, workspace_id: undefined };
       return takeIfPossible(headers, reply, [
@@ -85,7 +85,7 @@ export function openRateLimits(options: {
     limitAnonymous: (request, reply) => take(headers, reply, AUTH, [[subjects.network('auth', request)]]),
     async limitToken(request, reply, token) {
       if (token === undefined) return takeIfPossible(headers, reply, [subjects.network('general', request)]);
-      const digest = digestOf(token);
+      const digest = digestOf(token).toString('base64');
       const subject = known.find(digest)?.subject;
       if (subject !== undefined) {
         request.admitted = { digest, subject, counted: undefined, network: undefined, window: 0 };
@@ -173,8 +173,4 @@ async function takeIfPossible(headers: Headers, reply: FastifyReply, group: Rate
     if (error instanceof ApiError) throw error;
     headers.write(reply, GENERAL, [group]);
   }
-}
-
-function digestOf(token: string): string {
-  return hash('sha256', token, 'base64');
 }

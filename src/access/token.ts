@@ -36,11 +36,33 @@ export function hasTokenPrefix(kind: TokenKind, text: string): boolean {
   return text.startsWith(PREFIXES[kind]);
 }
 
-/** The hash for looking up a token of this kind, or undefined where the text cannot be one. */
+/** Maximum number of hashes that are remembered; the oldest ones are forgotten first. */
+const HASHES_MAX = 5_000;
+
+/** What a client sends with each request; the others are sent once, and not kept in memory. */
+const REPEATED: ReadonlySet<TokenKind> = new Set(['key', 'access', 'browser']);
+
+/** The hashes of well-formed tokens that were looked up lately. */
+const hashes = new Map<string, Buffer>();
+
+/** The hash for looking up a token of this kind, or undefined where the text cannot be one. It is shared: never change it. */
 export function tokenHash(kind: TokenKind, text: string): Buffer | undefined {
   if (!hasTokenPrefix(kind, text)) return undefined;
+  const known = hashes.get(text);
+  if (known) return known;
   const parts = TOKEN_PATTERN.exec(text.slice(PREFIXES[kind].length));
-  return parts && checksum(parts[1] ?? '') === parts[2] ? sha256(text) : undefined;
+  if (!parts || checksum(parts[1] ?? '') !== parts[2]) return undefined;
+  const hash = sha256(text);
+  if (!REPEATED.has(kind)) return hash;
+  if (hashes.size >= HASHES_MAX)
+    for (const oldest of [...hashes.keys()].slice(0, HASHES_MAX / 10)) hashes.delete(oldest);
+  hashes.set(text, hash);
+  return hash;
+}
+
+/** The SHA-256 of any token. */
+export function digestOf(token: string): Buffer {
+  return hashes.get(token) ?? sha256(token);
 }
 
 function checksum(random: string): string {

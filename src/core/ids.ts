@@ -1,4 +1,5 @@
-import { uuidv7obj } from 'uuidv7';
+import { randomFillSync } from 'node:crypto';
+import { V7Generator } from 'uuidv7';
 
 /** The prefixes of ids. A workspace and its organization share one id (`org`). */
 type IdPrefix =
@@ -22,6 +23,18 @@ type IdPrefix =
 /** Crockford's base32 digits in the order of their values. */
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
+/** Random numbers that are fetched some hundreds at a time: the package asks the system for eight. */
+const random = { values: new Uint32Array(512), used: 512 };
+const generator = new V7Generator({
+  nextUint32() {
+    if (random.used === random.values.length) {
+      randomFillSync(random.values);
+      random.used = 0;
+    }
+    return random.values[random.used++] ?? 0;
+  },
+});
+
 /**
  * Creates an id: `<prefix>_` and a UUIDv7 in 26 characters of lower-case Crockford base32 (the TypeID format). Ids of
  * one process ascend in the order of creation.
@@ -31,7 +44,7 @@ export function newId(prefix: IdPrefix): string {
   // 26 digits hold 130 bits; the UUID has 128, so the first two bits are zero.
   let bits = 2;
   let held = 0;
-  for (const byte of uuidv7obj().bytes) {
+  for (const byte of generator.generate().bytes) {
     held = (held << 8) | byte;
     bits += 8;
     for (; bits >= 5; bits -= 5) text += CROCKFORD.charAt((held >> (bits - 5)) & 31);

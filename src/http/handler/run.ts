@@ -32,10 +32,15 @@ export async function run(
     paging: paging as ListPage,
     body: request.body,
     ...form,
-    bytes: streamOf(request) ?? Readable.from([]),
+    // Most endpoints ask for neither.
+    get bytes() {
+      return streamOf(request) ?? Readable.from([]);
+    },
+    get origin() {
+      return { address: request.ip, user_agent: userAgent(request) };
+    },
     header: (name) => headerOf(request, name),
     credential,
-    origin: { address: request.ip, user_agent: userAgent(request) },
     if_match: request.headers['if-match'],
     services,
     setHeaders,
