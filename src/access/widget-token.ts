@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
@@ -62,17 +62,17 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
         .setExpirationTime(`${WIDGET_TOKEN_SECONDS}s`)
         .sign(newest.secret),
     async verify(token) {
-      const hash = createHash('sha256').update(token).digest('base64');
-      const known = verified.get(hash);
+      const digest = hash('sha256', token, 'base64');
+      const known = verified.get(digest);
       if (known) {
         if (known.expires > Date.now()) return known.claims;
-        verified.delete(hash);
+        verified.delete(digest);
         return null;
       }
       const good = isCanonical(token) ? await verifyWithKeys(token, keys) : null;
       if (!good) return null;
       if (verified.size >= CACHE_MAX) verified.clear();
-      verified.set(hash, good);
+      verified.set(digest, good);
       return good.claims;
     },
   };

@@ -14,6 +14,8 @@ const PICTURE = String.raw`\p{Extended_Pictographic}(?:\ufe0f|[\u{1f3fb}-\u{1f3f
 const LETTERS = String.raw`[\p{L}\p{N}\p{M}][\p{L}\p{N}\p{M}${INVISIBLE}]*`;
 /** A run of letters, digits and combining marks, or a picture; everything else, "_" and "-" included, separates words. */
 const RUN = new RegExp(`${LETTERS}|${PICTURE}`, 'gu');
+/** RUN in a text of ASCII alone, where it is much faster. */
+const ASCII_RUN = /[A-Za-z0-9]+/g;
 const LETTER_RUN = new RegExp(LETTERS, 'gu');
 const RUN_AT = new RegExp(`${LETTERS}|${PICTURE}`, 'uy');
 const IS_PICTURE = new RegExp(`^(?:${PICTURE})`, 'u');
@@ -65,7 +67,7 @@ export function* tokenize(text: string): Generator<Token> {
   let end = -1;
   /** The words before, as long as they are stop words. */
   let before: string[] = [];
-  for (const { 0: run, index: start } of text.matchAll(RUN)) {
+  for (const { 0: run, index: start } of text.matchAll(ASCII.test(text) ? ASCII_RUN : RUN)) {
     if (group.length > 0 && (start !== end + 1 || !isConnector(text, end))) {
       yield* joinGroup(group, text);
       group = [];
@@ -101,10 +103,10 @@ const MAX_JOINED_PARTS = 5;
 /** "l'homme" and "c'est" are two words. */
 const ELISION = /^(?:[cdjlmnst]|qu)$/;
 
-/** Adds to the first token of connected words what they are together. */
-function* joinGroup(group: readonly Token[][], text: string): Generator<Token> {
+/** The tokens of connected words; the first one has also what they are together. */
+function joinGroup(group: readonly Token[][], text: string): readonly Token[] {
   const [[first] = [], [second] = []] = group;
-  if (!first) return;
+  if (!first) return [];
   if (second && group.length <= MAX_JOINED_PARTS && !(group.length === 2 && ELISION.test(first.word))) {
     const parts = group.flat();
     if (parts.length === group.length && !isUnspaced(first.word)) {
@@ -113,7 +115,7 @@ function* joinGroup(group: readonly Token[][], text: string): Generator<Token> {
     }
   }
   addSymbols(first, group.at(-1)?.at(-1) as Token, text);
-  for (const tokens of group) yield* tokens;
+  return group.length === 1 ? (group[0] ?? []) : group.flat();
 }
 
 function addJoined(group: readonly Token[], text: string): void {
@@ -152,7 +154,7 @@ function tokensOf(run: string, start: number): Token[] {
   if (ASCII.test(run)) {
     const token = tokenOf(truncate(run.toLowerCase()), start, end);
     if (token.word !== run) addParts(token, run);
-    if (HEXADECIMAL.test(token.word)) addExtra(token, 'joined', token.word.slice(2));
+    if (run.length > 5 && HEXADECIMAL.test(token.word)) addExtra(token, 'joined', token.word.slice(2));
     return [token];
   }
   if (IS_PICTURE.test(run)) return [tokenOf(truncate(run.replaceAll('\ufe0f', '')), start, end)];

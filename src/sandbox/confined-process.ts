@@ -73,6 +73,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
   let requestsSent = 0;
   let isEnding = false;
   let usedMs = 0;
+  const hasCpuTime = cpuTimeMs(pid) !== undefined;
 
   function measure(): number {
     usedMs = Math.max(usedMs, cpuTimeMs(pid) ?? 0);
@@ -100,7 +101,6 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
       measure();
       child.kill('SIGKILL');
     };
-    const hasCpuTime = cpuTimeMs(pid) !== undefined;
     const startMs = measure();
     const start = performance.now();
     const clock = setTimeout(() => giveUp('too_slow'), hasCpuTime ? program.elapsedTimeFactor * ms : ms);

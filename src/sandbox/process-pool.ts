@@ -81,8 +81,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
 
   /** Makes the slot of a task free, and charges the owner what the task has cost. */
   async function release(slot: Slot, { owner }: Task, usedMs: number): Promise<void> {
-    await slot.rest();
-    queue.done(owner, usedMs + slot.charge());
+    queue.done(owner, usedMs + (await slot.rest()));
     free.unshift(slot);
     serve(slot);
   }

@@ -29,8 +29,11 @@ export interface ProcessSlot {
   end(): Promise<void>;
   /** The CPU time of its processes in ms that was not charged yet. */
   charge(): number;
-  /** Replaces a process that has grown, before anybody waits for it, and ends it when it has no work. */
-  rest(): Promise<void>;
+  /**
+   * Replaces a process that has grown, before anybody waits for it, and ends it when it has no work. Answers the CPU time that
+   * replacing it took, in ms.
+   */
+  rest(): Promise<number>;
   /** Ends the process; none is started any more. */
   close(): Promise<void>;
 }
@@ -55,12 +58,20 @@ export function openSlot(options: SlotOptions): ProcessSlot {
     await ending.end();
   }
 
-  async function replaceIfLarge(): Promise<void> {
-    if (isClosed || (process?.memoryMb() ?? 0) <= maxKeptMb) return;
+  function charge(): number {
+    const total = endedMs + (process?.usedMs() ?? 0);
+    const used = total - chargedMs;
+    chargedMs = total;
+    return Math.max(used, 0);
+  }
+
+  async function replaceIfLarge(): Promise<number> {
+    if (isClosed || (process?.memoryMb() ?? 0) <= maxKeptMb) return 0;
     await end();
     // What keeps it from starting is told to the next task, which tries again.
     process = await startConfinedProcess(program).catch(() => undefined);
     if (isClosed) await end();
+    return charge();
   }
 
   return {
@@ -68,7 +79,8 @@ export function openSlot(options: SlotOptions): ProcessSlot {
     async processFor(next) {
       clearTimeout(idle);
       const isOthers = isPrivate && context !== next;
-      const isUsedUp = process && (process.requestsSent >= maxRequests || process.usedMs() > MAX_USED_MS);
+      // Each task is charged at its end.
+      const isUsedUp = process && (process.requestsSent >= maxRequests || chargedMs - endedMs > MAX_USED_MS);
       if (isOthers || isUsedUp || !process?.isAlive()) await end();
       context = next;
       if (isClosed) throw closed();
@@ -78,16 +90,12 @@ export function openSlot(options: SlotOptions): ProcessSlot {
       throw closed();
     },
     end,
-    charge() {
-      const total = endedMs + (process?.usedMs() ?? 0);
-      const used = total - chargedMs;
-      chargedMs = total;
-      return Math.max(used, 0);
-    },
+    charge,
     async rest() {
       clearTimeout(idle);
-      await replaceIfLarge();
+      const usedMs = await replaceIfLarge();
       idle = setTimeout(end, idleMs).unref();
+      return usedMs;
     },
     async close() {
       isClosed = true;
