@@ -118,6 +118,8 @@ class PreparedQuery {
       this.#rows.push(rowOf(this.#shape, fields));
     } catch (error) {
       this.#failure = error;
+      // Behind a pooler another server may have answered.
+      if (this.name !== undefined) this.#shapes?.delete(this.name);
     }
   }
 
