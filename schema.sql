@@ -965,6 +965,8 @@ create table audit_events (
   after            jsonb                     not null default '{}'::jsonb,
   PRIMARY KEY (event_id)
 );
+CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, event_id);
+CREATE INDEX audit_events_by_type ON audit_events USING btree (workspace_id, type, event_id);
 CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, event_id);
 CREATE INDEX audit_events_of_invitation_mail ON audit_events USING btree (workspace_id, created_at) WHERE (type = ANY (ARRAY['invitation.created'::text, 'invitation.resent'::text]));
 grant insert, select on audit_events to ibid_service;
@@ -1311,6 +1313,7 @@ create table jobs (
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
 CREATE INDEX jobs_by_upload ON jobs USING btree (wiki_id, upload_id);
+CREATE INDEX jobs_open ON jobs USING btree (wiki_id, job_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX jobs_waiting ON jobs USING btree (run_after) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE UNIQUE INDEX jobs_started ON jobs USING btree (wiki_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (started_at IS NOT NULL));
 CREATE TRIGGER usage_on_delete AFTER DELETE ON jobs REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
@@ -2050,7 +2053,7 @@ CREATE INDEX users_by_email ON users USING btree (email);
 grant delete, insert, select, update on users to ibid_service;
 alter table users enable row level security;
 create policy self_and_colleagues on users for all
-  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service()) OR (user_id IN ( SELECT m.user_id FROM memberships m WHERE (m.workspace_id = ANY (( SELECT own_workspaces())::text[]))))));
+  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service()) OR (EXISTS ( SELECT FROM ( SELECT m_1.workspace_id FROM memberships m_1 WHERE (m_1.user_id = users.user_id) OFFSET 0) m WHERE (m.workspace_id = ANY (( SELECT own_workspaces())::text[])) OFFSET 0))));
 
 -- Links that starts have printed while there was no user. With the first user they are void.
 create table welcome_links (
