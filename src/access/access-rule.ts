@@ -135,7 +135,10 @@ export function targetCte(access: Access, params: Record<string, string>, creden
   }
 }
 
-/** `access`: caller and target joined by an active membership that allows it, or no row where that is refused. */
+/**
+ * `access`: caller and target joined by an active membership that allows it, or no row where that is refused. There is one membership
+ * at most; `limit` has the planner know it.
+ */
 export function accessCte(access: Access, params: Record<string, string>, credential: Credential): Sql {
   if (access.on === 'anyone' || access.on === 'caller') {
     return sql`
@@ -153,7 +156,8 @@ export function accessCte(access: Access, params: Record<string, string>, creden
     from caller c
     join target t on c.bound_workspace_id is null or c.bound_workspace_id = t.workspace_id
     join memberships m on m.user_id = c.user_id and m.workspace_id = t.workspace_id and m.status = 'active'
-    where (${allowedCondition(access)})${orOwn}`;
+    where (${allowedCondition(access)})${orOwn}
+    limit 1`;
 }
 
 function callerCondition(access: CallerAccess, credential: Credential): Sql {
