@@ -43,13 +43,14 @@ export const FileOfUpload = Record({
 });
 export type FileOfUpload = Static<typeof FileOfUpload>;
 
-/** The columns of Upload from an upload `u`. */
+/** The columns of Upload from an upload `u`. With `offset 0` its job is looked up, and not made a hash of with all others. */
 export const uploadColumns: Sql = sql`
   u.upload_id, u.wiki_id, u.created_at, u.updated_at, u.finished_at, u.source_count, u.status, u.summary, u.error,
   case u.status when 'completed' then 'ready' when 'failed' then 'failed'
     else case when exists (
       select from jobs j where j.wiki_id = u.wiki_id and j.upload_id = u.upload_id and j.status = 'running'
-        and not exists (select from workers w where w.worker_id = j.worker_id and w.alive_until > now())) then 'unknown' else 'running' end
+        and not exists (select from workers w where w.worker_id = j.worker_id and w.alive_until > now())
+      offset 0) then 'unknown' else 'running' end
   end as status_label`;
 
 export const exampleUpload: Upload = {
