@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { Paging } from '../core/paging.ts';
 import { WikiParams } from '../core/records.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { leadsElsewhere, writtenTarget } from './broken-links.ts';
 import { BrokenLink, examplePage, isVisible } from './schema.ts';
@@ -30,19 +30,13 @@ export const listBrokenLinks = endpoint({
       },
     ],
   },
-  // Walks page_links_without_a_page, and of the trash the links to each page. Page by page (`offset 0`), by their keys.
-  run: ({ params: { wiki_id }, paging, many }) =>
-    many(sql`
+  // The links without a page are walked in their order (page_links_without_a_page) until there are enough, those to pages in the
+  // trash are found by the trash. Page by page (`offset 0`), by their keys.
+  run: ({ params: { wiki_id }, query: { limit, offset }, paging, many }) => {
+    const firstOf = (links: Sql) => sql`(
       select l.from_page_id as page_id, p.path, p.title, ${writtenTarget} as target, l.line, coalesce(f.filename, '') as filename,
         l.from_page_id, l.to_path
-      from (
-        select k.from_page_id, k.to_path, k.line from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id is null
-        union all
-        select k.from_page_id, k.to_path, k.line
-        from (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.trashed_at is not null offset 0) t
-        cross join lateral (
-          select k.* from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id = t.page_id offset 0) k
-      ) l
+      from ${links} l
       cross join lateral (
         select p.path, p.title from pages p
         where p.wiki_id = ${wiki_id} and p.page_id = l.from_page_id and ${isVisible} offset 0) p
@@ -50,7 +44,19 @@ export const listBrokenLinks = endpoint({
         select f.filename from compiled_files c
         join upload_files f on f.wiki_id = c.wiki_id and f.upload_id = c.upload_id and f.file_no = c.file_no
         where c.wiki_id = ${wiki_id} and c.page_id = l.from_page_id offset 0) f on true
-      where not ${leadsElsewhere(wiki_id)}
-      ${paging.clause}
-    `),
+      where not ${leadsElsewhere(wiki_id)} ${paging.seekClause}
+      order by l.from_page_id, l.to_path limit ${limit + offset})`;
+    return many(sql`
+      select l.* from (
+        ${firstOf(sql`(
+          select k.from_page_id, k.to_path, k.line from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id is null)`)}
+        union all
+        ${firstOf(sql`(
+          select k.from_page_id, k.to_path, k.line
+          from (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.trashed_at is not null offset 0) t
+          cross join lateral (
+            select k.* from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id = t.page_id offset 0) k)`)}
+      ) l
+      order by l.from_page_id, l.to_path limit ${limit} offset ${offset}`);
+  },
 });

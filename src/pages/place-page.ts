@@ -2,16 +2,21 @@ import type { Statements } from '../access/guard.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { livePageMeant } from './write-text.ts';
 
-/** The pages below a page, in the trash or not: page_id and path. */
+/**
+ * The pages below a page, in the trash or not: page_id. Each step is a look into an index (`offset 0`), and the pages are handed
+ * on as an array, of which the planner expects ten elements: it expects many rows of a recursion, and would read all pages of the
+ * wiki to join them.
+ */
 export function subtree(wiki_id: string, page_id: string, only: Sql = raw('true')): Sql {
   return sql`
-    with recursive below as (
-      select c.page_id, c.path from pages c where c.wiki_id = ${wiki_id} and c.parent_page_id = ${page_id} and ${only}
-      union all
-      select c.page_id, c.path from below b
-      join pages c on c.wiki_id = ${wiki_id} and c.parent_page_id = b.page_id and ${only}
-    )
-    select page_id, path from below`;
+    select b.page_id from unnest(array(
+      with recursive below as (
+        select c.page_id from pages c where c.wiki_id = ${wiki_id} and c.parent_page_id = ${page_id} and ${only}
+        union all
+        select c.page_id from below b cross join lateral (
+          select c.page_id from pages c where c.wiki_id = ${wiki_id} and c.parent_page_id = b.page_id and ${only} offset 0) c
+      )
+      select page_id from below)) b (page_id)`;
 }
 
 /**
@@ -25,7 +30,7 @@ export function moveCtes(wiki_id: string, old_path: string, also: Sql = raw(''))
         parent_path = e.path || right(c.parent_path, -length(${old_path}::text))${also}
       from below b, edited e
       where c.wiki_id = ${wiki_id} and c.page_id = b.page_id
-      returning c.page_id, b.path as old_path, c.path, c.trashed_at`,
+      returning c.page_id, ${old_path}::text || right(c.path, -length(e.path)) as old_path, c.path, c.trashed_at`,
     remembered: sql`
       insert into page_paths (wiki_id, path, page_id)
       select ${wiki_id}, old_path, page_id from (
@@ -57,7 +62,8 @@ export function freeSlug(wiki_id: string, slugs: readonly string[], parent_path:
       from unnest(${slugs}::text[]) with ordinality c (slug, preference)
     )
     select c.slug from candidates c
-    where not exists (select from pages p where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = c.path)
+    where not exists (
+      select from pages p where p.wiki_id = ${wiki_id} and p.trashed_at is null and p.path = c.path offset 0)
     order by c.preference limit 1`;
 }
 
@@ -74,6 +80,13 @@ export function linksThatMean(wiki_id: string, page: string): Sql {
     ${links} and l.to_path = ${raw(page)}.path
     union ${links} and l.wanted_title is not null and l.wanted_path = ${raw(page)}.path
     union ${links} and l.wanted_title = ${raw(page)}.title_key`;
+}
+
+/** Joins the page of each link `l`, locked, in the order that the links come in. */
+function lockedLinkingPages(wiki_id: string): Sql {
+  return sql`cross join lateral (
+        select f.page_id from pages f where f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
+        offset 0 for no key update) f`;
 }
 
 /**
@@ -97,13 +110,16 @@ export async function resolvePendingLinks(
         where p.wiki_id = ${wiki_id} and p.page_id = n.page_id and p.trashed_at is null offset 0) p
       where p.wiki_id = a.wiki_id`,
     waiting: sql`
-      select l.from_page_id, l.to_path, n.page_id
-      from arrived n
-      cross join lateral (${linksThatMean(wiki_id, 'n')}) l
-      join pages f on f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
-      where l.to_page_id is null or not exists (
-        select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null)
-      order by l.from_page_id for no key update of f`,
+      select l.from_page_id, l.to_path, l.page_id
+      from (
+        select l.from_page_id, l.to_path, n.page_id
+        from arrived n
+        cross join lateral (${linksThatMean(wiki_id, 'n')}) l
+        where l.to_page_id is null or not exists (
+          select from pages t
+          where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null offset 0)
+        order by l.from_page_id offset 0) l
+      ${lockedLinkingPages(wiki_id)}`,
     result: sql`
       update page_links l set to_page_id = w.page_id from waiting w
       where l.wiki_id = ${wiki_id} and l.from_page_id = w.from_page_id and l.to_path = w.to_path
@@ -128,13 +144,14 @@ export async function resolveAbandonedLinks(
         select t.page_id from pages t
         where t.wiki_id = ${wiki_id} and t.page_id = n.page_id and t.trashed_at is not null offset 0) t
       cross join lateral (
-        select l.* from page_links l where l.wiki_id = ${wiki_id} and l.to_page_id = t.page_id offset 0) l
-      cross join lateral (select ${livePageMeant(wiki_id, sql`coalesce(l.wanted_path, l.to_path)`)} as page_id) m
-      join pages f on f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
+        select l.*, coalesce(l.wanted_path, l.to_path) as path from page_links l
+        where l.wiki_id = ${wiki_id} and l.to_page_id = t.page_id offset 0) l
+      cross join lateral (select ${livePageMeant(wiki_id)} as page_id) m
       where a.wiki_id = ${wiki_id} and m.page_id is not null
-      order by l.from_page_id for no key update of f`,
+      order by l.from_page_id offset 0`,
+    locked: sql`select l.* from abandoned l ${lockedLinkingPages(wiki_id)}`,
     result: sql`
-      update page_links l set to_page_id = m.page_id from abandoned m
+      update page_links l set to_page_id = m.page_id from locked m
       where l.wiki_id = ${wiki_id} and l.from_page_id = m.from_page_id and l.to_path = m.to_path
       returning l.to_path`,
   });

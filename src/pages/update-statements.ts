@@ -82,7 +82,7 @@ export function currentPageStatement(params: { wiki_id: string; page_id: string 
       exists (
         select from pages o
         where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.path = moved_to.path and o.page_id <> ${params.page_id}
-      ) as is_taken
+        offset 0) as is_taken
     from page, moved_to, access`;
 }
 

@@ -26,14 +26,17 @@ export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql 
 /** The id of the page that a link `l` of givenLinks means: the one at its path, the one of its title, the one that was. */
 export function pageMeant(wiki_id: string): Sql {
   return sql`coalesce(
-    ${livePageMeant(wiki_id, sql`l.path`)},
+    ${livePageMeant(wiki_id)},
     (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.path))`;
 }
 
-/** The id of the page at the path that a link `l` means, else of the one of its title; null where there is none. */
-export function livePageMeant(wiki_id: string, path: Sql): Sql {
+/**
+ * The id of the page at the path that a link `l` means, else of the one of its title; null where there is none. Both are columns
+ * of `l`: what is computed of columns there and then is no key of an index under row-level security.
+ */
+export function livePageMeant(wiki_id: string): Sql {
   return sql`coalesce(
-    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = ${path} and t.trashed_at is null),
+    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = l.path and t.trashed_at is null),
     (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.title_key = l.wanted_title and t.trashed_at is null
       order by length(t.path), t.page_id limit 1))`;
 }

@@ -5,6 +5,7 @@ import { WikiParams } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { lineEndsIn } from '../markdown/plain-text.ts';
+import { candidateDocuments } from '../search/query/candidates.ts';
 import { conditionsOf, type FilterConditions } from '../search/query/filter-conditions.ts';
 import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../search/query/passages.ts';
 import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
@@ -58,7 +59,7 @@ export const searchSources = endpoint({
       hits: hitsOfPart(
         sql`
           select ${sourceColumns}, ${score} as score, ${sortColumns(sort, 's', score)}
-          from candidates c join sources s on s.wiki_id = ${wiki_id} and s.source_id = c.id
+          from ${candidateDocuments({ wiki_id, kind: 'source' })}
           where ${isFound}`,
         paging,
         sort,

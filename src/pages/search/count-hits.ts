@@ -3,6 +3,7 @@ import { hasPermission, onWiki } from '../../access/access-rule.ts';
 import { WikiParams } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
+import { candidateDocuments } from '../../search/query/candidates.ts';
 import { resolveQuery } from '../../search/query/resolve-query.ts';
 import { attempts } from '../../search/query/search.ts';
 import { CUT_HEADER, cutHeader, readSearch, SEARCHED } from '../../search/query/search-parameters.ts';
@@ -53,7 +54,7 @@ export const countHits = endpoint({
         candidates,
         found: sql`
           select p.page_id, p.created_by, p.status, split_part(p.path, '/', 1) as folder
-          from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
+          from ${candidateDocuments(index)}
           where ${shown.isFound} limit ${MAX_COUNTED + 1}`,
         authors: sql`
           select f.created_by as user_id, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,

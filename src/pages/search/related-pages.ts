@@ -3,6 +3,7 @@ import { onWiki } from '../../access/access-rule.ts';
 import { notFound } from '../../core/errors.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
+import { candidateDocuments } from '../../search/query/candidates.ts';
 import { findRelated, RELATED_CHARACTERS } from '../../search/query/related.ts';
 import { examplePage, IS_FOUND, isVisible, Page, PageParams, pageColumns } from '../schema.ts';
 
@@ -33,7 +34,7 @@ export const listRelatedPages = endpoint({
     return many<Page>({
       candidates,
       result: sql`
-        select ${pageColumns} from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
+        select ${pageColumns} from ${candidateDocuments({ wiki_id, kind: 'page' })}
         where p.page_id <> ${page_id} and ${IS_FOUND}
         order by c.score desc, p.page_id limit ${limit}`,
     });

@@ -3,6 +3,7 @@ import { onWiki } from '../../access/access-rule.ts';
 import { WikiParams } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
+import { candidateDocuments } from '../../search/query/candidates.ts';
 import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../../search/query/passages.ts';
 import { scoreWithTitle, searchIndex } from '../../search/query/search.ts';
 import {
@@ -78,7 +79,7 @@ export const searchPages = endpoint({
       hits: hitsOfPart(
         sql`
           select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)}
-          from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
+          from ${candidateDocuments({ wiki_id, kind: 'page' })}
           where ${shown.isFound}`,
         paging,
         sort,

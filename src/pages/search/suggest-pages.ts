@@ -6,7 +6,7 @@ import { WikiParams } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Index } from '../../search/index/pending.ts';
-import { candidatesCte } from '../../search/query/candidates.ts';
+import { candidateDocuments, candidatesCte } from '../../search/query/candidates.ts';
 import { completeTitles } from '../../search/query/complete-titles.ts';
 import { parseQuery, readableQuery } from '../../search/query/parse-query.ts';
 import { resolveQuery } from '../../search/query/resolve-query.ts';
@@ -50,7 +50,7 @@ export const suggestPages = endpoint({
             candidates: candidatesCte(index, candidates),
             result: sql`
               select 'page' as kind, p.title as text, p.page_id, p.path
-              from candidates c join pages p on p.wiki_id = ${wiki_id} and p.page_id = c.id
+              from ${candidateDocuments({ wiki_id, kind: 'page' })}
               where ${IS_FOUND}
               order by starts_with(lower(p.title), lower(${text.trim()})) desc, c.score desc, p.page_id limit ${limit}`,
           });
@@ -77,7 +77,7 @@ async function isFound(many: Statements['many'], index: Index, word: string): Pr
   const query = { ...parseQuery(word), phrases: [[word]], arePhrasesRequired: true, hasOtherWords: false };
   const { rows } = await searchIndex(many, index, query, { limit: 1, offset: 0 }, shownPages([]), () => ({
     result: sql`
-      select p.page_id from candidates c join pages p on p.wiki_id = ${index.wiki_id} and p.page_id = c.id
+      select p.page_id from ${candidateDocuments(index)}
       where ${IS_FOUND} limit 1`,
   }));
   return rows.length > 0;

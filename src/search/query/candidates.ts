@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../db/sql.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { Candidate } from './rank.ts';
 
@@ -14,9 +14,21 @@ export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Can
     select d.document_id as id, c.score, c.no, c.is_near
     from unnest(${indexed.map(({ document_no }) => document_no)}::int[], ${indexed.map(({ score }) => score)}::float8[],
       ${indexed.map(({ isNear }) => isNear)}::boolean[]) c (no, score, is_near)
-    join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_no = c.no
+    cross join lateral (
+      select d.document_id from search_documents d
+      where d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_no = c.no offset 0) d
     union all
     select c.id, c.score, ${PENDING_NO}::int as no, c.is_near
     from unnest(${pending.map(({ document_id }) => document_id)}::text[], ${pending.map(({ score }) => score)}::float8[],
       ${pending.map(({ isNear }) => isNear)}::boolean[]) c (id, score, is_near)`;
+}
+
+/**
+ * Candidates `c` with their pages `p`, or sources `s`: one by one (`offset 0`), since the planner does not know how much larger
+ * than others a wiki is, and would read all of it to join a few.
+ */
+export function candidateDocuments({ wiki_id, kind }: Index): Sql {
+  const d = raw(kind === 'page' ? 'p' : 's');
+  return sql`candidates c cross join lateral (
+    select ${d}.* from ${raw(`${kind}s`)} ${d} where ${d}.wiki_id = ${wiki_id} and ${d}.${raw(`${kind}_id`)} = c.id offset 0) ${d}`;
 }

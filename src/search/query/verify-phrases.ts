@@ -2,7 +2,7 @@ import type { Statements } from '../../access/guard.ts';
 import { termOf, tokenize } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
-import { candidatesCte, PENDING_NO } from './candidates.ts';
+import { candidateDocuments, candidatesCte, PENDING_NO } from './candidates.ts';
 import { containsName, findPhrase } from './find-phrase.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import type { Candidate } from './rank.ts';
@@ -81,8 +81,7 @@ export function readTexts(
     candidates: candidatesCte(index, batch),
     seen: sql`
       select c.id, c.no, c.score, ${d}.title, left(t.text, ${most.ofEach}::int) as text
-      from candidates c
-      join ${raw(`${kind}s`)} ${d} on ${d}.wiki_id = ${wiki_id} and ${d}.${id} = c.id
+      from ${candidateDocuments(index)}
       join ${raw(`${kind}_texts`)} t on t.wiki_id = ${wiki_id} and t.${id} = c.id
       where ${isFound}`,
     result: sql`
