@@ -28,6 +28,10 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
   origin: Origin;
   /** The request's If-Match: the state on which a write is based; undefined where there is none. */
   if_match: string | undefined;
+  /** The ETags of answers that the client has; `*` is any. */
+  known_tags: readonly string[];
+  /** Of the endpoint's `representations` the one that will be sent; undefined for JSON. */
+  media_type: string | undefined;
   /** One of the endpoint's `requestHeaders`; undefined where the client sent none. */
   header(name: string): string | undefined;
   /** The files of an endpoint that consumes `multipart`, already durable. */
@@ -61,6 +65,12 @@ export class JsonText {
 
 /** Another form of the same reply, chosen by `Accept`. */
 type Representation<Reply> = (reply: Reply) => string;
+
+/**
+ * What a GET returns whose answer the client has already: 304. `run` has set the header `etag`, as it does for the whole answer, which
+ * then gets no other.
+ */
+export class NotModified {}
 
 interface EndpointDefinition<
   Params extends TObject<TProperties> = Empty,
@@ -132,7 +142,7 @@ interface EndpointDefinition<
   representations?: Record<string, Representation<Static<Reply>>>;
   /** Shown in openapi.json; a test validates them. */
   example: { body?: Static<Body>; reply: Static<Reply> };
-  run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply> | JsonText>;
+  run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply> | JsonText | NotModified>;
 }
 
 /** An endpoint in the list of endpoints. */

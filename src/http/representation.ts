@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import Negotiator from 'negotiator';
 
 const JSON_TYPE = 'application/json';
+const NO_TAGS: readonly string[] = [];
 
 /** The ETag of a representation: a prefix by which its endpoint recognizes it (or ""), and a hash. */
 export function entityTag(prefix: string, text: string): string {
@@ -24,10 +25,14 @@ function tagOf(prefix: string, digest: Hash): string {
   return `"${prefix === '' ? '' : `${prefix}-`}${hash}"`;
 }
 
-/** Whether If-None-Match names this ETag (RFC 9110, 13.1.2: weak comparison). */
+/** The ETags in If-None-Match, to be compared weakly (RFC 9110, 13.1.2); `*` is any. */
+export function tagsIn(ifNoneMatch: string | undefined): readonly string[] {
+  return ifNoneMatch === undefined ? NO_TAGS : ifNoneMatch.split(',').map((known) => known.trim().replace(/^W\//, ''));
+}
+
+/** Whether If-None-Match names this ETag. */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === etag);
+  return tagsIn(ifNoneMatch).some((known) => known === '*' || known === etag);
 }
 
 /** A longer `Accept` adds nothing useful and takes long to compare. */

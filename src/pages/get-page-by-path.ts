@@ -4,15 +4,8 @@ import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { pageAddress, pageDocument } from './page-document.ts';
-import {
-  exampleFullPage,
-  FullPage,
-  type FullPageRow,
-  fullPageColumns,
-  isVisible,
-  pageTag,
-  shownPage,
-} from './schema.ts';
+import { readPage } from './read-page.ts';
+import { exampleFullPage, FullPage, isVisible, pageTag } from './schema.ts';
 
 export const getPageByPath = endpoint({
   method: 'GET',
@@ -31,19 +24,23 @@ export const getPageByPath = endpoint({
   movedTo: (page, { page_path }) => (page.path === page_path ? undefined : pageAddress(page)),
   representations: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
   example: { reply: exampleFullPage },
-  run: async ({ params: { wiki_id, page_path }, one }) =>
-    shownPage(
-      // Materialized, because under row-level security no coalesce may be the key of a look into an index.
-      await one<FullPageRow>(sql`
+  run: (context) => {
+    const { wiki_id, page_path } = context.params;
+    // Materialized, because under row-level security no coalesce may be the key of a look into an index.
+    return readPage(
+      context,
+      sql`(
         with found as materialized (
           select coalesce(
             (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
             (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path})) as page_id
         )
-        select ${fullPageColumns} from found
+        select page_id from found) found
         join pages p on p.wiki_id = ${wiki_id} and p.page_id = found.page_id
         join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-        where ${isVisible}
-      `),
-    ),
+        where ${isVisible}`,
+      // Where the page has moved, a browser is sent to its place.
+      sql`p.path = ${page_path}`,
+    );
+  },
 });

@@ -1,7 +1,8 @@
 import { onWiki } from '../access/access-rule.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { pageDocument } from './page-document.ts';
-import { exampleFullPage, FullPage, type FullPageRow, fullPageById, PageParams, pageTag, shownPage } from './schema.ts';
+import { readPage } from './read-page.ts';
+import { exampleFullPage, FullPage, PageParams, pageTag, presentPage } from './schema.ts';
 
 export const getPage = endpoint({
   method: 'GET',
@@ -14,5 +15,5 @@ export const getPage = endpoint({
   etag: pageTag,
   representations: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
   example: { reply: exampleFullPage },
-  run: async ({ params, one }) => shownPage(await one<FullPageRow>(fullPageById(params))),
+  run: (context) => readPage(context, presentPage(context.params)),
 });

@@ -252,7 +252,7 @@ const linksOfPage = sql`(
 export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);
 
 /** The columns of FullPageRow from a page `p` and its present revision `r`. */
-export const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,
+const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,
   ${movedLinksOfPage} as moved, ${citedSources} as citations`;
 
 export const examplePage: Page = {
@@ -298,12 +298,17 @@ export const exampleBranch: Static<typeof BranchEntry> = {
 /** A page of the wiki, in paths. */
 export const PageParams = Type.Object({ wiki_id: Id, page_id: Id });
 
-/** The present text of a page as it is read by its id, for the endpoints that answer it. */
-export function fullPageById({ wiki_id, page_id }: { wiki_id: string; page_id: string }): Sql {
+/** A page `p` with its present revision `r`, by its id: what follows `from`. */
+export function presentPage({ wiki_id, page_id }: { wiki_id: string; page_id: string }): Sql {
   return sql`
-    select ${fullPageColumns} from pages p
+    pages p
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
     where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`;
+}
+
+/** The present text of a page as it is read by its id, for the endpoints that answer it. */
+export function fullPageById(params: { wiki_id: string; page_id: string }): Sql {
+  return sql`select ${fullPageColumns} from ${presentPage(params)}`;
 }
 
 /** If-Match names the revision that an ETag begins with. */

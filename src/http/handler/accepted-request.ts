@@ -7,6 +7,7 @@ import { newId } from '../../core/ids.ts';
 import { sha256 } from '../../core/secrets.ts';
 import type { ContextDb } from '../../db/db.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { chooseMediaType } from '../representation.ts';
 import { budgetOf, openBudget } from './budget.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
@@ -17,6 +18,8 @@ export interface AcceptedRequest {
   credential: Credential;
   input: Input;
   new_workspace_id: string | undefined;
+  /** Of the representations of the endpoint the one that the client prefers; undefined for JSON. */
+  media_type: string | undefined;
   setHeaders(headers: Record<string, string>): void;
   /** A signal that is aborted when the client goes away before it is answered, and when the request has taken too long. */
   abandoned(): AbortSignal;
@@ -52,6 +55,8 @@ export function acceptRequest(
     credential,
     input,
     new_workspace_id,
+    media_type:
+      endpoint.representations && chooseMediaType(request.headers.accept, Object.keys(endpoint.representations)),
     setHeaders: (headers) => void reply.headers(headers),
     abandoned: budget.abandoned,
     db: contextDb,

@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { subjectOf } from '../../access/credential.ts';
 import { Bytes, type StoredFile, sendBytes } from '../bytes.ts';
-import { type Endpoint, JsonText } from '../endpoint.ts';
+import { type Endpoint, JsonText, NotModified } from '../endpoint.ts';
 import { type EventSource, EventStream } from '../event-stream.ts';
 import { listPaging } from '../list-paging.ts';
-import { chooseMediaType, entityTag, entityTagOf, isKnown } from '../representation.ts';
+import { entityTag, entityTagOf, isKnown } from '../representation.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
@@ -16,11 +16,13 @@ export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) 
   const status = endpoint.status ?? 200;
   const { nextLink } = listPaging(endpoint);
 
-  return ({ request, credential, input }: AcceptedRequest, reply: FastifyReply, result: unknown) => {
+  return ({ request, credential, input, media_type }: AcceptedRequest, reply: FastifyReply, result: unknown) => {
     if (endpoint.reply === EventStream) {
       return streams.send(request, reply, result as EventSource, subjectOf(credential).join(' '));
     }
     if (endpoint.reply === Bytes) return sendBytes(request, reply, services.blobs, result as StoredFile);
+    if (endpoint.representations) reply.header('vary', 'authorization, accept');
+    if (result instanceof NotModified) return reply.code(304).send();
     reply.code(status);
     if (endpoint.headers) reply.headers(endpoint.headers(result));
     if (status === 204) return reply.send();
@@ -29,7 +31,7 @@ export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) 
       if (link) reply.header('link', link);
     }
     if (!endpoint.representations) return sendJson(endpoint, request, reply, result);
-    return sendRepresentation(endpoint, request, reply, input, result);
+    return sendRepresentation(endpoint, request, reply, input, result, media_type);
   };
 }
 
@@ -39,10 +41,9 @@ function sendRepresentation(
   reply: FastifyReply,
   { params }: Input,
   result: unknown,
+  type: string | undefined,
 ) {
   const { representations = {} } = endpoint;
-  reply.header('vary', 'authorization, accept');
-  const type = chooseMediaType(request.headers.accept, Object.keys(representations));
   const represent = type === undefined ? undefined : representations[type];
   if (!represent) return sendJson(endpoint, request, reply, result);
   const place = type === 'text/html' ? endpoint.movedTo?.(result, params) : undefined;
@@ -83,7 +84,7 @@ async function* eachInItsTurn(pieces: readonly string[]): AsyncGenerator<Buffer>
 }
 
 function sendText(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: unknown, text: string) {
-  if (endpoint.etag) {
+  if (endpoint.etag && !reply.hasHeader('etag')) {
     const etag = entityTag(endpoint.etag(result), text);
     reply.header('etag', etag);
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();

@@ -6,6 +6,7 @@ import { ApiError } from '../../core/errors.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ListPage } from '../list-paging.ts';
 import type { ReceivedForm } from '../multipart.ts';
+import { tagsIn } from '../representation.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import { streamOf } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
@@ -17,7 +18,7 @@ import type { HandlerNeeds } from './needs.ts';
 export async function run(
   endpoint: Endpoint,
   { services, log }: HandlerNeeds,
-  { request, credential, input, new_workspace_id = '', setHeaders, abandoned, openGuard }: AcceptedRequest,
+  { request, credential, input, new_workspace_id = '', media_type, setHeaders, abandoned, openGuard }: AcceptedRequest,
   form: ReceivedForm,
   answering?: AnswerTransaction,
 ): Promise<unknown> {
@@ -42,6 +43,8 @@ export async function run(
     header: (name) => headerOf(request, name),
     credential,
     if_match: request.headers['if-match'],
+    known_tags: tagsIn(request.headers['if-none-match']),
+    media_type,
     services,
     setHeaders,
     abandoned,
