@@ -1,7 +1,7 @@
 import type { Root } from 'mdast';
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
 import { linksOf, type PageLink, withWikiLinks } from '../markdown/page-links.ts';
-import { catchOverflow, parseMarkdown, TooComplexError } from '../markdown/parse-markdown.ts';
+import { catchOverflow, FRONT_MATTER, parseMarkdown, TooComplexError } from '../markdown/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../markdown/plain-text.ts';
 import { renderTree } from '../markdown/render.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
@@ -17,6 +17,7 @@ import {
 import { boundLosses, countCharacters, type Loss, unaccounted } from './formats/losses.ts';
 import { extract, extractAsPlainText } from './formats/read-text.ts';
 import { longTextToMarkdown } from './formats/text/text.ts';
+import { titleBelowBanner } from './links/banner-title.ts';
 import { editText } from './links/edit-text.ts';
 import { relink } from './links/relink.ts';
 import { linkTitles } from './links/title-links.ts';
@@ -179,13 +180,24 @@ function finished(
     source_indexed: left_out === '' ? text_indexed : indexBody(source_text),
     citations: citeBlocks(rendered, { kind, ...places }),
     // HTML has its title in the head; its first heading is often that of the site.
-    title: titleOf(file, title || rendered.title),
+    title: titleOf(file, title || titleOfText(file, kind, rendered, rest.markdown)),
     language: rendered.language || language,
     ...completeness(
       { losses, file_characters: kind === 'markdown' ? charactersOf(source_text, losses) : file_characters },
       source_text,
     ),
   };
+}
+
+/** The title of the front matter or of the first heading, which may be a banner that all files of a project have. */
+function titleOfText(
+  { filename }: CompileInput,
+  kind: Extracted['kind'],
+  { title, outline }: Pick<Rendered, 'title' | 'outline'>,
+  markdown: string,
+): string {
+  if (kind !== 'markdown' || outline[0]?.text !== title) return title;
+  return titleBelowBanner(filename, markdown.replace(FRONT_MATTER, ''), title);
 }
 
 /** Of Markdown, most characters of a file may be markup: its text is what a page shows, and what is listed as lost. */

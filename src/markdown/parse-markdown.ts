@@ -44,7 +44,7 @@ type Parser = Processor<Root>;
 const parsers = new Map<string, Parser>();
 
 /** If the first line of dashes is a thematic break, the front matter parser would not find a list or quote after it. */
-const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\1[ \t]*(?:[\r\n]|$)/;
+export const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\1[ \t]*(?:[\r\n]|$)/;
 
 /**
  * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have

@@ -31,6 +31,27 @@ test('the title from the beginning of a file equals the title of the compiled pa
   }
 });
 
+test('the name of a project above each of its files is no title of theirs', () => {
+  const banner = '<h1 align="center">Fastify</h1>\n\n';
+  for (const [filename, below, expected] of [
+    ['docs/Reference/Hooks.md', '## Hooks\n\nText.\n', 'Hooks'],
+    ['docs/Reference/HTTP2.md', '## HTTP/2\n', 'HTTP/2'],
+    ['docs/Reference/ContentTypeParser.md', '## `Content-Type` Parser\n', 'Content-Type Parser'],
+    ['docs/Reference/Server.md', '## Factory\n', 'Server'],
+    ['docs/Guides/Index.md', '## Guides Table Of Contents\n', 'Guides'],
+    ['docs/index.md', '## Documentation\n', 'Fastify'],
+    ['README.md', '## What it is\n', 'Fastify'],
+    ['docs/Fastify-Plugins.md', '## Plugins\n', 'Fastify'],
+    ['docs/setup.md', 'With words of its own.\n\n## Setup\n', 'Fastify'],
+  ] as const) {
+    for (const front of ['', '---\nlang: en\n---\n']) {
+      const file = { filename, content_type: '', bytes: Buffer.from(front + banner + below) };
+      assert.equal(compileFile({ ...file, wiki_id: 'wiki_x', page_path: 'x' }, new Map()).title, expected, filename);
+      assert.equal(titleOfBeginning(file).title, expected, filename);
+    }
+  }
+});
+
 test('a title after the beginning is unknown, and a beginning that ends inside a character does not change the text', () => {
   const long = PLAIN.repeat(TITLE_BYTES);
   const cut = (text: string) => Buffer.from(text).subarray(0, TITLE_BYTES);

@@ -1,10 +1,11 @@
-import { TooComplexError } from '../../markdown/parse-markdown.ts';
+import { FRONT_MATTER, TooComplexError } from '../../markdown/parse-markdown.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { decodeHtml, decodeText } from '../formats/decode.ts';
 import { ExtractError } from '../formats/extract-error.ts';
 import { titleFromFilename, type UploadedFile } from '../formats/extracted.ts';
 import { fileKind, isDocument } from '../formats/file-type.ts';
 import { htmlToMarkdown } from '../formats/html/html.ts';
+import { titleBelowBanner } from './banner-title.ts';
 import type { KnownTitle } from './title-names.ts';
 
 /** How much of a file is read for its title, in bytes; most have it in the first hundred. */
@@ -22,7 +23,7 @@ export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' |
     const kind = fileKind(file);
     if (kind !== 'html' && kind !== 'markdown') return byName;
     const text = wholeLines(file, kind);
-    const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text);
+    const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text, file.filename);
     if (title !== undefined) return { title, is_filename: false };
     return file.bytes.length < TITLE_BYTES ? byName : { title: '', is_filename: false };
   } catch (error) {
@@ -53,22 +54,21 @@ function titleOfHtml(html: string): string | undefined {
   return /<h[1-6][\s>]/i.test(html) ? '' : undefined;
 }
 
-const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\n(?:[\s\S]*?\n)?\1[ \t]*(?:\n|$)/;
-
 /** What contains headings that do not count (code, comments), or is one: a line of #, an underlined line, HTML. */
 const HEADING =
   /^ {0,3}(?:(?:(`{3,9}|~{3,9})[\s\S]*?(?:\n {0,3}\1[^\n]*|$(?![\s\S]))|<!--[\s\S]*?(?:-->|$(?![\s\S])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][\s\S]{0,500}?<\/h[1-6]>))/gm;
 
-function titleOfMarkdown(text: string): string | undefined {
+function titleOfMarkdown(text: string, filename: string): string | undefined {
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';
   const [fence, line] = front.startsWith('+++') ? ['+++', /^title[ \t]*=.*$/m] : ['---', /^title:.*$/m];
   const title = oneTitle(`${fence}\n${line.exec(front)?.[0] ?? ''}\n${fence}\n`);
   if (title !== '') return title;
-  for (const { 1: code, 2: heading } of text.slice(front.length).matchAll(HEADING)) {
+  const body = text.slice(front.length);
+  for (const { 1: code, 2: heading } of body.matchAll(HEADING)) {
     if (code !== undefined || heading === undefined) continue;
     if (heading.length > HEADING_MAX) return '';
     const said = oneTitle(heading);
-    if (said !== '') return said;
+    if (said !== '') return titleBelowBanner(filename, body, said);
   }
   return undefined;
 }
