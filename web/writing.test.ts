@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
@@ -80,6 +80,34 @@ test('the position of a page is set by hand, and changes only on request', { ski
     await assertAccessible(page, 'the position of a page');
     await save(page);
     await page.waitForURL(`**${root}/guide/start`);
+  });
+
+  await t.test('what is typed before the editor has arrived goes on where it was', async () => {
+    for (const [label, typed, then] of [
+      ['Text, in Markdown', 'One two', 'One two three'],
+      ['Title', 'A ti', 'A ti three'],
+    ] as const) {
+      let arrive = () => {};
+      const arrived = new Promise<void>((resolve) => {
+        arrive = resolve;
+      });
+      await page.route('**/editor.js', async (route) => {
+        await arrived;
+        await route.continue();
+      });
+      // Not a reload, which goes on with what was typed.
+      await page.goto('about:blank');
+      await page.goto(`${world.address}${root}/-/new`, { waitUntil: 'commit' });
+      const field = page.getByLabel(label);
+      await field.click();
+      await page.keyboard.type(typed);
+      arrive();
+      await page.locator('.text-view').waitFor();
+      await page.keyboard.type(' three');
+      if (label === 'Title') assert.equal(await field.inputValue(), then);
+      else assert.equal(await markdown(page), then);
+      await page.unroute('**/editor.js');
+    }
   });
 
   await t.test('an existing one; a wrong position is refused, and the text is kept', async () => {
@@ -668,6 +696,23 @@ test('the text is kept byte for byte, and keys and completions write what is mea
       assert.equal(written.trimEnd(), expected.trimEnd());
       assert.ok(clicks > 0 ? clicks <= 2 : does.length <= 6, what);
       t.diagnostic(`${what}: ${clicks > 0 ? `${clicks} clicks` : `${does.length} keys`}`);
+    }
+  });
+
+  await t.test('title and text begin where the page is read', async () => {
+    for (const width of [1_440, 768, 390]) {
+      await page.setViewportSize({ width, height: 720 });
+      await page.goto(`${world.address}${root}/notes`);
+      const left = async (place: Locator) => Math.round((await place.boundingBox())?.x ?? Number.NaN);
+      const read = await left(page.locator('.prose p'));
+      await page.goto(`${world.address}${root}/-/edit/notes`);
+      await text(page).getByText('Here.').waitFor();
+      const line = await page.locator('.text-view').evaluate((host) => {
+        const range = document.createRange();
+        range.selectNodeContents(host.shadowRoot?.querySelector('.cm-line') as Element);
+        return Math.round(range.getBoundingClientRect().left);
+      });
+      assert.deepEqual([await left(page.getByLabel('Title')), line], [read, read], `${width} px`);
     }
   });
 

@@ -48,7 +48,8 @@ class Editor extends HTMLElement {
     if (this.dataset.template !== undefined) this.#fillIn();
     // Unlike `value`, `defaultValue` has the line breaks as they are written. The user may have typed before the script was
     // loaded, and browsers refill forms on a reload.
-    const { value, defaultValue } = this.#area;
+    const { value, defaultValue, selectionStart, selectionEnd } = this.#area;
+    const { activeElement } = document;
     const text = value === defaultValue.replace(/\r\n?/g, '\n') ? defaultValue : value;
     const view = createTextView(text, {
       api: this.#api,
@@ -82,7 +83,9 @@ class Editor extends HTMLElement {
     this.querySelector('.draft-state')?.before(this.#words.element);
     this.#title.addEventListener('input', () => this.#changed());
     this.#saving = new PageSaving(this);
-    if (this.#title.value !== '') view.view.focus();
+    if (activeElement === this.#area) view.select(selectionStart, selectionEnd);
+    // Where the title is being typed already, it goes on.
+    else if (activeElement !== this.#title && this.#title.value !== '') view.view.focus();
   }
 
   /** Replaces the variables of a template that are known already: the text that is saved is compared with the result. */

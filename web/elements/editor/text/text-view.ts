@@ -56,6 +56,8 @@ export interface TextView {
   text: string;
   /** Whether the Markdown is shown as it is written; remembered in the browser. */
   isSource: boolean;
+  /** Selects from one position to another, counted as in a textarea, and takes the focus. */
+  select(from: number, to: number): void;
   /** Lets the user choose files, which are attached and linked where the cursor is. */
   chooseFiles(accept: string): void;
 }
@@ -105,6 +107,14 @@ export function createTextView(text: string, options: TextOptions): TextView {
     host,
     view,
     chooseFiles,
+    select(from, to) {
+      const { length } = view.state.doc;
+      view.dispatch({
+        selection: { anchor: Math.min(from, length), head: Math.min(to, length) },
+        scrollIntoView: true,
+      });
+      view.focus();
+    },
     get text() {
       return writeText(view.state);
     },
