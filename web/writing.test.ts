@@ -663,6 +663,13 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     await page.unrouteAll({ behavior: 'wait' });
     assert.equal(await edited(keys('/tasks', 'x')), '- [ ] x');
     assert.equal(await edited(keys('/usr', 'x')), '/usr\nx');
+    // A second Enter leaves what the first went on with.
+    const twice = (typed: string) => async () => {
+      for (const key of [...typed, 'Enter', 'Enter', 'x']) await page.keyboard.press(key);
+    };
+    assert.equal(await edited(twice('- a')), '- a\nx');
+    assert.equal(await edited(twice('> a')), '> a\n\nx');
+    assert.equal(await edited(twice('> > a')), '> > a\n>\n> x');
     assert.equal(await edited(keys('one', 'two')), 'one\ntwo');
   });
 

@@ -42,7 +42,7 @@ function createQuestion(view: EditorView): TooltipView {
   form.className = 'alt-question';
   const label = document.createElement('label');
   const input = document.createElement('input');
-  input.placeholder = 'for who cannot see it';
+  input.placeholder = 'for people who cannot see it';
   label.append('What does the picture show? ', input);
   const [save, skip] = ['Save', 'Skip'].map((words) => {
     const button = document.createElement('button');

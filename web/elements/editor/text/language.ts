@@ -1,7 +1,8 @@
 import { deleteMarkupBackward, insertNewlineContinueMarkupCommand, markdownLanguage } from '@codemirror/lang-markdown';
 import { foldService, Language, languageDataProp, syntaxTree } from '@codemirror/language';
-import { Prec } from '@codemirror/state';
+import { Prec, type StateCommand } from '@codemirror/state';
 import { keymap } from '@codemirror/view';
+import type { SyntaxNode } from '@lezer/common';
 import { styleTags, tags } from '@lezer/highlight';
 import { GFM, type InlineContext, type Line, type MarkdownConfig, parser } from '@lezer/markdown';
 
@@ -187,6 +188,29 @@ const foldHeadings = foldService.of((state, _start, end) => {
 /** Enter in a list or a quote goes on with it. */
 export const continueMarkup = insertNewlineContinueMarkupCommand({ nonTightLists: false });
 
+/** Enter in an empty line of a quote leaves the quote, as it ends a list; a blank line keeps what follows out of it. */
+const leaveQuote: StateCommand = ({ state, dispatch }) => {
+  const { main, ranges } = state.selection;
+  const line = state.doc.lineAt(main.head);
+  if (ranges.length > 1 || !main.empty || line.number === 1 || !/^ {0,3}>[ >]*$/.test(line.text)) return false;
+  if (!/^ {0,3}>/.test(state.doc.line(line.number - 1).text)) return false;
+  let node: SyntaxNode | null = syntaxTree(state).resolveInner(line.from, 1);
+  while (node && node.name !== 'Blockquote') node = node.parent;
+  if (!node) return false;
+  const outer = line.text.replace(/> *$/, '');
+  const insert = `${outer.trimEnd()}\n${outer}`;
+  const changes = { from: line.from, to: line.to, insert };
+  dispatch(
+    state.update({
+      changes,
+      selection: { anchor: line.from + insert.length },
+      userEvent: 'input',
+      scrollIntoView: true,
+    }),
+  );
+  return true;
+};
+
 /**
  * Markdown as the service reads it. Not `markdown()` of lang-markdown, whose highlighting of HTML, CSS and JavaScript is
  * larger than all else of it.
@@ -196,7 +220,7 @@ export const markdownSupport = [
   foldHeadings,
   Prec.high(
     keymap.of([
-      { key: 'Enter', run: continueMarkup },
+      { key: 'Enter', run: (view) => leaveQuote(view) || continueMarkup(view) },
       { key: 'Backspace', run: deleteMarkupBackward },
     ]),
   ),
