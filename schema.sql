@@ -375,6 +375,21 @@ begin
   return null;
 end $function$;
 
+-- At most 100 of each person in a wiki.
+CREATE OR REPLACE FUNCTION public.limit_starred_pages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('starred pages ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from starred_pages s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
+    raise exception 'a person has starred too many pages' using errcode = '23514', constraint = 'starred_pages_of_a_person';
+  end if;
+  return null;
+end $function$;
+
 -- For the job that merges.
 CREATE OR REPLACE FUNCTION public.merge_ended_usage(batch integer)
  RETURNS bigint
@@ -1907,6 +1922,24 @@ grant delete, insert, select, update on staged_imports to ibid_service;
 alter table staged_imports enable row level security;
 create policy of_the_wiki on staged_imports for all
   using ((wiki_id = ( SELECT own_wiki())));
+
+-- Pages that a person has starred, seen by that person alone. A page in the trash keeps its stars.
+create table starred_pages (
+  wiki_id     text                      collate "C" not null,
+  user_id     text                      collate "C" not null,
+  page_id     text                      collate "C" not null,
+  created_at  timestamp with time zone  not null default now(),
+  PRIMARY KEY (wiki_id, user_id, page_id),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
+  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+);
+CREATE INDEX starred_pages_of_page ON starred_pages USING btree (wiki_id, page_id);
+CREATE INDEX starred_pages_of_user ON starred_pages USING btree (user_id);
+CREATE TRIGGER limit_starred_pages AFTER INSERT ON starred_pages FOR EACH ROW EXECUTE FUNCTION limit_starred_pages();
+grant delete, insert, select, update on starred_pages to ibid_service;
+alter table starred_pages enable row level security;
+create policy of_the_user on starred_pages for all
+  using (((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))));
 
 -- The paid plan of a workspace, written by the payment provider. No row: none.
 create table subscriptions (

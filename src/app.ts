@@ -15,6 +15,7 @@ import { revisions } from './revisions/feature.ts';
 import { search } from './search/feature.ts';
 import { session } from './session/feature.ts';
 import { sources } from './sources/feature.ts';
+import { stars } from './stars/feature.ts';
 import { templates } from './templates/feature.ts';
 import { transfer } from './transfer/feature.ts';
 import { uploads } from './uploads/feature.ts';
@@ -49,6 +50,7 @@ const FEATURES: readonly Feature[] = [
   attachments,
   autosaves,
   templates,
+  stars,
   search,
   blobs,
 ];

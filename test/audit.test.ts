@@ -32,6 +32,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
   job: ['jobs', 'job_id'],
   page: ['pages', 'page_id'],
   template: ['templates', 'page_id'],
+  star: ['starred_pages', 'page_id'],
   attachment: ['attachments', 'attachment_id'],
   export: ['jobs', 'job_id'],
   import: ['jobs', 'job_id'],
@@ -44,7 +45,7 @@ const TABLES: Record<string, [table: string, id: string]> = {
 };
 
 /** What one person alone sees: a record says that it was written, and names nothing but it and its wiki. */
-const PRIVATE = ['saved_search'];
+const PRIVATE = ['saved_search', 'star'];
 
 /** The writing endpoints that succeed in a world with users. */
 const WRITING = ENDPOINTS.filter((endpoint) => endpoint.event && success(endpoint) < 400);

@@ -31,6 +31,7 @@ const LAYERS = [
   'attachments',
   'autosaves',
   'templates',
+  'stars',
   'sources',
   'uploads',
   'ingest',

@@ -51,6 +51,7 @@ export const BIG_TABLES = [
   'source_texts',
   'sources',
   'staged_imports',
+  'starred_pages',
   'subscriptions',
   'templates',
   'upload_files',

@@ -58,6 +58,8 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
     const child = { title: `Child ${i}`, markdown: '[[File 0]] [[Missing]]', parent_page_id: page_id };
     await addGoneFile(world.db, (await post(`${wiki}/pages`, child)).page_id, `gone${i}.md`);
     await addTemplate(world.db, a.wiki_id, (await post(`${wiki}/pages`, child)).page_id);
+    const starred = await client.send('PUT', `${wiki}/starred-pages/${(await post(`${wiki}/pages`, child)).page_id}`);
+    assert.equal(starred.status, 200, JSON.stringify(starred.body));
     const trashed = await post(`${wiki}/pages`, { title: `Trashed ${i}`, markdown: '' });
     await client.send('DELETE', `${wiki}/pages/${trashed.page_id}`);
     const autosave = await client.send('PUT', `${wiki}/autosaves/autosave-${i}`, {

@@ -23,6 +23,7 @@ const SHORT: Record<string, string> = {
   'GET /v1/workspaces/:workspace_id/wikis': 'a workspace has a few wikis',
   'GET /v1/wikis/:wiki_id/autosaves': 'a person has at most 100',
   'GET /v1/wikis/:wiki_id/saved-searches': 'a person has at most 50',
+  'GET /v1/wikis/:wiki_id/starred-pages': 'a person has at most 100',
   'GET /v1/wikis/:wiki_id/templates': 'a wiki has a few templates',
 };
 

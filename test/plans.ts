@@ -30,8 +30,8 @@ export const UNIQUE_COLUMNS: Record<string, string[]> = {
 
 /**
  * A few rows per wiki, pending postings that are soon merged (every search reads all of its wiki), postings of the format before
- * segments, of which a new database has none, pages that both users and their file have changed, unsaved texts and saved
- * searches, of which a person has few, and templates.
+ * segments, of which a new database has none, pages that both users and their file have changed, unsaved texts, saved
+ * searches and starred pages, of which a person has few, and templates.
  */
 const SMALL_TABLES = [
   'search_wikis',
@@ -42,6 +42,7 @@ const SMALL_TABLES = [
   'autosaves',
   'saved_searches',
   'templates',
+  'starred_pages',
 ];
 
 /** Tables that no request reads, those that are large first. */

@@ -257,6 +257,16 @@ export async function addTemplate(db: Db, wiki_id: string, page_id: string): Pro
     select wiki_id, page_id, created_by from pages where wiki_id = ${wiki_id} and page_id = ${page_id}`);
 }
 
+/** Lets this user star a page. */
+export async function addStar(db: Db, user_id: string, wiki_id: string, page_id: string): Promise<void> {
+  // A user may have 100. These were for requests that are over.
+  await db.query(sql`
+    delete from starred_pages where wiki_id = ${wiki_id} and user_id = ${user_id} and page_id in (
+      select page_id from starred_pages where wiki_id = ${wiki_id} and user_id = ${user_id} order by created_at desc offset 40)`);
+  await db.query(sql`
+    insert into starred_pages (wiki_id, user_id, page_id) values (${wiki_id}, ${user_id}, ${page_id})`);
+}
+
 /** An unsaved text of this user, and its id. */
 async function addAutosave(db: Db, user_id: string, wiki_id: string, page_id: string, word: string): Promise<string> {
   const autosave_id = randomBytes(12).toString('hex');
@@ -310,7 +320,7 @@ function changesState({ method, path }: Endpoint): boolean {
     /\/(complete|cancel|retry)$/.test(path) ||
     (method === 'PATCH' && path.includes('/files/')) ||
     /\/(revoke|transfer|lookup|accept)$/.test(path) ||
-    (method === 'PUT' && path.endsWith('/templates/:page_id')) ||
+    (method === 'PUT' && /\/(templates|starred-pages)\/:page_id$/.test(path)) ||
     // Each caller has their own.
     /\/:(autosave|saved_search)_id$/.test(path)
   );
@@ -353,9 +363,11 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
     insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
     values (${made.key_id}, ${personal ? null : workspace_id}, ${personal ? asker.user_id : owner.user_id}, 'test', ${key.hash},
       ${key.obfuscated})`);
-  const isOfPage = /\/(?:pages|templates)\/:page_id/.test(endpoint.path);
+  const isOfPage = /\/(?:pages|templates|starred-pages)\/:page_id/.test(endpoint.path);
   const page_id = isOfPage ? await freshPage(db, a, owner, endpoint) : a.page_id;
   if (endpoint.path.includes('/templates/') && endpoint.method !== 'PUT') await addTemplate(db, a.wiki_id, page_id);
+  if (endpoint.method === 'DELETE' && endpoint.path.includes('/starred-pages/'))
+    await addStar(db, asker.user_id || owner.user_id, a.wiki_id, page_id);
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
   const wiki_id =
     nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id' ? await freshWiki(db, workspace_id, owner.user_id) : a.wiki_id;

@@ -2,13 +2,14 @@ import type { FullPage } from '../src/pages/schema.ts';
 import { type Content, html } from './html.ts';
 import { icon } from './icons.ts';
 import { pageSourcesUrl } from './pages/page-sources.ts';
+import { starButton } from './pages/homes/stars.ts';
 import type { WikiContext } from './wiki-context.ts';
 
 /** What can be done with a page: the frequent actions as buttons, the others in a menu. */
-export function pageActions(context: WikiContext, page: FullPage): Content {
+export function pageActions(context: WikiContext, page: FullPage, isStarred: boolean): Content {
   const mayWrite = context.can('pages:write');
   const entry = (href: string, words: string) => html`<li><a href="${href}">${words}</a></li>`;
-  return html`${mayWrite && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}
+  return html`${starButton(context, page, isStarred)}${mayWrite && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}
     <details class="menu page-menu"><summary class="button quiet" aria-label="More about this page" title="More">${icon('more')}</summary>
       <div class="menu-box"><ul>
         ${mayWrite && entry(`${context.actionUrl('new')}?parent=${page.page_id}`, 'New subpage')}

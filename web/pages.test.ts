@@ -139,6 +139,23 @@ test('a page shows the tags and properties of its front matter, and each tag lea
   assert.ok(all.includes(address), 'the list of tags leads there too');
 });
 
+test('a page is starred from its bar without a script, and is then at hand in the wiki', async () => {
+  const { title, path } = page;
+  const button = async () =>
+    /name="do" value="(add|remove)" aria-label="([^"]+)"/.exec((await me.open(`/hostile/w/${path}`)).body);
+  assert.deepEqual((await button())?.slice(1), ['add', 'Star this page']);
+  const form = (what: string) => ({ page_id: page.page_id, path, do: what });
+  const { status, headers } = await me.submit('/hostile/w/-/stars', form('add'));
+  assert.deepEqual([status, headers.get('location')], [303, `/hostile/w/${path}`]);
+  assert.deepEqual((await button())?.slice(1), ['remove', 'Remove the star']);
+  const starred = async () =>
+    /<h2>Starred<\/h2>([\s\S]*?)<\/section>/.exec((await me.open('/hostile/w')).body)?.[1] ?? '';
+  assert.ok((await starred()).includes(`href="/hostile/w/${path}"`), title);
+  for (const _ of ['once', 'and in another window'])
+    assert.equal((await me.submit('/hostile/w/-/stars', form('remove'))).status, 303);
+  assert.equal(await starred(), '');
+});
+
 test('a wiki begins with what one was writing and what was changed last, and a workspace with its wikis and members', async () => {
   const member = await world.member(workspace.workspace_id, 'member');
   await world.db.query(sql`update users set display_name = 'Grace Hopper' where user_id = ${member.user_id}`);

@@ -23,6 +23,7 @@ import { changeWikis, wikis } from './pages/settings/wikis.ts';
 import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
 import { source, sources } from './pages/sources.ts';
 import { keepStale, stale } from './pages/stale.ts';
+import { changeStars } from './pages/homes/stars.ts';
 import { tags } from './pages/tags.ts';
 import { beginExport, beginImport, transfer } from './pages/transfer.ts';
 import { movePageToTrash, restoreFromTrash, trash } from './pages/trash.ts';
@@ -64,6 +65,7 @@ export const ROUTES: readonly WebRoute[] = [
   pdfFrame,
   search,
   changeSavedSearches,
+  changeStars,
   tags,
   sources,
   source,

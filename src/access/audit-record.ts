@@ -21,6 +21,7 @@ const TARGETS = {
   import: 'job_id',
   source: 'source_id',
   saved_search: 'saved_search_id',
+  star: 'page_id',
 } as const;
 
 type TargetKind = keyof typeof TARGETS;

@@ -38,6 +38,7 @@ export const getPageSurroundings = endpoint({
       updated_by_name: 'Ada Lovelace',
       branches: [exampleBranch],
       subpages: [],
+      is_starred: false,
       backlinks: [{ page_id: examplePage.page_id, path: 'guide', title: 'Guide' }],
       has_more_backlinks: false,
       incomplete_sources: [],
@@ -52,6 +53,7 @@ export const getPageSurroundings = endpoint({
       select p.tags, p.properties, ${lastAuthor} as updated_by_name,
         ${listed(branches)} as branches,
         ${listed(subpages(wiki_id, page_id))} as subpages,
+        ${isStarred} as is_starred,
         ${listed(backlinks(wiki_id, page_id))} as backlinks,
         ${listed(incompleteSources)} as incomplete_sources
       from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`);
@@ -76,6 +78,10 @@ const lastAuthor = sql`coalesce((
   join users u on u.user_id = m.user_id
   where r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision and r.created_by = p.updated_by
     and ${hasPermission('members:read')}), '')`;
+
+/** Of a page `p`, by the caller. */
+const isStarred = sql`exists (
+  select from starred_pages s join access a on a.user_id = s.user_id where s.wiki_id = p.wiki_id and s.page_id = p.page_id)`;
 
 function subpages(wiki_id: string, page_id: string): Sql {
   return sql`

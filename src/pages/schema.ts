@@ -167,6 +167,7 @@ export const PageSurroundings = Record({
   subpages: Type.Array(Record({ page_id: Id, description: Type.String() }), {
     description: `How the pages right below it begin, in their order: at most 100.`,
   }),
+  is_starred: Type.Boolean({ description: 'Whether the caller has starred it.' }),
   backlinks: Type.Array(LinkedPage, { description: `The first 20 pages that link here.` }),
   has_more_backlinks: Type.Boolean(),
   incomplete_sources: Type.Array(

@@ -3,7 +3,8 @@ const GROUPS = [
   { group: '.top .do', entries: ':scope > a, :scope > details > summary', isVertical: false, label: 'Actions' },
   {
     group: '.page-bar',
-    entries: '.crumbs > ol > li > a, .crumbs summary, .page-do > :is(a, button), .page-do > details > summary',
+    entries:
+      '.crumbs > ol > li > a, .crumbs summary, .page-do > :is(a, button), .page-do > .star > button, .page-do > details > summary',
     isVertical: false,
     label: 'This page',
   },

@@ -77,7 +77,17 @@ function renderPage(
   visit: Visit,
   context: WikiContext,
   page: FullPage,
-  { branches, subpages, updated_by_name, backlinks, tags, properties, staleness, incomplete_sources }: Surroundings,
+  {
+    branches,
+    subpages,
+    updated_by_name,
+    backlinks,
+    tags,
+    properties,
+    staleness,
+    incomplete_sources,
+    is_starred,
+  }: Surroundings,
 ): WebResponse {
   const by = byline(context, page, updated_by_name);
   const hasTitle = startsWithTitle(page);
@@ -90,7 +100,7 @@ function renderPage(
       aside: outlineNav(page),
       scripts: [...scriptsFor(page.html), ...(page.citations.length > 0 ? ['passages.js'] : [])],
       trail: trailTo(branches, page.page_id).slice(0, -1),
-      actions: pageActions(context, page),
+      actions: pageActions(context, page, is_starred),
       main: html`<article>
           <header class="page-head">
             ${!hasTitle && html`<h1>${page.title}</h1>${by}`}

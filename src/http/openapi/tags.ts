@@ -33,6 +33,7 @@ export const TAGS: Record<string, string> = {
   trash: 'Pages that were deleted and can be restored.',
   autosaves: 'Texts that are being written, each for its writer alone.',
   'saved-searches': 'Searches that a person has given a name, for that person alone.',
+  'starred-pages': 'Pages that a person wants at hand, for that person alone.',
   templates: 'Pages that new pages are begun from.',
   attachments: 'Pictures and files of pages.',
 };

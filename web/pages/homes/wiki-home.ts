@@ -8,6 +8,7 @@ import { partLinks, readPart } from '../../paging.ts';
 import { branchesPath, loadBranches, renderTree, trailTo } from '../../tree.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../../wiki-context.ts';
+import { loadStarred, starredList } from './stars.ts';
 import { loadNames } from './recent-changes.ts';
 
 /** Changed pages that are read: the drafts of one's own are among them. */
@@ -15,16 +16,17 @@ const CHANGED_READ = 20;
 /** Entries of each list. */
 const SHOWN = 8;
 
-/** The home page of a wiki: what one was writing, its pages at the root and what was changed; or how to begin in an empty wiki. */
+/** The home page of a wiki: what one was writing and has starred, its pages at the root and what was changed; or how to begin in an empty wiki. */
 export const wikiHome: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki',
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
-    const [part, changed, unsaved] = await Promise.all([
+    const [part, changed, unsaved, starred] = await Promise.all([
       readPart<Branch>(visit, branchesPath(context, ''), { address: context.actionUrl('pages') }),
       visit.api.get<Page[]>(`${context.api}/recent-pages?limit=${CHANGED_READ}`),
       context.can('pages:write') ? loadUnsaved(visit, context) : [],
+      loadStarred(visit, context),
     ]);
     const names = await loadNames(visit.api, context, changed);
     const branches = part.records;
@@ -37,6 +39,7 @@ export const wikiHome: WebRoute = {
         main: html`<article class="home">
           <header class="page-head"><h1>${wiki.title}</h1>${wiki.description !== '' && html`<p class="lead">${wiki.description}</p>`}</header>
           ${unsavedList(context, unsaved)}
+          ${starredList(context, starred)}
           ${isEmpty ? emptyWiki(context) : html`<section><h2>Pages</h2>${pageCards(context, branches)}${partLinks(part)}</section>`}
           ${changedList(context, changed, names)}
           ${draftList(context, changed)}
