@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { type IdempotentRequest, inProgress, storeAnswer } from './idempotency.ts';
+import { type IdempotentRequest, inProgress, isAnswered, storeAnswer } from './idempotency.ts';
 
 /**
  * The transaction in which a request with an Idempotency-Key writes and stores its answer. It begins with the first
@@ -12,8 +13,9 @@ export interface AnswerTransaction {
   query: Query;
   /**
    * Runs `work` in the transaction, beginning it if necessary; if it was begun here and `hasWritten` returns false, it
-   * ends again. Errors: those of `work`, which roll back everything; 409 `idempotency_in_progress` while another
-   * request with the key, of any process, is writing.
+   * ends again. Waits while another request with the key, of any process, is writing. Errors: those of `work`, which roll
+   * back everything; 409 `idempotency_in_progress` where the other one has stored its answer, or needs longer than this one
+   * may wait.
    */
   write<T>(work: (query: Query) => Promise<T>, hasWritten: (result: T) => boolean): Promise<T>;
   /**
@@ -25,6 +27,10 @@ export interface AnswerTransaction {
   rollback(): Promise<void>;
 }
 
+/** The longest that a request waits for another one with its key. It may write for as long afterwards. */
+const WAIT_MS = 10_000;
+const POLL_MS = 25;
+
 export function openAnswerTransaction(db: Db, id: Buffer, request: IdempotentRequest): AnswerTransaction {
   let open: OpenTransaction | undefined;
 
@@ -34,13 +40,19 @@ export function openAnswerTransaction(db: Db, id: Buffer, request: IdempotentReq
     await ending?.[how]();
   }
 
+  /** Begins when no other request with the key is writing. While it waits it holds no connection. */
   async function beginAlone(): Promise<OpenTransaction> {
-    open = await begin(db);
-    // Two requests with one key do not wait for each other's rows. The later one finds the answer of the first.
-    const [lock] = await open.query<{ free: boolean }>(sql`
-      select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
-    if (!lock?.free) throw inProgress();
-    return open;
+    const waitsUntil = performance.now() + WAIT_MS;
+    for (let hasWaited = false; ; hasWaited = true) {
+      const begun = await begin(db);
+      const [lock] = await begun.query<{ free: boolean }>(sql`
+        select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
+      // The other request may have been refused, or have stored the answer to this one, too.
+      if (lock?.free && !(hasWaited && (await isAnswered(begun.query, id)))) return (open = begun);
+      await begun.rollback();
+      if (lock?.free || performance.now() > waitsUntil) throw inProgress();
+      await pause(POLL_MS);
+    }
   }
 
   return {

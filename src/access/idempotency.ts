@@ -90,6 +90,13 @@ export async function storeAnswer(
   if (stored.length === 0) throw inProgress();
 }
 
+/** Whether an answer is stored under the id. */
+export async function isAnswered(query: Query, id: Buffer): Promise<boolean> {
+  const stored = await query(sql`
+    select 1 from idempotency_keys where id = ${id} and created_at > now() - ${RETENTION}`);
+  return stored.length > 0;
+}
+
 /** Another request with the key is about to write, or has just written. */
 export function inProgress(): ApiError {
   return new ApiError(

@@ -65,8 +65,8 @@ interface Answer {
 
 /**
  * Runs the endpoint unless the same request was answered before. Two concurrent ones may both run, but only one writes:
- * the other is rolled back, or refused because of what the first has written, and gets the first one's answer. Errors:
- * those of the endpoint; 409 `idempotency_in_progress` where the first one has no answer yet; 422 where the key was
+ * the other waits for it, and gets its answer. Errors: those of the endpoint; 409 `idempotency_in_progress` where the first
+ * one has no answer after ten seconds; 422 where the key was
  * used for another request.
  */
 export async function runOnce(
