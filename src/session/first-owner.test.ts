@@ -27,14 +27,11 @@ async function startTwo() {
   return { clients, tokens, db, services, env: { PORT: '0', DATA_DIR, DATABASE_URL, PUBLIC_URL } };
 }
 
-test('of twenty who come at once on two processes, with the links of both, one is the first user, and then every link is void', async () => {
+test('of twenty who come at once on two processes, one is the first user, and then the link is void', async () => {
   const { clients, tokens, db, services, env } = await startTwo();
-  assert.ok(
-    tokens.every((token) => token.length === 43) && tokens[0] !== tokens[1],
-    'each start prints a link of its own',
-  );
+  assert.equal(tokens[0], tokens[1], 'all processes print the same link');
   const claim = (i: number, email = `first-${i}@example.com`): Promise<Answer> | undefined =>
-    clients[i % 2]?.post('/v1/auth/first-owner', { token: tokens[(i >> 1) % 2], email, display_name: `Nr. ${i}` });
+    clients[i % 2]?.post('/v1/auth/first-owner', { token: tokens[i % 2], email, display_name: `Nr. ${i}` });
   const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => claim(i)));
   assert.deepEqual(answers.map((answer) => answer?.status).sort(), [200, ...Array.from({ length: 19 }, () => 401)]);
   const users = await db.query<{ email: string; display_name: string; email_verified: boolean }>(sql`
