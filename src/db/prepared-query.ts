@@ -1,3 +1,4 @@
+/// <reference path="./pg-utils.d.ts" />
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
 import utils from 'pg/lib/utils.js';
