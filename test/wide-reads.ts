@@ -5,7 +5,7 @@ import { BIG_JOB_TABLES, type Plan, UNIQUE_COLUMNS } from './plans.ts';
 /** Tables that grow with the tenants of a service, and with the members of one. */
 const OF_TENANTS = ['users', 'memberships', 'api_keys', 'sessions', 'identities', 'invitations'];
 
-/** Among how many tenants the planner divides the rows of the tables that grow with one, however many there are: migration 121. */
+/** Among how many tenants the planner divides the rows of the tables that grow with one: the migration rows_of_a_tenant. */
 const BY_HAND = 20;
 
 /** How many rows the planner is to believe that a table has, and one that grows with the tenants. */

@@ -1,0 +1,92 @@
+import type { Filled } from './fill-service.ts';
+
+/** A service that was filled, and a caller who owns what is in it. */
+export interface Grown extends Filled {
+  name: string;
+  pid: number;
+  address: string;
+  token: string;
+}
+
+/** Sends a request, or the few that belong together. Errors: Error for an answer that is none of success, or not 304 where that is due. */
+export type Measured = (to: Grown) => Promise<unknown>;
+
+const etags = new Map<string, string>();
+const revisions = new Map<string, { markdown: string; revision: number }>();
+let count = 0;
+
+async function send(to: Grown, method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+  const answer = await fetch(to.address + path, {
+    method,
+    headers: { authorization: `Bearer ${to.token}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (answer.status >= 400) throw new Error(`${method} ${path} answers ${answer.status}: ${text.slice(0, 300)}`);
+  return { status: answer.status, headers: answer.headers, text };
+}
+
+const get =
+  (path: (to: Grown) => string, headers?: Record<string, string>): Measured =>
+  (to) =>
+    send(to, 'GET', path(to), undefined, headers);
+const wiki = ({ wiki_id }: Grown) => `/v1/wikis/${wiki_id}`;
+const workspace = ({ workspace_id }: Grown) => `/v1/workspaces/${workspace_id}`;
+/** One of the first 900 pages, which every service has. */
+const somePage = () => `page_${2 + ((count++ * 7) % 900)}`;
+
+/** A page that a member other than the caller has changed last. */
+export const PAGE_OF_ANOTHER = 'page_55';
+
+export const READS: Record<string, Measured> = {
+  me: get(() => '/v1/me'),
+  'page by id': get((to) => `${wiki(to)}/pages/${somePage()}`),
+  'page by id, 304': async (to) => {
+    const path = `${wiki(to)}/pages/page_50`;
+    const known = etags.get(to.name) ?? String((await send(to, 'GET', path)).headers.get('etag'));
+    etags.set(to.name, known);
+    const { status } = await send(to, 'GET', path, undefined, { 'if-none-match': known });
+    if (status !== 304) throw new Error(`${path} answers ${status} to who has it`);
+  },
+  'page as HTML': get((to) => `${wiki(to)}/pages/${somePage()}`, { accept: 'text/html' }),
+  'page by path': get((to) => `${wiki(to)}/pages/path/p1`),
+  'what surrounds a page': get((to) => `${wiki(to)}/pages/${PAGE_OF_ANOTHER}/surroundings`),
+  backlinks: get((to) => `${wiki(to)}/pages/${PAGE_OF_ANOTHER}/backlinks`),
+  'revisions of a page': get((to) => `${wiki(to)}/pages/${PAGE_OF_ANOTHER}/revisions`),
+  'pages, first 50': get((to) => `${wiki(to)}/pages`),
+  'pages changed last': get((to) => `${wiki(to)}/recent-pages`),
+  'branches around a page': get((to) => `${wiki(to)}/branches?page_id=page_55`),
+  'tree of all pages': get((to) => `${wiki(to)}/tree`),
+  'broken links, first 50': get((to) => `${wiki(to)}/broken-links`),
+  'sources, first 50': get((to) => `${wiki(to)}/sources`),
+  'jobs, first 50': get((to) => `${wiki(to)}/jobs`),
+  suggest: get((to) => `${wiki(to)}/suggest?query=zyg`),
+  overview: get(() => '/v1/overview'),
+  workspaces: get(() => '/v1/workspaces'),
+  'members, all': get((to) => `${workspace(to)}/members`),
+  'audit, first 50': get((to) => `${workspace(to)}/audit-events`),
+  'audit, a type that is not there': get((to) => `${workspace(to)}/audit-events?type=none.none`),
+  'audit, a user who is not there': get((to) => `${workspace(to)}/audit-events?actor_id=user_none`),
+};
+
+export const WRITES: Record<string, Measured> = {
+  edit: async (to) => {
+    const path = `${wiki(to)}/pages/page_60`;
+    const known = revisions.get(to.name) ?? JSON.parse((await send(to, 'GET', path)).text);
+    const markdown = `${known.markdown}\n\nMore ${count++}.`;
+    const { text } = await send(to, 'PATCH', path, { markdown, base_revision: known.revision });
+    revisions.set(to.name, { markdown: known.markdown, revision: JSON.parse(text).revision });
+  },
+  create: (to) =>
+    send(to, 'POST', `${wiki(to)}/pages`, {
+      title: `New ${count++}`,
+      markdown: 'See [it](p1).',
+      parent_page_id: 'page_1',
+    }),
+  'delete and restore': async (to) => {
+    await send(to, 'DELETE', `${wiki(to)}/pages/page_70`);
+    await send(to, 'POST', `${wiki(to)}/pages/page_70/restore`);
+  },
+  move: (to) =>
+    send(to, 'PATCH', `${wiki(to)}/pages/page_71`, { parent_page_id: count++ % 2 === 0 ? 'page_1' : 'page_101' }),
+};
