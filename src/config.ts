@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { readQuotas } from './core/quotas.ts';
+import { SESSION_TARGETS, sessionTarget, splitServers } from './db/servers.ts';
 
 /** An option of the service, read from the environment. */
 interface Option<T> {
@@ -78,16 +79,30 @@ function url(...protocols: string[]) {
   };
 }
 
+/** A PostgreSQL, or several of which one takes writes. */
+function databaseUrl(value: string): string | undefined {
+  const read = url('postgres:', 'postgresql:');
+  for (const each of splitServers(value)) read(each);
+  if (!SESSION_TARGETS.includes(sessionTarget(value))) {
+    throw new Error(`a target_session_attrs that is one of ${SESSION_TARGETS.join(', ')}`);
+  }
+  return value === '' ? undefined : value;
+}
+
 /** Every option with its description, format and default. */
 export const OPTIONS = {
   PORT: option('The port of the API.', '8080', port),
   HOST: option('The address that the API listens on.', '127.0.0.1', text),
   DATA_DIR: option('Where files and, without DATABASE_URL, the database are kept.', 'data', (value) => resolve(value)),
-  DATABASE_URL: option('A PostgreSQL (15 or later) to use instead of an own one.', '', url('postgres:', 'postgresql:')),
+  DATABASE_URL: option(
+    'A PostgreSQL (15 or later) to use instead of an own one; several servers as postgres://user@one:5432,two:5432/db?target_session_attrs=read-write.',
+    '',
+    databaseUrl,
+  ),
   SERVICE_DATABASE_URL: option(
     'Where the service itself connects as ibid_service, for example a PgBouncer; DATABASE_URL is then used to migrate only.',
     '',
-    url('postgres:', 'postgresql:'),
+    databaseUrl,
   ),
   PUBLIC_URL: option('Where users reach the service; links are made of it.', '', url('http:', 'https:')),
   STORAGE_URL: option(

@@ -8,7 +8,7 @@ const KEPT_MS = 1_000;
  * costs two timers and several listeners, more than sending a statement.
  */
 export interface Connections {
-  /** A connection; a promise where none is at hand. Errors: those of `pool.connect`. */
+  /** A connection; a promise where none is at hand. Errors: those of `connect`. */
   take(): pg.PoolClient | Promise<pg.PoolClient>;
   /** Must be called once for each that was taken. It is closed if it has broken meanwhile, or for `broken`. */
   giveBack(client: pg.PoolClient, broken?: Error): void;
@@ -16,16 +16,20 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** `onLost`: called when one breaks that nothing uses; the pool replaces it. */
-export function openConnections(pool: pg.Pool, onLost: (error: Error) => void): Connections {
+/** `connect`: takes one from the pool. `onLost`: called when one breaks that nothing uses; the pool replaces it. */
+export function openConnections(
+  pool: pg.Pool,
+  connect: () => Promise<pg.PoolClient>,
+  onLost: (error: Error) => void,
+): Connections {
   /** The last one used is the next one taken, so that the others become idle. */
   const atHand: { client: pg.PoolClient; since: number }[] = [];
   const watched = new Map<pg.PoolClient, { broken: Error | undefined; stopWatching(): void }>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  async function connect(): Promise<pg.PoolClient> {
-    const client = await pool.connect();
+  async function takeNew(): Promise<pg.PoolClient> {
+    const client = await connect();
     const state = { broken: undefined as Error | undefined, stopWatching: () => void client.off('error', onError) };
     // An error event without a listener would end the process. A statement that runs fails by itself.
     const onError = (error: Error) => {
@@ -56,7 +60,7 @@ export function openConnections(pool: pg.Pool, onLost: (error: Error) => void): 
   }
 
   return {
-    take: () => atHand.pop()?.client ?? connect(),
+    take: () => atHand.pop()?.client ?? takeNew(),
     giveBack(client, broken = watched.get(client)?.broken) {
       if (broken || isClosed || pool.waitingCount > 0) return release(client, broken);
       atHand.push({ client, since: performance.now() });

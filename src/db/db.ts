@@ -7,14 +7,9 @@ import type { PoolLane } from './lane-limits.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
 import { openPoolLanes } from './pool-lanes.ts';
 import { sendPrepared } from './prepared-query.ts';
-import {
-  type ContextOptions,
-  PREPARE_CONTEXT,
-  type RequestContext,
-  type StatementTimeout,
-  sendInContext,
-} from './request-context.ts';
+import { type ContextOptions, PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
 import { checkSession, SERVICE_ROLE, SETTING_OPTIONS } from './service-session.ts';
+import { answeredWithin } from './silence.ts';
 import type { Sql } from './sql.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
@@ -115,10 +110,8 @@ const READ_MS = 10_000;
 const WRITE_MS = 30_000;
 
 /** PostgreSQL ends a statement that takes longer than the rest of its request; at least 1 ms, because 0 is without end. */
-function timeoutWithin(ms: number, budget: Budget | undefined): StatementTimeout {
-  const left = budget?.left();
-  if (left === undefined || left >= ms) return `${ms / 1_000}s`;
-  return `${Math.max(1, Math.ceil(left))}ms`;
+function timeoutWithin(ms: number, budget: Budget | undefined): number {
+  return Math.max(1, Math.ceil(Math.min(ms, budget?.left() ?? ms)));
 }
 
 /** How many workspaces `usage` names. */
@@ -164,7 +157,7 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
   return {
     in(context, budget) {
       const onTenant = (tenant: string) => tenants.learn(context, tenant);
-      const within = (ms: number): ContextOptions => ({ timeout: timeoutWithin(ms, budget), onTenant });
+      const within = (ms: number): ContextOptions => ({ timeoutMs: timeoutWithin(ms, budget), onTenant });
       const send = async <T>(lane: PoolLane, statement: Sql, ms: number) =>
         (await inLane(lane, context, budget, () =>
           sendOne(connections, (client) => sendInContext(client, context, prepare(statement), within(ms))),
@@ -178,12 +171,13 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
               let entered = false;
               return work(async <R>(statement: Sql) => {
                 const config = prepare(statement);
-                if (entered) return (await sendPrepared(client, config)) as R[];
+                if (entered) return (await answeredWithin(client, WRITE_MS, () => sendPrepared(client, config))) as R[];
                 entered = true;
                 return (await sendInContext(client, context, config, within(WRITE_MS))) as R[];
               });
             },
             begin,
+            WRITE_MS,
           ),
         );
       return {

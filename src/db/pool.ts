@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { type Connections, openConnections } from './connections.ts';
 import { types } from './pg-types.ts';
+import { ANSWER_TIMEOUT_MS, checkWritable, openServers, sessionTarget } from './servers.ts';
+import { answeredWithin } from './silence.ts';
 import { type Sql, toStatement } from './sql.ts';
 
 export interface DbOptions {
@@ -21,31 +23,48 @@ const STATEMENTS_MAX = 2_000;
 /** Maximum number of connections, unless told. */
 export const CONNECTIONS = 10;
 
-/**
- * Connecting fails fast, because a server that does not answer is down; waiting for a free connection takes as long as
- * a statement may.
- */
-const CONNECT_TIMEOUT_MS = 5_000;
+/** Waiting for a free connection takes as long as a statement may; connecting fails fast. */
 const POOL_TIMEOUT_MS = 30_000;
 
-/** The pool has only one limit for waiting and connecting; this class gives connecting its own. */
-class Client extends pg.Client {
-  constructor(options: pg.ClientConfig = {}) {
-    // The password is not an enumerable option of the pool, so the spread does not copy it.
-    super({ ...options, password: options.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  }
-}
+/** After this time without a byte the system asks the server every second, and gives the connection up after ten. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** A connection to `server()` at the time that it is opened. */
+const clientOf = (server: () => string | undefined) =>
+  class extends pg.Client {
+    constructor(options: pg.ClientConfig = {}) {
+      const connectionString = server() ?? options.connectionString;
+      super({
+        ...options,
+        ...(connectionString !== undefined && { connectionString }),
+        // The password is not an enumerable option of the pool, so the spread does not copy it.
+        password: options.password,
+        // The pool has only one limit for waiting and connecting.
+        connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      });
+    }
+  };
 
 /** Connections that prepare each statement once, and report what is sent and lost as the options say. */
-export function openPool(options: DbOptions, settings: pg.PoolConfig) {
+export function openPool(options: DbOptions, { onConnect, ...settings }: pg.PoolConfig) {
+  const { connectionString } = options.connection;
+  const servers = openServers(connectionString);
+  const needsWrites = connectionString !== undefined && sessionTarget(connectionString) !== 'any';
   const pool = new pg.Pool({
     ...options.connection,
     max: options.connections ?? CONNECTIONS,
     idleTimeoutMillis: 10_000,
     connectionTimeoutMillis: POOL_TIMEOUT_MS,
-    Client,
+    Client: clientOf(servers.current),
     types,
     ...settings,
+    onConnect: (client) =>
+      answeredWithin(client, ANSWER_TIMEOUT_MS, async () => {
+        if (needsWrites) await checkWritable(client);
+        await onConnect?.(client);
+      }),
   });
   let closed = false;
   const onLost = (error: Error & { client?: unknown }) => {
@@ -56,7 +75,7 @@ export function openPool(options: DbOptions, settings: pg.PoolConfig) {
     options.onConnectionLost?.(error);
   };
   pool.on('error', onLost);
-  const connections = openConnections(pool, onLost);
+  const connections = openConnections(pool, () => servers.tryEach(() => pool.connect()), onLost);
   const names = new Map<string, string>();
   return {
     connections,
@@ -81,22 +100,28 @@ export async function inTransaction<T>(
   options: DbOptions,
   work: (client: pg.PoolClient) => Promise<T>,
   begin = 'begin',
+  commitMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   return onConnection(connections, async (client, discard) => {
     try {
       options.observe?.(begin, []);
-      await client.query(begin);
+      await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query(begin));
       const result = await work(client);
       options.observe?.('commit', []);
-      await client.query('commit');
+      await answeredWithin(client, commitMs, () => client.query('commit'));
       return result;
     } catch (error) {
+      // It was a primary when the connection was opened.
+      if ((error as { code?: string }).code === READ_ONLY) discard(error as Error);
       options.observe?.('rollback', []);
-      await client.query('rollback').catch(discard);
+      await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query('rollback')).catch(discard);
       throw error;
     }
   });
 }
+
+/** The SQLSTATE of a write that a standby refuses. */
+const READ_ONLY = '25006';
 
 /** A refusal by the guard, an invalid value, a violated constraint or a conflict: the connection stays usable. */
 const STATEMENT_ERRORS = /^(IB|22|23|40)/;

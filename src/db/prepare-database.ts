@@ -2,6 +2,7 @@ import { StartError } from '../core/start-error.ts';
 import type { Migration } from './apply-migration.ts';
 import type { OwnerDb, Query } from './db.ts';
 import { migrate } from './migrate.ts';
+import { splitServers } from './servers.ts';
 import { SERVICE_ROLE, SETTINGS } from './service-session.ts';
 import { raw, sql } from './sql.ts';
 
@@ -105,14 +106,16 @@ function explainFailure({ url, dataDir }: DatabaseLocation, cause: NodeJS.ErrnoE
 
 /** Why nothing can be read at the address that the option names, and what to do. It never shows the user or the password. */
 export function explainUnreachable(option: string, url: string, { code, message }: NodeJS.ErrnoException): string {
-  const { host, pathname } = new URL(url);
-  const server = `The database server ${decodeURIComponent(host)}`;
+  const servers = splitServers(url).map((each) => new URL(each));
+  const [{ pathname } = { pathname: '' }] = servers;
+  const server = `The database server ${servers.map(({ host }) => decodeURIComponent(host)).join(' or ')}`;
   if (code === '3D000') {
     return `${server} has no database "${decodeURIComponent(pathname.slice(1))}": create it, or correct ${option}.`;
   }
   if (code === '08P01') {
     return `${server} is a pooler that refuses start options (${message}): name PostgreSQL itself in DATABASE_URL, and the pooler in SERVICE_DATABASE_URL.`;
   }
+  if (code === '08004') return `${server} cannot be used: ${message}`;
   if (code === '28P01' || code === '28000') {
     return `${server} refuses the user or the password (${message}): correct ${option}.`;
   }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type PreparedStatement, sendPrepared } from './prepared-query.ts';
+import { answeredWithin } from './silence.ts';
 import { bindMessage, type WireValue } from './wire-messages.ts';
 
 /**
@@ -42,13 +43,10 @@ const TEXT = `
 const NAME = 'set_request_context';
 const TENANT_COLUMN = 2;
 
-/** How long the statement that follows may take, such as 30s or 2500ms. */
-export type StatementTimeout = `${number}s` | `${number}ms`;
-
 /** Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. */
-export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE, '30s') };
+export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE, 30_000) };
 
-function valuesOf(context: RequestContext, timeout: StatementTimeout): WireValue[] {
+function valuesOf(context: RequestContext, timeoutMs: number): WireValue[] {
   const [name, second] =
     context.who === 'identity'
       ? [context.issuer, context.subject]
@@ -65,12 +63,13 @@ function valuesOf(context: RequestContext, timeout: StatementTimeout): WireValue
     path && 'wiki_id' in path ? path.wiki_id : null,
     invitation,
     new_workspace_id,
-    timeout,
+    `${timeoutMs}ms`,
   ];
 }
 
 export interface ContextOptions {
-  timeout: StatementTimeout;
+  /** How long the statement may take, at least 1. A connection that is silent for longer is ended. */
+  timeoutMs: number;
   /** Called with the tenant that the request works for; "" for none. */
   onTenant?: (tenant: string) => void;
 }
@@ -83,10 +82,11 @@ export function sendInContext(
   to: pg.ClientBase,
   context: RequestContext,
   statement: PreparedStatement,
-  { timeout, onTenant }: ContextOptions = { timeout: '30s' },
+  { timeoutMs, onTenant }: ContextOptions = { timeoutMs: 30_000 },
 ): Promise<Record<string, unknown>[]> {
-  return sendPrepared(to, statement, {
-    bind: bindMessage(NAME, valuesOf(context, timeout)),
-    onRow: (fields) => onTenant?.(fields[TENANT_COLUMN] ?? ''),
-  });
+  const preceding = {
+    bind: bindMessage(NAME, valuesOf(context, timeoutMs)),
+    onRow: (fields: readonly (string | null)[]) => onTenant?.(fields[TENANT_COLUMN] ?? ''),
+  };
+  return answeredWithin(to, timeoutMs, () => sendPrepared(to, statement, preceding));
 }

@@ -19,7 +19,7 @@ const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = {
 
 /** SQLSTATEs and system errors that mean that the database is temporarily unavailable. */
 const CONNECTION_ERRORS =
-  /^(08...|57P0[1-5]|53[0-4]..|25P0[34]|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+  /^(08...|57P0[1-5]|53[0-4]..|25P0[34]|25006|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 
 /** The SQLSTATE of a statement that took longer than its timeout. */
 const QUERY_CANCELED = '57014';
