@@ -1381,6 +1381,7 @@ create policy of_the_workspaces on memberships for all
 create table migrations (
   name        text                      not null,
   applied_at  timestamp with time zone  not null default now(),
+  works_with  text                      collate "C",
   PRIMARY KEY (name)
 );
 grant select on migrations to ibid_service;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openDb } from '../src/db/db.ts';
 import { listMigrations, migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
-import { BIG_TABLES, lintMigration, SMALL_TABLES } from './lint-migration.ts';
+import { BIG_TABLES, lintMigration, lintWorksWith, SMALL_TABLES } from './lint-migration.ts';
 import { makeEmptyDatabase } from './world.ts';
 
 /** Earlier migrations were released before these rules. */
@@ -148,4 +148,19 @@ test('each table is listed as big or small', async () => {
     [...BIG_TABLES, ...SMALL_TABLES].sort(),
     'name the table in BIG_TABLES or SMALL_TABLES of test/lint-migration.ts',
   );
+});
+
+test('a migration that says which earlier releases go on keeps that promise', () => {
+  const migrations = listMigrations();
+  assert.deepEqual(
+    migrations.flatMap((migration, i) => lintWorksWith(migration, migrations.slice(0, i))),
+    [],
+  );
+  const objections = (text: string) =>
+    lintWorksWith({ name: '999.sql', text: `-- works with: ${text}` }, migrations).length;
+  assert.equal(objections('any\nalter table pages add column a int; create table b (id int check (id > 0));'), 0);
+  assert.equal(objections('any\n-- contract: why\nalter table pages drop column title;'), 1);
+  assert.equal(objections('any\nalter table pages alter column title set not null;'), 1);
+  assert.equal(objections(`${migrations[0]?.name}\nalter table pages drop column title;`), 0);
+  assert.equal(objections('999_unknown.sql\nselect 1;'), 1);
 });

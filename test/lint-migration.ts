@@ -1,4 +1,4 @@
-import { kindOf, type Migration } from '../src/db/apply-migration.ts';
+import { kindOf, type Migration, worksWith } from '../src/db/apply-migration.ts';
 import { type SqlStatement, splitStatements } from '../src/db/split-statements.ts';
 
 /** Tables that do not grow with the content of the service. Only these may be changed without restrictions. */
@@ -130,6 +130,26 @@ export function lintMigration(migration: Migration, earlier: readonly Migration[
     ...lintStatement(statement.text, exempt),
     ...lintAlterations(statement, exempt, earlier),
   ]);
+}
+
+/** What no release that has been written before would expect. */
+const NOT_ADDITIVE =
+  /\b(drop (?!index\b)(?!trigger if exists\b)|rename\b|alter (column )?\S+ (set not null|(set data )?type)|add (constraint \S+ )?(check|unique|foreign key|exclude)|revoke\b|(alter|create( or replace)?) (policy|trigger|function))/;
+
+/**
+ * Returns a sentence for each statement that breaks what the migration's line "-- works with: …" promises: `any` is for
+ * statements that only add, and another migration has to be an earlier one.
+ */
+export function lintWorksWith(migration: Migration, earlier: readonly Migration[]): string[] {
+  const promised = worksWith(migration);
+  if (promised === null) return [];
+  if (promised !== 'any') {
+    return earlier.some(({ name }) => name === promised) ? [] : [`${promised} is not an earlier migration`];
+  }
+  return splitStatements(migration.text)
+    .flatMap(withBody)
+    .filter(({ text }) => NOT_ADDITIVE.test(text) && !/^create (unlogged )?table\b/.test(text))
+    .map(({ text }) => `${text}: an earlier release may not go on; name the migration of the release that does`);
 }
 
 function pattern(text: string): RegExp {

@@ -8,6 +8,7 @@ import { openSandbox } from '../sandbox/sandbox.ts';
 import { BACKUP_USAGE, runBackupCommand } from './backup.ts';
 import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
+import { MIGRATE_USAGE, runMigrateCommand } from './migrate.ts';
 import { openReport, openReportKey } from './verification-report.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
@@ -22,6 +23,7 @@ const USAGE = `Usage:
   ibid jobs                                                     background jobs that failed for good, with their errors
   ibid jobs retry JOB_ID                                        one of them again, with all its attempts
 ${BACKUP_USAGE}
+${MIGRATE_USAGE}
 ${WORKSPACE_USAGE}
 It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
@@ -30,6 +32,7 @@ async function main(): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const [command, ...rest] = process.argv.slice(2);
   if (command === 'workspace') return runWorkspaceCommand(readConfig(process.env), rest, print);
+  if (command === 'migrate') return runMigrateCommand(readConfig(process.env), rest, print);
   if (['backup', 'restore', 'verify-backup', 'resume'].includes(command ?? '')) {
     if (!(await runBackupCommand(readConfig(process.env), [command ?? '', ...rest], print))) process.exitCode = 1;
     return;

@@ -40,6 +40,14 @@ export function kindOf({ name, text }: Migration): MigrationKind {
 }
 
 /**
+ * Which earlier releases go on with the schema that the migration leaves behind, as a line `-- works with: …` says: those that
+ * have the named migration, or `any`. null: none, so a release that does not have this migration refuses to start.
+ */
+export function worksWith({ text }: Migration): string | null {
+  return /^-- works with: *(\S+) *$/m.exec(text)?.[1] ?? null;
+}
+
+/**
  * Applies a migration and records it in `migrations`, on the session that holds the migration lock. Errors: StartError
  * for a lock that another session does not release.
  */
@@ -51,7 +59,7 @@ export async function applyMigration(
 ): Promise<void> {
   const { name, text } = migration;
   const kind = kindOf(migration);
-  const record = () => query(sql`insert into migrations (name) values (${name})`);
+  const record = () => query(sql`insert into migrations (name, works_with) values (${name}, ${worksWith(migration)})`);
   const step = <T>(work: () => Promise<T>) => untilUnlocked(name, options, work);
   // Statements that may run outside a transaction do not block reads and writes while they wait.
   await runScript(`set lock_timeout = ${kind === 'concurrently' ? 0 : LOCK_TIMEOUT_MS}`);

@@ -198,3 +198,31 @@ test('a migration of an unknown kind is refused', async () => {
   const unknown = { name: '001_unknown.sql', text: '-- migration: sometimes\nselect 1' };
   await assert.rejects(migrate(db, [unknown]), /001_unknown\.sql: unknown kind of migration "sometimes"/);
 });
+
+test('an older release goes on with a newer schema that says so, and refuses any other', async () => {
+  const { db } = await (await openTest()).openMigrator();
+  const base = { name: '001_base.sql', text: 'create table things (id int, old int);' };
+  const expand = { name: '002_expand.sql', text: '-- works with: any\nalter table things add column new int;' };
+  const contract = {
+    name: '003_contract.sql',
+    text: '-- works with: 002_expand.sql\n-- contract: 002 stopped using it\nalter table things drop column old;',
+  };
+  const unmarked = { name: '004_other.sql', text: 'alter table things rename new to other;' };
+  await migrate(db, [base, expand]);
+  assert.deepEqual(await migrate(db, [base]), [], 'the release before the expansion');
+  await migrate(db, [base, expand, contract]);
+  assert.deepEqual(await migrate(db, [base, expand]), [], 'the release before the contraction');
+  await assert.rejects(migrate(db, [base]), /newer Ibid \(it has 003_contract\.sql\)/);
+  await migrate(db, [base, expand, contract, unmarked]);
+  await assert.rejects(migrate(db, [base, expand, contract]), /newer Ibid \(it has 004_other\.sql\)/);
+});
+
+test('a table of migrations that an earlier release made gets the column that newer ones are marked in', async () => {
+  const { db } = await (await openTest()).openMigrator();
+  await db.query(sql`create table migrations (name text primary key, applied_at timestamptz not null default now())`);
+  await db.query(sql`insert into migrations (name) values ('001_base.sql')`);
+  const base = { name: '001_base.sql', text: '' };
+  const expand = { name: '002_expand.sql', text: '-- works with: any\ncreate table more (id int);' };
+  assert.deepEqual(await migrate(db, [base, expand]), [expand.name]);
+  assert.deepEqual(await migrate(db, [base]), []);
+});

@@ -11,6 +11,15 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 const LOCK_ID = 4711001;
 const POLL_MS = 100;
 
+/** An earlier release made the table without `works_with`. */
+const MIGRATIONS_TABLE = `
+  create table if not exists migrations (name text primary key, applied_at timestamptz not null default now());
+  do $$ begin
+    if not exists (select from pg_attribute where attrelid = 'migrations'::regclass and attname = 'works_with') then
+      alter table migrations add column works_with text collate "C";
+    end if;
+  end $$`;
+
 /** The migrations in order: `NNN_what.sql`, forward only, never edited after a release. */
 export function listMigrations(): Migration[] {
   return readdirSync(FOLDER)
@@ -32,8 +41,8 @@ export function listMigrations(): Migration[] {
  *
  * Statements have no time limit, but wait for a lock only briefly: then the transaction is rolled back and retried
  * after a pause, so that requests do not queue behind it. Several processes may start at once: one migrates, and the
- * others wait however long that takes. Errors: StartError where the database is newer than this program, or another
- * session does not release a lock.
+ * others wait however long that takes. Errors: StartError where a newer program has migrated the database in a way that this
+ * one does not work with (`worksWith`), or another session does not release a lock.
  */
 export async function migrate(
   db: OwnerDb,
@@ -43,24 +52,30 @@ export async function migrate(
   if ((await findPending(db.query, migrations)).length === 0) return [];
   return db.session(async (query, runScript) => {
     await lockMigrations(query, options);
-    await runScript(
-      'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
-    );
+    await runScript(MIGRATIONS_TABLE);
     const pending = await findPending(query, migrations);
     for (const migration of pending) await applyMigration(query, runScript, migration, options);
     return pending.map(({ name }) => name);
   });
 }
 
-async function findPending(query: Query, migrations: readonly Migration[]): Promise<Migration[]> {
+/** The migrations that are not applied yet. Errors: StartError, see `migrate`. */
+export async function findPending(query: Query, migrations: readonly Migration[]): Promise<Migration[]> {
   const [there] = await query<{ there: boolean }>(sql`select to_regclass('migrations') is not null as there`);
-  const rows = there?.there ? await query<{ name: string }>(sql`select name from migrations`) : [];
+  const rows = there?.there
+    ? await query<{ name: string; works_with: string | null }>(
+        // The column may be missing.
+        sql`select name, to_jsonb(m) ->> 'works_with' as works_with from migrations m order by name collate "C"`,
+      )
+    : [];
   const applied = new Set(rows.map(({ name }) => name));
   const known = new Set(migrations.map(({ name }) => name));
-  const newer = [...applied].find((name) => !known.has(name));
+  const isUnderstood = (works_with: string | null) =>
+    works_with === 'any' || (works_with !== null && known.has(works_with));
+  const newer = rows.find(({ name, works_with }) => !known.has(name) && !isUnderstood(works_with));
   if (newer) {
     throw new StartError(
-      `The database was migrated by a newer Ibid (it has ${newer}): start that version, or restore an older backup.`,
+      `The database was migrated by a newer Ibid (it has ${newer.name}): start that version, or restore an older backup.`,
     );
   }
   return migrations.filter(({ name }) => !applied.has(name));

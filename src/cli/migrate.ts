@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+import type { Config } from '../config.ts';
+import { kindOf, type Migration, worksWith } from '../db/apply-migration.ts';
+import { findPending, listMigrations } from '../db/migrate.ts';
+import { withConnection } from './with-database.ts';
+
+type Print = (line: string) => void;
+
+export const MIGRATE_USAGE = `  ibid migrate --plan                                           what the next start changes in the database, and who has to stop
+  ibid migrate                                                  changes it now, without starting the service`;
+
+const KINDS = {
+  transaction: 'one transaction',
+  concurrently: 'indexes, beside reads and writes',
+  batches: 'rows, in batches',
+};
+
+/** Prints the pending migrations in order, or applies them. Errors: StartError where the database is newer. */
+export async function runMigrateCommand(config: Config, args: string[], print: Print): Promise<void> {
+  const { values } = parseArgs({ args, options: { plan: { type: 'boolean' } } });
+  await withConnection(config, async (db, prepare) => {
+    const pending = await findPending(db.query, listMigrations());
+    for (const migration of pending) {
+      if (values.plan) print(describe(migration));
+    }
+    if (pending.length === 0) print('the database is up to date');
+    else if (values.plan) print(adviceFor(pending));
+    else {
+      await prepare();
+      print(`applied: ${pending.map(({ name }) => name).join(', ')}`);
+    }
+  });
+}
+
+function describe(migration: Migration): string {
+  const works = worksWith(migration);
+  const who =
+    works === null
+      ? 'no earlier release goes on'
+      : works === 'any'
+        ? 'earlier releases go on'
+        : `releases with ${works} go on`;
+  return `${migration.name}: ${KINDS[kindOf(migration)]}; ${who}`;
+}
+
+function adviceFor(pending: readonly Migration[]): string {
+  return pending.every((migration) => worksWith(migration) !== null)
+    ? 'Processes of the release before may run meanwhile, and be started again.'
+    : 'Processes of the release before that run now go on, but cannot be started again afterwards: make a backup before (ibid backup).';
+}
