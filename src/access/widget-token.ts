@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
+import { databaseTime } from '../core/clock.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { WIDGETS, type Widget } from './roles.ts';
@@ -58,14 +59,14 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
         .setSubject(claims.user_id)
         .setAudience(AUDIENCE)
         .setJti(randomUUID())
-        .setIssuedAt()
-        .setExpirationTime(`${WIDGET_TOKEN_SECONDS}s`)
+        .setIssuedAt(new Date(databaseTime()))
+        .setExpirationTime(new Date(databaseTime() + 1_000 * WIDGET_TOKEN_SECONDS))
         .sign(newest.secret),
     async verify(token) {
       const digest = hash('sha256', token, 'base64');
       const known = verified.get(digest);
       if (known) {
-        if (known.expires > Date.now()) return known.claims;
+        if (known.expires > databaseTime()) return known.claims;
         verified.delete(digest);
         return null;
       }
@@ -92,6 +93,7 @@ async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer
         algorithms: ['HS256'],
         audience: AUDIENCE,
         typ: TYPE,
+        currentDate: new Date(databaseTime()),
         requiredClaims: ['sub', 'exp', 'iat', 'org', 'widget'],
       },
     );

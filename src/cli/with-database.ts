@@ -1,5 +1,7 @@
 import type { Config } from '../config.ts';
+import { setClockSkewMs } from '../core/clock.ts';
 import type { Migration } from '../db/apply-migration.ts';
+import { measureSkewMs } from '../db/clock-skew.ts';
 import { type OwnerDb, openDb } from '../db/db.ts';
 import { startPostgres } from '../db/postgres/postgres.ts';
 import { runningPostgres } from '../db/postgres/running.ts';
@@ -16,6 +18,7 @@ const onWait = (reason: string) => void process.stderr.write(`Waiting: ${reason}
 export async function withDatabase(config: Config, work: (db: OwnerDb) => Promise<void>): Promise<void> {
   await withConnection(config, async (db, prepare) => {
     await prepare();
+    setClockSkewMs(await measureSkewMs(db.query));
     await work(db);
   });
 }

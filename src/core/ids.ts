@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
+import { clockSkewMs } from './clock.ts';
 
 /** The prefixes of ids. A workspace and its organization share one id (`org`). */
 type IdPrefix =
@@ -37,18 +38,27 @@ const generator = new V7Generator({
 
 /**
  * Creates an id: `<prefix>_` and a UUIDv7 in 26 characters of lower-case Crockford base32 (the TypeID format). Ids of
- * one process ascend in the order of creation.
+ * one process ascend in the order of creation; those of several do so on the database's clock.
  */
 export function newId(prefix: IdPrefix): string {
   let text = `${prefix}_`;
   // 26 digits hold 130 bits; the UUID has 128, so the first two bits are zero.
   let bits = 2;
   let held = 0;
-  for (const byte of generator.generate().bytes) {
+  for (const byte of onDatabaseClock(generator.generate().bytes)) {
     held = (held << 8) | byte;
     bits += 8;
     for (; bits >= 5; bits -= 5) text += CROCKFORD.charAt((held >> (bits - 5)) & 31);
     held &= 31;
   }
   return text;
+}
+
+/** The bytes of a UUIDv7, whose first six are the milliseconds since 1970, with the skew of this process taken off. */
+function onDatabaseClock(bytes: Readonly<Uint8Array>): Readonly<Uint8Array> {
+  const skew = clockSkewMs();
+  if (skew === 0) return bytes;
+  const moved = Buffer.from(bytes);
+  moved.writeUIntBE(moved.readUIntBE(0, 6) - skew, 0, 6);
+  return moved;
 }

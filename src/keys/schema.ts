@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { PERMISSIONS } from '../access/roles.ts';
+import { databaseTime } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { Id, InputText, Record, Timestamp } from '../core/records.ts';
 import { readTimestamp } from '../core/timestamps.ts';
@@ -56,7 +57,7 @@ export function checkKeyInput(input: Static<typeof ApiKeyInput>): CheckedKeyInpu
     );
   }
   const expires_at = input.expires_at === undefined ? null : readTimestamp(input.expires_at);
-  if (expires_at === undefined || (expires_at !== null && Date.parse(expires_at) <= Date.now())) {
+  if (expires_at === undefined || (expires_at !== null && Date.parse(expires_at) <= databaseTime())) {
     return new ApiError('invalid_request', 'expires_at is a time ahead, as RFC 3339 writes it: 2027-01-31T12:00:00Z.');
   }
   const permissions = input.permissions && input.permissions.length > 0 ? [...new Set(input.permissions)].sort() : null;

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { clockSkewMs } from '../core/clock.ts';
 import type { ServiceDb } from '../db/db.ts';
 import type { LaneUsage } from '../db/lane.ts';
 
@@ -36,6 +37,14 @@ export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['us
     collect() {
       this.reset();
       for (const [workspace_id, seconds] of usage().workspaces) this.set({ workspace_id }, seconds);
+    },
+  });
+  new Gauge({
+    name: 'ibid_clock_skew_seconds',
+    help: "By how much the clock of this process is ahead of the database's.",
+    registers,
+    collect() {
+      this.set(clockSkewMs() / 1_000);
     },
   });
 }

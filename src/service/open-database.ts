@@ -2,7 +2,8 @@ import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
-import { type OwnerDb, openDb, openServiceDb, type ServiceDb } from '../db/db.ts';
+import { followDatabaseClock } from '../db/clock-skew.ts';
+import { type OwnerDb, openDb, openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
 import { type Postgres, startPostgres } from '../db/postgres/postgres.ts';
 import { explainUnreachable, prepareDatabase, setRoleSettings } from '../db/prepare-database.ts';
 import { SERVICE } from '../db/request-context.ts';
@@ -55,9 +56,18 @@ export async function openDatabase(
       const { SERVICE_DATABASE_URL: own } = config;
       throw own ? new StartError(explainUnreachable('SERVICE_DATABASE_URL', own, cause), { cause }) : cause;
     });
+  onStop(await followClock(db.in(SERVICE).query, log));
   // No other process can use this DATA_DIR, so all previous workers are gone.
   if (postgres) await endAllLeases(db.in(SERVICE).query);
   return { db, postgres };
+}
+
+/** Lets what this process orders and compares follow the database's clock. Returns how to stop. Errors: StartError. */
+export async function followClock(query: Query, log: Logger): Promise<() => Promise<void>> {
+  const stop = await followDatabaseClock(query, (err) =>
+    log.error({ err }, 'the clock of this process was not compared with the database or differs too much'),
+  );
+  return async () => stop();
 }
 
 /** How the service itself connects: to the PostgreSQL that it started, or as the options say. */

@@ -9,7 +9,7 @@ import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { openFiles } from './data-dir.ts';
 import { openMail } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
-import { serviceConnection } from './open-database.ts';
+import { followClock, serviceConnection } from './open-database.ts';
 import { startWorkers } from './start-workers.ts';
 import { stopInReverse } from './stop-in-reverse.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
@@ -34,6 +34,7 @@ export async function startWorkerProcess(
     onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
   });
   onStop(() => db.close());
+  onStop(await followClock(db.in(SERVICE).query, log));
   const rendering = openRenderingStats();
   const report = () => tell({ kind: 'report', spent: rendering.spending.upload });
   onStop(async () => report());

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { databaseTime } from '../core/clock.ts';
 import { notFound } from '../core/errors.ts';
 import { InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
@@ -39,7 +40,7 @@ export const createFromTemplate = endpoint({
   },
   run: async (context) => {
     const { params, body, maybeOne } = context;
-    const { parent_page_id = '', date = new Date().toISOString().slice(0, 10) } = body;
+    const { parent_page_id = '', date = new Date(databaseTime()).toISOString().slice(0, 10) } = body;
     const template = await maybeOne<TemplateRow & { author: string; parent_path: string | null }>(
       templateRow(
         params,

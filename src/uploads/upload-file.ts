@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { databaseTime } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { Id } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
@@ -54,7 +55,7 @@ export function fileOf({ wiki_id, upload_id, file_id }: { wiki_id: string; uploa
 
 /** When a file that took bytes just now is given up, as HTTP writes times. */
 export function expiryFromNow(): string {
-  return new Date(Date.now() + WAITS_HOURS * 3_600_000).toUTCString();
+  return new Date(databaseTime() + WAITS_HOURS * 3_600_000).toUTCString();
 }
 
 /** The upload takes no bytes: it failed, or has all that it announced. */

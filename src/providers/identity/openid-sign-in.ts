@@ -1,4 +1,5 @@
 import * as openid from 'openid-client';
+import { databaseTime } from '../../core/clock.ts';
 import type { Identity } from './access-token.ts';
 import { identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
 import { readAtMost } from './fetch-json.ts';
@@ -76,7 +77,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
       : {};
     // Whether an address is verified is said by the document that names the address.
     const { email, email_verified } = asks ? more : claims;
-    return identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(Date.now() / 1000));
+    return identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(databaseTime() / 1000));
   }
 
   return {
