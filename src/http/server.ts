@@ -84,7 +84,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const closeConnections = connectionCloser(app.server);
   app.addHook('preClose', async () => {
     streams.end();
-    closeConnections();
+    await closeConnections();
   });
   app.setErrorHandler(async (error, request, reply) => {
     const answer = await afterCallerCheck(toApiError(error), request, db);

@@ -24,8 +24,8 @@ async function openServer() {
   };
   const stop = async () => {
     const closed = once(server, 'close');
+    await close();
     server.close();
-    close();
     await closed;
   };
   return { open, stop, held };
