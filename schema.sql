@@ -664,6 +664,16 @@ AS $function$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $function$;
 
+-- For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.
+CREATE OR REPLACE FUNCTION public.search_backlog(OUT documents bigint, OUT oldest_seconds double precision)
+ RETURNS record
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
+$function$;
+
 -- Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.
 CREATE OR REPLACE FUNCTION public.set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
  RETURNS void
@@ -1059,6 +1069,20 @@ create policy of_the_service on background_jobs for all
   using (( SELECT is_service()));
 create policy tenants_add on background_jobs for insert
   with check ((((wiki_id IS NOT NULL) OR (workspace_id IS NOT NULL) OR (user_id IS NOT NULL)) AND ((wiki_id IS NULL) OR (wiki_id = ( SELECT own_wiki()))) AND ((workspace_id IS NULL) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))) AND ((user_id IS NULL) OR (user_id = ( SELECT own_user())))));
+
+-- How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.
+create table backup_status (
+  the_only        boolean                   not null default true,
+  last_outcome    text                      not null,
+  last_ended_at   timestamp with time zone  not null default now(),
+  last_error      text                      not null default ''::text,
+  last_backup_id  text,
+  last_made_at    timestamp with time zone,
+  PRIMARY KEY (the_only),
+  CHECK (the_only),
+  CHECK ((last_outcome = ANY (ARRAY['succeeded'::text, 'incomplete'::text, 'failed'::text])))
+);
+grant select on backup_status to ibid_service;
 
 -- A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.
 create table blobs (

@@ -41,6 +41,11 @@ function niceValue(value: string): number {
   return Number(value);
 }
 
+function share(value: string): number {
+  if (!/^(0|1|0?\.\d+|1\.0+)$/.test(value)) throw new Error('a share from 0 to 1, such as 0.1');
+  return Number(value);
+}
+
 const UNITS = { s: 1, min: 60, h: 3600 };
 
 /** A number of requests in a time: 600/min, 20/h, 5/10s; a plain number uses the default's time unit. */
@@ -152,6 +157,17 @@ export const OPTIONS = {
   METRICS_PORT: option('A port of its own for /metrics (Prometheus); empty: none.', '', (value) =>
     value === '' ? undefined : port(value),
   ),
+  LOG_FORMAT: option(
+    'json: a line of JSON for each event; text: lines to read; auto: text where the output is a terminal.',
+    'auto',
+    oneOf('auto', 'json', 'text'),
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: option(
+    'Where traces are sent (OTLP over HTTP), such as http://127.0.0.1:4318; empty: nowhere.',
+    '',
+    url('http:', 'https:'),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: option('The share of requests and jobs that are traced, from 0 to 1.', '1', share),
   STYLEGUIDE: option(
     'For development: every component of the web application, at …/-/styleguide of a wiki.',
     'off',

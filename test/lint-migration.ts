@@ -2,7 +2,15 @@ import { kindOf, type Migration, worksWith } from '../src/db/apply-migration.ts'
 import { type SqlStatement, splitStatements } from '../src/db/split-statements.ts';
 
 /** Tables that do not grow with the content of the service. Only these may be changed without restrictions. */
-export const SMALL_TABLES = ['migrations', 'plan_limits', 'schedules', 'service_controls', 'signing_keys', 'workers'];
+export const SMALL_TABLES = [
+  'backup_status',
+  'migrations',
+  'plan_limits',
+  'schedules',
+  'service_controls',
+  'signing_keys',
+  'workers',
+];
 
 /** Tables too large to read or rewrite within the time that a request can wait. */
 export const BIG_TABLES = [

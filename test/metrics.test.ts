@@ -7,34 +7,9 @@ import { sql } from '../src/db/sql.ts';
 import { TAGS } from '../src/http/openapi/tags.ts';
 import { LANES } from '../src/jobs/define-job.ts';
 import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { type Sample, sampleOf, scrape } from './scrape.ts';
 import { until } from './until.ts';
 import { addressOf, openWorld } from './world.ts';
-
-interface Sample {
-  name: string;
-  labels: Record<string, string>;
-  value: number;
-}
-
-/** The samples of a scrape. It must always be answered. */
-async function scrape(port: number): Promise<Sample[]> {
-  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
-  assert.equal(response.status, 200);
-  assert.match(String(response.headers.get('content-type')), /^text\/plain; version=0\.0\.4/);
-  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return lines.map((line) => {
-    const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
-    const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', text = '']) => [label, text]);
-    return { name, labels: Object.fromEntries(pairs), value: Number(value) };
-  });
-}
-
-function sampleOf(samples: Sample[], name: string, labels: Record<string, string>): number | undefined {
-  const wanted = Object.entries(labels);
-  return samples.find(
-    (sample) => sample.name === name && wanted.every(([label, text]) => sample.labels[label] === text),
-  )?.value;
-}
 
 const namesOf = (samples: Sample[]) => new Set(samples.map(({ name }) => name));
 

@@ -37,7 +37,15 @@ function withoutOneFilter(text: string): string[] {
 }
 
 /** Tables whose rows belong to no workspace. */
-const UNSECURED = ['idempotency_keys', 'limit_counts', 'migrations', 'schedules', 'service_controls', 'workers'];
+const UNSECURED = [
+  'backup_status',
+  'idempotency_keys',
+  'limit_counts',
+  'migrations',
+  'schedules',
+  'service_controls',
+  'workers',
+];
 
 interface Broken {
   tenants: Tenants;

@@ -504,7 +504,7 @@ function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspac
 }
 
 /** Tables that belong to no workspace and that no request may change. */
-const GLOBAL_TABLES = ['migrations', 'plan_limits', 'service_controls', 'signing_keys'];
+const GLOBAL_TABLES = ['backup_status', 'migrations', 'plan_limits', 'service_controls', 'signing_keys'];
 
 /** Tables whose rows have no identifiable owner, by design. */
 const UNOWNED_TABLES = [

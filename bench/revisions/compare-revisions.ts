@@ -91,11 +91,12 @@ async function measureRows(other: MeasuredService, here: MeasuredService, option
   return rows;
 }
 
-async function inTurns(
+/** Measures the read that both have chosen, in turns. */
+export async function inTurns(
   other: MeasuredService,
   here: MeasuredService,
   connections: number,
-  { rounds, round_ms }: RevisionOptions,
+  { rounds, round_ms }: { rounds: number; round_ms: number },
 ): Promise<Omit<Row, 'name' | 'connections'>> {
   for (const service of [other, here]) await service.slice(connections, WARM_UP_MS);
   const taken = new Map<MeasuredService, Slice[]>([

@@ -6,11 +6,12 @@ import type { LaneUsage, Slot } from './lane.ts';
 import type { PoolLane } from './lane-limits.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
 import { openPoolLanes } from './pool-lanes.ts';
-import { sendPrepared } from './prepared-query.ts';
+import { type PreparedStatement, sendPrepared } from './prepared-query.ts';
 import { type ContextOptions, PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
 import { checkSession, SERVICE_ROLE, SETTING_OPTIONS } from './service-session.ts';
 import { answeredWithin } from './silence.ts';
 import type { Sql } from './sql.ts';
+import { inStatementSpan } from './statement-span.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
 export type Row = Record<string, unknown>;
@@ -158,9 +159,11 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
     in(context, budget) {
       const onTenant = (tenant: string) => tenants.learn(context, tenant);
       const within = (ms: number): ContextOptions => ({ timeoutMs: timeoutWithin(ms, budget), onTenant });
+      const sendEntering = (client: pg.PoolClient, config: PreparedStatement, ms: number) =>
+        inStatementSpan(config, () => sendInContext(client, context, config, within(ms)));
       const send = async <T>(lane: PoolLane, statement: Sql, ms: number) =>
         (await inLane(lane, context, budget, () =>
-          sendOne(connections, (client) => sendInContext(client, context, prepare(statement), within(ms))),
+          sendOne(connections, (client) => sendEntering(client, prepare(statement), ms)),
         )) as T[];
       const transaction = <T>(begin: string, work: (query: Query) => Promise<T>) =>
         inLane('writes', context, budget, () =>
@@ -171,9 +174,12 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
               let entered = false;
               return work(async <R>(statement: Sql) => {
                 const config = prepare(statement);
-                if (entered) return (await answeredWithin(client, WRITE_MS, () => sendPrepared(client, config))) as R[];
+                if (entered) {
+                  const send = () => answeredWithin(client, WRITE_MS, () => sendPrepared(client, config));
+                  return (await inStatementSpan(config, send)) as R[];
+                }
                 entered = true;
-                return (await sendInContext(client, context, config, within(WRITE_MS))) as R[];
+                return (await sendEntering(client, config, WRITE_MS)) as R[];
               });
             },
             begin,

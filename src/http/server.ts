@@ -30,6 +30,7 @@ import { disconnectSlowClients } from './load/slow-clients.ts';
 import { openKnownPaths, refuseOtherMethods } from './other-methods.ts';
 import type { Limits, Services } from './services.ts';
 import { toApiError } from './to-api-error.ts';
+import { traceRequests } from './trace-requests.ts';
 import { refuseUndecodable, refuseUnroutable } from './undecodable.ts';
 import { openWidgetCors, type WidgetCors } from './widget-cors.ts';
 
@@ -56,6 +57,7 @@ const PARAM_LENGTH_MAX = 4_096;
 export function makeServer(options: ServerOptions): FastifyInstance {
   const { endpoints, db, credentials, services, limits, log } = options;
   const app = newServer(options);
+  traceRequests(app);
   app.decorate('knownPaths', openKnownPaths(PARAM_LENGTH_MAX));
   const cors = openWidgetCors(db);
   app.decorateRequest('callerKnown', false);

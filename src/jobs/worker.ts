@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import { traced } from '../core/tracing.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { claimBackgroundJob } from './background-queue.ts';
@@ -118,7 +119,8 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     const job = await claimBackgroundJob(query, names, worker_id);
     const definition = jobs.find(({ name }) => name === job?.name);
     if (!job || !definition || isRecordJob(definition)) return false;
-    slots.fill(definition.lane, report(definition, job, runBackgroundJob(definition, { db, job, services, stopping })));
+    const end = inJobSpan(definition, job, () => runBackgroundJob(definition, { db, job, services, stopping }));
+    slots.fill(definition.lane, report(definition, job, end));
     return true;
   }
 
@@ -133,7 +135,9 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     const controller = new AbortController();
     records.set(job, controller);
     const own = db.in({ who: 'job', path: { wiki_id: job.wiki_id } });
-    const end = runRecordJob(definition, { db: own, job, services, log, stopping, lost: controller.signal });
+    const end = inJobSpan(definition, job, () =>
+      runRecordJob(definition, { db: own, job, services, log, stopping, lost: controller.signal }),
+    );
     slots.fill(
       definition.lane,
       report(definition, job, end).finally(() => {
@@ -170,6 +174,21 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
       await heartbeat.stop();
     },
   };
+}
+
+/** Each attempt is a trace. */
+function inJobSpan(
+  { name, lane }: AnyJob,
+  { job_id, attempt }: Attempt,
+  run: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const about = { 'ibid.job': name, 'ibid.job_id': job_id, 'ibid.lane': lane, 'ibid.attempt': attempt };
+  return traced(`job ${name}`, 'consumer', about, async (span) => {
+    const outcome = await run();
+    span?.set({ 'ibid.outcome': outcome });
+    if (outcome === 'failed' || outcome === 'retried') span?.fail({ code: outcome });
+    return outcome;
+  });
 }
 
 /** A pause that can be ended, even before it begins. */

@@ -27,8 +27,8 @@ export const FOR_NODE = {
   format: 'esm',
   target: 'node20',
   legalComments: 'none',
-  // It has a program of its own, which it looks for beside its file.
-  external: ['esbuild', 'pg-native'],
+  // esbuild has a program of its own, which it looks for beside its file; what sends traces is there only where it is wanted.
+  external: ['esbuild', 'pg-native', '@opentelemetry/*'],
   // Packages in CommonJS require modules of Node.js.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -1,3 +1,4 @@
+import { traced } from '../core/tracing.ts';
 import type { SplitFile } from '../documents/compile-file.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
 import type { KnownTitle } from '../documents/links/title-names.ts';
@@ -173,13 +174,18 @@ function openTurns(pool: ProcessPool, stats: RenderingStats, options: SandboxOpt
   const runWork = openWork(pool, { renderMs, extractMs, onError });
 
   function inTurn(task: Task, work: Work, { assertTimeLeft, onDone }: Accounting): Promise<Result> {
-    return pool.withProcess(
-      task,
-      async (lease) => {
-        assertTimeLeft?.();
-        return runWork(lease, work, task.isAbandonable ? task.signal : undefined);
-      },
-      onDone,
+    return traced('render', 'internal', {}, (span) =>
+      pool.withProcess(
+        task,
+        async (lease) => {
+          assertTimeLeft?.();
+          return runWork(lease, work, task.isAbandonable ? task.signal : undefined);
+        },
+        (cost) => {
+          span?.set({ 'ibid.waited_ms': cost.waitedMs, 'ibid.cpu_ms': cost.usedMs });
+          onDone(cost);
+        },
+      ),
     );
   }
 

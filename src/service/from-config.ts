@@ -1,4 +1,4 @@
-import { type Logger, type LoggerOptions, stdTimeFunctions } from 'pino';
+import type { Logger } from 'pino';
 import type { Rates } from '../access/rate-limit-policies.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
@@ -35,10 +35,6 @@ export function ratesOf(config: Config): Rates | undefined {
 
 export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
   return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
-}
-
-export function logOptions({ LOG_LEVEL }: Config): LoggerOptions {
-  return { level: LOG_LEVEL, base: undefined, timestamp: stdTimeFunctions.isoTime };
 }
 
 /** The library for SMTP is loaded only where there is a mail server. */

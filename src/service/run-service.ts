@@ -1,13 +1,12 @@
-import { pino } from 'pino';
 import type { Config } from '../config.ts';
 import { forkWorker } from './fork-worker.ts';
-import { logOptions } from './from-config.ts';
+import { openLog } from './open-log.ts';
 import { runUntilStopped } from './run-until-stopped.ts';
 import { startService } from './start-service.ts';
 
 /** Runs the service until it is stopped, and ends the process. */
 export async function runService(config: Config): Promise<void> {
-  const log = pino(logOptions(config));
+  const log = openLog(config);
   await runUntilStopped(log, async () => {
     const { address, welcome, stop } = await startService(config, log, { forkWorker });
     process.stdout.write(

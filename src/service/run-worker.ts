@@ -1,6 +1,5 @@
-import { pino } from 'pino';
 import type { Config } from '../config.ts';
-import { logOptions } from './from-config.ts';
+import { openLog } from './open-log.ts';
 import { runUntilStopped } from './run-until-stopped.ts';
 import { startWorkerProcess } from './worker-process.ts';
 
@@ -11,7 +10,7 @@ import { startWorkerProcess } from './worker-process.ts';
 export async function runWorker(config: Config): Promise<void> {
   process.once('disconnect', () => process.exit(1));
   if (!process.connected) process.exit(1);
-  const log = pino(logOptions(config));
+  const log = openLog(config);
   await runUntilStopped(log, async () => {
     const { stop, idle } = await startWorkerProcess(config, log);
     return { stop, done: idle };

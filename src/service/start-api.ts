@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { registerWeb } from '../../web/web.ts';
@@ -27,8 +26,7 @@ import { offerWelcomeLink } from '../session/welcome-link.ts';
 import type { ExternalConfig } from './external-config.ts';
 import { limitsOf, publicUrlOf, ratesOf } from './from-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
-
-const VERSION: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+import { VERSION } from './version.ts';
 
 /** For the pages that users save and preview; one workspace never has all of them. */
 const RENDERING_PROCESSES = 2;

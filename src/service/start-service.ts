@@ -5,17 +5,19 @@ import { StartError } from '../core/start-error.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { openRequestStats } from '../http/load/request-stats.ts';
 import { bundledProgram } from '../programs/bundled-programs.ts';
+import { observedMail } from '../providers/mail/observed-mail.ts';
 import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
 import { openMail } from './from-config.ts';
 import type { ServiceHooks } from './hooks.ts';
+import { serveMetrics } from './metrics/serve-metrics.ts';
 import { openDatabase } from './open-database.ts';
-import { serveMetrics } from './serve-metrics.ts';
 import { startApi } from './start-api.ts';
 import { startJobSchedule, startWorkers } from './start-workers.ts';
 import { stopInReverse } from './stop-in-reverse.ts';
 import { superviseWorker } from './supervised-worker.ts';
+import { startTracing } from './tracing.ts';
 
 export interface Service {
   /** The address of the API, for example http://127.0.0.1:8080; "" for a worker. */
@@ -39,16 +41,15 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
   programs.catch(() => undefined);
   try {
     const external = readExternalConfig(config, log);
+    await startTracing(config, log, onStop);
     const { db, postgres } = await openDatabase(config, external.plans, log, hooks, onStop);
     await programs;
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
-    const mail = await openMail(config, log);
-    const { HOST: host, METRICS_PORT: port } = config;
     const rendering = openRenderingStats();
     const requests = openRequestStats();
-    const onAttempt =
-      port === undefined ? undefined : await serveMetrics({ host, port, db, rendering, requests, log }, onStop);
-    const parts = { config, db, blobs, mail, log, rendering, onAttempt };
+    const observers = await serveMetrics({ config, db, rendering, requests, log }, onStop);
+    const mail = observedMail(await openMail(config, log), observers.onMail);
+    const parts = { config, db, blobs, mail, log, rendering, ...observers };
     const process =
       config.ROLE === 'all' && hooks.forkWorker
         ? superviseWorker({ ...parts, connection: postgres?.connection, fork: hooks.forkWorker }, onStop)

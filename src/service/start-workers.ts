@@ -24,7 +24,7 @@ interface WorkerNeeds {
   mail: Mail;
   log: Logger;
   rendering: RenderingStats;
-  onAttempt: OnAttempt | undefined;
+  onAttempt?: OnAttempt | undefined;
   /** The process for public jobs, if they have one. */
   process?: WorkerProcess | undefined;
 }

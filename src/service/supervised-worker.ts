@@ -7,6 +7,7 @@ import { SERVICE } from '../db/request-context.ts';
 import type { OnAttempt } from '../jobs/define-job.ts';
 import type { WorkerProcess } from '../jobs/worker.ts';
 import { endLease } from '../jobs/workers.ts';
+import type { OnMail } from '../providers/mail/observed-mail.ts';
 import { NOTHING_SPENT, type RenderingStats } from '../sandbox/rendering/stats.ts';
 import type { OnStop } from './hooks.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
@@ -42,11 +43,12 @@ export function superviseWorker(
     db: ServiceDb;
     log: Logger;
     rendering: RenderingStats;
-    onAttempt: OnAttempt | undefined;
+    onAttempt?: OnAttempt | undefined;
+    onMail?: OnMail | undefined;
   },
   onStop: OnStop,
 ): WorkerProcess {
-  const { db, log, rendering, onAttempt } = options;
+  const { db, log, rendering, onAttempt, onMail } = options;
   let life: Life | undefined;
   let crashes = 0;
   let mayStartAt = 0;
@@ -56,6 +58,7 @@ export function superviseWorker(
     to.missed = 0;
     if (message.kind === 'ready') to.worker_id = message.worker_id;
     else if (message.kind === 'attempt') onAttempt?.(message.name, message.outcome, message.seconds);
+    else if (message.kind === 'mail') onMail?.(message.outcome);
     else {
       rendering.addOfProcess('upload', message.spent, to.spent);
       to.spent = message.spent;

@@ -1,5 +1,6 @@
 import type { PoolConfig } from 'pg';
 import type { Outcome } from '../jobs/define-job.ts';
+import type { MailOutcome } from '../providers/mail/observed-mail.ts';
 import type { Spending } from '../sandbox/rendering/stats.ts';
 
 /** What the service tells the process that it started for public jobs. */
@@ -9,6 +10,7 @@ export type ToWorker = { kind: 'begin'; connection: PoolConfig | undefined } | {
 export type FromWorker =
   | { kind: 'ready'; worker_id: string }
   | { kind: 'attempt'; name: string; outcome: Outcome; seconds: number }
+  | { kind: 'mail'; outcome: MailOutcome }
   | { kind: 'report'; spent: Spending };
 
 /** How often it reports. */

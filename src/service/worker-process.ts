@@ -4,6 +4,7 @@ import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
 import { openServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
+import { observedMail } from '../providers/mail/observed-mail.ts';
 import { lowerOwnPriority } from '../sandbox/priority.ts';
 import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { openFiles } from './data-dir.ts';
@@ -12,6 +13,7 @@ import type { OnStop } from './hooks.ts';
 import { followClock, serviceConnection } from './open-database.ts';
 import { startWorkers } from './start-workers.ts';
 import { stopInReverse } from './stop-in-reverse.ts';
+import { startTracing } from './tracing.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
 
 /** The worker needs few connections, however many requests may have. */
@@ -28,6 +30,7 @@ export async function startWorkerProcess(
   const { onStop, stop } = stopInReverse();
   const begin = (await once(process, 'message')) as [ToWorker];
   if (begin[0].kind !== 'begin') throw new Error('the service did not say which database it uses');
+  await startTracing(config, log, onStop);
   const db = openServiceDb({
     ...serviceConnection(config, begin[0].connection),
     connections: Math.min(config.DATABASE_CONNECTIONS, CONNECTIONS_MAX),
@@ -43,7 +46,7 @@ export async function startWorkerProcess(
       config,
       db,
       blobs: trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query),
-      mail: await openMail(config, log),
+      mail: observedMail(await openMail(config, log), (outcome) => tell({ kind: 'mail', outcome })),
       log,
       rendering,
       onAttempt: (name, outcome, seconds) => tell({ kind: 'attempt', name, outcome, seconds }),

@@ -4,6 +4,7 @@ import { isTrustworthy } from '../../core/trustworthy-url.ts';
 import type { Identity } from './access-token.ts';
 import { identityFromClaims, LEEWAY_SECONDS, readToken, type TokenParts } from './access-token.ts';
 import { type IssuerKey, openIssuerKeys } from './issuer-keys.ts';
+import { tracedFetch } from './traced-fetch.ts';
 
 export { IdentityUnavailable } from './issuer-keys.ts';
 
@@ -48,7 +49,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
   const keys = openIssuerKeys({
     issuer,
     now,
-    fetch: options.fetch ?? fetch,
+    fetch: options.fetch ?? tracedFetch,
     log,
     onChange(changed) {
       // A withdrawn key must not keep anyone signed in.

@@ -4,6 +4,7 @@ import type { Identity } from './access-token.ts';
 import { identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
 import { readAtMost } from './fetch-json.ts';
 import { checkIssuer, IdentityUnavailable } from './identity.ts';
+import { tracedFetch } from './traced-fetch.ts';
 
 /** The state of a sign-in between its two halves; it must stay secret. */
 export interface OpenIdAttempt {
@@ -142,7 +143,7 @@ const REFUSALS = new Set([
 ]);
 
 const fetchBounded: openid.CustomFetch = async (url, options) => {
-  const response = await fetch(url, options as RequestInit);
+  const response = await tracedFetch(url, options as RequestInit);
   const bytes = await readAtMost(response, url);
   const { status, statusText, headers } = response;
   // The body is already decoded.

@@ -12,6 +12,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { traced } from '../../core/tracing.ts';
 import { type Incoming, StorageUnavailable } from './blobs.ts';
 import type { S3Place } from './s3-place.ts';
 
@@ -62,7 +63,7 @@ interface ByteRange {
 }
 
 function openClient(place: S3Place): S3Client {
-  return new S3Client({
+  const client = new S3Client({
     region: place.region,
     endpoint: place.endpoint,
     forcePathStyle: place.path_style,
@@ -80,6 +81,18 @@ function openClient(place: S3Place): S3Client {
       socketTimeout: SILENT_MS,
     },
   });
+  // Before the request is signed, since a signature covers its headers.
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (args) =>
+        traced(`s3 ${commandName}`, 'client', {}, (span) => {
+          const { headers } = args.request as { headers: Record<string, string> };
+          if (span) headers.traceparent = span.traceparent;
+          return next(args);
+        }),
+    { step: 'build', name: 'traced' },
+  );
+  return client;
 }
 
 async function putFile(client: S3Client, Bucket: string, Key: string, { path, byte_size }: Incoming): Promise<void> {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { clockSkewMs } from '../core/clock.ts';
-import type { ServiceDb } from '../db/db.ts';
-import type { LaneUsage } from '../db/lane.ts';
+import { clockSkewMs } from '../../core/clock.ts';
+import type { ServiceDb } from '../../db/db.ts';
+import type { LaneUsage } from '../../db/lane.ts';
 
 /** How the connections to the database are used, by lane, and which workspaces hold them longest. */
 export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['usage']): void {

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
-import type { RequestStats } from '../http/load/request-stats.ts';
+import type { RequestStats } from '../../http/load/request-stats.ts';
 
 /** How many requests each group of endpoints answered in this process, and how long that took. */
 export function registerRequestMetrics(registry: Registry, { spending }: RequestStats): void {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { sharedRead } from './shared-read.ts';
 
 /** How many workspaces have metrics of their own: those that store the most. */
 const LARGEST = 20;
@@ -18,21 +18,10 @@ interface UsageMetric {
 
 /** Adds what all workspaces have, and what the largest ones have, to the metrics. `query` is that of the service. */
 export function addUsageMetrics(registry: Registry, query: Query, onFailed: (error: unknown) => void): void {
-  let reading: Promise<UsageMetric[]> | undefined;
-  // A slow statement is awaited by the scrapes that follow, so that they do not add to its load.
-  const read = () =>
-    (reading ??= query<UsageMetric>(sql`select workspace_id, name, used from usage_of_all(${LARGEST}::int)`)
-      .catch((error: unknown) => {
-        // The other metrics are most useful while the database is down.
-        onFailed(error);
-        return [];
-      })
-      .finally(() => {
-        reading = undefined;
-      }));
+  const largest = () => query<UsageMetric>(sql`select workspace_id, name, used from usage_of_all(${LARGEST}::int)`);
+  const read = sharedRead(largest, READ_TIMEOUT_MS, onFailed);
   async function measure(set: (metric: UsageMetric) => void): Promise<void> {
-    const metrics = await Promise.race([read(), sleep(READ_TIMEOUT_MS, [], { ref: false })]);
-    for (const metric of metrics) set(metric);
+    for (const metric of (await read()) ?? []) set(metric);
   }
   new Gauge({
     name: 'ibid_usage',

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { RENDERING_KINDS, type RenderingStats } from '../sandbox/rendering/stats.ts';
+import { RENDERING_KINDS, type RenderingStats } from '../../sandbox/rendering/stats.ts';
 
 /** Registers what saves, previews and uploads wait for and cost. It is read when the metrics are. */
 export function registerRenderingMetrics(registry: Registry, { spending }: RenderingStats): void {

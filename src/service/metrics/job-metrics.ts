@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import { type AnyJob, LANES, type OnAttempt } from '../jobs/define-job.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { type AnyJob, LANES, type OnAttempt } from '../../jobs/define-job.ts';
+import { sharedRead } from './shared-read.ts';
 
 /** How long a scrape waits for the database. Without an answer it leaves out what is read from it. */
 const READ_TIMEOUT_MS = 1_000;
@@ -25,7 +25,8 @@ export function openJobMetrics(
   registry: Registry,
   { query, jobs, log }: { query: Query; jobs: readonly AnyJob[]; log: Logger },
 ): OnAttempt {
-  const read = openReader(query, log);
+  const onFailed = (err: unknown) => log.warn({ err }, 'jobs could not be counted for a scrape of metrics');
+  const read = sharedRead(() => countJobs(query), READ_TIMEOUT_MS, onFailed);
   const registers = [registry];
   new Gauge({
     name: 'ibid_jobs',
@@ -66,22 +67,6 @@ export function openJobMetrics(
     registers,
   });
   return (name, outcome, duration) => seconds.observe({ name, outcome }, duration);
-}
-
-/**
- * Reads the counts, or undefined if the database does not answer in time. A slow statement is awaited by the scrapes
- * that follow, so that they do not add to its load.
- */
-function openReader(query: Query, log: Logger): () => Promise<JobCount[] | undefined> {
-  let reading: Promise<JobCount[] | undefined> | undefined;
-  const read = () =>
-    (reading ??= countJobs(query)
-      .catch((err: unknown) => void log.warn({ err }, 'jobs could not be counted for a scrape of metrics'))
-      .then((counts) => counts ?? undefined)
-      .finally(() => {
-        reading = undefined;
-      }));
-  return () => Promise.race([read(), sleep(READ_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
 function countJobs(query: Query): Promise<JobCount[]> {

@@ -1,0 +1,30 @@
+import { statfs } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Gauge, type Registry } from 'prom-client';
+import type { Config } from '../../config.ts';
+
+/** Registers how much room the disks have that this process writes to. */
+export function registerDiskMetrics(registry: Registry, { DATA_DIR, BACKUP_URL }: Config): void {
+  const folders = { data: DATA_DIR, ...(BACKUP_URL?.startsWith('file:') && { backups: fileURLToPath(BACKUP_URL) }) };
+  const gauge = (name: string, help: string, blocks: 'bavail' | 'blocks') =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['place'],
+      registers: [registry],
+      async collect() {
+        this.reset();
+        for (const [place, folder] of Object.entries(folders)) {
+          // A folder for backups is made by the first one.
+          const disk = await statfs(folder).catch(() => undefined);
+          if (disk) this.set({ place }, disk[blocks] * disk.bsize);
+        }
+      },
+    });
+  gauge(
+    'ibid_disk_free_bytes',
+    'What is left for this process on the disk of DATA_DIR, and of a folder for backups.',
+    'bavail',
+  );
+  gauge('ibid_disk_size_bytes', 'The size of that disk.', 'blocks');
+}

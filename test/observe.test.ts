@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { createServer } from 'node:tls';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { sql } from '../src/db/sql.ts';
+import { cleanUp, freePort, makeFolder } from './process.ts';
+import { type Sample, sampleOf, samplesOf, scrapeText } from './scrape.ts';
+import { until } from './until.ts';
+import { openWorld } from './world.ts';
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+
+/** The rows of the table of metrics: name, type and labels. */
+const documented = [
+  ...read('docs/operations/observe.md').matchAll(/^\| `(ibid_\w+)` \| (\w+) \| ([\w, ]*?) ?\|/gm),
+].map(([, name = '', type = '', labels = '']) => ({ name, type, labels: labels.split(', ').filter(Boolean).sort() }));
+
+/** An expression of PromQL with where it stands. */
+interface Expression {
+  place: string;
+  expr: string;
+}
+
+const rules: { alert: string; expr: string; annotations: { summary: string } }[] = parse(
+  read('deploy/prometheus/alerts.yaml'),
+).groups.flatMap((group: { rules: unknown[] }) => group.rules);
+const panels: { title: string; targets: { expr: string; legendFormat: string }[] }[] = JSON.parse(
+  read('deploy/grafana/ibid.json'),
+).panels;
+const expressions: Expression[] = [
+  ...rules.map(({ alert, expr }) => ({ place: alert, expr })),
+  ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ place: title, expr }))),
+];
+
+/** Labels that Prometheus adds to each sample of a scrape. */
+const OF_SCRAPES = ['job', 'instance'];
+
+let text = '';
+let samples: Sample[] = [];
+let end = 0;
+
+/** What the samples of a name have as labels. */
+const labelsOf = (name: string) =>
+  new Set(samples.filter((sample) => sample.name === name).flatMap(({ labels }) => Object.keys(labels)));
+
+before(async () => {
+  const folder = await makeFolder();
+  const issuer = await startTlsServer(folder);
+  const port = await freePort();
+  const world = await openWorld({
+    METRICS_PORT: String(port),
+    OIDC_ISSUER: issuer.url,
+    OIDC_AUDIENCE: 'ibid',
+    BACKUP_URL: `file://${folder}`,
+  });
+  end = issuer.end;
+  const owner = await world.owner('owner@example.com');
+  await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
+  await world.db.query(sql`
+    insert into backup_status (last_outcome, last_backup_id, last_made_at) values ('succeeded', 'b', now() - interval '1 hour')`);
+  await world.anonymous.post('/v1/auth/email', { email: 'owner@example.com' });
+  await until(
+    'a message was sent and the certificate looked at',
+    async () => {
+      samples = samplesOf((text = await scrapeText(port)));
+      return samples.length;
+    },
+    () => sampleOf(samples, 'ibid_mail_total', { outcome: 'sent' }) === 1 && labelsOf(CERTIFICATE).size > 0,
+  );
+});
+
+const CERTIFICATE = 'ibid_certificate_expiry_timestamp_seconds';
+
+/** A server with a certificate for a day, and when that ends, in seconds since the epoch. */
+async function startTlsServer(folder: string): Promise<{ url: string; end: number }> {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const run = (...args: string[]) => promisify(execFile)('openssl', args);
+  await run(
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'],
+    ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
+  );
+  const { stdout } = await run('x509', '-in', cert, '-noout', '-enddate');
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  cleanUp(() => void server.close());
+  return { url: `https://localhost:${port}`, end: Date.parse(stdout.replace('notAfter=', '')) / 1_000 };
+}
+
+test('the documented metrics are those that are answered, with the same types and labels', () => {
+  const answered = [...text.matchAll(/^# TYPE (ibid_\w+) (\w+)$/gm)].map(([, name = '', type = '']) => {
+    const labels = labelsOf(type === 'histogram' ? `${name}_count` : name);
+    return { name, type, labels: [...labels].sort() };
+  });
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+  assert.deepEqual(answered.toSorted(byName), documented.toSorted(byName));
+});
+
+test('alerts and the dashboard name only metrics and labels that are answered', () => {
+  assert.ok(rules.length > 10 && panels.length > 20);
+  const known = new Set([...samples.map(({ name }) => name), 'up']);
+  for (const { place, expr } of expressions) {
+    const plain = expr.replace(/"[^"]*"/g, '""');
+    const metrics = [...plain.matchAll(/\b((?:ibid|nodejs|process)_\w+|up)\b(?:\{([^}]*)\})?/g)];
+    assert.ok(metrics.length > 0, place);
+    for (const [, name = '', matchers = ''] of metrics) {
+      assert.ok(known.has(name), `${place}: ${name}`);
+      for (const [, label = ''] of matchers.matchAll(/(\w+)\s*[=!]/g)) {
+        assert.ok(OF_SCRAPES.includes(label) || labelsOf(name).has(label), `${place}: ${name}{${label}}`);
+      }
+    }
+    const all = new Set([...OF_SCRAPES, ...metrics.flatMap(([, name = '']) => [...labelsOf(name)])]);
+    for (const [, list = ''] of plain.matchAll(/\bby \(([^)]*)\)/g)) {
+      for (const label of list.split(/,\s*/)) assert.ok(all.has(label), `${place}: by (${label})`);
+    }
+  }
+});
+
+test('alerts and the dashboard name only values of labels that occur', () => {
+  const values = (name: string, label: string) =>
+    new Set(samples.filter((sample) => sample.name === name).map(({ labels }) => labels[label]));
+  // Of these no test makes each value: 5xx, and a stream of events.
+  const known: Record<string, string[]> = { status: ['2xx', '5xx'], kind: ['read', 'write', 'stream'] };
+  for (const { place, expr } of expressions) {
+    for (const [, name = '', matchers = ''] of expr.matchAll(/\b(ibid_\w+)\{([^}]*)\}/g)) {
+      for (const [, label = '', value = ''] of matchers.matchAll(/(\w+)\s*!?=\s*"([^"]*)"/g)) {
+        const isThere = values(name, label).has(value) || known[label]?.includes(value);
+        assert.ok(isThere, `${place}: ${name}{${label}="${value}"}`);
+      }
+    }
+  }
+});
+
+test('what an alert says uses only labels that its expression keeps', () => {
+  for (const { alert, expr, annotations } of rules) {
+    const kept = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
+    for (const [, label = ''] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) {
+      assert.ok(kept.includes(label), `${alert}: ${label}`);
+    }
+  }
+});
+
+test('metrics say when the certificate of a server ends, how much disk is left and how old the backup is', () => {
+  assert.equal(sampleOf(samples, CERTIFICATE, { place: 'issuer' }), end);
+  for (const place of ['data', 'backups']) {
+    const [free = 0, size = 0] = ['free', 'size'].map((what) =>
+      sampleOf(samples, `ibid_disk_${what}_bytes`, { place }),
+    );
+    assert.ok(free > 0 && free < size, place);
+  }
+  const made = sampleOf(samples, 'ibid_backup_last_success_timestamp_seconds', {}) ?? 0;
+  const ended = sampleOf(samples, 'ibid_backup_last_end_timestamp_seconds', {}) ?? 0;
+  assert.equal(Math.round(ended - made), 3_600);
+  assert.equal(sampleOf(samples, 'ibid_backup_last_outcome', { outcome: 'succeeded' }), 1);
+  assert.equal(sampleOf(samples, 'ibid_backup_last_outcome', { outcome: 'failed' }), 0);
+});
