@@ -1,6 +1,7 @@
 import { attachments } from './attachments/feature.ts';
 import { audit } from './audit/feature.ts';
 import { autosaves } from './autosaves/feature.ts';
+import { backup } from './backup/feature.ts';
 import { billing } from './billing/feature.ts';
 import { blobs } from './blobs/feature.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -53,6 +54,7 @@ const FEATURES: readonly Feature[] = [
   stars,
   search,
   blobs,
+  backup,
 ];
 
 /** The whole API: what is not in this list does not exist. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { readBackupRetention, readBackupSchedule } from './core/backup-plan.ts';
 import { readQuotas } from './core/quotas.ts';
 import { SESSION_TARGETS, sessionTarget, splitServers } from './db/servers.ts';
 
@@ -121,6 +122,16 @@ export const OPTIONS = {
     url('file:', 's3:'),
   ),
   BACKUP_KEY_FILE: option('A file with 64 hexadecimal digits: the key that backups are encrypted with.', '', optional),
+  BACKUP_SCHEDULE: option(
+    'When the service makes backups: at a time of day in UTC such as 02:30, or every so often, such as 6h; empty: never.',
+    '',
+    readBackupSchedule,
+  ),
+  BACKUP_RETENTION: option(
+    'Which backups are kept, such as daily=7,weekly=4,monthly=12: the latest of so many days, weeks and months; empty: all.',
+    '',
+    readBackupRetention,
+  ),
   OIDC_ISSUER: option(
     'An OpenID Connect issuer that people sign in at, or whose access tokens are accepted.',
     '',
@@ -242,6 +253,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if (config.SERVICE_DATABASE_URL !== undefined && config.DATABASE_URL === undefined) {
     problems.push('SERVICE_DATABASE_URL is set, so set DATABASE_URL to the same database for the user who owns it');
+  }
+  if (config.BACKUP_SCHEDULE !== undefined && config.BACKUP_URL === undefined) {
+    problems.push('BACKUP_SCHEDULE is set, so set BACKUP_URL to where backups are kept');
   }
   if (problems.length > 0) throw new ConfigError(`${problems.join('; ')}.`);
   return config as Config;

@@ -67,6 +67,21 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
       }
       return ids.sort();
     },
+    /** Removes a backup, but not the files that it has in common with others: first what makes it complete. */
+    async remove(backup_id: string): Promise<void> {
+      await objects.remove(manifestOf(backup_id));
+      for await (const name of objects.list(`backups/${backup_id}/`)) await objects.remove(name);
+    },
+    /** Removes the files that are not among these, and returns how many. */
+    async removeFilesBut(needed: ReadonlySet<string>): Promise<number> {
+      let removed = 0;
+      for await (const name of objects.list('files/')) {
+        if (needed.has(name)) continue;
+        await objects.remove(name);
+        removed += 1;
+      }
+      return removed;
+    },
     /** Removes what killed backups have left, which is told by their manifest that is missing. */
     async removeUnfinished(): Promise<void> {
       const complete = new Set(await this.list());

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { createGzip } from 'node:zlib';
 import { lockForBackup } from '../blobs/backup-lock.ts';
+import type { BackupRetention } from '../core/backup-plan.ts';
 import type { Copy, OwnerDb, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
@@ -9,6 +10,7 @@ import type { BackupStore } from './backup-store.ts';
 import { DamagedObject } from './encryption.ts';
 import type { BackedUpTable, Manifest } from './manifest.ts';
 import { type Content, measure, through } from './measure.ts';
+import { type Pruned, pruneBackups } from './prune-backups.ts';
 import { COPY_SETTINGS, copyOut, listTables, type Table } from './tables.ts';
 
 /** Fast: most of what is in the tables is text, and the processor is the bottleneck. */
@@ -19,13 +21,14 @@ const BATCH = 64;
 
 /**
  * Makes a backup of one snapshot of the database and of the files that it refers to. Writers do not wait for it. Files that an
- * earlier backup has stored are not stored again. Errors: one for the operator where another backup is being made.
+ * earlier backup has stored are not stored again. `retention`: older ones are then removed. Errors: one for the operator where another backup is being made.
  */
 export async function makeBackup(
   db: Pick<OwnerDb, 'session'>,
   blobs: Pick<BlobStore, 'stream'>,
   store: BackupStore,
-): Promise<Manifest> {
+  retention?: BackupRetention,
+): Promise<{ manifest: Manifest; pruned: Pruned | undefined }> {
   return db.session(async (query, runScript, copy) => {
     await lockForBackup(query);
     await store.removeUnfinished();
@@ -38,7 +41,8 @@ export async function makeBackup(
     const files = await copyFiles(copy, blobs, store, folder);
     const manifest = { ...head, tables, files };
     await store.complete(manifest);
-    return manifest;
+    await runScript('commit');
+    return { manifest, pruned: retention && (await pruneBackups(store, retention)) };
   });
 }
 

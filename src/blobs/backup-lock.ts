@@ -13,8 +13,11 @@ export const backupIsBeingMade = raw(`exists (
   where l.locktype = 'advisory' and l.classid = 0 and l.objid = ${LOCK_ID} and l.granted
     and l.database = (select oid from pg_database where datname = current_database()))`);
 
-/** Takes the lock until the session ends. Errors: one for the operator where another backup is being made. */
+/** Another backup of this database is being made. */
+export class BackupInProgress extends Error {}
+
+/** Takes the lock until the session ends. Errors: BackupInProgress. */
 export async function lockForBackup(query: Query): Promise<void> {
   const [lock] = await query<{ taken: boolean }>(sql`select pg_try_advisory_lock(${LOCK_ID}::bigint) as taken`);
-  if (!lock?.taken) throw new Error('another backup of this database is being made: wait for its end.');
+  if (!lock?.taken) throw new BackupInProgress('another backup of this database is being made: wait for its end.');
 }

@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { recordBackup } from '../backup/backup-status.ts';
 import { type BackupStore, openBackupStore } from '../backup/backup-store.ts';
 import { readKey } from '../backup/encryption.ts';
 import { makeBackup } from '../backup/make-backup.ts';
 import type { Manifest } from '../backup/manifest.ts';
+import type { Pruned } from '../backup/prune-backups.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
 import { verifyBackup } from '../backup/verify-backup.ts';
+import { BackupInProgress } from '../blobs/backup-lock.ts';
 import type { Config } from '../config.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';
@@ -37,21 +40,34 @@ export async function runBackupCommand(
     print(changed ? 'jobs and mail go on' : 'jobs and mail were not paused');
     return true;
   }
-  const work = { backup, restore, 'verify-backup': verify }[command ?? ''];
+  if (command === 'backup') return backup(config, print);
+  const work = { restore, 'verify-backup': verify }[command ?? ''];
   if (!work) throw new UsageError(`there is no command "${command}".\n\n${BACKUP_USAGE}`);
   return withBackups(config, (store) => work(config, store, print, id));
 }
 
 type Work = (config: Config, store: BackupStore, print: Print, id: string | undefined) => Promise<boolean>;
 
-const backup: Work = async (config, store, print) => {
-  let made: Manifest | undefined;
-  await withFiles(config, (blobs) =>
-    withDatabase(config, async (db) => void (made = await makeBackup(db, blobs, store))),
-  );
-  if (made) describe(made, print);
-  return made?.files.missing.length === 0;
-};
+/** The database first: where the place of backups is away, that is recorded too. */
+async function backup(config: Config, print: Print): Promise<boolean> {
+  backupUrlOf(config);
+  let isWhole = false;
+  await withDatabase(config, async (db) => {
+    try {
+      const { manifest, pruned } = await withBackups(config, (store) =>
+        withFiles(config, (blobs) => makeBackup(db, blobs, store, config.BACKUP_RETENTION)),
+      );
+      await recordBackup(db.query, manifest);
+      describe(manifest, print);
+      if (pruned) describePruned(pruned, print);
+      isWhole = manifest.files.missing.length === 0;
+    } catch (error) {
+      if (!(error instanceof BackupInProgress)) await recordBackup(db.query, error as Error);
+      throw error;
+    }
+  });
+  return isWhole;
+}
 
 const verify: Work = async (_config, store, print, id) => {
   let isWhole = true;
@@ -88,12 +104,25 @@ function describe({ backup_id, tables, files, made_at }: Manifest, print: Print)
   for (const sha256 of files.missing) print(`${sha256}: the file store did not have this file, or not as it was`);
 }
 
+function describePruned({ backups, files, unreadable }: Pruned, print: Print): void {
+  if (backups.length > 0) print(`removed: ${backups.join(', ')}`);
+  if (files > 0) print(`removed: ${files} files that no backup needs any more`);
+  for (const id of unreadable) {
+    print(
+      `${id}: cannot be read, so no file is removed; see what ibid verify-backup ${id} says, and remove backups/${id}`,
+    );
+  }
+}
+
+function backupUrlOf({ BACKUP_URL }: Config): string {
+  if (BACKUP_URL !== undefined) return BACKUP_URL;
+  throw new UsageError('set BACKUP_URL to where backups are kept: file:///folder or s3://….');
+}
+
 async function withBackups<T>(config: Config, work: (store: BackupStore) => Promise<T>): Promise<T> {
-  const { BACKUP_URL, BACKUP_KEY_FILE, DATA_DIR } = config;
-  if (BACKUP_URL === undefined)
-    throw new UsageError('set BACKUP_URL to where backups are kept: file:///folder or s3://….');
+  const { BACKUP_KEY_FILE, DATA_DIR } = config;
   const key = BACKUP_KEY_FILE === undefined ? undefined : readKey(await readFile(BACKUP_KEY_FILE, 'utf8'));
-  const objects = await openObjects('BACKUP_URL', BACKUP_URL, join(DATA_DIR, 'backup-incoming'));
+  const objects = await openObjects('BACKUP_URL', backupUrlOf(config), join(DATA_DIR, 'backup-incoming'));
   try {
     return await work(openBackupStore(objects, key));
   } finally {
@@ -101,11 +130,11 @@ async function withBackups<T>(config: Config, work: (store: BackupStore) => Prom
   }
 }
 
-async function withFiles(config: Config, work: (blobs: BlobStore) => Promise<void>): Promise<void> {
+async function withFiles<T>(config: Config, work: (blobs: BlobStore) => Promise<T>): Promise<T> {
   const { STORAGE_URL, DATA_DIR } = config;
   const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
   try {
-    await work(blobs);
+    return await work(blobs);
   } finally {
     close();
   }

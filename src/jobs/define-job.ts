@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Enqueueable } from '../access/guard.ts';
+import type { BackupSchedule } from '../core/backup-plan.ts';
 import type { ContextDb, Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Endpoint } from '../http/endpoint.ts';
@@ -24,6 +25,8 @@ export const LANES = {
   mail: 4,
   /** Removal of old data. */
   maintenance: 1,
+  /** Backups, which may take hours. */
+  backups: 1,
 } as const;
 export type Lane = keyof typeof LANES;
 
@@ -38,7 +41,16 @@ export interface JobServices {
   /** The service's public address, without a trailing slash. */
   publicUrl: string;
   limits: Limits;
+  /** Where BACKUP_SCHEDULE is set. */
+  backups: Backups | undefined;
   log: Logger;
+}
+
+/** When backups are made, and how. */
+export interface Backups {
+  schedule: BackupSchedule;
+  /** Runs `ibid backup` in a process, until it has ended or `signal` is aborted; its exit code, and the end of what it wrote. */
+  make(signal: AbortSignal): Promise<{ code: number | null; output: string }>;
 }
 
 /** The services of jobs of a workspace; '' for jobs of none. */

@@ -13,6 +13,7 @@ import type { RenderingStats } from '../sandbox/rendering/stats.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { limitsOf, publicUrlOf } from './from-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
+import { scheduledBackups } from './scheduled-backups.ts';
 
 /** For the files of uploads and imports. */
 const RENDERING_PROCESSES = 2;
@@ -42,7 +43,14 @@ export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobS
   onStop(() => sandbox.close());
   const reader = openDocumentReader();
   onStop(() => reader.close());
-  const shared = { blobs, mail, publicUrl: publicUrlOf(config), limits: limitsOf(config), log };
+  const shared = {
+    blobs,
+    mail,
+    publicUrl: publicUrlOf(config),
+    limits: limitsOf(config),
+    backups: scheduledBackups(config),
+    log,
+  };
   const services = (workspace_id: string): JobServices => {
     const own = { ...shared, sandbox: sandbox.of(workspace_id), reader: reader.of(workspace_id) };
     return hooks.jobServices?.(own) ?? own;

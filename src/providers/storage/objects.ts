@@ -1,5 +1,5 @@
-import { open, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { openIncoming } from './blobs.ts';
@@ -67,7 +67,22 @@ async function openFolder(root: string): Promise<Objects> {
         if (entry.isFile()) yield join(entry.parentPath, entry.name).slice(join(root, '/').length);
       }
     },
-    remove: (name) => rm(join(root, name), { force: true }),
+    async remove(name) {
+      await rm(join(root, name), { force: true });
+      await removeEmpty(root, dirname(name));
+    },
     close: () => undefined,
   };
+}
+
+/** Removes a folder below `root` and those above it, as far as they are empty, as a bucket has no empty ones. */
+async function removeEmpty(root: string, folder: string): Promise<void> {
+  for (let empty = folder; empty !== '.'; empty = dirname(empty)) {
+    try {
+      await rmdir(join(root, empty));
+    } catch (error) {
+      if (/^(ENOTEMPTY|EEXIST|ENOENT)$/.test((error as NodeJS.ErrnoException).code ?? '')) return;
+      throw error;
+    }
+  }
 }

@@ -1,0 +1,38 @@
+/** When backups are made: at a time of each day (UTC), or when the latest is so old. */
+export type BackupSchedule = { minuteOfDay: number } | { everySeconds: number };
+
+/** How many days, weeks and months keep their latest backup. */
+export interface BackupRetention {
+  daily: number;
+  weekly: number;
+  monthly: number;
+}
+
+/** Reads `02:30` or `6h`; undefined for "". Errors: Error that says what is taken. */
+export function readBackupSchedule(text: string): BackupSchedule | undefined {
+  if (text === '') return undefined;
+  const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hour !== undefined) return { minuteOfDay: 60 * Number(hour) + Number(minute) };
+  const [, hours] = /^([1-9]\d{0,2})h$/.exec(text) ?? [];
+  if (hours === undefined) throw new Error('a time of day in UTC such as 02:30, or hours between backups such as 6h');
+  return { everySeconds: 3_600 * Number(hours) };
+}
+
+/** Reads `daily=7,weekly=4,monthly=12`; undefined for "". Errors: Error that says what is taken. */
+export function readBackupRetention(text: string): BackupRetention | undefined {
+  if (text === '') return undefined;
+  const retention = { daily: 0, weekly: 0, monthly: 0 };
+  for (const entry of text.split(',')) {
+    const [, name, count] = /^\s*(daily|weekly|monthly)=([1-9]\d{0,3})\s*$/.exec(entry) ?? [];
+    if (name === undefined) throw new Error('how many backups are kept, such as daily=7,weekly=4,monthly=12');
+    retention[name as keyof BackupRetention] = Number(count);
+  }
+  return retention;
+}
+
+/** Since when a backup is due, in seconds since the epoch: an older one than that is not enough. */
+export function backupDueSince(schedule: BackupSchedule, now: number): number {
+  if ('everySeconds' in schedule) return now - schedule.everySeconds;
+  const today = Math.floor(now / 86_400) * 86_400 + 60 * schedule.minuteOfDay;
+  return today <= now ? today : today - 86_400;
+}

@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config.ts';
+import type { Backups } from '../jobs/define-job.ts';
+import { lowerPriority, NICE } from '../sandbox/priority.ts';
+
+const IBID = fileURLToPath(new URL('../../bin/ibid', import.meta.url));
+
+/** How much of what the command writes is kept for an error. */
+const OUTPUT_MAX = 2_000;
+
+/** Makes backups in a process of low CPU priority, so that requests do not wait for compressing and encrypting. */
+export function scheduledBackups({ BACKUP_SCHEDULE: schedule }: Config): Backups | undefined {
+  if (!schedule) return undefined;
+  return { schedule, make: run };
+}
+
+/** With the environment of this process, so with the same options. */
+function run(signal: AbortSignal): ReturnType<Backups['make']> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--no-warnings', IBID, 'backup'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output = (output + text).slice(-OUTPUT_MAX);
+      });
+    }
+    // It may be killed at any moment: what it leaves is removed by the next.
+    const kill = () => void child.kill('SIGKILL');
+    if (signal.aborted) kill();
+    signal.addEventListener('abort', kill);
+    if (child.pid !== undefined) lowerPriority(child.pid, NICE.files);
+    child.once('error', reject);
+    child.once('close', (code) => {
+      signal.removeEventListener('abort', kill);
+      resolve({ code, output: output.trim() });
+    });
+  });
+}
