@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { OPTIONS } from '../src/config.ts';
+import { cleanUp, freePort } from './process.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+interface Compose {
+  services: Record<
+    string,
+    {
+      build?: { context: string; dockerfile: string };
+      environment?: Record<string, string>;
+      read_only?: boolean;
+      ports?: string[];
+    }
+  >;
+}
+const composed = globSync('deploy/compose/*.yaml', { cwd: ROOT }).map((path) => ({
+  path,
+  compose: parse(read(path), { merge: true }) as Compose,
+}));
+
+/** Instructions of the Containerfile, with what they take, as the build runs them. */
+const instructions = read('deploy/container/Containerfile')
+  .replaceAll(/^#.*$/gm, '')
+  .replaceAll('\\\n', ' ')
+  .split('\n')
+  .filter((line) => line.trim() !== '')
+  .map((line) => /^(\w+) (.*)$/.exec(line.trim())?.slice(1) as [string, string]);
+const lastOf = (name: string) => instructions.findLast(([instruction]) => instruction === name)?.[1] ?? '';
+
+test('the image runs as a user without rights, and its check asks its own process alone', () => {
+  assert.match(lastOf('USER'), /^[1-9]\d*:\d+$/, 'a number, so that Kubernetes can see that it is not root');
+  for (const [name, value] of instructions) {
+    if (name === 'FROM') assert.match(value, /^docker\.io\/library\/node:24-\w+-slim\b/, 'glibc, and the same Node');
+    if (name === 'RUN') assert.doesNotMatch(value, /curl|wget|apt-get upgrade|--allow-root/);
+    assert.notEqual(name, 'ADD');
+  }
+  const check = lastOf('HEALTHCHECK');
+  assert.match(check, /CMD \["node", "deploy\/container\/healthcheck\.js"\]$/);
+  const hosts = [...read('deploy/container/healthcheck.js').matchAll(/http:\/\/([^:/]+)/g)].map(([, host]) => host);
+  assert.deepEqual(hosts, ['127.0.0.1']);
+  const { scripts } = JSON.parse(read('package.json'));
+  assert.equal(JSON.parse(lastOf('ENTRYPOINT')).join(' '), scripts.start, 'it starts as npm start does');
+  for (const [, name = ''] of lastOf('ENV').matchAll(/(\w+)=/g))
+    assert.ok(name in OPTIONS || name === 'NODE_ENV', name);
+});
+
+test('the check of the image fails where its process does not answer, or answers otherwise', async () => {
+  const port = await freePort();
+  const check = (env: Record<string, string>) =>
+    promisify(execFile)(process.execPath, [join(ROOT, 'deploy/container/healthcheck.js')], { env }).then(
+      () => 0,
+      ({ code }) => code,
+    );
+  assert.equal(await check({ PORT: String(port) }), 1);
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.writeHead(url === '/livez' ? 200 : 503).end();
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  cleanUp(() => void server.close());
+  assert.equal(await check({ PORT: String(port) }), 0);
+  assert.equal(await check({ ROLE: 'worker', METRICS_PORT: String(port) }), 1);
+  assert.deepEqual(asked, ['/livez', '/metrics']);
+});
+
+test('Compose names options that exist, publishes no port to other machines, and runs read-only', () => {
+  assert.ok(composed.length >= 2);
+  for (const { path, compose } of composed) {
+    for (const [name, { build, environment = {}, read_only, ports = [] }] of Object.entries(compose.services)) {
+      if (!build) continue;
+      assert.equal(build.dockerfile, 'deploy/container/Containerfile');
+      assert.equal(read_only, true, `${path}: ${name}`);
+      for (const option of Object.keys(environment)) assert.ok(option in OPTIONS, `${path}: ${name}: ${option}`);
+      for (const port of ports) assert.match(port, /^127\.0\.0\.1:/, `${path}: ${name}`);
+    }
+  }
+});
+
+test('systemd accepts the unit, finds it confined, and ends it as the service needs', async () => {
+  const path = join(ROOT, 'deploy/systemd/ibid.service');
+  const unit = read('deploy/systemd/ibid.service');
+  // Half of the time that systemd waits is enough for the service: it ends by itself after 15 s.
+  assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) >= 30);
+  for (const line of ['KillMode=mixed', 'DynamicUser=yes', 'StateDirectory=ibid', 'ProtectSystem=strict']) {
+    assert.match(unit, new RegExp(`^${line}$`, 'm'));
+  }
+  for (const [, name = ''] of unit.matchAll(/(?<=^Environment=.*)\b(\w+)=/gm)) {
+    assert.ok(name in OPTIONS || name === 'NODE_ENV', name);
+  }
+  const { scripts } = JSON.parse(read('package.json'));
+  assert.ok(unit.includes(` ${scripts.start}\n`), 'it starts as npm start does');
+  const analyze = (...args: string[]) => promisify(execFile)('systemd-analyze', args);
+  const isInstalled = await analyze('--version').then(
+    () => true,
+    () => false,
+  );
+  if (!isInstalled) return;
+  assert.equal((await analyze('verify', path)).stderr, '');
+  // It fails where the exposure is above 3.0.
+  await analyze('security', '--offline=true', '--threshold=30', path);
+});
