@@ -39,7 +39,13 @@ const instructions = read('deploy/container/Containerfile')
 const lastOf = (name: string) => instructions.findLast(([instruction]) => instruction === name)?.[1] ?? '';
 
 test('the image runs as a user without rights, and its check asks its own process alone', () => {
-  assert.match(lastOf('USER'), /^[1-9]\d*:\d+$/, 'a number, so that Kubernetes can see that it is not root');
+  const [, uid = ''] = /^([1-9]\d*):\d+$/.exec(lastOf('USER')) ?? [];
+  assert.notEqual(uid, '', 'a number, so that Kubernetes can see that it is not root');
+  const runs = instructions.filter(([name]) => name === 'RUN').map(([, command]) => command);
+  assert.ok(
+    runs.some((command) => command.includes(`--uid ${uid} `)),
+    'with a name, which PostgreSQL asks for',
+  );
   for (const [name, value] of instructions) {
     if (name === 'FROM') assert.match(value, /^docker\.io\/library\/node:24-\w+-slim\b/, 'glibc, and the same Node');
     if (name === 'RUN') assert.doesNotMatch(value, /curl|wget|apt-get upgrade|--allow-root/);

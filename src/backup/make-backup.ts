@@ -8,16 +8,14 @@ import { sql } from '../db/sql.ts';
 import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
 import { DamagedObject } from './encryption.ts';
+import { hashed, inBatches } from './file-list.ts';
 import type { BackedUpTable, Manifest } from './manifest.ts';
-import { type Content, measure, through } from './measure.ts';
+import { measure, through } from './measure.ts';
 import { type Pruned, pruneBackups } from './prune-backups.ts';
 import { COPY_SETTINGS, copyOut, listTables, type Table } from './tables.ts';
 
 /** Fast: most of what is in the tables is text, and the processor is the bottleneck. */
 const gzip = () => createGzip({ level: 1 });
-
-/** How many files are looked at together. */
-const BATCH = 64;
 
 /**
  * Makes a backup of one snapshot of the database and of the files that it refers to. Writers do not wait for it. Files that an
@@ -107,21 +105,4 @@ async function copyFile(blobs: Pick<BlobStore, 'stream'>, store: BackupStore, sh
     if (error instanceof DamagedObject || (error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
-}
-
-/** The content of a file. Errors: DamagedObject at its end where it has another hash. */
-export async function* hashed(content: Content, sha256: string): AsyncGenerator<Uint8Array> {
-  const measured = measure();
-  yield* measured.of(content);
-  if (measured.result().sha256 !== sha256) throw new DamagedObject('it has another hash than its name says');
-}
-
-export async function* inBatches(lines: AsyncIterable<string>): AsyncGenerator<string[]> {
-  let batch: string[] = [];
-  for await (const line of lines) {
-    if (batch.push(line) < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

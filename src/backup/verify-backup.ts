@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
-import { hashed, inBatches } from './make-backup.ts';
+import { hashed, inBatches } from './file-list.ts';
 import type { BackedUpTable, Manifest } from './manifest.ts';
 import { type Content, measure, through } from './measure.ts';
 
