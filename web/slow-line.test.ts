@@ -68,5 +68,6 @@ test('nothing moves while a page comes in pieces', { skip }, async (t) => {
       assert.deepEqual(await shiftsOf(tab, `${home}/${page.path}`), []);
     });
   }
+  await t.test('in the profile', async () => assert.deepEqual(await shiftsOf(tab, '/me'), []));
   await context.close();
 });

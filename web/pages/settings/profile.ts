@@ -3,17 +3,15 @@ import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
 import { settingsPage } from '../../settings.ts';
-import { issueWidgetToken, type SettingsContext } from '../../settings-context.ts';
+import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import { themeForm } from '../../user-menu.ts';
-import type { Visit } from '../../visit.ts';
 
 const SHOWN = 100;
 
 export const [profile, changeProfile] = settingsPage({
   path: '/me',
   title: 'Profile',
-  scripts: ['widgets.js'],
   flashMessages: {
     named: 'Your name is changed.',
     password: 'Your password is set. You are signed out everywhere else.',
@@ -56,7 +54,7 @@ export const [profile, changeProfile] = settingsPage({
         <label class="grow">Name <input name="display_name" required maxlength="100" autocomplete="name" value="${context.user.display_name}"></label>
         <button class="button main">Save</button></form>
       <p>You sign in as <strong>${context.user.email}</strong>.</p>
-      <h2>Your workspaces</h2>${await workspaceList(visit, context)}
+      <h2>Your workspaces</h2>${workspaceList(context)}
       ${methods.includes('password') && passwordForm(context)}
       <h2>Where you are signed in</h2>
       <ul class="people">${sessions.records.map(sessionEntry)}</ul>${partLinks(sessions)}
@@ -65,13 +63,12 @@ export const [profile, changeProfile] = settingsPage({
   },
 });
 
-async function workspaceList(visit: Visit, context: SettingsContext): Promise<Content> {
-  const { organizations } = context.overview.session;
+function workspaceList({ overview }: SettingsContext): Content {
+  const { organizations } = overview.session;
   if (organizations.length === 0) {
     return html`<p class="empty">You are in no workspace. See <a href="/invitations">who has invited you</a>, or <a href="/begin">make one of your own</a>.</p>`;
   }
-  const list = html`<ul class="list">${organizations.map(({ name, slug, role }) => html`<li><a href="/${slug}">${name}</a> <span class="tag">${role}</span></li>`)}</ul>`;
-  return html`<ibid-profile token="${await issueWidgetToken(visit, context, 'profile')}">${list}</ibid-profile>`;
+  return html`<ul class="list">${organizations.map(({ name, slug, role }) => html`<li><a href="/${slug}">${name}</a> <span class="tag">${role}</span></li>`)}</ul>`;
 }
 
 function passwordForm({ user }: SettingsContext): Html {
@@ -84,9 +81,10 @@ function passwordForm({ user }: SettingsContext): Html {
     ${disclosure('Remove the password', 'You then sign in by a link in a mail. Your sessions stay signed in.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
 }
 
+/** Nothing stands behind a time, whose length changes when it is shown in the reader's own zone and language. */
 function sessionEntry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
   return html`<li><div class="who"><strong>${browserName(user_agent)}</strong>${current && html` <span class="tag">this one</span>`}
-    <span class="small">From ${address} · since ${time(created_at)} · last used ${time(last_used_at)}</span></div>
+    <span class="small">From ${address}</span><span class="small">Since ${time(created_at)}</span><span class="small">Last used ${time(last_used_at)}</span></div>
     ${!current && actionButton('end', { session_id }, html`Sign out<span class="sr-only"> ${browserName(user_agent)} from ${address}</span>`)}</li>`;
 }
 
