@@ -132,7 +132,7 @@ for (const endpoint of WRITING) {
     assert.ok(was ?? is, `the target of the record must be a ${kind}, but is "${record.target_id}"`);
     if (PRIVATE.includes(kind)) {
       const named = [...Object.keys(record.before), ...Object.keys(record.after)];
-      assert.deepEqual(new Set(named), new Set([`${kind}_id`, 'wiki_id']));
+      assert.deepEqual(new Set(named), new Set([TABLES[kind]?.[1], 'wiki_id']));
       return;
     }
     assert.notDeepEqual(record.before, record.after, 'the record must contain the changes');
