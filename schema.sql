@@ -988,6 +988,8 @@ create table audit_events (
   target_id        text                      collate "C" not null,
   before           jsonb                     not null default '{}'::jsonb,
   after            jsonb                     not null default '{}'::jsonb,
+  widget           text                      collate "C" not null default ''::text,
+  widget_origin    text                      collate "C" not null default ''::text,
   PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, event_id);
@@ -2105,6 +2107,8 @@ create table users (
   avatar_url         text                      not null default ''::text,
   last_workspace_id  text                      collate "C",
   created_at         timestamp with time zone  not null default now(),
+  language           text                      collate "C" not null default ''::text,
+  time_zone          text                      collate "C" not null default ''::text,
   PRIMARY KEY (user_id)
 );
 CREATE INDEX users_by_email ON users USING btree (email);

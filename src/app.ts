@@ -22,6 +22,7 @@ import { transfer } from './transfer/feature.ts';
 import { uploads } from './uploads/feature.ts';
 import { usage } from './usage/feature.ts';
 import { verification } from './verification/feature.ts';
+import { WIDGET_ENDPOINTS } from './widget-endpoints.ts';
 import { widgets } from './widgets/feature.ts';
 import { wikis } from './wikis/feature.ts';
 import { workspaces } from './workspaces/feature.ts';
@@ -58,7 +59,10 @@ const FEATURES: readonly Feature[] = [
 ];
 
 /** The whole API: what is not in this list does not exist. */
-export const ENDPOINTS: readonly Endpoint[] = FEATURES.flatMap(({ endpoints = [] }) => endpoints);
+export const ENDPOINTS: readonly Endpoint[] = FEATURES.flatMap((feature) => [
+  ...(feature.endpoints ?? []),
+  ...(feature === widgets ? WIDGET_ENDPOINTS : []),
+]);
 
 /** Everything that is done later. What is not in this list is never run. */
 export const JOBS: readonly AnyJob[] = FEATURES.flatMap(({ jobs = [] }) => jobs);

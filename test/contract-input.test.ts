@@ -107,6 +107,8 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   // Twelve characters that are six in NFKC.
   new_password: ['e\u0301'.repeat(6), 'invalid_request'],
   widget_origins: [['https://example.com/page'], 'invalid_request'],
+  time_zone: ['Europe/Nowhere', 'invalid_request'],
+  origin: ['https://not-allowed.example', 'invalid_request'],
   display_name: ['   ', 'invalid_name'],
   site_root: ['/a/../b/', 'invalid_request'],
   base_revision: [2_000_000_000, 'edit_conflict'],

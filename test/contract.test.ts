@@ -6,10 +6,12 @@ import { ENDPOINTS } from '../src/app.ts';
 import { newId } from '../src/core/ids.ts';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
 import {
   existingParams,
   type Ids,
   nameOf,
+  PUBLIC_URL,
   propertiesOf,
   success,
   validBody,
@@ -216,6 +218,11 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'wiki' && 
   });
 }
 
+/** Whether only tokens that a session made open it. */
+function needsSession({ access }: Endpoint): boolean {
+  return access.on === 'widget' && access.instead?.on === 'caller' && access.instead.session;
+}
+
 const WIDGET_ENDPOINTS = ENDPOINTS.filter(({ access }) => access.on === 'widget');
 for (const endpoint of WIDGET_ENDPOINTS) {
   const own = endpoint.access.on === 'widget' ? endpoint.access.widget : 'profile';
@@ -239,8 +246,9 @@ for (const endpoint of WIDGET_ENDPOINTS) {
 
   test(`${nameOf(endpoint)} refuses tokens of another widget, workspace or former member`, async () => {
     for (const widget of Object.keys(WIDGETS) as Widget[]) {
-      const answer = await send(validRequest(endpoint, a, await widgetToken(owner, widget)), endpoint);
-      assert.equal(answer.status, widget === own ? 200 : 403, `a token for ${widget}: ${answer.text}`);
+      const ids = await fresh(endpoint, owner);
+      const answer = await send(validRequest(endpoint, ids, await widgetToken(owner, widget)), endpoint);
+      assert.equal(answer.status, widget === own ? success(endpoint) : 403, `a token for ${widget}: ${answer.text}`);
     }
     const refused = [
       await widgetToken(stranger, own),
@@ -259,11 +267,14 @@ for (const endpoint of WIDGET_ENDPOINTS) {
       method: 'POST',
       path: `/v1/workspaces/${a.workspace_id}/widget-token`,
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ widget: own }),
+      body: JSON.stringify({ widget: own, origin: PUBLIC_URL }),
     });
     assert.equal(issued.status, 200, issued.text);
     const { token } = issued.body;
-    assert.equal((await send(validRequest(endpoint, a, token), endpoint)).status, 200);
+    const isOfSessions = needsSession(endpoint);
+    const ids = await fresh(endpoint, owner);
+    const answer = await send(validRequest(endpoint, ids, token), endpoint);
+    assert.equal(answer.status, isOfSessions ? 403 : success(endpoint), 'a token is worth what it was made with');
     await db.query(sql`update api_keys set revoked_at = now() where secret_hash = ${sha256(secret)}`);
     for (const other of WIDGET_ENDPOINTS) {
       assert.equal(

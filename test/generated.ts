@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Access } from '../src/access/access-rule.ts';
-import { type Permission, ROLES, type RoleEntry, WIDGETS } from '../src/access/roles.ts';
+import { type Access, permissionOf } from '../src/access/access-rule.ts';
+import { type Permission, ROLES, type RoleEntry } from '../src/access/roles.ts';
 import { ENDPOINTS, JOBS } from '../src/app.ts';
 import type { Query } from '../src/db/db.ts';
 import { SERVICE_ROLE } from '../src/db/service-session.ts';
@@ -21,11 +21,6 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'src/documents/formats/README.md': await formatsReadme(),
     'src/documents/extractor-versions.json': await extractorVersions(),
   };
-}
-
-function permissionOf(access: Access): Permission | '' {
-  if (access.on === 'caller' || access.on === 'anyone') return '';
-  return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
 }
 
 /** The README of the jobs with the table of all jobs as they are defined. */
@@ -94,8 +89,14 @@ function remark(access: Access): string {
     case 'wiki':
       return access.orCreator ? 'creator of the wiki' : '';
     case 'widget':
-      return `only a widget token for ${access.widget}, no key`;
+      return `only a widget token for ${access.widget}${widgetRemark(access)}`;
   }
+}
+
+function widgetRemark({ widget, instead }: Extract<Access, { on: 'widget' }>): string {
+  if (!instead) return ', no key';
+  const made = instead.on === 'caller' ? `, made with ${remark(instead).replace(/^only /, '')}` : '';
+  return `, from its origin${made}${widget === 'profile' && instead.on === 'workspace' ? ', own membership' : ''}`;
 }
 
 /** Columns two spaces apart; the last one is not padded. */

@@ -48,6 +48,7 @@ const LAYERS = [
   'usage',
   'audit',
   // Built on all of them.
+  'widget-endpoints.ts',
   'app.ts',
   'config.ts',
   'service',
@@ -57,7 +58,7 @@ const LAYERS = [
 ];
 
 /** Features of the organization import only the records of each other. */
-const ORGANIZATION = LAYERS.slice(LAYERS.indexOf('workspaces'), LAYERS.indexOf('app.ts'));
+const ORGANIZATION = LAYERS.slice(LAYERS.indexOf('workspaces'), LAYERS.indexOf('widget-endpoints.ts'));
 const RECORDS = /^[a-z]+\/(schema|seats)\.ts$/;
 
 /** Only these open connections, migrate or start a PostgreSQL; everything else gets a `Query`. */

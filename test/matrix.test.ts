@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { permissionOf } from '../src/access/access-rule.ts';
 import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { type Cell, matrixText, permissionOf, runMatrix } from './matrix.ts';
+import { type Cell, matrixText, runMatrix } from './matrix.ts';
 import { existingParams, nameOf } from './requests.ts';
 
 /**

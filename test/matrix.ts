@@ -1,6 +1,4 @@
-import type { Access } from '../src/access/access-rule.ts';
-import type { Permission } from '../src/access/roles.ts';
-import { WIDGETS } from '../src/access/roles.ts';
+import { permissionOf } from '../src/access/access-rule.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
@@ -31,11 +29,6 @@ export interface Matrix {
 /** Maximum number of concurrent requests. */
 const CONCURRENCY = 16;
 
-export function permissionOf(access: Access): Permission | '' {
-  if (access.on === 'caller' || access.on === 'anyone') return '';
-  return access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
-}
-
 /** Calls every endpoint as every actor, with every kind of credential, for every target. */
 export async function runMatrix(): Promise<Matrix> {
   const tenants = await openTenants({ OIDC_AUDIENCE: AUDIENCE });
@@ -59,7 +52,7 @@ export async function runMatrix(): Promise<Matrix> {
  * progress.
  */
 function signsInOrOut({ path }: Endpoint): boolean {
-  return /^\/v1\/(auth\/|me\/password|me\/sessions\/)/.test(path);
+  return /^\/v1\/(auth\/|me\/password|(me|widgets\/profile)\/sessions\/)/.test(path);
 }
 
 /** Credentials that no other endpoint ends are made once for each actor: to make one costs as much as a request. */
@@ -149,7 +142,7 @@ async function leavingRequests(
     sql`select membership_id, user_id, role from memberships where workspace_id = ${a.workspace_id} and status = 'active'`,
   );
   const asks: CellRequest[] = [];
-  for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace' && access.orOwnMembership)) {
+  for (const endpoint of ENDPOINTS.filter(mayLeave)) {
     for (const { name, make } of kinds.filter(({ live }) => live !== 'dead')) {
       for (const actor of actors) {
         const own = memberships.find(({ user_id }) => user_id === actor.user_id);
@@ -168,6 +161,12 @@ async function leavingRequests(
     }
   }
   return asks;
+}
+
+/** Whether members may do it to their own membership. */
+function mayLeave({ access }: Endpoint): boolean {
+  const rule = access.on === 'widget' ? access.instead : access;
+  return rule?.on === 'workspace' && rule.orOwnMembership;
 }
 
 /** An unknown id in a body makes a request that would change the actors fail behind the guard, with 400. */

@@ -31,8 +31,15 @@ export interface Ids {
   token: string;
 }
 
+/** The public address of the service of generated tests. */
+export const PUBLIC_URL = 'https://wiki.example.com';
+
 /** Endpoints that cannot succeed in a world with users, and their answers there; their own tests cover more. */
-const NEVER_IN_A_WORLD: Record<string, number> = { 'POST /v1/auth/first-owner': 401 };
+const NEVER_IN_A_WORLD: Record<string, number> = {
+  'POST /v1/auth/first-owner': 401,
+  // The callers of a world stay in it.
+  'DELETE /v1/widgets/profile/members/:membership_id': 403,
+};
 
 /** The status of a valid request to the endpoint. */
 export function success(endpoint: Endpoint): number {
@@ -102,7 +109,10 @@ export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawR
   const request: RawRequest = {
     method: endpoint.method,
     path: pathOf(endpoint, ids) + validQuery(endpoint, ids),
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(endpoint.access.on === 'widget' && { origin: PUBLIC_URL }),
+    },
   };
   if (endpoint.consumes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);
   if (endpoint.consumes === 'bytes') return withBytes(request, 'x');

@@ -2,12 +2,10 @@ import { argon2Sync, randomBytes } from 'node:crypto';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import type { SignInProvider } from './openid-sign-in.ts';
-import { nameOf } from './requests.ts';
+import { nameOf, PUBLIC_URL } from './requests.ts';
 import { signedInClient, signInLink } from './signed-in.ts';
 import type { Actor } from './tenants.ts';
 import type { World } from './world.ts';
-
-export const PUBLIC_URL = 'https://wiki.example.com';
 
 const PASSWORD = 'correct horse battery staple';
 const PHC = cheapPhc();
@@ -54,6 +52,7 @@ export async function freshSecrets(
       await query(sql`insert into passwords (user_id, phc) values (${user_id}, ${PHC}) on conflict do nothing`);
       return {};
     case 'DELETE /v1/me/sessions/:session_id':
+    case 'DELETE /v1/widgets/profile/sessions/:session_id':
       return { session_id: (await signedInClient(world, user_id)).tokens.session_id };
     default:
       return {};

@@ -17,8 +17,8 @@ import { ended } from './archives.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
-import { type Ids, nameOf } from './requests.ts';
-import { freshSecrets, PUBLIC_URL, signInOptions } from './sign-in-secrets.ts';
+import { type Ids, nameOf, PUBLIC_URL } from './requests.ts';
+import { freshSecrets, signInOptions } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
 
@@ -100,7 +100,7 @@ export async function openTenants(
   for (const { slug } of ROLES) {
     if (slug !== 'owner') roles[slug] = actor(slug, await world.member(ownerA.workspace_id, slug));
   }
-  const tokens = await openWidgetTokens(db.query);
+  const tokens = await openWidgetTokens(db.query, PUBLIC_URL);
   const secrets = [canary, ...Object.values(b)];
   for (const { wiki_id } of [a, b]) await mergeIndex(db, wiki_id);
   const before = await hashesOf(db, b);
@@ -127,11 +127,11 @@ export async function openTenants(
     inactive: actor('inactive owner', await world.member(ownerA.workspace_id, 'owner', 'inactive')),
     key: (user_id, rights) => insertKey(db, user_id, rights),
     async tokenFor({ access }, asker, workspace_id = a.workspace_id) {
-      if (access.on === 'widget') return sign(tokens, asker, access.widget, workspace_id);
+      if (access.on === 'widget') return sign(db, tokens, asker, access.widget, workspace_id);
       if (access.on !== 'caller' || !access.session) return asker.token;
       return (await signedInClient(world, asker.user_id)).tokens.access_token;
     },
-    widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(tokens, asker, widget, workspace_id),
+    widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(db, tokens, asker, widget, workspace_id),
     async send(request, endpoint) {
       const answer = await sendRaw(world.address, request);
       checkAnswer(request, answer);
@@ -499,8 +499,19 @@ async function insertKey(
   return secret;
 }
 
-function sign(tokens: WidgetTokens, { user_id }: Actor, widget: Widget, workspace_id = ''): Promise<string> {
-  return tokens.sign({ user_id, workspace_id, widget, issued_by: null });
+/** A widget token for pages of the service, made with a session of the actor. */
+async function sign(
+  db: Db,
+  tokens: WidgetTokens,
+  { user_id }: Actor,
+  widget: Widget,
+  workspace_id = '',
+): Promise<string> {
+  const issued_by = newId('ses');
+  await db.query(sql`
+    insert into sessions (session_id, user_id, access_hash, access_expires_at, address, user_agent, expires_at)
+    values (${issued_by}, ${user_id}, ${randomBytes(32)}, now() + interval '15 minutes', '', '', now() + interval '1 day')`);
+  return tokens.sign({ user_id, workspace_id, widget, issued_by, origin: PUBLIC_URL });
 }
 
 /** Tables that belong to no workspace and that no request may change. */

@@ -58,6 +58,15 @@ const ENTRIES: Record<string, string> = {
   'emoji-names.js': 'elements/editor/emoji-names.ts',
 };
 
+/** Further entries of a bundle, by their names below its own; what they have in common they load once. */
+const MORE_ENTRIES: Record<string, Record<string, string>> = {
+  'widgets.js': {
+    'widgets/profile': 'elements/widgets/profile.ts',
+    'widgets/enterprise': 'elements/widgets/enterprise.ts',
+    'widgets/developers': 'elements/widgets/developers.ts',
+  },
+};
+
 /** Files of PDF.js that its viewer reads where a PDF needs them: tables of encodings, fonts, decoders of images. */
 const PDFJS_FILE = /^pdfjs\/((?:cmaps|standard_fonts|wasm)\/[\w-]+\.(?:bcmap|pfb|ttf|wasm))$/;
 
@@ -79,15 +88,19 @@ export function openAssets(): Assets {
   async function bundle(entry: string): Promise<Map<string, PackedFile>> {
     hasBundled = true;
     const { build } = await import('esbuild');
+    const name = entry.replace(/\.\w+$/, '');
+    const entries = { [name]: ENTRIES[entry] ?? '', ...MORE_ENTRIES[entry] };
     const { outputFiles } = await build({
-      entryPoints: [{ in: join(WEB, ENTRIES[entry] ?? ''), out: entry.replace(/\.\w+$/, '') }],
+      entryPoints: Object.entries(entries).map(([out, file]) => ({ in: join(WEB, file), out })),
+      splitting: entry in MORE_ENTRIES,
+      chunkNames: `${name}/[name]-[hash]`,
       outdir: '/',
       bundle: true,
       minify: true,
       write: false,
       format: 'esm',
       target: ['es2022'],
-      assetNames: `${entry.replace(/\.\w+$/, '')}/[name]-[hash]`,
+      assetNames: `${name}/[name]-[hash]`,
       // Mermaid is one bundle already, and is copied as it is.
       loader: { '.tiny.js': 'copy', '.woff2': 'file', '.woff': 'empty', '.ttf': 'empty' },
       legalComments: 'none',

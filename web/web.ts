@@ -67,8 +67,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   app.get('/assets/:version/*', async (request, reply) => {
     const { version = '', '*': name = '' } = request.params as Record<string, string>;
     const file = await assets.read(version, name, request.headers['accept-encoding'] ?? '');
-    if (!file)
-      throw new ApiError('not_found', 'There is no such file of the web application.', { detail: 'Not Found' });
+    if (!file) throw noSuchFile();
     reply.headers({
       'cache-control': 'public, max-age=31536000, immutable',
       'content-type': file.type,
@@ -84,13 +83,19 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   });
 }
 
+function noSuchFile(): ApiError {
+  return new ApiError('not_found', 'There is no such file of the web application.', { detail: 'Not Found' });
+}
+
 /**
- * The module of the widgets, at an address without a version, since pages of other sites refer to it. It is public: any
- * page may load it, and the API decides by the widget token what it shows.
+ * The modules of the widgets: of all, and of each, which loads what it has in common with the others once. They are at
+ * addresses without a version, since pages of other sites refer to them, and public: any page may load them, and the API decides by the widget token what it shows.
  */
 function serveWidgets(app: FastifyInstance, assets: Assets): void {
-  app.get('/widgets.js', async (request, reply) => {
+  const serve = async (name: string, request: FastifyRequest, reply: FastifyReply) => {
     const etag = `W/"${assets.version}"`;
+    const file = await assets.read(assets.version, name, request.headers['accept-encoding'] ?? '');
+    if (!file) throw noSuchFile();
     reply.headers({
       'access-control-allow-origin': '*',
       'cross-origin-resource-policy': 'cross-origin',
@@ -99,11 +104,13 @@ function serveWidgets(app: FastifyInstance, assets: Assets): void {
       etag,
     });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-    const file = await assets.read(assets.version, 'widgets.js', request.headers['accept-encoding'] ?? '');
-    if (!file) throw new Error('widgets.js is not among the bundles');
     reply.headers({ 'content-type': file.type, ...(file.encoding && { 'content-encoding': file.encoding }) });
     return reply.send(file.bytes);
-  });
+  };
+  app.get('/widgets.js', (request, reply) => serve('widgets.js', request, reply));
+  app.get<{ Params: { name: string } }>('/widgets/:name', (request, reply) =>
+    serve(`widgets/${request.params.name}`, request, reply),
+  );
 }
 
 async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {

@@ -15,10 +15,12 @@ export type Access =
       orOwnMembership: boolean;
     }
   | { on: 'wiki'; permission: Permission; orCreator: boolean }
-  | { on: 'widget'; widget: Widget };
+  | { on: 'widget'; widget: Widget; instead: ReplacedAccess | undefined };
 
 type CallerAccess = Extract<Access, { on: 'anyone' | 'caller' }>;
 type ObjectAccess = Exclude<Access, CallerAccess>;
+/** The rule of an endpoint that is also served to the tokens of a widget. */
+export type ReplacedAccess = Extract<Access, { on: 'caller' | 'workspace' }>;
 
 /** No credential needed; one that is sent is ignored. The endpoint's answer depends on secrets in the request. */
 export function anyone(): Access {
@@ -56,7 +58,24 @@ export function onWiki(permission: Permission, options: { orCreator?: true } = {
 
 /** Holders of a widget token of this kind, as long as their membership still allows the widget. */
 export function onWidget(widget: Widget): Access {
-  return { on: 'widget', widget };
+  return { on: 'widget', widget, instead: undefined };
+}
+
+/**
+ * Holders of a token of this widget that names the origin of its page, where the rule of the endpoint holds for the user and
+ * for the credential that the token was made with. The profile widget is about its user alone: of an endpoint on a workspace
+ * it serves what members may do to their own membership.
+ */
+export function throughWidget(widget: Widget, instead: ReplacedAccess): Access {
+  return { on: 'widget', widget, instead };
+}
+
+/** The permission that an endpoint needs in the workspace; '' for none. */
+export function permissionOf(access: Access): Permission | '' {
+  if (access.on === 'caller' || access.on === 'anyone') return '';
+  if (access.on !== 'widget') return access.permission;
+  const { widget, instead } = access;
+  return widget !== 'profile' && instead?.on === 'workspace' ? instead.permission : WIDGETS[widget];
 }
 
 const NO_CONDITION = raw('');
@@ -101,8 +120,10 @@ export function callerCte(credential: Credential): Sql {
         where i.issuer = ${credential.identity.issuer} and i.subject = ${credential.identity.subject}`;
     case 'widget':
       return sql`
-        select u.user_id, 'widget'::text as credential_id, ${credential.claims.workspace_id}::text as bound_workspace_id,
-          null::text[] as granted, u.last_workspace_id, true as used_lately
+        select u.user_id, coalesce(${credential.claims.issued_by}, 'widget')::text as credential_id,
+          ${credential.claims.workspace_id}::text as bound_workspace_id,
+          (select k.permissions from api_keys k where k.key_id = ${credential.claims.issued_by}) as granted,
+          u.last_workspace_id, true as used_lately
         from users u
         where u.user_id = ${credential.claims.user_id}
           and not exists (
@@ -130,7 +151,7 @@ export function targetCte(access: Access, params: Record<string, string>, creden
       return sql`select workspace_id, wiki_id, created_by from wikis where wiki_id = ${params.wiki_id}`;
     case 'widget': {
       const workspaceId = credential.kind === 'widget' ? credential.claims.workspace_id : null;
-      return sql`select workspace_id, created_by from workspaces where workspace_id = ${workspaceId}`;
+      return sql`select workspace_id, created_by, widget_origins from workspaces where workspace_id = ${workspaceId}`;
     }
   }
 }
@@ -150,14 +171,41 @@ export function accessCte(access: Access, params: Record<string, string>, creden
     access.on === 'workspace' && access.orOwnMembership
       ? sql` or (m.membership_id = ${params.membership_id} and c.granted is null and c.bound_workspace_id is null)`
       : raw('');
-  const wiki = access.on === 'wiki' ? raw(', t.wiki_id') : raw('');
   return sql`
-    select t.workspace_id${wiki}, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, m.role, m.membership_id
+    select ${accessColumns(access)}, c.user_id, c.credential_id, c.bound_workspace_id, c.granted, m.role, m.membership_id
     from caller c
     join target t on c.bound_workspace_id is null or c.bound_workspace_id = t.workspace_id
     join memberships m on m.user_id = c.user_id and m.workspace_id = t.workspace_id and m.status = 'active'
-    where (${allowedCondition(access)})${orOwn}
+    where (${allowedCondition(access)})${orOwn}${access.on === 'widget' ? widgetCondition(access, params, credential) : NO_CONDITION}
     limit 1`;
+}
+
+function accessColumns(access: ObjectAccess): Sql {
+  if (access.on === 'wiki') return raw('t.workspace_id, t.wiki_id');
+  // What users change of their own accounts belongs to no workspace, and is in the audit log of none.
+  if (access.on === 'widget' && access.instead?.on === 'caller') {
+    return raw('null::text as workspace_id, c.last_workspace_id');
+  }
+  return raw('t.workspace_id');
+}
+
+/** What else holds for a token that names an origin: the workspace still allows it, and so does the replaced rule. */
+function widgetCondition(
+  { widget, instead }: Extract<Access, { on: 'widget' }>,
+  params: Record<string, string>,
+  credential: Credential,
+): Sql {
+  if (credential.kind !== 'widget') return raw(' and false');
+  const { origin, isOwnOrigin } = credential.claims;
+  const atOrigin = origin === null || isOwnOrigin ? NO_CONDITION : sql` and ${origin}::text = any (t.widget_origins)`;
+  if (instead?.on === 'caller') {
+    const bySession = instead.session ? raw(` and c.credential_id like 'ses\\_%'`) : NO_CONDITION;
+    const whole = instead.unrestricted ? raw(' and c.granted is null') : NO_CONDITION;
+    return sql`${atOrigin}${bySession}${whole}`;
+  }
+  if (instead === undefined || widget !== 'profile') return atOrigin;
+  if (!instead.orOwnMembership) return raw(' and false');
+  return sql`${atOrigin} and m.membership_id = ${params.membership_id} and c.granted is null`;
 }
 
 function callerCondition(access: CallerAccess, credential: Credential): Sql {
@@ -193,10 +241,15 @@ export function hasPermission(permission: Permission): Sql {
 }
 
 function allowedText(access: ObjectAccess): string {
-  const permission = access.on === 'widget' ? WIDGETS[access.widget] : access.permission;
-  if (permission === '') return 'true';
+  const orCreator = access.on === 'wiki' && access.orCreator;
+  const needed = new Set([permissionOf(access), access.on === 'widget' ? WIDGETS[access.widget] : '']);
+  needed.delete('');
+  return [...needed].map((permission) => heldText(permission as Permission, orCreator)).join(' and ') || 'true';
+}
+
+function heldText(permission: Permission, orCreator: boolean): string {
   const roles = rolesWith(permission).map((role) => `'${role}'`);
   const holdsRole = `m.role in (${roles.join(', ')})`;
-  const mayHold = access.on === 'wiki' && access.orCreator ? `(${holdsRole} or t.created_by = c.user_id)` : holdsRole;
+  const mayHold = orCreator ? `(${holdsRole} or t.created_by = c.user_id)` : holdsRole;
   return `${mayHold} and (c.granted is null or '${permission}' = any (c.granted))`;
 }

@@ -34,6 +34,9 @@ interface WriteOrigin {
   credential_kind: string;
   request_id: string;
   address: string;
+  /** The widget that it was done through, and the origin of its page; '' for none. */
+  widget: string;
+  widget_origin: string;
 }
 
 /**
@@ -55,10 +58,11 @@ export function auditCte(event: EventType, stepNames: readonly string[], origin:
     : raw(`select null::jsonb as was, to_jsonb(${became}) as became from ${became} offset 0`);
   return sql`
     insert into audit_events (event_id, workspace_id, type, target_kind, target_id, actor_id, credential_kind, credential_id,
-      request_id, address, before, after)
+      request_id, address, widget, widget_origin, before, after)
     select ${newId('evt')}, coalesce(access.workspace_id, became ->> 'workspace_id'), ${event}::text, ${kind}::text,
       coalesce(became ->> '${raw(field)}', was ->> '${raw(field)}', to_jsonb(access) ->> '${raw(field)}'), coalesce(access.user_id, became ->> 'user_id'),
       ${origin.credential_kind}::text, access.credential_id, ${origin.request_id}::text, ${origin.address}::text,
+      ${origin.widget}::text, ${origin.widget_origin}::text,
       ${hasBefore ? changedFields('was', 'became') : raw("'{}'")},
       ${hasBefore ? changedFields('became', 'was') : raw('jsonb_strip_nulls(became)')}
     from access, (${changes}) changes`;

@@ -102,7 +102,7 @@ export function guard(context: GuardContext): AuthorizedDb {
     ...top,
     transaction(work) {
       const locked = async (query: Query) => {
-        if (access.on !== 'anyone') await query(sql`${composer.ctes} ${LOCKS[access.on]}`);
+        if (access.on !== 'anyone') await query(sql`${composer.ctes} ${lockOf(access)}`);
         return work(statements(query, query, skipRecordUse));
       };
       return answering ? answering.write(locked, () => state.isWritten) : db.transaction(locked);
@@ -130,7 +130,14 @@ interface Composer {
 }
 
 function composerOf({ access, credential, params, request_id, address }: GuardContext): Composer {
-  const origin = { credential_kind: credential.kind, request_id, address };
+  const claims = credential.kind === 'widget' ? credential.claims : undefined;
+  const origin = {
+    credential_kind: credential.kind,
+    request_id,
+    address,
+    widget: claims?.widget ?? '',
+    widget_origin: claims?.origin ?? '',
+  };
   const ctes = sql`
     with caller as materialized (${callerCte(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
@@ -235,6 +242,10 @@ const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
   // Rows of the wiki refer to it, so writers do not wait for each other.
   wiki: raw('select 1 from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w'),
 };
+
+function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
+  return LOCKS[access.on === 'widget' && access.instead?.on === 'caller' ? 'caller' : access.on];
+}
 
 /** 404 where the path names nothing, 403 where row-level security hides the object from the caller. */
 function statusOf(path: RequestContext['path']): Sql {

@@ -12,18 +12,28 @@ export interface WidgetClaims {
   widget: Widget;
   /** The key or session that requested the token; the token ends with it. null for an issuer's access token. */
   issued_by: string | null;
+  /** The only origin whose pages may use it; null for a token that names none, which shows and changes nothing. */
+  origin: string | null;
   /** When it was signed, in seconds since 1970. */
   issued_at: number;
+  /** Whether `origin` is that of this service, which no workspace has to allow. */
+  isOwnOrigin: boolean;
 }
 
+type SignedClaims = Omit<WidgetClaims, 'issued_at' | 'isOwnOrigin'>;
+
 export interface WidgetTokens {
-  sign(claims: Omit<WidgetClaims, 'issued_at'>): Promise<string>;
+  sign(claims: SignedClaims): Promise<string>;
   /** null for anything but an unexpired widget token of this service. */
   verify(token: string): Promise<WidgetClaims | null>;
 }
 
-/** A token is valid for an hour; it ends earlier with the membership, or with the key or session that requested it. */
-const WIDGET_TOKEN_SECONDS = 3_600;
+/**
+ * A token that names no origin is valid for an hour, because it only shows; one that acts is valid for minutes. It ends
+ * earlier with the membership, or with the key or session that requested it.
+ */
+const SHOWING_SECONDS = 3_600;
+const ACTING_SECONDS = 600;
 
 const AUDIENCE = 'widget';
 const TYPE = 'widget+jwt';
@@ -37,7 +47,7 @@ export function looksLikeWidgetToken(token: string): boolean {
 }
 
 /** The signing key is in the database, so every process accepts the tokens of the others. */
-export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
+export async function openWidgetTokens(query: Query, publicUrl: string): Promise<WidgetTokens> {
   await query(sql`
     insert into signing_keys (kid, secret) select 'widget-1', ${randomBytes(32)}
     where not exists (select from signing_keys) on conflict do nothing`);
@@ -46,6 +56,7 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
   );
   const newest = keys.at(-1);
   if (!newest) throw new Error('there is no signing key for widget tokens');
+  const ownOrigin = new URL(publicUrl).origin;
   const verified = new Map<string, { claims: WidgetClaims; expires: number }>();
 
   return {
@@ -54,13 +65,14 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
         org: claims.workspace_id,
         widget: claims.widget,
         ...(claims.issued_by && { key: claims.issued_by }),
+        ...(claims.origin !== null && { origin: claims.origin }),
       })
         .setProtectedHeader({ alg: 'HS256', typ: TYPE, kid: newest.kid })
         .setSubject(claims.user_id)
         .setAudience(AUDIENCE)
         .setJti(randomUUID())
         .setIssuedAt(new Date(databaseTime()))
-        .setExpirationTime(new Date(databaseTime() + 1_000 * WIDGET_TOKEN_SECONDS))
+        .setExpirationTime(new Date(databaseTime() + 1_000 * (claims.origin === null ? SHOWING_SECONDS : ACTING_SECONDS)))
         .sign(newest.secret),
     async verify(token) {
       const digest = hash('sha256', token, 'base64');
@@ -70,7 +82,7 @@ export async function openWidgetTokens(query: Query): Promise<WidgetTokens> {
         verified.delete(digest);
         return null;
       }
-      const good = isCanonical(token) ? await verifyWithKeys(token, keys) : null;
+      const good = isCanonical(token) ? await verifyWithKeys(token, keys, ownOrigin) : null;
       if (!good) return null;
       if (verified.size >= CACHE_MAX) verified.clear();
       verified.set(digest, good);
@@ -84,7 +96,7 @@ function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
-async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer }[]) {
+async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer }[], ownOrigin: string) {
   try {
     const { payload } = await jwtVerify(
       token,
@@ -97,7 +109,7 @@ async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer
         requiredClaims: ['sub', 'exp', 'iat', 'org', 'widget'],
       },
     );
-    const claims = claimsOf(payload);
+    const claims = claimsOf(payload, ownOrigin);
     return claims && { claims, expires: (payload.exp ?? 0) * 1000 };
   } catch {
     // All invalid tokens are refused alike.
@@ -105,16 +117,25 @@ async function verifyWithKeys(token: string, keys: { kid: string; secret: Buffer
   }
 }
 
-function claimsOf(payload: Record<string, unknown>): WidgetClaims | null {
-  const { sub, org, widget, key, iat } = payload;
+function claimsOf(payload: Record<string, unknown>, ownOrigin: string): WidgetClaims | null {
+  const { sub, org, widget, key, iat, origin: site } = payload;
   if (
     typeof iat !== 'number' ||
     typeof sub !== 'string' ||
     typeof org !== 'string' ||
     typeof widget !== 'string' ||
-    !(widget in WIDGETS)
+    !Object.hasOwn(WIDGETS, widget)
   )
     return null;
   const issued_by = typeof key === 'string' ? key : null;
-  return { user_id: sub, workspace_id: org, widget: widget as Widget, issued_by, issued_at: iat };
+  const origin = typeof site === 'string' ? site : null;
+  return {
+    user_id: sub,
+    workspace_id: org,
+    widget: widget as Widget,
+    issued_by,
+    issued_at: iat,
+    origin,
+    isOwnOrigin: origin === ownOrigin,
+  };
 }

@@ -42,8 +42,8 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
       reply.header('vary', 'origin');
       if (await allow(request, reply, null)) {
         reply.headers({
-          'access-control-allow-methods': 'GET',
-          'access-control-allow-headers': 'authorization, x-request-id',
+          'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+          'access-control-allow-headers': 'authorization, content-type, idempotency-key, x-request-id',
           'access-control-max-age': PREFLIGHT_MAX_AGE,
         });
       }
@@ -56,7 +56,7 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
       const { credential } = request;
       const workspace_id = credential?.kind === 'widget' ? credential.claims.workspace_id : null;
       if (await allow(request, reply, workspace_id)) {
-        reply.header('access-control-expose-headers', 'x-request-id, retry-after');
+        reply.header('access-control-expose-headers', 'x-request-id, retry-after, link');
       }
     },
   };

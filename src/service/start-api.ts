@@ -97,7 +97,7 @@ async function openServices(
     publicUrl: publicUrlOf(config),
     payments: builtInPayments(),
     plans: external.plans,
-    widgetTokens: await openWidgetTokens(query),
+    widgetTokens: await openWidgetTokens(query, publicUrlOf(config)),
     ...reading,
     jobChanges: openJobChanges(query, (err) => log.warn({ err }, 'jobs could not be watched')),
     wakeWorker,

@@ -1,4 +1,7 @@
 import type { Feature } from '../jobs/define-job.ts';
+import { changePreferences } from './account/change-preferences.ts';
+import { getPreferences } from './account/get-preferences.ts';
+import { listOwnMethods } from './account/list-own-methods.ts';
 import { beginOpenId } from './begin-openid.ts';
 import { changeName } from './change-name.ts';
 import { completeEmailLink } from './complete-email-link.ts';
@@ -34,6 +37,9 @@ export const session: Feature = {
     signOutEverywhere,
     getMe,
     changeName,
+    getPreferences,
+    changePreferences,
+    listOwnMethods,
     listSessions,
     revokeSession,
     setPassword,

@@ -5,6 +5,14 @@ import { jsonObject } from '../db/json-object.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiKey, apiKeyColumns, exampleApiKey } from '../keys/schema.ts';
+import { Permissions, permissionsOf } from './schema.ts';
+
+interface Row {
+  organization_id: string;
+  api_keys: ApiKey[];
+  role: string;
+  granted: string[] | null;
+}
 
 export const developersWidget = endpoint({
   method: 'GET',
@@ -12,14 +20,23 @@ export const developersWidget = endpoint({
   summary: 'Get the developers widget',
   description: "The workspace's API keys, masked, without those that were revoked.",
   access: onWidget('developers'),
-  reply: Record({ organization_id: Id, api_keys: Type.Array(ApiKey) }),
-  example: { reply: { organization_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7', api_keys: [exampleApiKey] } },
-  run: ({ one }) =>
-    one(sql`
-      select a.workspace_id as organization_id,
+  reply: Record({ organization_id: Id, permissions: Permissions, api_keys: Type.Array(ApiKey) }),
+  example: {
+    reply: {
+      organization_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',
+      permissions: ['developers:manage'],
+      api_keys: [exampleApiKey],
+    },
+  },
+  run: async ({ one, credential }) => {
+    const row = await one<Row>(sql`
+      select a.workspace_id as organization_id, a.role, a.granted,
         coalesce((
           select json_agg(${jsonObject(ApiKey, apiKeyColumns)} order by k.key_id) from api_keys k
           where k.workspace_id = a.workspace_id and k.revoked_at is null), '[]') as api_keys
       from access a
-    `),
+    `);
+    const { organization_id, api_keys } = row;
+    return { organization_id, permissions: permissionsOf(credential, row), api_keys };
+  },
 });

@@ -5,12 +5,14 @@ import { Id, Record } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { type SeatCounts, Seats, seatColumns, seatsOf } from '../workspaces/seats.ts';
+import { Permissions, permissionsOf } from './schema.ts';
 
 const AccessSettings = Record({
   organization_id: Id,
   name: Type.String(),
   slug: Type.String(),
   seats: Seats,
+  permissions: Permissions,
   roles: Type.Array(
     Record({
       slug: Type.String(),
@@ -26,6 +28,8 @@ interface SettingsRow extends SeatCounts {
   name: string;
   slug: string;
   members: { [role: string]: number };
+  role: string;
+  held: string[] | null;
 }
 
 export const enterpriseWidget = endpoint({
@@ -41,6 +45,7 @@ export const enterpriseWidget = endpoint({
       name: 'Acme',
       slug: 'acme',
       seats: { active: 1, used: 1, granted: 0, blocked: false, overage_allowed: false, pending: 0, unlimited: true },
+      permissions: ['enterprise:manage', 'members:manage', 'members:read'],
       roles: ROLES.map(({ slug, name, permissions }) => ({
         slug,
         name,
@@ -49,9 +54,9 @@ export const enterpriseWidget = endpoint({
       })),
     },
   },
-  run: async ({ one }) => {
+  run: async ({ one, credential }) => {
     const row = await one<SettingsRow>(sql`
-      select w.workspace_id as organization_id, w.name, w.slug, ${seatColumns},
+      select w.workspace_id as organization_id, w.name, w.slug, a.role, a.granted as held, ${seatColumns},
         (
           select json_object_agg(role, members) from (
             select role, count(*) as members from memberships m
@@ -65,6 +70,13 @@ export const enterpriseWidget = endpoint({
       permissions: [...role.permissions],
       members: members[role.slug] ?? 0,
     }));
-    return { organization_id, name, slug, seats: seatsOf(row), roles };
+    return {
+      organization_id,
+      name,
+      slug,
+      seats: seatsOf(row),
+      permissions: permissionsOf(credential, { role: row.role, granted: row.held }),
+      roles,
+    };
   },
 });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWidget } from '../access/access-rule.ts';
-import { Record } from '../core/records.ts';
+import { Flag, Id, Record } from '../core/records.ts';
 import { jsonObject } from '../db/json-object.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -14,6 +14,17 @@ import {
   WorkspaceRow,
   workspaceColumns,
 } from '../workspaces/schema.ts';
+import { canAct } from './schema.ts';
+
+interface Row {
+  user: User;
+  workspaces: WorkspaceRow[];
+  workspace_id: string;
+  membership_id: string;
+  granted: string[] | null;
+  /** Whether a session asked for the token. */
+  is_by_session: boolean;
+}
 
 export const profileWidget = endpoint({
   method: 'GET',
@@ -21,11 +32,27 @@ export const profileWidget = endpoint({
   summary: 'Get the profile widget',
   description: "The caller's profile and memberships.",
   access: onWidget('profile'),
-  reply: Record({ user: User, workspaces: Type.Array(Workspace) }),
-  example: { reply: { user: exampleUser, workspaces: [exampleWorkspace] } },
-  run: async ({ one }) => {
-    const { user, workspaces } = await one<{ user: User; workspaces: WorkspaceRow[] }>(sql`
-      select
+  reply: Record({
+    user: User,
+    workspaces: Type.Array(Workspace),
+    workspace_id: Id,
+    membership_id: Id,
+    can_change: Flag,
+    can_manage_sessions: Flag,
+  }),
+  example: {
+    reply: {
+      user: exampleUser,
+      workspaces: [exampleWorkspace],
+      workspace_id: exampleWorkspace.workspace_id,
+      membership_id: 'mem_01jd8w3v6xf3e8h2k9m4n5p6r1',
+      can_change: true,
+      can_manage_sessions: true,
+    },
+  },
+  run: async ({ one, credential }) => {
+    const { workspaces, granted, is_by_session, ...row } = await one<Row>(sql`
+      select a.granted, a.workspace_id, a.membership_id, a.credential_id like 'ses\\_%' as is_by_session,
         ${jsonObject(User, userColumns)} as "user",
         (
           select json_agg(${jsonObject(WorkspaceRow, workspaceColumns)} order by m.created_at, m.membership_id)
@@ -34,8 +61,10 @@ export const profileWidget = endpoint({
       from access a join users u on u.user_id = a.user_id
     `);
     return {
-      user,
-      workspaces: workspaces.map((row) => toWorkspace(row, null)),
+      ...row,
+      workspaces: workspaces.map((workspace) => toWorkspace(workspace, granted)),
+      can_change: canAct(credential) && granted === null,
+      can_manage_sessions: canAct(credential) && is_by_session,
     };
   },
 });

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import type { Credential } from '../access/credential.ts';
+import { effectivePermissions, type Permission } from '../access/roles.ts';
 import { ApiError } from '../core/errors.ts';
 import { Id, Record } from '../core/records.ts';
 import { isTrustworthy } from '../core/trustworthy-url.ts';
@@ -20,6 +22,23 @@ export const exampleWidgetOrigins: WidgetOrigins = {
   workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',
   widget_origins: ['https://intranet.example.com'],
 };
+
+/** Whether the widget's token names the origin of its page, so that people can act through it. */
+export function canAct(credential: Credential): boolean {
+  return credential.kind === 'widget' && credential.claims.origin !== null;
+}
+
+/** What a widget's user can do through it. */
+export const Permissions = Type.Array(Type.String(), {
+  description: 'What the user can do through the widget, sorted; [] with a token that names no origin.',
+});
+
+export function permissionsOf(
+  credential: Credential,
+  holder: { role: string; granted: string[] | null },
+): Permission[] {
+  return canAct(credential) ? effectivePermissions(holder.role, holder.granted) : [];
+}
 
 /** The columns of WidgetOrigins from a workspace `w`. */
 export const widgetOriginsColumns: Sql = raw('w.workspace_id, w.widget_origins');

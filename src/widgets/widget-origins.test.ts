@@ -44,7 +44,7 @@ test('an origin that the workspace allows may read what its widgets answer, no o
   assert.equal(asked.status, 204);
   assert.equal(asked.headers.get('access-control-allow-origin'), HOME);
   assert.match(asked.headers.get('access-control-allow-headers') ?? '', /authorization/);
-  assert.equal(asked.headers.get('access-control-allow-methods'), 'GET');
+  assert.equal(asked.headers.get('access-control-allow-methods'), 'GET, POST, PUT, PATCH, DELETE');
   const unasked = await preflight('https://evil.example.com');
   assert.equal(unasked.status, 204);
   assert.equal(unasked.headers.get('access-control-allow-origin'), null);

@@ -3,6 +3,7 @@ import type { Credential } from '../../access/credential.ts';
 import { requireCaller } from '../../access/guard.ts';
 import { readIdempotencyKey } from '../../access/idempotency.ts';
 import { ApiError, forbidden, unauthorized } from '../../core/errors.ts';
+import { isFromOurPages } from '../browser-cookie.ts';
 import { type Endpoint, isIdempotent } from '../endpoint.ts';
 import { NO_FORM } from '../multipart.ts';
 import { acceptRequest } from './accepted-request.ts';
@@ -25,7 +26,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = credentialFor(endpoint, request);
-    if (isOfAnotherWidget(endpoint, credential)) {
+    if (isOfAnotherWidget(endpoint, credential) || isFromElsewhere(endpoint, request, services.publicUrl)) {
       // 401 for an invalid token comes before 403.
       await requireCaller(db, credential);
       throw forbidden();
@@ -65,6 +66,18 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
 function credentialFor(endpoint: Endpoint, { credential }: FastifyRequest): Credential {
   if (!credential || (endpoint.access.on === 'widget') !== (credential.kind === 'widget')) throw unauthorized();
   return credential;
+}
+
+/**
+ * A token that names an origin is accepted from its pages alone; one that names none only shows its widget. Browsers send no
+ * Origin with what a page of this service reads from it.
+ */
+function isFromElsewhere({ access }: Endpoint, { credential, raw }: FastifyRequest, publicUrl: string): boolean {
+  if (access.on !== 'widget' || credential?.kind !== 'widget') return false;
+  const { origin, isOwnOrigin } = credential.claims;
+  if (origin === null) return access.instead !== undefined;
+  if (raw.headers.origin !== undefined) return raw.headers.origin !== origin;
+  return !(isOwnOrigin && isFromOurPages(raw, publicUrl));
 }
 
 function isOfAnotherWidget({ access }: Endpoint, credential: Credential): boolean {

@@ -17,6 +17,8 @@ export function describeAccess(access: Access): string {
     case 'wiki':
       return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
     case 'widget':
-      return `Needs a widget token for \`${access.widget}\`.`;
+      return access.instead
+        ? `Needs a widget token for \`${access.widget}\` that names the origin of the page, and, of its user and of the credential that it was made with: ${describeAccess(access.instead)}`
+        : `Needs a widget token for \`${access.widget}\`.`;
   }
 }

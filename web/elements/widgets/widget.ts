@@ -1,137 +1,306 @@
-import { type CSSResultGroup, css, html, LitElement, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { type Method, WidgetApi, WidgetError } from './api.ts';
+import { styles } from './styles.ts';
+import { type MessageKey, openTranslation, type Translation } from './translate.ts';
 
-/** The state of a widget's request. */
-type State<Answer> =
-  | { is: 'waiting' }
-  | { is: 'shown'; answer: Answer }
-  | { is: 'failed'; why: string; request_id: string };
+/** What the page is told after a change (`ibid:changed`). */
+export interface WidgetChange {
+  widget: string;
+  method: Method;
+  /** Below `/v1/widgets/{widget}`, such as `/members/mem_…`. */
+  path: string;
+}
+
+/** What the page is told of a failure (`ibid:error`); status 0: the service could not be reached. */
+export interface WidgetFailure {
+  widget: string;
+  status: number;
+  code: string;
+  message: string;
+  request_id: string;
+}
+
+interface Question {
+  text: string;
+  action: string;
+  confirmed(): Promise<void>;
+}
+
+type State = 'waiting' | 'shown' | WidgetError;
 
 /** By default the service that the module was loaded from. */
 const SERVICE = new URL(import.meta.url).origin;
 
 /**
- * The base of all widgets: loads the widget's record from the service with a widget token. Widgets are embedded in pages of
- * other sites, whose styles reach them only through the custom properties below.
+ * The base of all widgets, which are embedded in pages of other sites: the token, the record and what is read besides, acts,
+ * the question before a dangerous one, and what the page is told.
  */
 export abstract class Widget<Answer> extends LitElement {
   static override properties = {
     token: { type: String },
+    tokenUrl: { type: String, attribute: 'token-url' },
+    getToken: { attribute: false },
     baseUrl: { type: String, attribute: 'base-url' },
     theme: { type: String, reflect: true },
+    lang: { type: String },
     state: { state: true },
   };
+  static override styles = styles;
   /** A widget token of the element's own kind. */
   declare token: string;
+  /** An address of the page's own server that answers a POST with `{"token"}`; asked again when a token has expired. */
+  declare tokenUrl: string;
+  /** The same as a function, for pages with scripts. */
+  declare getToken: (() => Promise<string>) | undefined;
   /** The address of the service; by default where the module was loaded from. */
   declare baseUrl: string;
   /** light, dark, or auto (the preference of the system); otherwise the page's own `color-scheme` applies. */
   declare theme: string;
-  declare state: State<Answer>;
-  #request: AbortController | undefined;
+  declare state: State;
+  declare protected answer: Answer;
+  protected translation: Translation | undefined;
+  /** The user's own choice of language, where the page makes none. */
+  protected preferredLanguage = '';
+  #leaving = new AbortController();
+  #renewed = '';
+  #question: Question | undefined;
+  #notice: { text: string; failure?: WidgetError } = { text: '' };
+  #isBusy = false;
 
   /** The widget's name in the API. */
   protected abstract readonly widget: string;
-  protected abstract renderAnswer(answer: Answer): TemplateResult;
+  protected abstract renderAnswer(): TemplateResult;
+  /** Reads what is shown besides the widget's record, with which it is called. */
+  protected async load(_answer: Answer): Promise<void> {}
 
   constructor() {
     super();
     this.token = '';
+    this.tokenUrl = '';
     this.baseUrl = '';
-    this.state = { is: 'waiting' };
+    this.lang = '';
+    this.state = 'waiting';
   }
 
-  static override styles: CSSResultGroup = css`
-    :host {
-      --paper: var(--ibid-paper, light-dark(#fcfbf8, #171816));
-      --paper-2: var(--ibid-paper-2, light-dark(#f1eee6, #2a2c28));
-      --ink: var(--ibid-ink, light-dark(#22201b, #e7e5dc));
-      --ink-2: var(--ibid-ink-2, light-dark(#5a564c, #aeac9f));
-      --line: var(--ibid-line, light-dark(#ddd9cd, #363932));
-      --accent: var(--ibid-accent, light-dark(#0d6157, #7fcdbd));
-      --bad: var(--ibid-bad, light-dark(#a3261f, #f2a097));
-      display: block; container-type: inline-size; box-sizing: border-box; padding: 1.1rem 1.25rem;
-      background: var(--paper); color: var(--ink); border: 1px solid var(--line); border-radius: var(--ibid-radius, 12px);
-      font: 1rem/1.5 var(--ibid-font, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif); overflow-wrap: anywhere; text-align: start;
-    }
-    :host([hidden]) { display: none; }
-    :host([theme='light']) { color-scheme: light; }
-    :host([theme='dark']) { color-scheme: dark; }
-    :host([theme='auto']) { color-scheme: light dark; }
-    * { box-sizing: border-box; }
-    p { margin: 0; }
-    h2 { margin: 0; font: inherit; font-weight: 650; font-size: 1.05rem; }
-    ul { list-style: none; margin: 0.75rem 0 0; padding: 0; }
-    li { padding: 0.6rem 0; border-top: 1px solid var(--line); }
-    li:last-child { padding-bottom: 0; }
-    .row { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: 0.1rem 1rem; }
-    .small { color: var(--ink-2); font-size: 0.875rem; }
-    .tag { font-size: 0.8rem; padding: 0.05rem 0.5rem; border: 1px solid var(--line); border-radius: 99px; color: var(--ink-2); }
-    code { font: 0.875em ui-monospace, 'SF Mono', Menlo, 'DejaVu Sans Mono', Consolas, monospace; }
-    button { font: inherit; min-height: 2.25rem; margin-top: 0.6rem; padding: 0.2rem 0.9rem; color: var(--ink); background: transparent; border: 1px solid var(--ink-2); border-radius: 8px; cursor: pointer; }
-    button:hover { background: var(--paper-2); }
-    summary { cursor: pointer; padding: 0.15rem 0; border-radius: 4px; color: var(--ink-2); font-size: 0.875rem; min-height: 24px; }
-    :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-    .failed { color: var(--bad); }
-  `;
+  protected get service(): string {
+    return (this.baseUrl || SERVICE).replace(/\/+$/, '');
+  }
+
+  protected t = (key: MessageKey, values?: Record<string, string | number>): string =>
+    this.translation?.text(key, values) ?? '';
 
   override willUpdate(changed: Map<string, unknown>): void {
-    if (changed.has('token') || changed.has('baseUrl')) void this.#load();
+    if (['token', 'tokenUrl', 'getToken', 'baseUrl', 'lang'].some((name) => changed.has(name))) {
+      this.#renewed = '';
+      void this.#begin();
+    }
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.hasUpdated && this.#leaving.signal.aborted) void this.#begin();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#request?.abort();
+    this.#leaving.abort();
   }
 
-  async #load(): Promise<void> {
-    this.#request?.abort();
-    this.state = { is: 'waiting' };
-    if (this.token === '') return;
-    const asked = new AbortController();
-    this.#request = asked;
+  async #begin(): Promise<void> {
+    this.#leaving.abort();
+    this.#leaving = new AbortController();
+    const { signal } = this.#leaving;
+    this.state = 'waiting';
     try {
-      const response = await fetch(`${(this.baseUrl || SERVICE).replace(/\/+$/, '')}/v1/widgets/${this.widget}`, {
-        headers: { authorization: `Bearer ${this.token}` },
-        // The token is the only credential.
-        credentials: 'omit',
-        signal: asked.signal,
-      });
-      const body = await response.json();
-      if (response.ok) this.state = { is: 'shown', answer: body };
-      else this.#fail(errorMessage(response.status, body.message), body.request_id);
-      if (response.status === 401)
-        this.dispatchEvent(new CustomEvent('ibid-token-ended', { bubbles: true, composed: true }));
-    } catch (cause) {
-      if (asked.signal.aborted) return;
-      // Browsers do not tell scripts whether the connection failed or CORS denied the reply.
-      const why = cause instanceof SyntaxError ? 'The reply did not come from the service.' : UNREACHABLE;
-      this.#fail(why, '');
+      await this.#translate();
+      if (this.token !== '' || this.tokenUrl !== '' || this.getToken !== undefined) await this.reload();
+    } catch (error) {
+      if (signal.aborted) return;
+      const isKnown = error instanceof WidgetError;
+      if (!isKnown) reportError(error);
+      const failure = isKnown ? error : new WidgetError(0, '', '', '');
+      this.state = failure;
+      this.#tellFailure(failure);
     }
   }
 
-  #fail(why: string, request_id = ''): void {
-    this.state = { is: 'failed', why, request_id };
+  async #translate(): Promise<void> {
+    const page = this.closest('[lang]')?.getAttribute('lang') ?? '';
+    const wishes = [this.lang, this.preferredLanguage, page, ...navigator.languages].filter((tag) => tag !== '');
+    const timeZone = this.translation?.timeZone;
+    this.translation = await openTranslation(wishes);
+    this.translation.timeZone = timeZone;
+    this.requestUpdate();
+  }
+
+  protected async prefer(language: string, timeZone: string): Promise<void> {
+    if (this.translation) this.translation.timeZone = timeZone || undefined;
+    if (language === this.preferredLanguage) return;
+    this.preferredLanguage = language;
+    await this.#translate();
+  }
+
+  /** Reads the widget's record and the rest again. */
+  protected async reload(): Promise<void> {
+    const answer = await this.call<Answer>('GET', '');
+    await this.load(answer);
+    this.answer = answer;
+    this.state = 'shown';
+  }
+
+  protected call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+    const tokens = { token: () => this.#renewed || this.token, renew: () => this.#renew() };
+    const address = `${this.service}/v1/widgets/${this.widget}`;
+    return new WidgetApi(address, tokens, this.#leaving.signal).call<T>(method, path, body);
+  }
+
+  #renew(): Promise<string> | undefined {
+    const { getToken, tokenUrl } = this;
+    if (getToken === undefined && tokenUrl === '') return undefined;
+    const asked = getToken ? getToken() : askForToken(new URL(tokenUrl, document.baseURI), this.widget);
+    return asked.then((token) => (this.#renewed = token));
+  }
+
+  /** Does what the user wants, one thing at a time; then everything is read again. Returns whether it was done. */
+  protected async act(method: Method, path: string, body?: unknown, done: MessageKey = 'saved'): Promise<unknown> {
+    if (this.#isBusy) return undefined;
+    this.#isBusy = true;
+    this.requestUpdate();
+    try {
+      const reply = (await this.call(method, path, body)) ?? true;
+      this.#tell<WidgetChange>('ibid:changed', { widget: this.widget, method, path });
+      await this.#reloadAfter(done);
+      return reply;
+    } catch (error) {
+      this.fail(error);
+      return undefined;
+    } finally {
+      this.#isBusy = false;
+      this.requestUpdate();
+    }
+  }
+
+  async #reloadAfter(done: MessageKey): Promise<void> {
+    try {
+      await this.reload();
+      this.notify({ text: this.t(done) });
+    } catch (error) {
+      if (!(error instanceof WidgetError)) throw error;
+      // What was done may have ended what the user may see: they have left, or given up their role.
+      this.state = error;
+      this.#tellFailure(error);
+    }
+  }
+
+  /** Asks again before something is done that cannot simply be taken back. */
+  protected ask(text: string, action: string, confirmed: () => Promise<unknown>): void {
+    this.#question = { text, action, confirmed: async () => void (await confirmed()) };
+    this.requestUpdate();
+    void this.updateComplete.then(() => this.#dialog?.showModal());
+  }
+
+  /** Shows a failure of an act, and tells the page. Errors that are none of the service are thrown again. */
+  protected fail(error: unknown): void {
+    if (this.#leaving.signal.aborted) return;
+    if (!(error instanceof WidgetError)) throw error;
+    this.notify({ text: this.messageOf(error), failure: error });
+    this.#tellFailure(error);
+  }
+
+  protected notify(notice: { text: string; failure?: WidgetError }): void {
+    this.#notice = notice;
+    this.requestUpdate();
+    // What had the focus may be gone with the row that it was in.
+    void this.updateComplete.then(() => {
+      if (!this.shadowRoot?.activeElement) this.shadowRoot?.querySelector<HTMLElement>('.notice')?.focus();
+    });
+  }
+
+  protected messageOf({ status, code, message }: WidgetError): string {
+    if (status === 0) return this.t('error_unreachable');
+    if (status === 401) return this.t('error_expired');
+    return this.translation?.find(`error_${code}`) ?? (message || this.t('error_other'));
+  }
+
+  get #dialog(): HTMLDialogElement | null | undefined {
+    return this.shadowRoot?.querySelector('dialog');
+  }
+
+  #tellFailure(failure: WidgetError): void {
+    const { status, code, request_id } = failure;
+    const message = this.messageOf(failure);
+    this.#tell<WidgetFailure>('ibid:error', { widget: this.widget, status, code, message, request_id });
+    if (status === 401) this.dispatchEvent(new CustomEvent('ibid-token-ended', { bubbles: true, composed: true }));
+  }
+
+  #tell<Detail>(name: string, detail: Detail): void {
+    this.dispatchEvent(new CustomEvent(name, { bubbles: true, composed: true, detail }));
   }
 
   override render(): TemplateResult {
-    const { state } = this;
-    if (state.is === 'shown') return this.renderAnswer(state.answer);
-    if (state.is === 'waiting')
-      return html`<p class="small" role="status">${this.token === '' ? 'This needs a token to be shown.' : 'One moment…'}</p>`;
-    return html`<div role="alert"><p class="failed">${state.why}</p>${state.request_id === '' ? '' : html`<p class="small">Request <code>${state.request_id}</code></p>`}</div>
-      <button type="button" @click=${() => this.#load()}>Try again</button>`;
+    const { state, translation } = this;
+    const dir = translation?.dir ?? 'ltr';
+    const body =
+      state === 'shown'
+        ? html`${this.#renderNotice()}${this.renderAnswer()}${this.#renderDialog()}`
+        : state === 'waiting'
+          ? html`<p class="small" role="status">${this.t(this.#hasSource ? 'waiting' : 'no_token')}</p>`
+          : this.#renderFailure(state);
+    return html`<div part="widget" lang=${translation?.language ?? 'en'} dir=${dir} aria-busy=${String(this.#isBusy)}>${body}</div>`;
+  }
+
+  get #hasSource(): boolean {
+    return this.token !== '' || this.tokenUrl !== '' || this.getToken !== undefined;
+  }
+
+  #renderNotice(): TemplateResult {
+    const { text, failure } = this.#notice;
+    const request = failure?.request_id
+      ? html` <span class="small">${this.t('request')} <code>${failure.request_id}</code></span>`
+      : nothing;
+    return html`<p class="notice ${failure ? 'failed' : ''}" part="notice" tabindex="-1" role=${failure ? 'alert' : 'status'}>${text}${request}</p>`;
+  }
+
+  #renderFailure(failure: WidgetError): TemplateResult {
+    return html`<div role="alert" part="notice"><p class="failed">${this.messageOf(failure)}</p>
+      ${failure.request_id === '' ? nothing : html`<p class="small">${this.t('request')} <code>${failure.request_id}</code></p>`}</div>
+      <button type="button" part="button" @click=${() => void this.#begin()}>${this.t('try_again')}</button>`;
+  }
+
+  #renderDialog(): TemplateResult {
+    const { text = '', action = '' } = this.#question ?? {};
+    const confirm = () => {
+      this.#dialog?.close();
+      void this.#question?.confirmed();
+    };
+    return html`<dialog part="dialog" aria-labelledby="question">
+      <p id="question">${text}</p>
+      <div class="row"><button type="button" part="button" autofocus @click=${() => this.#dialog?.close()}>${this.t('cancel')}</button>
+      <button type="button" class="bad" part="button danger" @click=${confirm}>${action}</button></div></dialog>`;
   }
 }
 
-const UNREACHABLE = 'The service cannot be reached, or its workspace does not allow this site to show it.';
-
-function errorMessage(status: number, message: unknown): string {
-  if (status === 401) return 'This view has expired. Load the page again.';
-  if (status === 403) return 'You do not have access to this. Ask an admin of the workspace.';
-  return typeof message === 'string' ? message : 'That did not work.';
+/** Errors: WidgetError where the page's own server does not answer a token. */
+async function askForToken(address: URL, widget: string): Promise<string> {
+  const body = JSON.stringify({ widget, origin: location.origin });
+  try {
+    const response = await fetch(address, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const { token } = await response.json();
+    if (response.ok && typeof token === 'string') return token;
+    throw new WidgetError(response.status, '', '', '');
+  } catch (error) {
+    if (error instanceof WidgetError) throw error;
+    throw new WidgetError(0, '', '', '');
+  }
 }
 
-/** A date in the reader's time zone and language. */
-export function formatDay(at: string): string {
-  return new Date(at).toLocaleDateString([], { dateStyle: 'medium' });
+/** The fields of a form that was submitted; the browser's own submission is stopped. */
+export function fieldsOf(event: SubmitEvent): FormData {
+  event.preventDefault();
+  return new FormData(event.currentTarget as HTMLFormElement);
+}
+
+export function define(name: string, element: CustomElementConstructor): void {
+  // A page may load the module twice, even from two versions of the service; the first definition stays.
+  if (!customElements.get(name)) customElements.define(name, element);
 }

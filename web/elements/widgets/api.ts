@@ -1,0 +1,73 @@
+/** A refusal of the service, or that it could not be reached (status 0). */
+export class WidgetError extends Error {
+  readonly status: number;
+  /** The API's code; '' where there is none. */
+  readonly code: string;
+  readonly request_id: string;
+
+  constructor(status: number, code: string, message: string, request_id: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.request_id = request_id;
+  }
+}
+
+export interface TokenSource {
+  /** The token at hand; '' for none. */
+  token(): string;
+  /** Gets another one; undefined where the page has said no way to. */
+  renew(): Promise<string> | undefined;
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** Calls the endpoints of one widget. The token is the only credential; one that has expired is renewed once. */
+export class WidgetApi {
+  readonly #address: string;
+  readonly #tokens: TokenSource;
+  readonly #signal: AbortSignal;
+
+  constructor(address: string, tokens: TokenSource, signal: AbortSignal) {
+    this.#address = address;
+    this.#tokens = tokens;
+    this.#signal = signal;
+  }
+
+  /** Errors: WidgetError; AbortError where the widget has left the page. */
+  async call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+    const first = this.#tokens.token() || (await this.#tokens.renew());
+    const response = await this.#send(first ?? '', method, path, body);
+    if (response.status !== 401) return read<T>(response);
+    const next = this.#tokens.renew();
+    if (next === undefined) return read<T>(response);
+    return read<T>(await this.#send(await next, method, path, body));
+  }
+
+  async #send(token: string, method: Method, path: string, body: unknown): Promise<Response> {
+    try {
+      return await fetch(this.#address + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        credentials: 'omit',
+        signal: this.#signal,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    } catch (cause) {
+      if (this.#signal.aborted) throw cause;
+      // Browsers do not tell scripts whether the connection failed or CORS denied the reply.
+      throw new WidgetError(0, '', '', '');
+    }
+  }
+}
+
+async function read<T>(response: Response): Promise<T> {
+  if (response.status === 204) return undefined as T;
+  const body = await response.json().catch(() => undefined);
+  if (response.ok && body !== undefined) return body;
+  const { error = '', message = '', request_id = '' } = body ?? {};
+  throw new WidgetError(response.status, error, message, request_id);
+}

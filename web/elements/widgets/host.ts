@@ -1,0 +1,13 @@
+import type { Method } from './api.ts';
+import type { MessageKey, Translation } from './translate.ts';
+
+/** What a section of a widget gets from the element that it is in. */
+export interface Host {
+  t(key: MessageKey, values?: Record<string, string | number>): string;
+  translation(): Translation | undefined;
+  call<T>(method: Method, path: string, body?: unknown): Promise<T>;
+  act(method: Method, path: string, body?: unknown, done?: MessageKey): Promise<unknown>;
+  ask(text: string, action: string, confirmed: () => Promise<unknown>): void;
+  fail(error: unknown): void;
+  update(): void;
+}

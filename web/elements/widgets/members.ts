@@ -1,0 +1,130 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Host } from './host.ts';
+import { fieldsOf } from './widget.ts';
+
+export interface Member {
+  membership_id: string;
+  user_id: string;
+  display_name: string;
+  email: string;
+  role: string;
+  status: string;
+}
+
+export interface Members {
+  members: Member[];
+  invitations: { invitation_id: string; email: string; role: string; expires_at: string }[];
+}
+
+export interface Role {
+  slug: string;
+  name: string;
+  permissions: string[];
+}
+
+/** The members and invitations of a workspace; `grantable`: the roles that the user may give, none who may not manage. */
+export class MembersSection {
+  readonly #host: Host;
+  members: Members = { members: [], invitations: [] };
+  roles: Role[] = [];
+  grantable: Role[] = [];
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  render(): TemplateResult {
+    const { t } = this.#host;
+    const { members, invitations } = this.members;
+    const canManage = this.grantable.length > 0;
+    return html`<h3 part="heading">${t('members')}</h3>
+      <ul>${members.map((it) => this.#renderMember(it, canManage && this.#isGrantable(it.role)))}</ul>
+      ${canManage ? this.#renderInvite() : nothing}
+      ${
+        invitations.length === 0
+          ? nothing
+          : html`<h3 part="heading">${t('invitations')}</h3>
+        <ul>${invitations.map((it) => this.#renderInvitation(it, canManage && this.#isGrantable(it.role)))}</ul>`
+      }`;
+  }
+
+  #isGrantable(slug: string): boolean {
+    return this.grantable.some((role) => role.slug === slug);
+  }
+
+  roleName(slug: string): string {
+    return this.#host.translation()?.find(`role_${slug}`) ?? this.roles.find((it) => it.slug === slug)?.name ?? slug;
+  }
+
+  #renderOptions(chosen: string): TemplateResult[] {
+    return this.grantable.map(
+      ({ slug }) => html`<option value=${slug} ?selected=${slug === chosen}>${this.roleName(slug)}</option>`,
+    );
+  }
+
+  #renderMember(member: Member, canChange: boolean): TemplateResult {
+    const { t, ask, act } = this.#host;
+    const { membership_id, display_name, email, role, status } = member;
+    const name = display_name || email;
+    const path = `/members/${membership_id}`;
+    const changeRole = (event: Event) => {
+      const select = event.currentTarget as HTMLSelectElement;
+      const wanted = select.value;
+      select.value = role;
+      ask(t('ask_role', { name, role: this.roleName(wanted) }), t('change_role'), () =>
+        act('PATCH', path, { role: wanted }),
+      );
+    };
+    const remove = () =>
+      ask(t('ask_remove_member', { name }), t('remove'), () => act('DELETE', path, undefined, 'member_removed'));
+    const deactivate = () =>
+      ask(t('ask_deactivate', { name }), t('deactivate'), () => act('POST', `${path}/deactivate`));
+    const isActive = status === 'active';
+    return html`<li class="row" part="row"><div><p>${name} ${isActive ? nothing : html`<span class="tag" part="tag">${t('inactive')}</span>`}</p><p class="small">${email}</p></div>
+      <div class="row">${
+        canChange
+          ? html`${isActive ? html`<select class="role" part="input" aria-label=${t('role_of', { name })} .value=${role} @change=${changeRole}>${this.#renderOptions(role)}</select>` : nothing}
+        ${
+          isActive
+            ? html`<button type="button" part="button" aria-label=${t('deactivate_named', { name })} @click=${deactivate}>${t('deactivate')}</button>`
+            : html`<button type="button" part="button" aria-label=${t('reactivate_named', { name })} @click=${() => void act('POST', `${path}/reactivate`)}>${t('reactivate')}</button>`
+        }
+        <button type="button" class="bad" part="button danger" aria-label=${t('remove_named', { name })} @click=${remove}>${t('remove')}</button>`
+          : html`<span class="tag" part="tag">${this.roleName(role)}</span>`
+      }</div></li>`;
+  }
+
+  #renderInvite(): TemplateResult {
+    const { t, act } = this.#host;
+    const invite = async (event: SubmitEvent) => {
+      const form = event.currentTarget as HTMLFormElement;
+      const fields = fieldsOf(event);
+      const body = { email: fields.get('email'), role: fields.get('role') };
+      if (await act('POST', '/members/invite', body, 'invited')) form.reset();
+    };
+    return html`<form class="fields" part="form" aria-label=${t('invite')} @submit=${invite}>
+      <label>${t('email')}<input part="input" name="email" type="email" required maxlength="254" autocomplete="off"></label>
+      <label>${t('role')}<select part="input" name="role">${this.#renderOptions('member')}</select></label>
+      <button class="main" part="button">${t('invite')}</button></form>`;
+  }
+
+  #renderInvitation(
+    { invitation_id, email, role, expires_at }: Members['invitations'][number],
+    canChange: boolean,
+  ): TemplateResult {
+    const { t, ask, act, translation } = this.#host;
+    const path = `/invitations/${invitation_id}`;
+    const revoke = () =>
+      ask(t('ask_revoke_invitation', { email }), t('revoke'), () =>
+        act('POST', `${path}/revoke`, undefined, 'invitation_revoked'),
+      );
+    return html`<li class="row" part="row"><div><p>${email} <span class="tag" part="tag">${this.roleName(role)}</span></p>
+        <p class="small">${t('ends', { time: translation()?.day(expires_at) ?? '' })}</p></div>
+      ${
+        canChange
+          ? html`<div class="row"><button type="button" part="button" aria-label=${t('resend_named', { name: email })} @click=${() => void act('POST', `${path}/resend`, undefined, 'invited')}>${t('resend')}</button>
+        <button type="button" class="bad" part="button danger" aria-label=${t('revoke_named', { name: email })} @click=${revoke}>${t('revoke')}</button></div>`
+          : nothing
+      }</li>`;
+  }
+}
