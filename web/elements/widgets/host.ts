@@ -1,5 +1,6 @@
 import type { Method } from './api.ts';
-import type { MessageKey, Translation } from './translate.ts';
+import type { MessageKey } from './messages/messages.ts';
+import type { Translation } from './translate.ts';
 
 /** What a section of a widget gets from the element that it is in. */
 export interface Host {

@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from 'lit';
-import type { MessageKey } from './translate.ts';
+import type { MessageKey } from './messages/messages.ts';
 import { fieldsOf } from './widget.ts';
 
 interface OriginsHost {

@@ -1,8 +1,4 @@
-import type { en } from './messages/en.ts';
-
-export type MessageKey = keyof typeof en;
-/** A catalogue of messages; values of `{name}` are filled in. */
-export type Messages = Record<MessageKey, string>;
+import type { MessageKey, Messages } from './messages/messages.ts';
 
 const CATALOGUES: Record<string, () => Promise<Messages>> = {
   en: async () => (await import('./messages/en.ts')).en,
@@ -62,9 +58,9 @@ export class Translation {
   }
 }
 
-/** The first of the wishes (language tags, by priority) that there is a catalogue for; English where there is none. */
-export async function openTranslation(wishes: readonly string[]): Promise<Translation> {
-  const languages = wishes.map((tag) => tag.toLowerCase().split('-')[0] ?? '');
+/** The first of the preferred languages (tags, by priority) that there is a catalogue for; English where there is none. */
+export async function openTranslation(preferred: readonly string[]): Promise<Translation> {
+  const languages = preferred.map((tag) => tag.toLowerCase().split('-')[0] ?? '');
   const language = languages.find((it) => it in CATALOGUES) ?? 'en';
   return new Translation(language, await (CATALOGUES[language] as () => Promise<Messages>)());
 }

@@ -1,7 +1,8 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { type Method, WidgetApi, WidgetError } from './api.ts';
+import type { MessageKey } from './messages/messages.ts';
 import { styles } from './styles.ts';
-import { type MessageKey, openTranslation, type Translation } from './translate.ts';
+import { openTranslation, type Translation } from './translate.ts';
 
 /** What the page is told after a change (`ibid:changed`). */
 export interface WidgetChange {
@@ -65,7 +66,8 @@ export abstract class Widget<Answer> extends LitElement {
   #renewed = '';
   #question: Question | undefined;
   #notice: { text: string; failure?: WidgetError } = { text: '' };
-  #isBusy = false;
+  /** The last act that has been begun, and what it is. */
+  #acting: { what: string; ended: Promise<unknown> } | undefined;
 
   /** The widget's name in the API. */
   protected abstract readonly widget: string;
@@ -126,9 +128,9 @@ export abstract class Widget<Answer> extends LitElement {
 
   async #translate(): Promise<void> {
     const page = this.closest('[lang]')?.getAttribute('lang') ?? '';
-    const wishes = [this.lang, this.preferredLanguage, page, ...navigator.languages].filter((tag) => tag !== '');
+    const preferred = [this.lang, this.preferredLanguage, page, ...navigator.languages].filter((tag) => tag !== '');
     const timeZone = this.translation?.timeZone;
-    this.translation = await openTranslation(wishes);
+    this.translation = await openTranslation(preferred);
     this.translation.timeZone = timeZone;
     this.requestUpdate();
   }
@@ -161,23 +163,36 @@ export abstract class Widget<Answer> extends LitElement {
     return asked.then((token) => (this.#renewed = token));
   }
 
-  /** Does what the user wants, one thing at a time; then everything is read again. Returns whether it was done. */
+  /**
+   * Does what the user wants, one thing after the other, and reads everything again. Answers the reply; undefined for what failed,
+   * and for what is being done already.
+   */
   protected async act(method: Method, path: string, body?: unknown, done: MessageKey = 'saved'): Promise<unknown> {
-    if (this.#isBusy) return undefined;
-    this.#isBusy = true;
+    const what = JSON.stringify([method, path, body]);
+    if (this.#acting?.what === what) return undefined;
+    const before = this.#acting?.ended;
+    const acting = { what, ended: Promise.allSettled([before]).then(() => this.#do(method, path, body, done)) };
+    this.#acting = acting;
     this.requestUpdate();
     try {
-      const reply = (await this.call(method, path, body)) ?? true;
-      this.#tell<WidgetChange>('ibid:changed', { widget: this.widget, method, path });
-      await this.#reloadAfter(done);
-      return reply;
+      return await acting.ended;
+    } finally {
+      if (this.#acting === acting) this.#acting = undefined;
+      this.requestUpdate();
+    }
+  }
+
+  async #do(method: Method, path: string, body: unknown, done: MessageKey): Promise<unknown> {
+    let reply: unknown;
+    try {
+      reply = (await this.call(method, path, body)) ?? true;
     } catch (error) {
       this.fail(error);
       return undefined;
-    } finally {
-      this.#isBusy = false;
-      this.requestUpdate();
     }
+    this.#tell<WidgetChange>('ibid:changed', { widget: this.widget, method, path });
+    await this.#reloadAfter(done);
+    return reply;
   }
 
   async #reloadAfter(done: MessageKey): Promise<void> {
@@ -246,7 +261,7 @@ export abstract class Widget<Answer> extends LitElement {
         : state === 'waiting'
           ? html`<p class="small" role="status">${this.t(this.#hasSource ? 'waiting' : 'no_token')}</p>`
           : this.#renderFailure(state);
-    return html`<div part="widget" lang=${translation?.language ?? 'en'} dir=${dir} aria-busy=${String(this.#isBusy)}>${body}</div>`;
+    return html`<div part="widget" lang=${translation?.language ?? 'en'} dir=${dir} aria-busy=${String(this.#acting !== undefined)}>${body}</div>`;
   }
 
   get #hasSource(): boolean {
@@ -275,7 +290,7 @@ export abstract class Widget<Answer> extends LitElement {
     };
     return html`<dialog part="dialog" aria-labelledby="question">
       <p id="question">${text}</p>
-      <div class="row"><button type="button" part="button" autofocus @click=${() => this.#dialog?.close()}>${this.t('cancel')}</button>
+      <div class="row"><button type="button" part="button" @click=${() => this.#dialog?.close()}>${this.t('cancel')}</button>
       <button type="button" class="bad" part="button danger" @click=${confirm}>${action}</button></div></dialog>`;
   }
 }

@@ -1,4 +1,4 @@
-import type { Messages } from '../translate.ts';
+import type { Messages } from './messages.ts';
 
 /** The messages in Spanish. */
 export const es: Messages = {
