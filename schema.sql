@@ -248,6 +248,21 @@ begin
   return null;
 end $function$;
 
+-- For the scheduler: workspaces whose subscription is compared with the provider: once a day, and sooner where a message of the provider would be due.
+CREATE OR REPLACE FUNCTION public.customers_to_sync()
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select null::text, c.workspace_id from billing_customers c left join subscriptions s on s.workspace_id = c.workspace_id
+  where c.synced_at is null or c.synced_at < now() - interval '1 day'
+    or (c.checkout_opened_at > now() - interval '1 day' and s.workspace_id is null and c.synced_at < now() - interval '1 minute')
+    or (s.subscription_id <> '' and s.period_end <= now() and c.synced_at < now() - interval '10 minutes')
+    or (s.writes_end_at <= now() and s.dunning_step <> 'read_only')
+    or (s.writes_end_at <= now() + interval '3 days' and s.dunning_step = 'payment_failed')
+$function$;
+
 -- For the scheduler: wikis that were deleted and whose content is still there.
 CREATE OR REPLACE FUNCTION public.deleted_wikis()
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -255,6 +270,22 @@ CREATE OR REPLACE FUNCTION public.deleted_wikis()
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select k.wiki_id, k.workspace_id from wikis k where k.workspace_id is null $function$;
+
+-- Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.
+CREATE OR REPLACE FUNCTION public.enqueue_seat_sync()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into background_jobs (name, lane, key, workspace_id, input)
+  select 'sync-subscription', 'billing', c.workspace_id, c.workspace_id, '{}'
+  from billing_customers c join workspaces w on w.workspace_id = c.workspace_id
+  where c.workspace_id = case when tg_op = 'DELETE' then old.workspace_id else new.workspace_id end
+  on conflict do nothing;
+  return null;
+end $function$;
 
 -- The name of a file as a title, in lower case.
 CREATE OR REPLACE FUNCTION public.file_title_key(filename text)
@@ -298,6 +329,16 @@ CREATE OR REPLACE FUNCTION public.is_open_job(status text, kind text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$ select status in ('queued', 'running') and kind <> 'reindex' $function$;
+
+-- Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.
+CREATE OR REPLACE FUNCTION public.is_read_only(workspace text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
+$function$;
 
 -- Statements of the service itself, which no tenant asked for: the queue, sign-in.
 CREATE OR REPLACE FUNCTION public.is_service()
@@ -664,16 +705,6 @@ AS $function$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $function$;
 
--- For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.
-CREATE OR REPLACE FUNCTION public.search_backlog(OUT documents bigint, OUT oldest_seconds double precision)
- RETURNS record
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
-$function$;
-
 -- Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.
 CREATE OR REPLACE FUNCTION public.set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
  RETURNS void
@@ -988,8 +1019,6 @@ create table audit_events (
   target_id        text                      collate "C" not null,
   before           jsonb                     not null default '{}'::jsonb,
   after            jsonb                     not null default '{}'::jsonb,
-  widget           text                      collate "C" not null default ''::text,
-  widget_origin    text                      collate "C" not null default ''::text,
   PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, event_id);
@@ -1072,19 +1101,22 @@ create policy of_the_service on background_jobs for all
 create policy tenants_add on background_jobs for insert
   with check ((((wiki_id IS NOT NULL) OR (workspace_id IS NOT NULL) OR (user_id IS NOT NULL)) AND ((wiki_id IS NULL) OR (wiki_id = ( SELECT own_wiki()))) AND ((workspace_id IS NULL) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))) AND ((user_id IS NULL) OR (user_id = ( SELECT own_user())))));
 
--- How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.
-create table backup_status (
-  the_only        boolean                   not null default true,
-  last_outcome    text                      not null,
-  last_ended_at   timestamp with time zone  not null default now(),
-  last_error      text                      not null default ''::text,
-  last_backup_id  text,
-  last_made_at    timestamp with time zone,
-  PRIMARY KEY (the_only),
-  CHECK (the_only),
-  CHECK ((last_outcome = ANY (ARRAY['succeeded'::text, 'incomplete'::text, 'failed'::text])))
+-- The customer of a workspace at the payment provider. revision: counts changes of its subscription, so that a request to the provider can be repeated safely. changing_until: a change is being made by one process. synced_at: when the provider was asked for what subscriptions has.
+create table billing_customers (
+  workspace_id        text                      collate "C" not null,
+  customer_id         text                      collate "C" not null,
+  revision            bigint                    not null default 0,
+  changing_until      timestamp with time zone,
+  checkout_opened_at  timestamp with time zone,
+  synced_at           timestamp with time zone,
+  PRIMARY KEY (workspace_id),
+  UNIQUE (customer_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
-grant select on backup_status to ibid_service;
+grant delete, insert, select, update on billing_customers to ibid_service;
+alter table billing_customers enable row level security;
+create policy of_the_workspaces on billing_customers for all
+  using (((workspace_id = ANY (( SELECT own_workspaces())::text[])) OR ( SELECT is_service())));
 
 -- A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.
 create table blobs (
@@ -1397,6 +1429,7 @@ CREATE INDEX memberships_by_workspace ON memberships USING btree (workspace_id);
 CREATE CONSTRAINT TRIGGER owner_on_change AFTER UPDATE OF role, status, workspace_id ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text) AND ((new.role <> 'owner'::text) OR (new.status <> 'active'::text) OR (new.workspace_id <> old.workspace_id)))) EXECUTE FUNCTION refuse_without_owner();
 CREATE CONSTRAINT TRIGGER owner_on_join AFTER INSERT ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.role <> 'owner'::text) OR (new.status <> 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
 CREATE CONSTRAINT TRIGGER owner_on_leave AFTER DELETE ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
+CREATE TRIGGER seat_sync AFTER INSERT OR DELETE OR UPDATE OF status, workspace_id ON memberships FOR EACH ROW EXECUTE FUNCTION enqueue_seat_sync();
 CREATE TRIGGER seats AFTER INSERT OR UPDATE OF status, workspace_id ON memberships FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
 grant delete, insert, select, update on memberships to ibid_service;
 alter table memberships enable row level security;
@@ -1407,7 +1440,6 @@ create policy of_the_workspaces on memberships for all
 create table migrations (
   name        text                      not null,
   applied_at  timestamp with time zone  not null default now(),
-  works_with  text                      collate "C",
   PRIMARY KEY (name)
 );
 grant select on migrations to ibid_service;
@@ -1622,6 +1654,21 @@ grant delete, insert, select, update on passwords to ibid_service;
 alter table passwords enable row level security;
 create policy self on passwords for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
+-- Messages of the payment provider that were received, each once. Nothing in them is believed: they cause a question to the provider.
+create table payment_events (
+  event_id     text                      collate "C" not null,
+  type         text                      collate "C" not null,
+  customer_id  text                      collate "C" not null,
+  created_at   timestamp with time zone  not null,
+  received_at  timestamp with time zone  not null default now(),
+  PRIMARY KEY (event_id)
+);
+CREATE INDEX payment_events_by_age ON payment_events USING btree (received_at);
+grant delete, insert, select on payment_events to ibid_service;
+alter table payment_events enable row level security;
+create policy of_the_service on payment_events for all
+  using (( SELECT is_service()));
 
 -- The limits of the plans, written at the start of the service from its catalogue and options. plan_id '': of every workspace, where its plan does not say otherwise. A limit of null is none.
 create table plan_limits (
@@ -1969,18 +2016,26 @@ create policy of_the_user on starred_pages for all
   using (((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))));
 
 -- The paid plan of a workspace, written by the payment provider. No row: none.
+-- The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_step: what the owners were told last.
 create table subscriptions (
-  workspace_id  text                      collate "C" not null,
-  plan_id       text                      collate "C" not null,
-  quantity      integer                   not null,
-  period_start  timestamp with time zone  not null,
-  period_end    timestamp with time zone  not null,
+  workspace_id          text                      collate "C" not null,
+  plan_id               text                      collate "C" not null,
+  quantity              integer                   not null,
+  period_start          timestamp with time zone  not null,
+  period_end            timestamp with time zone  not null,
+  subscription_id       text                      collate "C" not null default ''::text,
+  currency              text                      collate "C" not null default ''::text,
+  amount_due            bigint                    not null default 0,
+  cancel_at_period_end  boolean                   not null default false,
+  unpaid_since          timestamp with time zone,
+  writes_end_at         timestamp with time zone,
+  dunning_step          text                      collate "C" not null default ''::text,
   PRIMARY KEY (workspace_id),
   CHECK ((period_end > period_start)),
   CHECK ((quantity > 0)),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
-grant select on subscriptions to ibid_service;
+grant delete, insert, select, update on subscriptions to ibid_service;
 alter table subscriptions enable row level security;
 create policy of_the_workspaces on subscriptions for all
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
@@ -2107,8 +2162,6 @@ create table users (
   avatar_url         text                      not null default ''::text,
   last_workspace_id  text                      collate "C",
   created_at         timestamp with time zone  not null default now(),
-  language           text                      collate "C" not null default ''::text,
-  time_zone          text                      collate "C" not null default ''::text,
   PRIMARY KEY (user_id)
 );
 CREATE INDEX users_by_email ON users USING btree (email);

@@ -67,6 +67,14 @@ function networks(value: string): string[] {
   return list;
 }
 
+function webhookSecrets(value: string): string[] {
+  const secrets = value === '' ? [] : value.split(',').map((secret) => secret.trim());
+  if (secrets.length > 2 || !secrets.every((secret) => /^whsec_\w+$/.test(secret))) {
+    throw new Error('one or two secrets that begin with whsec_, with a comma between');
+  }
+  return secrets;
+}
+
 const oneOf =
   <T extends string>(...values: T[]) =>
   (value: string): T => {
@@ -153,6 +161,18 @@ export const OPTIONS = {
   ),
   MAIL_FROM: option('The sender of mail.', 'Ibid <ibid@localhost>', text),
   PLANS_FILE: option('A JSON file with the catalogue of plans.', '', optional),
+  STRIPE_SECRET_KEY: option(
+    'The secret key of a Stripe account that is paid for plans; empty: the operator sets them.',
+    '',
+    optional,
+  ),
+  STRIPE_WEBHOOK_SECRETS: option(
+    'The signing secret of the webhook endpoint at Stripe; two with a comma between while one is replaced.',
+    '',
+    webhookSecrets,
+  ),
+  STRIPE_AUTOMATIC_TAX: option('on: Stripe Tax computes taxes.', 'off', oneOf('on', 'off')),
+  STRIPE_API_URL: option('Another address of the Stripe API, for tests.', '', url('http:', 'https:')),
   ROLE: option(
     'all: the API and the jobs; web: the API alone; worker: the jobs alone.',
     'all',
@@ -240,7 +260,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       config[name] = read(value);
     } catch (error) {
       // The part before an @ may be a password.
-      problems.push(`${name} is "${value.replace(/^.*@/s, '…@')}", but takes ${(error as Error).message}`);
+      const shown = name.includes('SECRET') ? '…' : value.replace(/^.*@/s, '…@');
+      problems.push(`${name} is "${shown}", but takes ${(error as Error).message}`);
     }
   }
   if (config.OIDC_ISSUER !== undefined && config.OIDC_AUDIENCE === '' && config.OIDC_CLIENT_ID === '') {
@@ -256,6 +277,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if (config.BACKUP_SCHEDULE !== undefined && config.BACKUP_URL === undefined) {
     problems.push('BACKUP_SCHEDULE is set, so set BACKUP_URL to where backups are kept');
+  }
+  if (config.STRIPE_SECRET_KEY !== undefined && (config.STRIPE_WEBHOOK_SECRETS as string[]).length === 0) {
+    problems.push(
+      'STRIPE_SECRET_KEY is set, so set STRIPE_WEBHOOK_SECRETS to the signing secret of its webhook endpoint',
+    );
   }
   if (problems.length > 0) throw new ConfigError(`${problems.join('; ')}.`);
   return config as Config;

@@ -34,11 +34,18 @@ export interface Ids {
 /** The public address of the service of generated tests. */
 export const PUBLIC_URL = 'https://wiki.example.com';
 
-/** Endpoints that cannot succeed in a world with users, and their answers there; their own tests cover more. */
+/** Endpoints that cannot succeed in a world with users and without paid plans, and their answers there; their own tests cover more. */
 const NEVER_IN_A_WORLD: Record<string, number> = {
   'POST /v1/auth/first-owner': 401,
   // The callers of a world stay in it.
   'DELETE /v1/widgets/profile/members/:membership_id': 403,
+  ...Object.fromEntries(
+    ['checkout', 'change', 'cancel', 'resume', 'portal'].map((verb) => [
+      `POST /v1/organizations/:organization_id/billing/${verb}`,
+      409,
+    ]),
+  ),
+  'POST /v1/webhooks/stripe': 404,
 };
 
 /** The status of a valid request to the endpoint. */

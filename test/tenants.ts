@@ -528,6 +528,7 @@ const UNOWNED_TABLES = [
   'sign_in_links',
   'password_guesses',
   'openid_attempts',
+  'payment_events',
   'welcome_links',
 ];
 

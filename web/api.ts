@@ -29,6 +29,8 @@ export interface Api {
   /** A part of a list, and the `Link` header that leads on; "" on the last part. */
   list<T>(path: string): Promise<{ records: T[]; link: string }>;
   post<T>(path: string, body?: object): Promise<T>;
+  /** The same, with a header of the answer; "" where it has none. */
+  postForHeader<T>(path: string, body: object, name: string): Promise<{ body: T; header: string }>;
   put<T>(path: string, body?: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
@@ -53,7 +55,7 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
     ...credential,
   };
 
-  async function answerTo<T>(options: InjectOptions): Promise<{ body: T; link: string }> {
+  async function answerTo<T>(options: InjectOptions): Promise<{ body: T; header(name: string): string }> {
     const answer = await app.inject({
       remoteAddress: request.ip,
       ...options,
@@ -61,7 +63,7 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
     });
     if (answer.statusCode >= 400) throw new Problem(answer.statusCode, readJson(answer.payload));
     const body = (answer.payload === '' ? undefined : JSON.parse(answer.payload)) as T;
-    return { body, link: String(answer.headers.link ?? '') };
+    return { body, header: (name) => String(answer.headers[name] ?? '') };
   }
 
   const ask = async <T>(options: InjectOptions) => (await answerTo<T>(options)).body;
@@ -69,10 +71,14 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
   return {
     get: (url) => ask({ method: 'GET', url }),
     list: async <T>(url: string) => {
-      const { body, link } = await answerTo<T[]>({ method: 'GET', url });
-      return { records: body, link };
+      const { body, header } = await answerTo<T[]>({ method: 'GET', url });
+      return { records: body, link: header('link') };
     },
     post: (url, payload) => ask({ method: 'POST', url, ...(payload && { payload }) }),
+    postForHeader: async <T>(url: string, payload: object, name: string) => {
+      const { body, header } = await answerTo<T>({ method: 'POST', url, payload });
+      return { body, header: header(name) };
+    },
     put: (url, payload) => ask({ method: 'PUT', url, ...(payload && { payload }) }),
     patch: (url, payload) => ask({ method: 'PATCH', url, payload }),
     delete: (url) => ask({ method: 'DELETE', url }),

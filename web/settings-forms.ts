@@ -10,6 +10,9 @@ const ADVICE: Record<string, string> = {
   email_unavailable: 'Nothing was changed. Try again in a few minutes.',
   not_found: 'It may have been changed in the meantime: this page shows the current state.',
   conflict: 'It may have been changed in the meantime: this page shows the current state.',
+  preview_changed: 'Nothing was charged: look at the new preview.',
+  payment_declined: 'The payment method is changed at “Payment methods and invoices”.',
+  payment_required: 'Who manages the billing pays it on the page “Plan” of the settings.',
   rate_limited: 'Wait a while, then send it again.',
 };
 

@@ -1,4 +1,4 @@
-import { type ApiError, forbidden, notFound, unauthorized } from '../core/errors.ts';
+import { type ApiError, forbidden, notFound, paymentRequired, unauthorized } from '../core/errors.ts';
 import type { ContextDb, Query, ServiceDb } from '../db/db.ts';
 import type { RequestContext } from '../db/request-context.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
@@ -67,6 +67,8 @@ interface GuardContext {
   params: Record<string, string>;
   /** The business event of a writing endpoint: each write leaves an audit record of it in the same statement. */
   event: EventType | undefined;
+  /** Refused with 402 while the workspace is read-only because of an unpaid invoice. */
+  needsPayment: boolean;
   request_id: string;
   address: string;
   /** Called when the last use of a credential could not be recorded, which fails no request. */
@@ -129,7 +131,7 @@ interface Composer {
   write(work: Work, event: EventType): Sql;
 }
 
-function composerOf({ access, credential, params, request_id, address }: GuardContext): Composer {
+function composerOf({ access, credential, params, needsPayment, request_id, address }: GuardContext): Composer {
   const claims = credential.kind === 'widget' ? credential.claims : undefined;
   const origin = {
     credential_kind: credential.kind,
@@ -142,7 +144,7 @@ function composerOf({ access, credential, params, request_id, address }: GuardCo
     with caller as materialized (${callerCte(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
     access as materialized (${accessCte(access, params, credential)})`;
-  const status = statusOf(requestPath(access, credential, params));
+  const status = statusOf(requestPath(access, credential, params), needsPayment);
   return {
     ctes,
     read: (work) => sql`
@@ -248,9 +250,12 @@ function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
 }
 
 /** 404 where the path names nothing, 403 where row-level security hides the object from the caller. */
-function statusOf(path: RequestContext['path']): Sql {
+function statusOf(path: RequestContext['path'], needsPayment: boolean): Sql {
+  const allowed = needsPayment
+    ? raw('case when is_read_only((select workspace_id from access)) then 402 else 200 end')
+    : raw('200');
   return sql`case when not exists (select from caller) then 401
-      when exists (select from access) then 200
+      when exists (select from access) then ${allowed}
       when exists (select from target) or ${isKnown(path)} then 403 else 404 end`;
 }
 
@@ -275,5 +280,6 @@ function refuseUnless200(status: number | undefined): void {
   if (status === 401) throw unauthorized();
   if (status === 404) throw notFound();
   if (status === 403) throw forbidden();
+  if (status === 402) throw paymentRequired();
   if (status !== 200) throw new Error('the guard of a statement returned no status');
 }

@@ -11,6 +11,7 @@ export const deleteAutosave = endpoint({
   summary: 'Discard an own unsaved text',
   description: 'To be done when its text was saved as a page.',
   access: onWiki('pages:write'),
+  whenUnpaid: true,
   params: AutosaveParams,
   status: 204,
   reply: Type.Null(),

@@ -58,6 +58,8 @@ test('a catalogue of the operator replaces the default one, and what it leaves o
     unlimited: false,
     overage_allowed: false,
     checkout: 'subscription',
+    proration_behavior: 'create_prorations',
+    grace_days: 14,
   };
   assert.deepEqual(plan, expected);
   assert.deepEqual(others, []);

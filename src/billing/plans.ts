@@ -21,6 +21,11 @@ const PlanSchema = Type.Object(
     unlimited: Type.Boolean({ default: false }),
     overage_allowed: Type.Boolean({ default: false }),
     checkout: Type.Union([Type.Literal('none'), Type.Literal('subscription'), Type.Literal('contact_sales')]),
+    proration_behavior: Type.Union(
+      [Type.Literal('create_prorations'), Type.Literal('always_invoice'), Type.Literal('none')],
+      { default: 'create_prorations' },
+    ),
+    grace_days: Type.Integer({ minimum: 0, maximum: 365, default: 14 }),
     limits: Type.Optional(
       Type.Object(
         Object.fromEntries(
@@ -32,7 +37,6 @@ const PlanSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    stripe_price_id: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_]{1,255}$' })),
   },
   { additionalProperties: false },
 );

@@ -9,6 +9,7 @@ import { BACKUP_USAGE, runBackupCommand } from './backup.ts';
 import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
 import { MIGRATE_USAGE, runMigrateCommand } from './migrate.ts';
+import { PLAN_USAGE, runPlanCommand } from './plan.ts';
 import { openReport, openReportKey } from './verification-report.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
@@ -25,12 +26,14 @@ const USAGE = `Usage:
 ${BACKUP_USAGE}
 ${MIGRATE_USAGE}
 ${WORKSPACE_USAGE}
+${PLAN_USAGE}
 It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
 
 async function main(): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const [command, ...rest] = process.argv.slice(2);
+  if (command === 'plan') return runPlanCommand(readConfig(process.env), rest, print);
   if (command === 'workspace') return runWorkspaceCommand(readConfig(process.env), rest, print);
   if (command === 'migrate') return runMigrateCommand(readConfig(process.env), rest, print);
   if (['backup', 'restore', 'verify-backup', 'resume'].includes(command ?? '')) {

@@ -120,7 +120,14 @@ async function setControls(query: Query, workspace_id: string, assignment: Sql) 
   return { before: was.controls, after: became.controls };
 }
 
-async function record(query: Query, workspace_id: string, event: string, before: object, after: object): Promise<void> {
+/** Writes the audit record of a command. */
+export async function record(
+  query: Query,
+  workspace_id: string,
+  event: string,
+  before: object,
+  after: object,
+): Promise<void> {
   await query(sql`
     insert into audit_events (event_id, workspace_id, type, target_kind, target_id, credential_kind, credential_id, request_id,
       address, before, after)

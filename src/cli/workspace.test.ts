@@ -10,6 +10,7 @@ import type { AuditEvent } from '../audit/schema.ts';
 import { readConfig } from '../config.ts';
 import { sql } from '../db/sql.ts';
 import type { Job } from '../jobs/schema.ts';
+import { runPlanCommand } from './plan.ts';
 import { runWorkspaceCommand } from './workspace.ts';
 
 const METRICS_PORT = String(await freePort());
@@ -231,4 +232,48 @@ test('sign-out ends the sessions and widget tokens of the members of one workspa
   assert.deepEqual(await all(), [401, 401, 401, 200, 200]);
   const { kept, actual } = await counted(db, owner.workspace_id);
   assert.deepEqual(kept, actual);
+});
+
+test('plan sets the plan and the seats of a workspace without a payment, and online nothing is sold', async () => {
+  const owner = await world.owner();
+  const slug = await slugOf(owner);
+  const plan = async (...args: string[]) => {
+    const lines: string[] = [];
+    await runPlanCommand(readConfig(place), [slug, ...args], (line) => lines.push(line));
+    return lines.join('\n');
+  };
+  const billing = `/v1/organizations/${owner.workspace_id}/billing`;
+  assert.equal(await plan(), `${slug}: on no plan`);
+  assert.match(
+    await plan('team_annual', '--seats', '5', '--until', '2999-12-31'),
+    /team_annual, 5 seats, until 2999-12-31, set by the operator/,
+  );
+  const { body } = await owner.get(billing);
+  assert.deepEqual(
+    [body.plan_id, body.managed_by, body.paid_online, body.seats.granted],
+    ['team_annual', 'operator', false, 5],
+  );
+  for (const [path, sent] of [
+    ['checkout', { plan_id: 'team_annual' }],
+    ['portal', {}],
+    ['cancel', {}],
+    ['resume', {}],
+  ] as const) {
+    const refused = await owner.post(`${billing}/${path}`, sent);
+    assert.deepEqual([refused.status, refused.body.error], [409, 'billing_by_operator'], path);
+  }
+  const change = await owner.post(`${billing}/change`, { plan_id: 'business_annual', preview_hash: 'x' });
+  assert.equal(change.body.error, 'billing_by_operator');
+  assert.deepEqual((await owner.get(`${billing}/invoices`)).body, []);
+  assert.equal((await world.anonymous.post('/v1/webhooks/stripe', {})).status, 404);
+  await assert.rejects(plan('gold'), /there is no plan "gold"; the plans are free/);
+  await assert.rejects(plan('free', '--until', '2001-01-01'), /a day to come/);
+  await assert.rejects(plan('free', '--seats', '0'), /--seats is a whole number/);
+  assert.equal(await plan('none'), `${slug}: on no plan`);
+  const members = await owner.get(`/v1/workspaces/${owner.workspace_id}/members`);
+  assert.equal(members.body.seats.unlimited, true);
+  await db.query(sql`
+    insert into subscriptions (workspace_id, plan_id, quantity, subscription_id, period_start, period_end)
+    values (${owner.workspace_id}, 'team_annual', 1, 'sub_1', now(), now() + interval '1 year')`);
+  await assert.rejects(plan('none'), /end that at the payment provider first/);
 });

@@ -84,7 +84,8 @@ async function run(
   print(`${slug}: its jobs ${name === 'pause' ? 'wait until it is resumed' : 'go on'}`);
 }
 
-async function findWorkspace(db: Db, given: string): Promise<{ workspace_id: string; slug: string }> {
+/** By its id or slug. Errors: UsageError. */
+export async function findWorkspace(db: Db, given: string): Promise<{ workspace_id: string; slug: string }> {
   const [found] = await db.query<{ workspace_id: string; slug: string }>(sql`
     select workspace_id, slug from workspaces where workspace_id = ${given} or slug = ${given}`);
   if (!found)
@@ -106,7 +107,8 @@ function readChanges(values: Values): LimitChanges {
   return changes;
 }
 
-function wholeNumber(what: string, text: string, max: number): number {
+/** Errors: UsageError. */
+export function wholeNumber(what: string, text: string, max: number): number {
   const number = Number(text);
   if (!/^[1-9]\d*$/.test(text) || number > max) throw new UsageError(`${what} is a whole number from 1 to ${max}.`);
   return number;

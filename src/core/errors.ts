@@ -10,7 +10,11 @@ export const STATUS_OF = {
   unknown_role: 400,
   unknown_plan: 400,
   user_required: 400,
+  invalid_signature: 400,
+  foreign_event: 400,
   unauthorized: 401,
+  payment_required: 402,
+  payment_declined: 402,
   forbidden: 403,
   role_not_grantable: 403,
   key_is_workspace_bound: 403,
@@ -28,6 +32,13 @@ export const STATUS_OF = {
   idempotency_in_progress: 409,
   upload_state: 409,
   quota_exceeded: 409,
+  preview_changed: 409,
+  already_subscribed: 409,
+  not_subscribed: 409,
+  billing_by_operator: 409,
+  customer_missing: 409,
+  currency_mismatch: 409,
+  quantity_too_large: 409,
   precondition_failed: 412,
   payload_too_large: 413,
   uri_too_long: 414,
@@ -40,6 +51,7 @@ export const STATUS_OF = {
   checksum_mismatch: 460,
   internal_error: 500,
   billing_unavailable: 503,
+  plan_unpriced: 503,
   email_unavailable: 503,
   storage_unavailable: 503,
   identity_unavailable: 503,
@@ -109,6 +121,13 @@ export function seatLimitReached(cause?: unknown): ApiError {
   return new ApiError('seat_limit_reached', 'All seats are taken. Add seats, or remove a member or an invitation.', {
     cause,
   });
+}
+
+export function paymentRequired(): ApiError {
+  return new ApiError(
+    'payment_required',
+    'The workspace is read-only, because its invoice was not paid. Pay it on the page of the plan: writing goes on at once.',
+  );
 }
 
 export function lastOwner(cause?: unknown): ApiError {

@@ -86,7 +86,8 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
     }
     if (endpoint.body && isLarge(request)) await enterLarge(bodies, db, endpoint, request, reply);
     const { headers } = request.raw;
-    if (!endpoint.body && !endpoint.consumes && headers['content-type'] !== undefined) delete headers['content-type'];
+    const readsBody = endpoint.body || endpoint.consumes || endpoint.signedBody;
+    if (!readsBody && headers['content-type'] !== undefined) delete headers['content-type'];
     bodyTimeout(request, endpoint.consumes !== undefined);
   };
 }

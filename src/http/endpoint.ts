@@ -94,6 +94,10 @@ interface EndpointDefinition<
   event?: EventType;
   /** When the service has more to do than it can, it is refused before others are. */
   canWait?: true;
+  /**
+   * Works while the workspace is read-only because of an unpaid invoice: it pays, reads, takes away access or ends work.
+   */
+  whenUnpaid?: true;
   /** A rate limit in addition to the general one. */
   limit?: RateLimited['limit'];
   params?: Params;
@@ -106,6 +110,8 @@ interface EndpointDefinition<
    * stream of bytes whose position the request's headers give (tus).
    */
   consumes?: 'multipart' | 'bytes';
+  /** The body is JSON with a signature over its bytes: `body` is a Buffer, unread. */
+  signedBody?: true;
   /** Request headers of this endpoint, with their descriptions. */
   requestHeaders?: Record<string, string>;
   /** The body may hold a page's text, so the limit for such texts applies. */
@@ -152,6 +158,12 @@ export type Endpoint = EndpointDefinition<any, any, any, any>;
 /** Whether the endpoint takes an Idempotency-Key. */
 export function isIdempotent({ method, access, idempotent }: Endpoint): boolean {
   return (method === 'POST' || method === 'PATCH') && access.on !== 'anyone' && idempotent !== false;
+}
+
+/** Whether it is refused with 402 while its workspace is read-only: everything that writes there. */
+export function needsPayment({ method, access, whenUnpaid }: Endpoint): boolean {
+  const isWrite = method !== 'GET' && method !== 'OPTIONS';
+  return isWrite && whenUnpaid !== true && (access.on === 'workspace' || access.on === 'wiki');
 }
 
 /** Defines an endpoint: a value from which the server, openapi.json, access.txt and the generated tests are made. */

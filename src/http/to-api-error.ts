@@ -3,6 +3,7 @@ import {
   forbidden,
   lastOwner,
   notFound,
+  paymentRequired,
   seatLimitReached,
   unauthorized,
   unsupportedMediaType,
@@ -28,14 +29,19 @@ const QUERY_CANCELED = '57014';
 const CONFLICT_ERRORS = /^40(001|P01)$/;
 
 /** Refusals of `refuse(status)`, which fails a writing statement. */
-const REFUSED = /^IB(401|403|404)$/;
+const REFUSED: Record<string, () => ApiError> = {
+  IB401: unauthorized,
+  IB402: paymentRequired,
+  IB403: forbidden,
+  IB404: () => notFound(),
+};
 
 /** Converts any thrown value to the error for the client; its cause goes to the log. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const code = readCode(error);
-  const refused = REFUSED.exec(code);
-  if (refused) return refused[1] === '401' ? unauthorized() : refused[1] === '403' ? forbidden() : notFound();
+  const refused = REFUSED[code];
+  if (refused) return refused();
   if (error instanceof StorageUnavailable) return storageUnavailable(error);
   const kept = CONSTRAINT_ERRORS[code];
   if (kept) return kept(error);

@@ -1,6 +1,6 @@
 import type { Statements } from '../access/guard.ts';
 import { canGrant, findRole } from '../access/roles.ts';
-import { ApiError, forbidden, notFound } from '../core/errors.ts';
+import { ApiError, forbidden, notFound, paymentRequired } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { toWorkspace, type Workspace, type WorkspaceRow, workspaceColumns } from '../workspaces/schema.ts';
@@ -19,12 +19,14 @@ interface Facts extends SeatCounts {
   granted_permissions: string[] | null;
   member_status: 'active' | 'inactive' | null;
   inviter_role: string | null;
+  read_only: boolean;
 }
 
 /** The refusals of `joinWorkspace`, beside those of every endpoint. */
 export const JOIN_ERRORS = [
   'forbidden',
   'key_is_workspace_bound',
+  'payment_required',
   'not_found',
   'conflict',
   'already_member',
@@ -46,7 +48,7 @@ export async function joinWorkspace(tx: Statements, isIt: Sql): Promise<Workspac
       u.email_verified as own_email_verified, a.bound_workspace_id is not null as bound, a.granted as granted_permissions,
       (select m.status from memberships m where m.workspace_id = i.workspace_id and m.user_id = a.user_id) as member_status,
       (select m.role from memberships m where m.workspace_id = i.workspace_id and m.user_id = i.invited_by
-        and m.status = 'active') as inviter_role, ${seatColumns}
+        and m.status = 'active') as inviter_role, is_read_only(i.workspace_id) as read_only, ${seatColumns}
     from access a
     join users u on u.user_id = a.user_id
     join invitations i on ${isIt}
@@ -76,6 +78,7 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
     );
   if (!facts || facts.state === 'revoked' || facts.state === 'expired') throw notFound('invitation');
   if (!facts.own_email_verified || facts.own_email !== facts.email) throw forbidden();
+  if (facts.read_only) throw paymentRequired();
   if (facts.state !== 'pending') throw new ApiError('conflict', 'The invitation was accepted already.');
   if (facts.member_status === 'active')
     throw new ApiError('already_member', 'You are a member of this workspace already.');

@@ -12,6 +12,7 @@ export const revokeInvitation = endpoint({
   summary: 'Revoke an invitation',
   description: 'Its link opens nothing any more, and its seat is free.',
   access: onWorkspace('members:manage'),
+  whenUnpaid: true,
   event: 'invitation.revoked',
   params: Type.Object({ workspace_id: Id, invitation_id: Id }),
   reply: Invitation,

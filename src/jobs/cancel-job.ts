@@ -14,6 +14,7 @@ export const cancelJob = endpoint({
   summary: 'Cancel a job',
   description: 'What it has made stays. Its upload has failed, and can be retried.',
   access: onWiki('uploads:create'),
+  whenUnpaid: true,
   event: 'job.cancelled',
   params: Type.Object({ wiki_id: Id, job_id: Id }),
   reply: Job,

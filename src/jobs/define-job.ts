@@ -7,6 +7,7 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Limits } from '../http/services.ts';
 import type { Mail } from '../providers/mail/mail.ts';
+import type { Payments, Plan } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -23,6 +24,8 @@ export const LANES = {
   index: 2,
   /** Messages to a mail server, which may be slow. */
   mail: 4,
+  /** Requests to the payment provider. */
+  billing: 2,
   /** Removal of old data. */
   maintenance: 1,
   /** Backups, which may take hours. */
@@ -34,6 +37,9 @@ export type Lane = keyof typeof LANES;
 export interface JobServices {
   blobs: Blobs;
   mail: Mail;
+  payments: Payments;
+  /** The catalogue of plans. */
+  plans: readonly Plan[];
   /** Compiles files outside the request path, at lower CPU priority than page reads. */
   sandbox: Sandbox;
   /** Opens PDF, Word, EPUB and ZIP files in confined processes. */

@@ -11,6 +11,7 @@ export const revokeWorkspaceKey = endpoint({
   path: '/v1/workspaces/:workspace_id/api-keys/:key_id',
   summary: "Revoke a workspace's API key",
   access: onWorkspace('developers:manage'),
+  whenUnpaid: true,
   event: 'api_key.revoked',
   params: Type.Object({ workspace_id: Id, key_id: Id }),
   status: 204,

@@ -14,6 +14,7 @@ export const deactivateMember = endpoint({
   summary: 'Deactivate a member',
   description: 'The member loses all access and frees a seat. Deactivating an inactive member changes nothing.',
   access: onWorkspace('members:manage'),
+  whenUnpaid: true,
   event: 'organization_membership.updated',
   params: Type.Object({ workspace_id: Id, membership_id: Id }),
   reply: Member,

@@ -14,6 +14,7 @@ export const removeMember = endpoint({
   summary: 'Remove a member',
   description: 'Everybody may remove themselves, which is to leave. The last active owner can not.',
   access: onWorkspace('members:manage', { orOwnMembership: true }),
+  whenUnpaid: true,
   event: 'organization_membership.deleted',
   params: Type.Object({ workspace_id: Id, membership_id: Id }),
   status: 204,

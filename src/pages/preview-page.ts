@@ -17,6 +17,7 @@ export const previewPage = endpoint({
   summary: 'Preview a page',
   description: 'The HTML that a text would become as a page at `page_path`, which its relative links lead from.',
   access: onWiki('pages:write'),
+  whenUnpaid: true,
   canWait: true,
   idempotent: false,
   params: WikiParams,

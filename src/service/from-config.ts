@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import type { Limits } from '../http/services.ts';
 import { type Mail, openLogMail } from '../providers/mail/mail.ts';
+import { builtInPayments, type Payments, type Plan } from '../providers/payments/payments.ts';
 
 export function limitsOf(config: Config): Limits {
   return {
@@ -42,6 +43,20 @@ export async function openMail({ SMTP_URL, MAIL_FROM }: Config, log: Logger): Pr
   if (!SMTP_URL) return openLogMail(log);
   const { openSmtpMail } = await import('../providers/mail/smtp-mail.ts');
   return openSmtpMail(SMTP_URL, MAIL_FROM);
+}
+
+/** The library of the payment provider is loaded only where there is a key for it. */
+export async function openPayments(config: Config, plans: readonly Plan[]): Promise<Payments> {
+  const { STRIPE_SECRET_KEY: secret_key, STRIPE_WEBHOOK_SECRETS, STRIPE_API_URL, STRIPE_AUTOMATIC_TAX } = config;
+  if (secret_key === undefined) return builtInPayments();
+  const { openStripePayments } = await import('../providers/payments/stripe.ts');
+  return openStripePayments({
+    secret_key,
+    webhook_secrets: STRIPE_WEBHOOK_SECRETS,
+    api_url: STRIPE_API_URL,
+    automatic_tax: STRIPE_AUTOMATIC_TAX === 'on',
+    plans,
+  });
 }
 
 /** Runs a reader of options and turns its error into a StartError. */

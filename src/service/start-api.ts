@@ -17,7 +17,7 @@ import { registerServiceRoutes } from '../http/service-routes.ts';
 import type { Services } from '../http/services.ts';
 import { openJobChanges } from '../jobs/job-changes.ts';
 import type { Mail } from '../providers/mail/mail.ts';
-import { builtInPayments } from '../providers/payments/payments.ts';
+import type { Payments } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import type { RenderingStats } from '../sandbox/rendering/stats.ts';
@@ -41,6 +41,7 @@ interface Started {
   postgres: Postgres | undefined;
   blobs: Blobs;
   mail: Mail;
+  payments: Payments;
   external: ExternalConfig;
   rendering: RenderingStats;
   requests: RequestStats;
@@ -86,7 +87,7 @@ export async function startApi(
 
 /** What endpoints may need besides the database. */
 async function openServices(
-  { config, log, db, postgres, blobs, mail, external, wakeWorker }: Started,
+  { config, log, db, postgres, blobs, mail, payments, external, wakeWorker }: Started,
   reading: Pick<Services, 'renderPage' | 'withinShares' | 'readerOf'>,
 ): Promise<Services> {
   const { query } = db.in(SERVICE);
@@ -95,7 +96,7 @@ async function openServices(
     mail,
     signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid: external.openid },
     publicUrl: publicUrlOf(config),
-    payments: builtInPayments(),
+    payments,
     plans: external.plans,
     widgetTokens: await openWidgetTokens(query, publicUrlOf(config)),
     ...reading,

@@ -9,7 +9,7 @@ import { observedMail } from '../providers/mail/observed-mail.ts';
 import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
-import { openMail } from './from-config.ts';
+import { openMail, openPayments } from './from-config.ts';
 import type { ServiceHooks } from './hooks.ts';
 import { serveMetrics } from './metrics/serve-metrics.ts';
 import { openDatabase } from './open-database.ts';
@@ -49,7 +49,9 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const requests = openRequestStats();
     const observers = await serveMetrics({ config, db, rendering, requests, log }, onStop);
     const mail = observedMail(await openMail(config, log), observers.onMail);
-    const parts = { config, db, blobs, mail, log, rendering, ...observers };
+    const { plans } = external;
+    const payments = await openPayments(config, plans);
+    const parts = { config, db, blobs, mail, payments, plans, log, rendering, ...observers };
     const process =
       config.ROLE === 'all' && hooks.forkWorker
         ? superviseWorker({ ...parts, connection: postgres?.connection, fork: hooks.forkWorker }, onStop)

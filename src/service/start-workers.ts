@@ -6,6 +6,7 @@ import { type JobServices, LANES, type OnAttempt } from '../jobs/define-job.ts';
 import { startSchedule } from '../jobs/schedule.ts';
 import { startWorker, type Worker, type WorkerProcess } from '../jobs/worker.ts';
 import type { Mail } from '../providers/mail/mail.ts';
+import type { Payments, Plan } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { NICE } from '../sandbox/priority.ts';
@@ -23,6 +24,8 @@ interface WorkerNeeds {
   db: ServiceDb;
   blobs: Blobs;
   mail: Mail;
+  payments: Payments;
+  plans: readonly Plan[];
   log: Logger;
   rendering: RenderingStats;
   onAttempt?: OnAttempt | undefined;
@@ -32,7 +35,7 @@ interface WorkerNeeds {
 
 /** Starts the worker of this process. */
 export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobServices'>, onStop: OnStop): Worker {
-  const { config, db, blobs, mail, log, rendering, onAttempt, process } = needs;
+  const { config, db, blobs, mail, payments, plans, log, rendering, onAttempt, process } = needs;
   // Page reads have a higher CPU priority than uploads.
   const sandbox = openSandbox({
     processes: RENDERING_PROCESSES,
@@ -46,6 +49,8 @@ export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobS
   const shared = {
     blobs,
     mail,
+    payments,
+    plans,
     publicUrl: publicUrlOf(config),
     limits: limitsOf(config),
     backups: scheduledBackups(config),

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
+import { loadPlans } from '../billing/plans.ts';
 import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
 import { openServiceDb } from '../db/db.ts';
@@ -8,7 +9,7 @@ import { observedMail } from '../providers/mail/observed-mail.ts';
 import { lowerOwnPriority } from '../sandbox/priority.ts';
 import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { openFiles } from './data-dir.ts';
-import { openMail } from './from-config.ts';
+import { openMail, openPayments } from './from-config.ts';
 import type { OnStop } from './hooks.ts';
 import { followClock, serviceConnection } from './open-database.ts';
 import { startWorkers } from './start-workers.ts';
@@ -41,12 +42,15 @@ export async function startWorkerProcess(
   const rendering = openRenderingStats();
   const report = () => tell({ kind: 'report', spent: rendering.spending.upload });
   onStop(async () => report());
+  const plans = loadPlans(config.PLANS_FILE);
   const worker = startWorkers(
     {
       config,
       db,
       blobs: trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query),
       mail: observedMail(await openMail(config, log), (outcome) => tell({ kind: 'mail', outcome })),
+      payments: await openPayments(config, plans),
+      plans,
       log,
       rendering,
       onAttempt: (name, outcome, seconds) => tell({ kind: 'attempt', name, outcome, seconds }),

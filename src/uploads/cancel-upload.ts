@@ -14,6 +14,7 @@ export const cancelUpload = endpoint({
   summary: 'Cancel an upload',
   description: 'It takes no more bytes and its job stops. Pages that were made of it stay.',
   access: onWiki('uploads:create'),
+  whenUnpaid: true,
   event: 'upload.cancelled',
   params: Type.Object({ wiki_id: Id, upload_id: Id }),
   reply: Upload,

@@ -29,6 +29,7 @@ export const issueWidgetToken = endpoint({
     'A token for one embeddable widget, accepted below /v1/widgets/{widget}. With `origin` people can act through the widget: ' +
     'the token is then good for 10 minutes, and only in pages of that origin. Without, it shows the widget, for 60 minutes.',
   access: onWorkspace(''),
+  whenUnpaid: true,
   params: Type.Object({ workspace_id: Id }),
   body: Type.Object({
     widget: Type.Enum(['profile', 'enterprise', 'developers']),

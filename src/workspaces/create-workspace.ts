@@ -8,6 +8,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { newWorkspaceCtes } from './new-workspace.ts';
 import { exampleWorkspace, toWorkspace, Workspace, type WorkspaceRow } from './schema.ts';
+import { seatsOfPlan, unpaidPlan } from './seats.ts';
 import { enforceWorkspaceRateLimit } from './workspace-rate-limit.ts';
 
 interface Caller {
@@ -51,7 +52,12 @@ export const createWorkspace = endpoint({
       await enforceWorkspaceRateLimit(tx, services, caller.user_id);
       for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
         const [made] = await tx.many<WorkspaceRow>(
-          newWorkspaceCtes(new_workspace_id, name, candidatesForAttempt(attempt, slugs)),
+          newWorkspaceCtes(
+            new_workspace_id,
+            name,
+            candidatesForAttempt(attempt, slugs),
+            seatsOfPlan(unpaidPlan(services)),
+          ),
         );
         if (made) return toWorkspace(made, caller.granted);
         if (typeof body.slug === 'string') throw slugTaken(body.slug);

@@ -1,20 +1,28 @@
 import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { workspaceColumns } from './schema.ts';
+import type { SeatGrant } from './seats.ts';
 
 /**
  * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the guard's `access`. The first free candidate
  * is taken; no row where all are taken, also by a request at this moment (the unique key decides).
  */
-export function newWorkspaceCtes(workspace_id: string, name: string, slugs: string[]): { [step: string]: Sql } {
+export function newWorkspaceCtes(
+  workspace_id: string,
+  name: string,
+  slugs: string[],
+  seats: SeatGrant,
+): { [step: string]: Sql } {
   return {
     free: sql`
       select slug from unnest(${slugs}::text[]) with ordinality candidate (slug, place)
       where not slug_is_taken(candidate.slug)
       order by place limit 1`,
     workspace: sql`
-      insert into workspaces (workspace_id, name, slug, created_by)
-      select ${workspace_id}, ${name}, free.slug, access.user_id from access, free
+      insert into workspaces (workspace_id, name, slug, created_by, seats_granted, seats_unlimited, seats_overage)
+      select ${workspace_id}, ${name}, free.slug, access.user_id, ${seats.seats_granted}::int, ${seats.seats_unlimited},
+        ${seats.seats_overage}
+      from access, free
       on conflict (slug) do nothing
       returning *`,
     membership: sql`

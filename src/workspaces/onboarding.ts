@@ -9,6 +9,7 @@ import { exampleWiki, Wiki } from '../wikis/schema.ts';
 import { newWorkspaceCtes } from './new-workspace.ts';
 import { type OverviewModel, type OverviewRow, overviewStatement, readOverview } from './overview.ts';
 import { exampleUser, exampleWorkspace, User, Workspace, WorkspaceAccess } from './schema.ts';
+import { seatsOfPlan, unpaidPlan } from './seats.ts';
 import { enforceWorkspaceRateLimit } from './workspace-rate-limit.ts';
 
 const Session = Record({
@@ -75,11 +76,10 @@ export const onboarding = endpoint({
         await enforceWorkspaceRateLimit(tx, services, model.user.user_id);
         const slugs = slugCandidates(null, name, 'workspace');
         if (slugs instanceof ApiError) throw slugs;
+        const seats = seatsOfPlan(unpaidPlan(services));
         for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
-          if (
-            (await tx.many(newWorkspaceCtes(new_workspace_id, name, candidatesForAttempt(attempt, slugs)))).length > 0
-          )
-            return true;
+          const ctes = newWorkspaceCtes(new_workspace_id, name, candidatesForAttempt(attempt, slugs), seats);
+          if ((await tx.many(ctes)).length > 0) return true;
         }
         throw new Error('every slug was taken');
       });

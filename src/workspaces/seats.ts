@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { seatLimitReached } from '../core/errors.ts';
 import { Flag, Record } from '../core/records.ts';
-import { raw, type Sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import type { Payments, Plan } from '../providers/payments/payments.ts';
 
 export const Seats = Record({
   active: Type.Integer({ description: 'Active memberships.' }),
@@ -28,6 +29,36 @@ export const seatColumns: Sql = raw(`
   (select count(*)::int from invitations s where s.workspace_id = w.workspace_id and s.state = 'pending'
     and s.expires_at > now()) as pending,
   w.seats_granted as granted, w.seats_unlimited as unlimited, w.seats_overage as overage_allowed`);
+
+/** What a plan gives, as the columns of a workspace; without a plan seats are not limited. */
+export interface SeatGrant {
+  seats_granted: number;
+  seats_unlimited: boolean;
+  seats_overage: boolean;
+}
+
+export function seatsOfPlan(plan: Plan | undefined, quantity = 0): SeatGrant {
+  return {
+    seats_granted: Math.max(plan?.seats ?? 0, quantity),
+    seats_unlimited: plan?.unlimited ?? true,
+    seats_overage: plan?.overage_allowed ?? false,
+  };
+}
+
+/** Gives a workspace these seats. Members above them stay. */
+export function grantSeats(workspace_id: string, { seats_granted, seats_unlimited, seats_overage }: SeatGrant): Sql {
+  return sql`
+    update workspaces set seats_granted = ${seats_granted}::int, seats_unlimited = ${seats_unlimited},
+      seats_overage = ${seats_overage}
+    where workspace_id = ${workspace_id}`;
+}
+
+/**
+ * The plan of a workspace that pays nothing: where plans are paid online the first free one of the catalogue, else none.
+ */
+export function unpaidPlan({ payments, plans }: { payments: Payments; plans: readonly Plan[] }): Plan | undefined {
+  return payments.provider && plans.find(({ checkout }) => checkout === 'none');
+}
 
 /** What the counts come to. */
 export function seatsOf({ active, pending, granted, unlimited, overage_allowed }: SeatCounts): Seats {

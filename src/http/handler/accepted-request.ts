@@ -6,7 +6,7 @@ import { type AuthorizedDb, guard } from '../../access/guard.ts';
 import { newId } from '../../core/ids.ts';
 import { sha256 } from '../../core/secrets.ts';
 import type { ContextDb } from '../../db/db.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, needsPayment } from '../endpoint.ts';
 import { chooseMediaType } from '../representation.ts';
 import { budgetOf, openBudget } from './budget.ts';
 import type { Input } from './input.ts';
@@ -61,6 +61,9 @@ export function acceptRequest(
     abandoned: budget.abandoned,
     db: contextDb,
     openGuard: (answering) =>
-      guard({ db: contextDb, access, credential, params, event, request_id, address, onRecordUseFailed, answering }),
+      guard({
+        ...{ db: contextDb, access, credential, params, event, needsPayment: needsPayment(endpoint) },
+        ...{ request_id, address, onRecordUseFailed, answering },
+      }),
   };
 }

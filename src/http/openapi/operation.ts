@@ -3,7 +3,7 @@ import type { Access } from '../../access/access-rule.ts';
 import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
 import { STREAM_TYPES } from '../body-parsers.ts';
 import { Bytes } from '../bytes.ts';
-import { type Endpoint, isIdempotent } from '../endpoint.ts';
+import { type Endpoint, isIdempotent, needsPayment } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
 import { describeAccess } from './describe-access.ts';
 import { LINK_HEADER, RATE_LIMIT_HEADERS, refs } from './responses.ts';
@@ -85,12 +85,16 @@ function success(endpoint: Endpoint) {
   return { [status]: { description, headers, content } };
 }
 
+/** A body that another service signs is described there. */
+const SIGNED_EXAMPLE = { id: 'evt_1Pgc76B7WZ01zgkWwyRHS12y', object: 'event', type: 'invoice.paid' };
+
 function requestBody(endpoint: Endpoint) {
   const file = { type: 'string', format: 'binary' };
   const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
   const content = {
     ...(endpoint.consumes === 'multipart' && { [STREAM_TYPES.multipart]: { schema: { type: 'object', properties } } }),
     ...(endpoint.consumes === 'bytes' && { [STREAM_TYPES.bytes]: { schema: file } }),
+    ...(endpoint.signedBody && { 'application/json': { schema: { type: 'object' }, example: SIGNED_EXAMPLE } }),
     ...(endpoint.body && { 'application/json': { schema: endpoint.body, example: endpoint.example.body } }),
   };
   return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
@@ -101,8 +105,12 @@ function errorStatuses(endpoint: Endpoint): number[] {
   const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
   const always = [422, 429, 503];
   const ofChild = /:[a-z_]+$/.test(endpoint.path) ? [404] : [];
-  const ofBody = endpoint.body ? [400, 413, 415] : endpoint.query || endpoint.params ? [400] : [];
-  return [...new Set([...always, ...ofAccess(endpoint.access), ...ofChild, ...ofBody, ...own])].sort((a, b) => a - b);
+  const ofBody =
+    endpoint.body || endpoint.signedBody ? [400, 413, 415] : endpoint.query || endpoint.params ? [400] : [];
+  const ofPayment = needsPayment(endpoint) ? [402] : [];
+  return [...new Set([...always, ...ofPayment, ...ofAccess(endpoint.access), ...ofChild, ...ofBody, ...own])].sort(
+    (a, b) => a - b,
+  );
 }
 
 function ofAccess(access: Access): number[] {

@@ -14,6 +14,11 @@ const REASONS: Record<number, { description: string; message: string; code: Erro
     code: 'unauthorized',
     message: 'Send a valid access token or API key: Authorization: Bearer <token>.',
   },
+  402: {
+    description: 'An invoice is to be paid first.',
+    code: 'payment_required',
+    message: 'The workspace is read-only, because its invoice was not paid.',
+  },
   403: {
     description: 'The caller may not do that.',
     code: 'forbidden',

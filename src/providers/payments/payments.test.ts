@@ -15,6 +15,8 @@ const plan = (more: Partial<Plan>): Plan => ({
   unlimited: false,
   overage_allowed: true,
   checkout: 'subscription',
+  proration_behavior: 'create_prorations',
+  grace_days: 14,
   ...more,
 });
 const team = plan({});
@@ -31,6 +33,7 @@ const enterprise = plan({
 
 /** November has 30 days; at noon of the 16th half of it is left. */
 const november = (plan_id: string, quantity: number): Subscription => ({
+  subscription_id: '',
   plan_id,
   quantity,
   period_start: new Date('2026-11-01T00:00:00Z'),
@@ -39,7 +42,10 @@ const november = (plan_id: string, quantity: number): Subscription => ({
 const MIDDLE = new Date('2026-11-16T00:00:00Z');
 
 const preview = (input: Partial<PreviewInput>) =>
-  builtInPayments().preview({ plan: team, current: null, current_plan: null, active: 1, now: MIDDLE, ...input });
+  builtInPayments().preview({
+    ...{ plan: team, current: null, current_plan: null, customer_id: '', active: 1, now: MIDDLE },
+    ...input,
+  });
 
 test('the first paid plan is a new subscription: each active member is a seat, and the customer goes to a checkout', async () => {
   assert.deepEqual(await preview({ active: 7 }), {
@@ -254,6 +260,7 @@ test('for all plans, seats and times the lines sum to the total, to the minor un
         plan: plan({ plan_id: 'next', currency, unit_amount: to, interval: next }),
         current_plan: plan({ plan_id: 'before', currency, unit_amount: from, interval: before }),
         current: {
+          subscription_id: '',
           plan_id: 'before',
           quantity: bought,
           period_start: new Date(start),

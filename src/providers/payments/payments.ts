@@ -1,31 +1,12 @@
-import type { Quotas } from '../../core/quotas.ts';
 import { formatMoney, share, toMajorUnits } from './money.ts';
+import type { Plan } from './plan.ts';
+import type { PaymentProvider } from './provider.ts';
 
-/** A plan of the catalogue (billing/plans.ts). */
-export interface Plan {
-  plan_id: string;
-  name: string;
-  description: string;
-  /** Null where nothing is charged periodically. */
-  interval: 'month' | 'year' | null;
-  /** ISO 4217 in lower case. */
-  currency: string;
-  /** Per seat and interval, in minor units (cents). */
-  unit_amount: number;
-  /** Included seats; a subscription grants its quantity if that is more. */
-  seats: number;
-  /** Seats are not limited; `seats` is 0 then. */
-  unlimited: boolean;
-  /** Members beyond the seats may be invited, and are charged on the next invoice. */
-  overage_allowed: boolean;
-  checkout: 'none' | 'subscription' | 'contact_sales';
-  /** What a workspace on it may have; what is not named has the limit of the service. */
-  limits?: Quotas;
-  /** The Stripe price of this plan. */
-  stripe_price_id?: string;
-}
+export type { Plan } from './plan.ts';
 
 export interface Subscription {
+  /** At the payment provider; "" where the operator has set the plan. */
+  subscription_id: string;
   plan_id: string;
   /** Purchased seats. */
   quantity: number;
@@ -38,13 +19,15 @@ export interface PreviewInput {
   current: Subscription | null;
   /** The plan of `current`; null where there is none, or where it is no longer in the catalogue. */
   current_plan: Plan | null;
+  /** At the payment provider; "" where there is none yet. */
+  customer_id: string;
   /** Active members. */
   active: number;
   now: Date;
 }
 
 /** Amounts are in major units (19.99); those of a credit are negative. */
-interface LineItem {
+export interface LineItem {
   name: string;
   description: string;
   quantity: number;
@@ -52,7 +35,7 @@ interface LineItem {
   total: number;
 }
 
-interface BillingPreview {
+export interface BillingPreview {
   plan_id: string;
   checkout_type: 'subscription' | 'update' | 'contact_sales' | null;
   currency: string | null;
@@ -66,6 +49,8 @@ interface BillingPreview {
 export interface Payments {
   /** The price of changing to a plan now. Stores nothing. Errors: BillingUnavailable. */
   preview(input: PreviewInput): Promise<BillingPreview>;
+  /** Who is paid; undefined where the operator sets the plans. */
+  provider: PaymentProvider | undefined;
 }
 
 /** No price is available now: a 503. */
@@ -79,7 +64,7 @@ export class BillingUnavailable extends Error {
  * change of the interval starts a new period; either way the unused part of the old plan is credited.
  */
 export function builtInPayments(): Payments {
-  return { preview: async (input) => preview(input) };
+  return { preview: async (input) => preview(input), provider: undefined };
 }
 
 /** A line item whose amount is still in minor units. */
@@ -90,22 +75,31 @@ interface Line {
   minor: number;
 }
 
-function preview(input: PreviewInput): BillingPreview {
-  const { plan, current, current_plan } = input;
+/** How one comes to a plan: null where nothing is to be paid. Errors: BillingUnavailable. */
+export function kindOfChange({ plan, current, current_plan }: PreviewInput): BillingPreview['checkout_type'] {
   // Changing from a paid plan to a free one takes effect at the end of the period: nothing is due and nothing is
   // refunded.
-  if (current?.plan_id === plan.plan_id || plan.checkout === 'none') return priced(plan, null, []);
-  if (plan.checkout === 'contact_sales') return contactSales(plan);
+  if (current?.plan_id === plan.plan_id || plan.checkout === 'none') return null;
+  if (plan.checkout === 'contact_sales') return 'contact_sales';
   if (current && !current_plan) {
     throw new BillingUnavailable(
       `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until no workspace is on it.`,
     );
   }
   // A contract has its own price. A checkout would be paid in addition to it.
-  if (current_plan?.checkout === 'contact_sales') return contactSales(plan);
-  const quantity = Math.max(input.active, 1);
+  if (current_plan?.checkout === 'contact_sales') return 'contact_sales';
   // No provider changes the currency of a subscription in place.
-  if (!current || !current_plan || current_plan.checkout === 'none' || current_plan.currency !== plan.currency) {
+  const isNew = !current_plan || current_plan.checkout === 'none' || current_plan.currency !== plan.currency;
+  return isNew ? 'subscription' : 'update';
+}
+
+function preview(input: PreviewInput): BillingPreview {
+  const { plan, current, current_plan } = input;
+  const kind = kindOfChange(input);
+  if (kind === null) return priced(plan, null, []);
+  if (kind === 'contact_sales') return contactSales(plan);
+  const quantity = Math.max(input.active, 1);
+  if (kind === 'subscription' || !current || !current_plan) {
     return priced(plan, 'subscription', [fullCharge(plan, quantity)]);
   }
   return priced(plan, 'update', changeLines(plan, quantity, current, current_plan, input.now));
@@ -138,7 +132,8 @@ function fullCharge(plan: Plan, quantity: number): Line {
   return { name: plan.name, description: seatsAt(plan, quantity), quantity, minor: plan.unit_amount * quantity };
 }
 
-function priced(plan: Plan, checkout_type: 'subscription' | 'update' | null, lines: Line[]): BillingPreview {
+/** A preview in the currency of the plan, from lines in minor units. */
+export function priced(plan: Plan, checkout_type: 'subscription' | 'update' | null, lines: Line[]): BillingPreview {
   const { plan_id, currency } = plan;
   const sum = lines.reduce((total, line) => total + line.minor, 0);
   const total = toMajorUnits(sum, currency);
@@ -150,7 +145,7 @@ function priced(plan: Plan, checkout_type: 'subscription' | 'update' | null, lin
   return { plan_id, checkout_type, currency, line_items, redirect_to_checkout, subtotal: total, total };
 }
 
-function contactSales({ plan_id }: Plan): BillingPreview {
+export function contactSales({ plan_id }: Plan): BillingPreview {
   return {
     plan_id,
     checkout_type: 'contact_sales',

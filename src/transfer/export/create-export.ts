@@ -14,6 +14,7 @@ export const createExport = endpoint({
     'Answers the job that makes a ZIP archive of the wiki as it is when the job starts: its pages as Markdown files, their ' +
     'attachments and their whole history. When the job has completed, `…/exports/{job_id}/content` has it for seven days.',
   access: onWiki('wikis:export'),
+  whenUnpaid: true,
   canWait: true,
   event: 'export.created',
   limit: 'uploads',

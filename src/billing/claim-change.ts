@@ -1,0 +1,29 @@
+import { ApiError } from '../core/errors.ts';
+import { type Sql, sql } from '../db/sql.ts';
+
+/** How long a change at the payment provider may take; after a crash the next one waits for this time. */
+const CLAIM_SECONDS = 120;
+
+/**
+ * The update by which one process at a time changes a subscription at the provider; it returns no row where another does, or
+ * where the subscription is not that of `revision` any more. `applySubscription` and `releaseClaim` end it.
+ */
+export function claimChange(from: Sql, revision: number): Sql {
+  return sql`
+    update billing_customers c set changing_until = now() + make_interval(secs => ${CLAIM_SECONDS}::int) from ${from} f
+    where c.workspace_id = f.workspace_id and c.revision = ${revision} and (c.changing_until is null or c.changing_until < now())
+    returning c.workspace_id`;
+}
+
+export function releaseClaim(from: Sql): Sql {
+  return sql`
+    update billing_customers c set changing_until = null from ${from} f where c.workspace_id = f.workspace_id
+    returning c.workspace_id`;
+}
+
+export function changeInProgress(): ApiError {
+  return new ApiError(
+    'conflict',
+    'The subscription is being changed by another request. Look at it again in a moment.',
+  );
+}

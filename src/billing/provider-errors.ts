@@ -1,0 +1,59 @@
+import { ApiError } from '../core/errors.ts';
+import { BillingUnavailable, type Payments } from '../providers/payments/payments.ts';
+import {
+  BadSignature,
+  CustomerMissing,
+  ForeignEvent,
+  PaymentDeclined,
+  type PaymentProvider,
+  PlanUnpriced,
+} from '../providers/payments/provider.ts';
+
+/** Errors: 409 `billing_by_operator`. */
+export function requireProvider({ provider }: Payments): PaymentProvider {
+  if (provider) return provider;
+  throw new ApiError(
+    'billing_by_operator',
+    'Nothing is paid online at this service: its operator sets the plan of a workspace. Ask them.',
+  );
+}
+
+/** Runs requests to the payment provider; its errors become those of the API. */
+export async function fromProvider<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toBillingError(error);
+  }
+}
+
+function toBillingError(cause: unknown): unknown {
+  if (cause instanceof PaymentDeclined) {
+    const message =
+      'The payment was declined, so nothing was changed. Change the payment method in the portal, and try again.';
+    return new ApiError('payment_declined', message, { cause });
+  }
+  if (cause instanceof CustomerMissing) {
+    const message =
+      'The customer of the workspace was deleted at the payment provider. A new checkout makes another one.';
+    return new ApiError('customer_missing', message, { cause });
+  }
+  if (cause instanceof PlanUnpriced) {
+    const message = 'The payment provider has no such price for this plan. Choose another plan, or tell the operator.';
+    return new ApiError('plan_unpriced', message, { cause });
+  }
+  if (cause instanceof BadSignature) {
+    const message =
+      'The signature does not match the body and the present time. Check the signing secret and the clock.';
+    return new ApiError('invalid_signature', message, { cause });
+  }
+  if (cause instanceof ForeignEvent) {
+    const message = 'The event is of another account or mode. Send it to the service whose secret key belongs to it.';
+    return new ApiError('foreign_event', message, { cause });
+  }
+  if (cause instanceof BillingUnavailable) {
+    const message = 'The payment provider cannot say or do that just now. Try again later.';
+    return new ApiError('billing_unavailable', message, { cause });
+  }
+  return cause;
+}

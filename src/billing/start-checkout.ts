@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import type { AuthorizedDb } from '../access/guard.ts';
+import { ApiError } from '../core/errors.ts';
+import { Id, InputText } from '../core/records.ts';
+import { sql } from '../db/sql.ts';
+import { endpoint } from '../http/endpoint.ts';
+import type { Plan } from '../providers/payments/payments.ts';
+import type { PaymentProvider } from '../providers/payments/provider.ts';
+import { type BillingState, billingPage, findPlan, readBillingState } from './billing-state.ts';
+import { fromProvider, requireProvider } from './provider-errors.ts';
+import { exampleRedirect, Redirect, requireQuantity } from './schema.ts';
+
+export const startCheckout = endpoint({
+  method: 'POST',
+  path: '/v1/organizations/:organization_id/billing/checkout',
+  summary: 'Start a checkout',
+  description:
+    'Answers the address of the page where the customer pays for a first plan. A checkout that is open already expires. The plan begins when the payment provider says that it is paid.',
+  access: onWorkspace('billing:manage', { param: 'organization_id' }),
+  whenUnpaid: true,
+  event: 'workspace.checkout_started',
+  params: Type.Object({ organization_id: Id }),
+  body: Type.Object({ plan_id: InputText() }),
+  reply: Redirect,
+  errors: [
+    ...['unknown_plan', 'already_subscribed', 'billing_by_operator', 'quantity_too_large', 'customer_missing'],
+    ...['plan_unpriced', 'billing_unavailable'],
+  ],
+  example: { body: { plan_id: 'team_monthly' }, reply: exampleRedirect },
+  run: async ({ body, one, maybeOne, execute, services }) => {
+    const state = await readBillingState({ maybeOne });
+    const plan = findPlan(services.plans, body.plan_id);
+    const provider = requireProvider(services.payments);
+    refuseCheckout(state, plan, services.plans);
+    const quantity = requireQuantity(plan, state.active);
+    const { workspace_id } = state;
+    const customer_id = await findCustomer({ execute, maybeOne }, provider, state);
+    const url = await fromProvider(async () => {
+      const { subscriptions } = await provider.readCustomer(customer_id);
+      if (subscriptions.length > 0) throw alreadySubscribed();
+      await provider.expireCheckouts(customer_id);
+      return provider.startCheckout({
+        ...{ customer_id, workspace_id, plan, quantity },
+        success_url: `${billingPage(services, state)}?checkout=done`,
+        cancel_url: `${billingPage(services, state)}?checkout=cancelled`,
+      });
+    });
+    await one({
+      opened: sql`
+        update billing_customers c set checkout_opened_at = now() from access a where c.workspace_id = a.workspace_id
+        returning c.workspace_id`,
+      result: sql`select workspace_id, ${plan.plan_id}::text as plan_id, ${quantity}::int as quantity from opened`,
+    });
+    return { url };
+  },
+});
+
+function refuseCheckout(state: BillingState, plan: Plan, plans: readonly Plan[]): void {
+  const current = plans.find(({ plan_id }) => plan_id === state.plan_id);
+  if (
+    plan.checkout !== 'subscription' ||
+    (state.plan_id !== null && state.subscription_id === '' && current?.checkout !== 'none')
+  ) {
+    throw new ApiError(
+      'billing_by_operator',
+      'This plan, or the present one, is set by the operator of the service. Ask them.',
+    );
+  }
+  if (state.subscription_id !== '') throw alreadySubscribed();
+}
+
+function alreadySubscribed(): ApiError {
+  return new ApiError(
+    'already_subscribed',
+    'The workspace has a subscription already, which a checkout would be paid in addition to. Change its plan instead.',
+  );
+}
+
+/** The customer of the workspace; a new one where there is none, or where it was deleted. */
+async function findCustomer(
+  { execute, maybeOne }: Pick<AuthorizedDb, 'execute' | 'maybeOne'>,
+  provider: PaymentProvider,
+  { workspace_id, customer_id, email }: BillingState,
+): Promise<string> {
+  if (customer_id !== '') {
+    const { is_deleted } = await fromProvider(() => provider.readCustomer(customer_id));
+    if (!is_deleted) return customer_id;
+  }
+  const key = `customer:${workspace_id}:${customer_id}`;
+  const made = await fromProvider(() => provider.createCustomer({ workspace_id, email, key }));
+  await execute(sql`
+    insert into billing_customers as c (workspace_id, customer_id, synced_at) select a.workspace_id, ${made}, now() from access a
+    on conflict (workspace_id) do update set customer_id = excluded.customer_id where c.customer_id = ${customer_id}`);
+  const kept = await readBillingState({ maybeOne });
+  return kept.customer_id;
+}

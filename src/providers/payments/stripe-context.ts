@@ -1,0 +1,22 @@
+import type StripeLibrary from 'stripe';
+import type { Plan } from './plan.ts';
+import type { StripePrices } from './stripe-prices.ts';
+
+/** What the parts of the adapter share. */
+export interface StripeContext {
+  stripe: StripeLibrary;
+  prices: StripePrices;
+  plans: readonly Plan[];
+  automatic_tax: boolean;
+}
+
+/** A proration begins in the present period of the item. Seconds. */
+export function prorationDate(
+  at: Date,
+  {
+    current_period_start,
+    current_period_end,
+  }: Pick<StripeLibrary.SubscriptionItem, 'current_period_start' | 'current_period_end'>,
+): number {
+  return Math.min(Math.max(Math.floor(at.getTime() / 1000), current_period_start), current_period_end);
+}

@@ -1,0 +1,38 @@
+import type StripeLibrary from 'stripe';
+import type { Plan } from './payments.ts';
+import { PlanUnpriced } from './provider.ts';
+
+export interface StripePrices {
+  /** The id of the price of a plan. Errors: PlanUnpriced. */
+  of(plan: Plan): Promise<string>;
+}
+
+/** Prices are found by `lookup_key`, which is the id of the plan. */
+export function openStripePrices(stripe: StripeLibrary): StripePrices {
+  return {
+    async of(plan) {
+      const { data } = await stripe.prices.list({ lookup_keys: [plan.plan_id], active: true });
+      const price = data[0];
+      if (!price) {
+        throw new PlanUnpriced(
+          `Stripe has no active price with the lookup_key "${plan.plan_id}": create one, or remove the plan from PLANS_FILE.`,
+        );
+      }
+      const { currency, unit_amount, recurring } = price;
+      if (currency !== plan.currency || unit_amount !== plan.unit_amount || recurring?.interval !== plan.interval) {
+        throw new PlanUnpriced(
+          `The price "${plan.plan_id}" of Stripe is ${unit_amount} ${currency} a ${recurring?.interval}, and that of the catalogue ${plan.unit_amount} ${plan.currency} a ${plan.interval}: make them equal.`,
+        );
+      }
+      return price.id;
+    },
+  };
+}
+
+/** The plan of a price; where the catalogue has none, the price's own name, which is no plan. */
+export function planIdOf(
+  { lookup_key, id }: Pick<StripeLibrary.Price, 'lookup_key' | 'id'>,
+  plans: readonly Plan[],
+): string {
+  return plans.find((plan) => plan.plan_id === lookup_key)?.plan_id ?? lookup_key ?? id;
+}

@@ -1,0 +1,55 @@
+import type { Line, Price, Subscription } from './objects.ts';
+
+/** What a subscription is changed to; `date` is where prorations begin, in seconds. */
+export interface PlannedChange {
+  price: Price;
+  quantity: number;
+  date: number;
+}
+
+/** The end of the period that begins at `start`, on the anchor's day of the month. */
+export function periodAfter(interval: 'month' | 'year', anchor: number, start: number): number {
+  const from = new Date(start * 1000);
+  const day = new Date(anchor * 1000).getUTCDate();
+  const months = from.getUTCMonth() + (interval === 'month' ? 1 : 12);
+  const end = new Date(from);
+  end.setUTCDate(1);
+  end.setUTCMonth(months);
+  end.setUTCDate(Math.min(day, new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate()));
+  return Math.floor(end.getTime() / 1000);
+}
+
+export function fullLine(price: Price, quantity: number, start: number, end: number): Line {
+  const description = `${quantity} × ${price.lookup_key} (at ${price.unit_amount} / ${price.interval})`;
+  const amount = price.unit_amount * quantity;
+  return { description, amount, quantity, price: price.id, proration: false, period: { start, end }, tax: 0 };
+}
+
+/** The lines of a change: the unused time is credited, and what follows is charged for the rest of the period. */
+export function changeLines(subscription: Subscription, { price, quantity, date }: PlannedChange, now: number): Line[] {
+  const { price: old, quantity: before, period_start, period_end } = subscription;
+  if (old.id === price.id && before === quantity) return [];
+  const rest = (period_end - Math.max(date, period_start)) / (period_end - period_start);
+  const period = { start: date, end: period_end };
+  const part = (amount: number) => Math.round(amount * rest);
+  const credit: Line = {
+    ...{ description: `Unused time on ${before} × ${old.lookup_key}`, amount: 0 - part(old.unit_amount * before) },
+    ...{ quantity: before, price: old.id, proration: true, period, tax: 0 },
+  };
+  if (old.interval !== price.interval) {
+    return [credit, fullLine(price, quantity, now, periodAfter(price.interval, now, now))];
+  }
+  const charge: Line = {
+    ...{
+      description: `Remaining time on ${quantity} × ${price.lookup_key}`,
+      amount: part(price.unit_amount * quantity),
+    },
+    ...{ quantity, price: price.id, proration: true, period, tax: 0 },
+  };
+  return [credit, charge];
+}
+
+/** The same lines with their taxes. */
+export function priced(lines: readonly Line[], percent: number): Line[] {
+  return lines.map((line) => ({ ...line, tax: Math.round((line.amount * percent) / 100) }));
+}
