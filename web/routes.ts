@@ -13,7 +13,7 @@ import { readPage } from './pages/read-page.ts';
 import { changeSavedSearches } from './pages/search/saved-searches.ts';
 import { search } from './pages/search/search.ts';
 import { audit } from './pages/settings/audit.ts';
-import { billing } from './pages/settings/billing.ts';
+import { billing, changeBilling } from './pages/settings/billing.ts';
 import { changeOwnKeys, changeWorkspaceKeys, ownKeys, workspaceKeys } from './pages/settings/keys.ts';
 import { changeMembers, members } from './pages/settings/members.ts';
 import { changeProfile, profile } from './pages/settings/profile.ts';
@@ -110,6 +110,7 @@ export const ROUTES: readonly WebRoute[] = [
   widgets,
   changeWidgets,
   billing,
+  changeBilling,
   usage,
   audit,
   profile,

@@ -1,73 +1,120 @@
-import type { BillingPreview, Plan } from '../../../src/billing/schema.ts';
+import type { Billing, BillingPreview, Invoice, Plan } from '../../../src/billing/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
-import { settingsPage } from '../../settings.ts';
+import { renderSettings, settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
-import type { Visit } from '../../visit.ts';
+import { actionButton, hiddenFields } from '../../settings-forms.ts';
+import type { Visit, WebResponse } from '../../visit.ts';
+import { invoiceTable, planCard, previewTable, statusNotes, subscriptionSection } from './billing-parts.ts';
 
-export const [billing] = settingsPage({
+const billingApi = ({ workspace }: SettingsContext) => `/v1/organizations/${workspace.organization_id}/billing`;
+const field = ({ form }: Visit, name: string) => form.get(name) ?? '';
+
+export const [billing, changeBilling] = settingsPage({
   path: '/:workspace/-/billing',
   title: 'Plan',
-  flashMessages: {},
-  // A preview stores nothing, so its form is sent by GET.
-  actions: {},
+  flashMessages: {
+    changed: 'The plan is changed. This page shows it in a moment.',
+    cancelled: 'The subscription ends with its period. Until then everything works, and you can resume it.',
+    resumed: 'The subscription goes on.',
+  },
+  actions: {
+    async checkout(visit, context) {
+      const { url } = await visit.api.post<{ url: string }>(`${billingApi(context)}/checkout`, {
+        plan_id: field(visit, 'plan_id'),
+      });
+      return leavePage(visit, context, url, 'Pay for the plan', 'The plan begins when it is paid.');
+    },
+    async portal(visit, context) {
+      const { url } = await visit.api.post<{ url: string }>(`${billingApi(context)}/portal`);
+      return leavePage(visit, context, url, 'Payment methods and invoices', 'A link there leads back here.');
+    },
+    async change(visit, context) {
+      await visit.api.post(`${billingApi(context)}/change`, {
+        plan_id: field(visit, 'plan_id'),
+        preview_hash: field(visit, 'preview_hash'),
+      });
+      return 'changed';
+    },
+    async cancel(visit, context) {
+      await visit.api.post(`${billingApi(context)}/cancel`);
+      return 'cancelled';
+    },
+    async resume(visit, context) {
+      await visit.api.post(`${billingApi(context)}/resume`);
+      return 'resumed';
+    },
+  },
   async main(visit, context) {
-    const plans = await visit.api.get<Plan[]>(`${context.api}/plans`);
+    const [plans, state] = await Promise.all([
+      visit.api.get<Plan[]>(`${context.api}/plans`),
+      visit.api.get<Billing>(billingApi(context)),
+    ]);
+    const { name } = context.workspace;
     const current = plans.find((plan) => plan.current);
-    return html`<p class="lead">${current ? `${context.workspace.name} is on ${current.name}.` : `${context.workspace.name} is on no plan, so nothing is charged.`}</p>
-      ${await renderPreview(visit, context, plans)}
+    return html`<p class="lead">${current ? `${name} is on ${current.name}.` : `${name} is on no plan, so nothing is charged.`}</p>
+      ${statusNotes(state, visit.query.get('checkout'), visit.path)}
+      ${await previewSection(visit, context, plans, state)}
+      ${subscriptionSection(state)}
       <h2>Plans</h2>
-      <ul class="plans">${plans.map(planCard)}</ul>`;
+      <ul class="plans">${plans.map(planCard)}</ul>
+      ${await invoiceSection(visit, context, state)}`;
   },
 });
 
-function planCard({
-  plan_id,
-  name,
-  description,
-  interval,
-  currency,
-  unit_price,
-  seats,
-  unlimited,
-  checkout,
-  current,
-}: Plan): Html {
-  const price =
-    checkout === 'contact_sales'
-      ? 'By contract'
-      : unit_price === 0
-        ? 'Nothing to pay'
-        : `${formatMoney(unit_price, currency)} a seat and ${interval}`;
-  const seatsText = unlimited
-    ? 'As many people as you like'
-    : `${seats} ${seats === 1 ? 'seat' : 'seats'} to begin with`;
-  return html`<li${current && html` class="chosen"`}><h3>${name}${current && html` <span class="tag">your plan</span>`}</h3>
-    <p class="price">${price}</p><p class="small">${description}</p><p class="small">${seatsText}.</p>
-    ${!current && html`<form><button class="button" name="plan" value="${plan_id}">Preview the cost<span class="sr-only"> of ${name}</span></button></form>`}</li>`;
+/**
+ * Leads to a page of the payment provider by a link: the policy of our pages lets no form lead to another site, and the user
+ * sees where they go.
+ */
+function leavePage(visit: Visit, context: SettingsContext, url: string, name: string, note: string): WebResponse {
+  const main = html`<p class="lead">The payment provider has a page for this. ${note}</p>
+    <div class="row-of-buttons"><a class="button main" href="${url}" rel="noreferrer">${name}</a>
+    <a class="button" href="${context.sectionUrl('billing')}">Back</a></div>`;
+  return { page: renderSettings(visit, context, 'Plan', main) };
 }
 
-async function renderPreview({ api, query }: Visit, context: SettingsContext, plans: Plan[]): Promise<Content> {
-  const plan_id = query.get('plan');
+/** The lines of a plan's price, before anything is changed, and the button that agrees to them. */
+async function previewSection(
+  { api, query, form }: Visit,
+  context: SettingsContext,
+  plans: Plan[],
+  state: Billing,
+): Promise<Content> {
+  const plan_id = query.get('plan') ?? form.get('plan_id');
   if (plan_id === null) return false;
-  const it = await api.post<BillingPreview>(`/v1/organizations/${context.workspace.organization_id}/billing/preview`, {
-    plan_id,
-  });
+  const { body: it, header } = await api.postForHeader<BillingPreview>(
+    `${billingApi(context)}/preview`,
+    { plan_id },
+    'preview-hash',
+  );
   const name = plans.find((plan) => plan.plan_id === it.plan_id)?.name ?? it.plan_id;
   return html`<section class="panel" aria-labelledby="preview"><h2 id="preview">What ${name} would cost</h2>${previewTable(it)}
+    ${agreeForm(it, header, name, state)}
     <p class="small">This is a preview: nothing was changed, and nothing is charged.</p></section>`;
 }
 
-function previewTable({ checkout_type, currency, line_items, total }: BillingPreview): Content {
-  if (checkout_type === 'contact_sales' || currency === null) {
-    return html`<p>The price is set by contract. Ask the operator of this service.</p>`;
+function agreeForm(
+  { plan_id, checkout_type }: BillingPreview,
+  preview_hash: string,
+  name: string,
+  state: Billing,
+): Content {
+  if (!state.paid_online) return false;
+  if (checkout_type === 'subscription' && state.managed_by !== 'provider') {
+    return actionButton('checkout', { plan_id }, `Go to the payment of ${name}`, 'main');
   }
-  if (line_items.length === 0) return html`<p>Nothing.</p>`;
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Items"><table><thead><tr><th scope="col">Item</th><th scope="col" class="number">Seats</th><th scope="col" class="number">Amount</th></tr></thead>
-    <tbody>${line_items.map((it) => html`<tr><td>${it.name}<br><span class="small">${it.description}</span></td><td class="number">${it.quantity}</td><td class="number">${formatMoney(it.total, currency)}</td></tr>`)}</tbody>
-    <tfoot><tr><th scope="row" colspan="2">To pay now</th><td class="number"><strong>${formatMoney(Math.max(0, total ?? 0), currency)}</strong></td></tr>
-    ${(total ?? 0) < 0 && html`<tr><th scope="row" colspan="2">Credited to later invoices</th><td class="number">${formatMoney(-(total ?? 0), currency)}</td></tr>`}</tfoot></table></div>`;
+  if (checkout_type !== 'update') return false;
+  return html`<form method="post">${hiddenFields({ do: 'change', plan_id, preview_hash })}<button class="button main">Change to ${name} and pay this</button></form>`;
 }
 
-function formatMoney(amount: number, currency: string): string {
-  return amount.toLocaleString('en', { style: 'currency', currency: currency.toUpperCase() });
+async function invoiceSection({ api }: Visit, context: SettingsContext, state: Billing): Promise<Html | false> {
+  if (!state.paid_online) return false;
+  // The page about the plan opens also while the payment provider is away.
+  const invoices = await api.get<Invoice[]>(`${billingApi(context)}/invoices`).catch(() => undefined);
+  return html`<h2>Invoices</h2>
+    ${
+      invoices === undefined
+        ? html`<p class="empty">The payment provider cannot show them just now. Try again later.</p>`
+        : invoiceTable(invoices)
+    }
+    ${invoices !== undefined && invoices.length > 0 && actionButton('portal', {}, 'Payment methods and invoices')}`;
 }

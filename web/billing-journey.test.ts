@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { assertAccessible } from '../test/assert-page.ts';
+import { skip } from '../test/browser.ts';
+import { openBrowserFor } from '../test/browser-visitor.ts';
+import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from '../test/stripe/server.ts';
+import { until } from '../test/until.ts';
+import { openWorld } from '../test/world.ts';
+
+test('without a script an owner previews a plan, pays it, grows, fails to pay, is read-only, pays and goes on', {
+  skip,
+}, async () => {
+  const stripe = await startStripeServer();
+  after(() => stripe.stop());
+  const { account } = stripe;
+  account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
+  account.addPrice({ lookup_key: 'business_monthly', currency: 'usd', unit_amount: 1500, interval: 'month' });
+  const world = await openWorld({
+    STRIPE_SECRET_KEY: STRIPE_KEY,
+    STRIPE_WEBHOOK_SECRETS: WEBHOOK_SECRET,
+    STRIPE_API_URL: stripe.url,
+  });
+  stripe.sendEventsTo(world.address);
+  const owner = await world.owner('ada@example.com');
+  const context = await openBrowserFor(world, owner.user_id, { javaScriptEnabled: false });
+  const page = await context.newPage();
+  const plan = `${world.address}/ada/-/billing`;
+  /** Loads the page again until it shows this. */
+  const shows = (words: string) =>
+    until(`the page shows ${words}`, async () => {
+      await page.goto(plan);
+      return page.getByText(words).first().isVisible();
+    });
+
+  await page.goto(plan);
+  await page.getByRole('button', { name: 'Preview the cost of Team', exact: true }).click();
+  await page.getByRole('heading', { name: 'What Team would cost' }).waitFor();
+  assert.equal(account.customers.size, 0, 'a preview stores nothing');
+  await page.getByRole('button', { name: 'Go to the payment of Team' }).click();
+  const payment = page.getByRole('link', { name: 'Pay for the plan' });
+  // The address that Stripe leads back to has the port of the configuration, not that of the test.
+  const session = [...account.sessions.values()][0];
+  assert.ok(session);
+  Object.assign(session, { success_url: `${plan}?checkout=done`, cancel_url: `${plan}?checkout=cancelled` });
+  await payment.click();
+  await page.getByRole('link', { name: 'Back' }).click();
+  await page.getByText('The checkout was left. Nothing was charged.').waitFor();
+  stripe.webhooks.hold(true);
+  await page.goto(`${stripe.url}/pay/${session.id}`);
+  await page.getByRole('button', { name: 'Pay' }).click();
+  await page.getByText('The payment is not confirmed yet.').waitFor();
+  stripe.webhooks.hold(false);
+  for (const event of stripe.webhooks.take()) await stripe.webhooks.send(event);
+  await shows('ada is on Team.');
+  await page.getByText('1 seat is paid.').waitFor();
+
+  await world.member(owner.workspace_id, 'member');
+  await shows('2 seats are paid.');
+  await page.getByRole('button', { name: 'Preview the cost of Business', exact: true }).click();
+  await page.getByRole('button', { name: 'Change to Business and pay this' }).click();
+  await page.getByText('The plan is changed.').waitFor();
+  await shows('ada is on Business.');
+
+  const customer = [...account.customers.values()][0];
+  assert.ok(customer);
+  customer.declines = true;
+  account.age(customer.id, 32 * 86_400);
+  await shows('Everything works until');
+  await world.db.query(sql`update subscriptions set writes_end_at = now()`);
+  await shows('This workspace is read-only');
+  const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+  assert.equal((await owner.post(pages, { title: 'Late', markdown: 'Text.' })).body.error, 'payment_required');
+  await page.getByRole('button', { name: 'Pay it, or change the payment method' }).click();
+  await page.getByRole('link', { name: 'Payment methods and invoices' }).waitFor();
+  customer.declines = false;
+  for (const { id, status } of account.invoicesOf(customer.id)) if (status === 'open') account.pay(id);
+  await shows('It renews on');
+  assert.equal((await owner.post(pages, { title: 'Paid', markdown: 'Text.' })).status, 201);
+
+  await page.getByText('Cancel the subscription').first().click();
+  await page.getByRole('button', { name: 'Cancel the subscription' }).click();
+  await page.getByText('The subscription ends with its period.').waitFor();
+  await page.getByRole('button', { name: 'Resume the subscription' }).click();
+  await page.getByText('The subscription goes on.').waitFor();
+
+  const scripted = await openBrowserFor(world, owner.user_id);
+  const accessible = await scripted.newPage();
+  await accessible.goto(`${plan}?plan=team_monthly`);
+  await assertAccessible(accessible, 'the plan, with a preview and invoices');
+});
