@@ -259,8 +259,8 @@ AS $function$
   where c.synced_at is null or c.synced_at < now() - interval '1 day'
     or (c.checkout_opened_at > now() - interval '1 day' and s.workspace_id is null and c.synced_at < now() - interval '1 minute')
     or (s.subscription_id <> '' and s.period_end <= now() and c.synced_at < now() - interval '10 minutes')
-    or (s.writes_end_at <= now() and s.dunning_step <> 'read_only')
-    or (s.writes_end_at <= now() + interval '3 days' and s.dunning_step = 'payment_failed')
+    or (s.writes_end_at <= now() and s.dunning_stage <> 'read_only')
+    or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
 $function$;
 
 -- For the scheduler: wikis that were deleted and whose content is still there.
@@ -2015,8 +2015,7 @@ alter table starred_pages enable row level security;
 create policy of_the_user on starred_pages for all
   using (((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))));
 
--- The paid plan of a workspace, written by the payment provider. No row: none.
--- The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_step: what the owners were told last.
+-- The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_stage: what the owners were told last.
 create table subscriptions (
   workspace_id          text                      collate "C" not null,
   plan_id               text                      collate "C" not null,
@@ -2029,7 +2028,7 @@ create table subscriptions (
   cancel_at_period_end  boolean                   not null default false,
   unpaid_since          timestamp with time zone,
   writes_end_at         timestamp with time zone,
-  dunning_step          text                      collate "C" not null default ''::text,
+  dunning_stage         text                      collate "C" not null default ''::text,
   PRIMARY KEY (workspace_id),
   CHECK ((period_end > period_start)),
   CHECK ((quantity > 0)),
