@@ -1,8 +1,8 @@
 import type { FullPage } from '../src/pages/schema.ts';
 import { type Content, html } from './html.ts';
 import { icon } from './icons.ts';
-import { pageSourcesUrl } from './pages/page-sources.ts';
 import { starButton } from './pages/homes/stars.ts';
+import { pageSourcesUrl } from './pages/page-sources.ts';
 import type { WikiContext } from './wiki-context.ts';
 
 /** What can be done with a page: the frequent actions as buttons, the others in a menu. */

@@ -72,7 +72,9 @@ export async function openWidgetTokens(query: Query, publicUrl: string): Promise
         .setAudience(AUDIENCE)
         .setJti(randomUUID())
         .setIssuedAt(new Date(databaseTime()))
-        .setExpirationTime(new Date(databaseTime() + 1_000 * (claims.origin === null ? SHOWING_SECONDS : ACTING_SECONDS)))
+        .setExpirationTime(
+          new Date(databaseTime() + 1_000 * (claims.origin === null ? SHOWING_SECONDS : ACTING_SECONDS)),
+        )
         .sign(newest.secret),
     async verify(token) {
       const digest = hash('sha256', token, 'base64');

@@ -8,8 +8,8 @@ import { partLinks, readPart } from '../../paging.ts';
 import { branchesPath, loadBranches, renderTree, trailTo } from '../../tree.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../../wiki-context.ts';
-import { loadStarred, starredList } from './stars.ts';
 import { loadNames } from './recent-changes.ts';
+import { loadStarred, starredList } from './stars.ts';
 
 /** Changed pages that are read: the drafts of one's own are among them. */
 const CHANGED_READ = 20;
