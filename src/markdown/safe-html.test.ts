@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
 import { assertSafe, parser, passageOfAllWords } from '../../test/safe-pages.ts';
-import { pageDocument } from '../pages/page-document.ts';
+import { pageDocument } from '../pages/read-page.ts';
 import { exampleFullPage } from '../pages/schema.ts';
 import { renderPlainText } from './plain-text.ts';
 import { renderMarkdown } from './render.ts';

@@ -5,7 +5,7 @@ import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
 import { launchBrowser, skip } from '../../test/browser.ts';
 import { passageOfAllWords } from '../../test/safe-pages.ts';
 import { renderMarkdown } from '../markdown/render.ts';
-import { pageDocument } from './page-document.ts';
+import { pageDocument } from './read-page.ts';
 import { exampleFullPage } from './schema.ts';
 
 const ORIGIN = 'http://wiki.test';

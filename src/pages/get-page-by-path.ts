@@ -3,8 +3,7 @@ import { onWiki } from '../access/access-rule.ts';
 import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { pageAddress, pageDocument } from './page-document.ts';
-import { readPage } from './read-page.ts';
+import { pageAddress, pageDocument, readPage } from './read-page.ts';
 import { exampleFullPage, FullPage, isVisible, pageTag } from './schema.ts';
 
 export const getPageByPath = endpoint({

@@ -1,7 +1,6 @@
 import { onWiki } from '../access/access-rule.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { pageDocument } from './page-document.ts';
-import { readPage } from './read-page.ts';
+import { pageDocument, readPage } from './read-page.ts';
 import { exampleFullPage, FullPage, PageParams, pageTag, presentPage } from './schema.ts';
 
 export const getPage = endpoint({
