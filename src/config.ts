@@ -198,7 +198,7 @@ export const OPTIONS = {
     '',
     url('http:', 'https:'),
   ),
-  OTEL_TRACES_SAMPLER_ARG: option('The share of requests and jobs that are traced, from 0 to 1.', '1', share),
+  OTEL_TRACES_SAMPLER_ARG: option('The share of requests and jobs that are traced, from 0 to 1.', '0.1', share),
   STYLEGUIDE: option(
     'For development: every component of the web application, at …/-/styleguide of a wiki.',
     'off',

@@ -54,7 +54,7 @@ const s3 = await startS3Server();
 cleanUp(() => s3.stop());
 const lines: Record<string, unknown>[] = [];
 const world = await openWorld(
-  { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, STORAGE_URL: s3.url },
+  { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_TRACES_SAMPLER_ARG: '1', STORAGE_URL: s3.url },
   { log: openLog(readConfig({}), { write: (line) => void lines.push(JSON.parse(line)) }) },
 );
 
