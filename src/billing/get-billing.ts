@@ -24,7 +24,7 @@ export const getBilling = endpoint({
       select a.workspace_id as organization_id, coalesce(s.plan_id, '') as plan_id,
         case when s.workspace_id is null then 'none' when s.writes_end_at <= now() then 'read_only'
           when s.unpaid_since is not null then 'past_due' else 'active' end as status,
-        case when s.workspace_id is null then '' when s.subscription_id = '' then 'operator' else 'provider' end as managed_by,
+        case when s.workspace_id is null then '' when s.subscription_id = '' then 'operator' else 'provider' end as plan_source,
         coalesce(s.quantity, 0) as quantity, coalesce(s.currency, '') as currency,
         coalesce(s.amount_due, 0)::bigint as amount_due, s.period_start, s.period_end,
         coalesce(s.cancel_at_period_end, false) as cancel_at_period_end, s.writes_end_at,

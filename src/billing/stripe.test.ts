@@ -79,7 +79,7 @@ test('a new workspace has the seats of the free plan; a paid checkout gives it t
     quantity: 2,
     checkout_pending: false,
   });
-  assert.deepEqual([billing.managed_by, billing.seats.granted, billing.amount_due], ['provider', 2, 0]);
+  assert.deepEqual([billing.plan_source, billing.seats.granted, billing.amount_due], ['provider', 2, 0]);
   const invoices = await owner.get(`${at(owner)}/invoices`);
   assert.deepEqual(
     invoices.body.map(({ status, total }: any) => [status, total]),

@@ -250,7 +250,7 @@ test('plan sets the plan and the seats of a workspace without a payment, and onl
   );
   const { body } = await owner.get(billing);
   assert.deepEqual(
-    [body.plan_id, body.managed_by, body.paid_online, body.seats.granted],
+    [body.plan_id, body.plan_source, body.paid_online, body.seats.granted],
     ['team_annual', 'operator', false, 5],
   );
   for (const [path, sent] of [

@@ -78,8 +78,8 @@ function payButton(): Html {
 
 /** Seats used and bought, and what happens at the end of the period. */
 export function subscriptionSection(state: Billing): Content {
-  const { managed_by, quantity, seats, period_end, cancel_at_period_end } = state;
-  if (managed_by === '') return false;
+  const { plan_source, quantity, seats, period_end, cancel_at_period_end } = state;
+  if (plan_source === '') return false;
   const used = `${seats.active} active ${seats.active === 1 ? 'member' : 'members'}${seats.pending === 0 ? '' : `, ${seats.pending} invited`}`;
   const bought = seats.unlimited
     ? 'Seats are not limited.'
@@ -88,7 +88,7 @@ export function subscriptionSection(state: Billing): Content {
     ? ' Who accepts an invitation takes a further seat, and who leaves frees one: the next invoice has the difference.'
     : '';
   return html`<h2>Seats and period</h2><p>${used}. ${bought}${grows}</p>
-    ${managed_by === 'operator' ? html`<p>The operator of this service has set the plan.</p>` : period_end && endOfPeriod(period_end, cancel_at_period_end)}`;
+    ${plan_source === 'operator' ? html`<p>The operator of this service has set the plan.</p>` : period_end && endOfPeriod(period_end, cancel_at_period_end)}`;
 }
 
 function endOfPeriod(period_end: string, isCancelled: boolean): Html {

@@ -99,7 +99,7 @@ function agreeForm(
   state: Billing,
 ): Content {
   if (!state.paid_online) return false;
-  if (checkout_type === 'subscription' && state.managed_by !== 'provider') {
+  if (checkout_type === 'subscription' && state.plan_source !== 'provider') {
     return actionButton('checkout', { plan_id }, `Go to the payment of ${name}`, 'main');
   }
   if (checkout_type !== 'update') return false;
