@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { readBackupRetention, readBackupSchedule } from './core/backup-plan.ts';
+import { SESSION_TARGETS, sessionTarget, splitServers } from './core/database-url.ts';
 import { readQuotas } from './core/quotas.ts';
-import { SESSION_TARGETS, sessionTarget, splitServers } from './db/servers.ts';
 
 /** An option of the service, read from the environment. */
 interface Option<T> {

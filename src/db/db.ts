@@ -73,6 +73,8 @@ export interface ServiceDb {
   tenantOf(context: RequestContext): string;
   /** What is done with the connections: of each lane, and by the workspaces that held them longest lately. */
   usage(): { lanes: Record<PoolLane, Readonly<LaneUsage>>; workspaces: [workspace_id: string, seconds: number][] };
+  /** From now on requests that would have to wait for a connection are refused (503): the service is about to stop. */
+  refuseWaiting(): void;
   close(): Promise<void>;
 }
 
@@ -198,6 +200,7 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
       lanes: { reads: lanes.usage('reads'), writes: lanes.usage('writes'), jobs: lanes.usage('jobs') },
       workspaces: spenders.top(WORKSPACES_SHOWN),
     }),
+    refuseWaiting: lanes.refuseWaiting,
     close,
   };
 }

@@ -30,6 +30,8 @@ export interface LaneUsage {
 export interface Waiter {
   since: number;
   start(slot: Slot): void;
+  /** Ends the wait without a slot. */
+  giveUp(reason: unknown): void;
   /** Begins to watch what ends the wait. */
   watch(): void;
   /** Undoes what would end the wait; undefined where nothing does yet. */

@@ -14,6 +14,8 @@ export interface PoolLanes {
   /** Gives the slot back. */
   leave(slot: Slot): void;
   usage(lane: PoolLane): Readonly<LaneUsage>;
+  /** From now on no request waits: those that do are refused with 503 `overloaded`. Jobs and the service itself go on. */
+  refuseWaiting(): void;
 }
 
 /**
@@ -43,6 +45,7 @@ export function openPoolLanes(connections: number): PoolLanes {
   };
   const { reads, writes, jobs } = lanes;
   const watchLater = openWatch();
+  let refusesWaiting = false;
 
   function hasRoom(lane: Lane): boolean {
     if (lane.usage.used >= lane.limits.most) return false;
@@ -56,6 +59,7 @@ export function openPoolLanes(connections: number): PoolLanes {
     tenant: Tenant = { used: 0, waiting: [] },
     abandoned: (() => AbortSignal) | undefined,
   ): Promise<Slot> {
+    if (refusesWaiting && lane !== jobs && name !== SERVICE_ITSELF) throw overloaded();
     const isTenantFull = tenant.waiting.length >= TENANT_WAITING_MAX;
     if (isTenantFull || lane.usage.waiting >= WAITING_MAX) {
       lane.usage.refused += 1;
@@ -84,7 +88,7 @@ export function openPoolLanes(connections: number): PoolLanes {
           signal?.removeEventListener('abort', leave);
         };
       };
-      const waiter: Waiter = { since: performance.now(), start, watch, stopWatching: undefined, isOver: false };
+      const waiter: Waiter = { since: performance.now(), start, giveUp, watch, stopWatching: undefined, isOver: false };
       tenant.waiting.push(waiter);
       watchLater(waiter);
     });
@@ -116,6 +120,14 @@ export function openPoolLanes(connections: number): PoolLanes {
       }
     },
     usage: (lane) => lanes[lane].usage,
+    refuseWaiting() {
+      refusesWaiting = true;
+      for (const { tenants } of [reads, writes]) {
+        for (const [name, { waiting }] of [...tenants]) {
+          if (name !== SERVICE_ITSELF) for (const waiter of [...waiting]) waiter.giveUp(overloaded());
+        }
+      }
+    },
   };
 }
 

@@ -1,7 +1,8 @@
 import pg from 'pg';
+import { sessionTarget } from '../core/database-url.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { types } from './pg-types.ts';
-import { ANSWER_TIMEOUT_MS, checkWritable, openServers, sessionTarget } from './servers.ts';
+import { ANSWER_TIMEOUT_MS, checkWritable, openServers } from './servers.ts';
 import { answeredWithin } from './silence.ts';
 import { type Sql, toStatement } from './sql.ts';
 

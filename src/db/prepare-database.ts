@@ -1,8 +1,8 @@
+import { splitServers } from '../core/database-url.ts';
 import { StartError } from '../core/start-error.ts';
 import type { Migration } from './apply-migration.ts';
 import type { OwnerDb, Query } from './db.ts';
 import { migrate } from './migrate.ts';
-import { splitServers } from './servers.ts';
 import { SERVICE_ROLE, SETTINGS } from './service-session.ts';
 import { raw, sql } from './sql.ts';
 

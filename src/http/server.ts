@@ -50,6 +50,9 @@ interface ServerOptions {
 /** Maximum number of open connections of a process; further ones are closed at once. */
 const CONNECTIONS_MAX = 8_000;
 
+/** For how long requests that came before a stop may wait for their turn; after it they are told to try again elsewhere. */
+const DRAIN_MS = 1_000;
+
 /** Maximum number of characters of a part of a path. */
 const PARAM_LENGTH_MAX = 4_096;
 
@@ -86,6 +89,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const closeConnections = connectionCloser(app.server);
   app.addHook('preClose', async () => {
     streams.end();
+    const draining = setTimeout(db.refuseWaiting, DRAIN_MS);
+    app.server.once('close', () => clearTimeout(draining));
     await closeConnections();
   });
   app.setErrorHandler(async (error, request, reply) => {

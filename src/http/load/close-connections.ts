@@ -15,7 +15,9 @@ export function connectionCloser(server: Server): () => Promise<void> {
   const idle = new Set<Socket>();
   const answering = new Set<ServerResponse>();
   let isStopping = false;
+  let accepted = 0;
   server.on('connection', (socket: Socket) => {
+    accepted += 1;
     idle.add(socket);
     socket.once('close', () => idle.delete(socket));
   });
@@ -44,8 +46,11 @@ export function connectionCloser(server: Server): () => Promise<void> {
       clearInterval(looking);
       clearTimeout(grace);
     });
-    // Connections that the system has accepted for a server that no longer listens would be reset.
-    await untilRead();
+    // The system resets connections that wait to be accepted by a server that stops to listen. Node takes one in each turn.
+    for (let before = -1; accepted !== before; ) {
+      before = accepted;
+      await untilRead();
+    }
   };
 }
 
