@@ -705,6 +705,16 @@ AS $function$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $function$;
 
+-- For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.
+CREATE OR REPLACE FUNCTION public.search_backlog(OUT documents bigint, OUT oldest_seconds double precision)
+ RETURNS record
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
+$function$;
+
 -- Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.
 CREATE OR REPLACE FUNCTION public.set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
  RETURNS void
@@ -1019,6 +1029,8 @@ create table audit_events (
   target_id        text                      collate "C" not null,
   before           jsonb                     not null default '{}'::jsonb,
   after            jsonb                     not null default '{}'::jsonb,
+  widget           text                      collate "C" not null default ''::text,
+  widget_origin    text                      collate "C" not null default ''::text,
   PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, event_id);
@@ -1100,6 +1112,20 @@ create policy of_the_service on background_jobs for all
   using (( SELECT is_service()));
 create policy tenants_add on background_jobs for insert
   with check ((((wiki_id IS NOT NULL) OR (workspace_id IS NOT NULL) OR (user_id IS NOT NULL)) AND ((wiki_id IS NULL) OR (wiki_id = ( SELECT own_wiki()))) AND ((workspace_id IS NULL) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))) AND ((user_id IS NULL) OR (user_id = ( SELECT own_user())))));
+
+-- How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.
+create table backup_status (
+  the_only        boolean                   not null default true,
+  last_outcome    text                      not null,
+  last_ended_at   timestamp with time zone  not null default now(),
+  last_error      text                      not null default ''::text,
+  last_backup_id  text,
+  last_made_at    timestamp with time zone,
+  PRIMARY KEY (the_only),
+  CHECK (the_only),
+  CHECK ((last_outcome = ANY (ARRAY['succeeded'::text, 'incomplete'::text, 'failed'::text])))
+);
+grant select on backup_status to ibid_service;
 
 -- The customer of a workspace at the payment provider. revision: counts changes of its subscription, so that a request to the provider can be repeated safely. changing_until: a change is being made by one process. synced_at: when the provider was asked for what subscriptions has.
 create table billing_customers (
@@ -1440,6 +1466,7 @@ create policy of_the_workspaces on memberships for all
 create table migrations (
   name        text                      not null,
   applied_at  timestamp with time zone  not null default now(),
+  works_with  text                      collate "C",
   PRIMARY KEY (name)
 );
 grant select on migrations to ibid_service;
@@ -2161,6 +2188,8 @@ create table users (
   avatar_url         text                      not null default ''::text,
   last_workspace_id  text                      collate "C",
   created_at         timestamp with time zone  not null default now(),
+  language           text                      collate "C" not null default ''::text,
+  time_zone          text                      collate "C" not null default ''::text,
   PRIMARY KEY (user_id)
 );
 CREATE INDEX users_by_email ON users USING btree (email);
