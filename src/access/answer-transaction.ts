@@ -44,12 +44,13 @@ export function openAnswerTransaction(db: Db, id: Buffer, request: IdempotentReq
   async function beginAlone(): Promise<OpenTransaction> {
     const waitsUntil = performance.now() + WAIT_MS;
     for (let hasWaited = false; ; hasWaited = true) {
-      const begun = await begin(db);
+      // An error of what follows ends it, as one of the write does.
+      const begun = (open = await begin(db));
       const [lock] = await begun.query<{ free: boolean }>(sql`
         select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
       // The other request may have been refused, or have stored the answer to this one, too.
-      if (lock?.free && !(hasWaited && (await isAnswered(begun.query, id)))) return (open = begun);
-      await begun.rollback();
+      if (lock?.free && !(hasWaited && (await isAnswered(begun.query, id)))) return begun;
+      await end('rollback');
       if (lock?.free || performance.now() > waitsUntil) throw inProgress();
       await pause(POLL_MS);
     }
