@@ -8,7 +8,7 @@ import { growLists } from './grown-lists.ts';
 import { nextOf } from './list-all.ts';
 import { cursorName, fillLists, LISTS } from './lists.ts';
 import { readBy } from './plans.ts';
-import { nameOf, pathOf } from './requests.ts';
+import { nameOf, PUBLIC_URL, pathOf } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /** So many records that reading them all shows beside those that a page of them needs. */
@@ -20,6 +20,8 @@ const SHORT: Record<string, string> = {
   'GET /v1/me/sessions': 'a person is signed in at a few places',
   'GET /v1/me/api-keys': 'a person has a few keys',
   'GET /v1/workspaces/:workspace_id/api-keys': 'a workspace has a few keys',
+  'GET /v1/widgets/profile/sessions': 'a person is signed in at a few places',
+  'GET /v1/widgets/developers/api-keys': 'a workspace has a few keys',
   'GET /v1/workspaces/:workspace_id/wikis': 'a workspace has a few wikis',
   'GET /v1/wikis/:wiki_id/autosaves': 'a person has at most 100',
   'GET /v1/wikis/:wiki_id/saved-searches': 'a person has at most 50',
@@ -117,7 +119,7 @@ function pathOfList(endpoint: Endpoint, query: Record<string, string>): string {
 
 async function askedBy(token: string, path: string) {
   sent = [];
-  const answer = await world.as(token).get(path);
+  const answer = await world.as(token).get(path, path.startsWith('/v1/widgets/') ? { origin: PUBLIC_URL } : {});
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
   // The guard notes the use of a credential with another statement, and a worker looks for jobs.
   const [statement, ...more] = sent.filter(({ text }) => text.includes(' as _record_use'));
@@ -127,6 +129,11 @@ async function askedBy(token: string, path: string) {
 
 /** What row-level security is told of a request, as the service does. */
 function contextOf({ access, path }: Endpoint, token: string) {
+  if (access.on === 'widget') {
+    const { user_id } = owner;
+    const { workspace_id } = ids;
+    return sql`select set_request_context('widget', null, ${user_id}, ${workspace_id}, ${workspace_id}, null, null, null)`;
+  }
   const who = access.on === 'caller' && access.session ? 'session' : 'key';
   const workspace_id = path.includes(':workspace_id') ? ids.workspace_id : null;
   const wiki_id = path.includes(':wiki_id') ? ids.wiki_id : null;

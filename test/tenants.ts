@@ -190,6 +190,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   await addRevision(world.db, wiki_id, row.page_id, revision);
   await addLosses(world.db, wiki_id, word);
   await addTemplate(world.db, wiki_id, row.page_id);
+  await addStar(world.db, owner.user_id, wiki_id, row.page_id);
   return {
     ...row,
     revision: String(revision),
