@@ -163,7 +163,7 @@ export async function movePage(
     with below as (${below})
     select from below b join pages c on c.wiki_id = ${wiki_id} and c.page_id = b.page_id and c.trashed_at is null
     join pages o on o.wiki_id = ${wiki_id} and o.trashed_at is null
-      and o.path = ${to.path} || right(b.path, -length(${page.path}::text))
+      and o.path = ${to.path} || right(c.path, -length(${page.path}::text))
     where o.page_id not in (select page_id from below) limit 1`);
   if (inTheWay.length > 0) return;
   const { moved, remembered } = moveCtes(wiki_id, page.path);
