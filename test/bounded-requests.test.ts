@@ -62,7 +62,7 @@ const LISTS = ENDPOINTS.flatMap((endpoint) =>
 );
 
 /** A request of about 1 MiB whose list repeats this item. */
-function requestOf(endpoint: Endpoint, name: string, item: string, count: number) {
+async function requestOf(endpoint: Endpoint, name: string, item: string, count: number) {
   const ids = { ...owner, organization_id: owner.workspace_id } as unknown as Ids;
   for (const param of pathParams(endpoint)) ids[param] ??= 'nothing';
   const body = { ...validBody(endpoint, ids), [name]: 'ITEMS' };
@@ -70,9 +70,20 @@ function requestOf(endpoint: Endpoint, name: string, item: string, count: number
   return {
     method: endpoint.method,
     path: pathOf(endpoint, ids),
-    headers: { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' },
+    headers: { ...(await credentialFor(endpoint)), 'content-type': 'application/json' },
     body: JSON.stringify(body).replace('"ITEMS"', items),
   };
+}
+
+const ORIGIN = 'https://example.com';
+
+/** The owner's key, or the token of the widget that the path names, which a page of ORIGIN uses. */
+async function credentialFor({ access, path }: Endpoint): Promise<Record<string, string>> {
+  if (access.on !== 'widget') return { authorization: `Bearer ${owner.token}` };
+  const of = `/v1/workspaces/${owner.workspace_id}`;
+  await owner.patch(`${of}/widget-origins`, { widget_origins: [ORIGIN] });
+  const { body } = await owner.post(`${of}/widget-token`, { widget: path.split('/')[3], origin: ORIGIN });
+  return { authorization: `Bearer ${body.token}`, origin: ORIGIN };
 }
 
 for (const { endpoint, name } of LISTS) {
@@ -81,7 +92,7 @@ for (const { endpoint, name } of LISTS) {
     const most = Math.floor((BODY_BYTES - 1_000) / (item.length + 1));
     for (const count of [most, Math.min(most, maxItems ?? most)]) {
       test(`${nameOf(endpoint)} answers ${count} wrong ${name} (${item.slice(0, 20)}) with at most 50 errors and 64 KiB`, async () => {
-        const answer = await sendRaw(world.address, requestOf(endpoint, name, item, count));
+        const answer = await sendRaw(world.address, await requestOf(endpoint, name, item, count));
         // Texts are items that the schema allows; what they mean is checked later.
         assert.ok([400, 422].includes(answer.status), answer.text.slice(0, 300));
         assert.ok(answer.text.length <= ANSWER_MAX, `${answer.text.length} bytes`);
@@ -122,7 +133,7 @@ test('thirty such requests at once, from clients that do not read, leave the mem
 }, async () => {
   const [upload] = LISTS.filter(({ name }) => name === 'files');
   assert.ok(upload);
-  const request = requestOf(upload.endpoint, 'files', '{}', 300_000);
+  const request = await requestOf(upload.endpoint, 'files', '{}', 300_000);
   const head = [
     `${request.method} ${request.path} HTTP/1.1`,
     'Host: x',

@@ -5,7 +5,7 @@ import type { Endpoint } from '../src/http/endpoint.ts';
 import { nextOf } from './list-all.ts';
 import { cursorName, fillLists, LISTS, NEEDED, QUERIES } from './lists.ts';
 import type { RawAnswer } from './raw-http.ts';
-import { type Ids, nameOf, pathOf, propertiesOf } from './requests.ts';
+import { type Ids, nameOf, originOf, pathOf, propertiesOf } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 const tenants = await openTenants();
@@ -15,7 +15,7 @@ const tokens = new Map<Endpoint, string>();
 for (const endpoint of LISTS) tokens.set(endpoint, await tenants.tokenFor(endpoint, owner));
 
 function get(endpoint: Endpoint, path: string): Promise<RawAnswer> {
-  const headers = { authorization: `Bearer ${tokens.get(endpoint)}` };
+  const headers = { authorization: `Bearer ${tokens.get(endpoint)}`, ...originOf(endpoint) };
   return tenants.send({ method: 'GET', path, headers }, endpoint);
 }
 

@@ -111,6 +111,11 @@ export function validQuery(endpoint: Endpoint, ids: Ids): string {
   return needed.length === 0 ? '' : `?${needed.map((name) => `${name}=${ids[name] ?? 'word'}`).join('&')}`;
 }
 
+/** The header that a browser sends from a page which shows a widget; none for other endpoints. */
+export function originOf({ access }: Endpoint): Record<string, string> {
+  return access.on === 'widget' ? { origin: PUBLIC_URL } : {};
+}
+
 /** A request that succeeds for a permitted caller. */
 export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawRequest {
   const request: RawRequest = {
@@ -118,7 +123,7 @@ export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawR
     path: pathOf(endpoint, ids) + validQuery(endpoint, ids),
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(endpoint.access.on === 'widget' && { origin: PUBLIC_URL }),
+      ...originOf(endpoint),
     },
   };
   if (endpoint.consumes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);

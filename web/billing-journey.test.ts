@@ -75,6 +75,11 @@ test('without a script an owner previews a plan, pays it, grows, fails to pay, i
   await page.getByRole('link', { name: 'Payment methods and invoices' }).waitFor();
   customer.declines = false;
   for (const { id, status } of account.invoicesOf(customer.id)) if (status === 'open') account.pay(id);
+  await until(
+    'the workspace has paid',
+    async () => (await owner.get(`/v1/organizations/${owner.workspace_id}/billing`)).body.status,
+    (status) => status === 'active',
+  );
   await shows('It renews on');
   assert.equal((await owner.post(pages, { title: 'Paid', markdown: 'Text.' })).status, 201);
 
