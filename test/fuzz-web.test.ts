@@ -255,6 +255,8 @@ test('every target of a form is found in a page, or is one that a page offers on
     '/:workspace/:wiki/-/uploads/:upload_id',
     '/:workspace/:wiki/-/gone',
     '/:workspace/:wiki/-/stale',
+    // Where there is a payment provider.
+    '/:workspace/-/billing',
   ];
   const missing = ROUTES.filter(({ method }) => method === 'POST')
     .map(({ path }) => path)

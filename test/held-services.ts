@@ -1,7 +1,7 @@
 import type { JobServices } from '../src/jobs/define-job.ts';
 
 /** What jobs use beside the database; the rest of JobServices are values and the log. */
-const OUTSIDE = ['blobs', 'mail', 'sandbox', 'reader'] as const;
+const OUTSIDE = ['blobs', 'mail', 'payments', 'sandbox', 'reader'] as const;
 
 /**
  * Services of jobs whose answers are held back until `hold` has ended, which is told the name of each call (`blobs.stream`).

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { JOBS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
@@ -8,8 +8,9 @@ import { ended, exported, imported, newWiki, PNG, zipped } from './archives.ts';
 import { heldServices } from './held-services.ts';
 import { runScheduled } from './jobs.ts';
 import { announce } from './resumable.ts';
+import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
 import { until } from './until.ts';
-import { makeDatabase, openOwner, openWorld } from './world.ts';
+import { makeDatabase, type Owner, openOwner, openWorld } from './world.ts';
 
 /** A transaction that does not wait for a call ends long before; one that does is ended by the database only later. */
 const TRANSACTION_MS = 20_000;
@@ -18,10 +19,19 @@ const database = await makeDatabase();
 const db = openOwner(database);
 const calls = new Set<string>();
 const faults: string[] = [];
+const stripe = await startStripeServer();
+after(() => stripe.stop());
+stripe.account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
 
 /** Holds each call of a service back until every transaction that was open when it was made has ended. */
 const world = await openWorld(
-  { DATABASE_URL: database, PASSWORD_SIGN_IN: 'on' },
+  {
+    DATABASE_URL: database,
+    PASSWORD_SIGN_IN: 'on',
+    STRIPE_SECRET_KEY: STRIPE_KEY,
+    STRIPE_WEBHOOK_SECRETS: WEBHOOK_SECRET,
+    STRIPE_API_URL: stripe.url,
+  },
   {
     jobServices: (services) =>
       heldServices(services, async (name) => {
@@ -35,6 +45,20 @@ const world = await openWorld(
       }),
   },
 );
+
+stripe.sendEventsTo(world.address);
+
+/** Pays for a plan, and then fails to pay for its second month. */
+async function failToPay({ workspace_id, post }: Owner): Promise<void> {
+  const { body } = await post(`/v1/organizations/${workspace_id}/billing/checkout`, { plan_id: 'team_monthly' });
+  stripe.account.complete(body.url.split('/').at(-1));
+  const planOf = () => db.query(sql`select from subscriptions where workspace_id = ${workspace_id}`);
+  await until('the plan is paid', planOf, ({ length }) => length === 1);
+  for (const customer of stripe.account.customers.values()) {
+    customer.declines = true;
+    stripe.account.age(customer.id, 32 * 86_400);
+  }
+}
 
 async function openTransactions(): Promise<string[]> {
   const rows = await db.query<{ id: string }>(sql`
@@ -93,6 +117,9 @@ test('no job calls anything outside the database while a transaction is open', a
     insert into password_guesses (email, address, guesses, locked_until) values ('new@example.com', '*', 30, now())`);
   await world.anonymous.post('/v1/auth/password', { email: 'new@example.com', password: 'a wrong guess' });
 
+  // One that does not pay can write no more, so it is another one.
+  await failToPay(await world.owner());
+
   // What makes each scheduled job due.
   const { body: trashed } = await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Gone', markdown: 'x' });
   await owner.send('DELETE', `/v1/wikis/${wiki_id}/pages/${trashed.page_id}`);
@@ -131,5 +158,9 @@ test('no job calls anything outside the database while a transaction is open', a
 
   assert.deepEqual(faults, [], 'called while a transaction was open, which waited for it');
   const services = [...calls].map((name) => name.split('.')[0]);
-  assert.deepEqual([...new Set(services)].sort(), ['blobs', 'mail', 'reader', 'sandbox'], 'each service was called');
+  assert.deepEqual(
+    [...new Set(services)].sort(),
+    ['blobs', 'mail', 'payments', 'reader', 'sandbox'],
+    'each service was called',
+  );
 });
