@@ -241,7 +241,9 @@ test('any page can load the module of the widgets, and loads it again only when 
   assert.equal(answer.headers.get('content-type'), 'text/javascript; charset=utf-8');
   const module = await answer.text();
   const parts = [...module.matchAll(/import"\.\/([^"]+)"/g)].map(([, path]) => path);
-  const code = (await Promise.all(parts.map(async (path) => (await fetch(`${world.address}/${path}`)).text()))).join('');
+  const code = (await Promise.all(parts.map(async (path) => (await fetch(`${world.address}/${path}`)).text()))).join(
+    '',
+  );
   for (const name of ['ibid-profile', 'ibid-enterprise', 'ibid-developers']) assert.ok(code.includes(name), name);
   const again = await fetch(`${world.address}/widgets.js`, {
     headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
