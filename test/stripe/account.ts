@@ -18,13 +18,15 @@ export class StripeAccount {
   /** What was charged to cards and not refunded, by customer. */
   readonly charged = new Map<string, number>();
   readonly #onEvent: OnEvent;
+  /** By how many seconds its clock is ahead: a period that is started by a change begins in a second of its own, which names it. */
+  #ahead = 0;
 
   constructor(onEvent: OnEvent) {
     this.#onEvent = onEvent;
   }
 
   now(): number {
-    return Math.floor(Date.now() / 1000);
+    return Math.floor(Date.now() / 1000) + this.#ahead;
   }
 
   addPrice(fields: Omit<Price, 'id' | 'active'>): Price {
@@ -155,8 +157,9 @@ export class StripeAccount {
 
   /** Changes a subscription in place. Errors: 402, which leaves everything as it was. */
   change(subscription: Subscription, change: PlannedChange, behavior: string, failsOnDecline: boolean): void {
-    const lines = behavior === 'none' ? [] : changeLines(subscription, change, this.now());
     const resetsPeriod = change.price.interval !== subscription.price.interval;
+    if (resetsPeriod) this.#ahead += 1;
+    const lines = behavior === 'none' ? [] : changeLines(subscription, change, this.now());
     const invoicesNow = behavior === 'always_invoice' || resetsPeriod;
     if (invoicesNow && lines.length > 0) {
       const due = this.preview(subscription, change).amount_due;
