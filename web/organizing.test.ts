@@ -147,14 +147,36 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
   await t.test('a row is dragged before, behind and into another, and what is refused is said', async () => {
     const copy = item('Alpha (copy)');
     const box = await copy.boundingBox();
-    await item('Alpha').dragTo(copy, { targetPosition: { x: 40, y: (box?.height ?? 0) - 2 } });
+    const behind = { targetPosition: { x: 40, y: (box?.height ?? 0) - 2 } };
+    await item('Alpha').dragTo(copy, behind);
     await flash('“Alpha” was moved.').waitFor();
     await isOrder('', 'Alpha (copy) Alpha Beta');
+    const undo = page.getByRole('button', { name: 'Undo' });
+    const offered: number[] = [];
+    await page.route('**/v1/**', async (route) => {
+      offered.push(await undo.count());
+      await route.fallback();
+    });
     await item('Alpha').dragTo(item('Beta'));
-    await flash('“Alpha” was moved.').waitFor();
+    await undo.waitFor();
+    await page.unroute('**/v1/**');
+    assert.ok(offered.length > 1 && !offered.some(Boolean), 'while a page is moved no earlier change is taken back');
     await isOrder('Beta', 'One Gamma Two Alpha');
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await undo.click();
     await flash('“Alpha” is as it was.').waitFor();
+    await isOrder('', 'Alpha (copy) Alpha Beta');
+    await item('Alpha').dragTo(copy, { targetPosition: { x: 40, y: 2 } });
+    await undo.waitFor();
+    await isOrder('', 'Alpha Alpha (copy) Beta');
+    await item('Alpha').dragTo(item('Beta'));
+    await undo.waitFor();
+    await isOrder('Beta', 'One Gamma Two Alpha');
+    await page.keyboard.press('Control+z');
+    await flash('“Alpha” is as it was.').waitFor();
+    await isOrder('Beta', 'One Gamma Two');
+    assert.equal(await below(''), 'Alpha Alpha (copy) Beta', 'keys, too, take back the last change alone');
+    await item('Alpha').dragTo(copy, behind);
+    await undo.waitFor();
     await isOrder('', 'Alpha (copy) Alpha Beta');
     await owner.post(`${api}/pages`, {
       title: 'Another',

@@ -3,12 +3,13 @@ import { callApi } from '../call-api.ts';
 import { announce } from '../reading/copy.ts';
 import { renameHeading } from '../saving/rename-heading.ts';
 import { element } from './dom.ts';
-import { leaveWith, showProblem } from './flash.ts';
+import { closeFlash, leaveWith, showProblem } from './flash.ts';
 import { askForPlace } from './move-dialog.ts';
 import { childrenOf, type Place, pageOf, placeOf, placePage, type Row, treeContext } from './tree-pages.ts';
 
 /** Does something with the page of a row; says so where it cannot be done. */
 async function withPage(row: Pick<Row, 'leaf'>, act: (page: FullPage) => Promise<unknown>): Promise<void> {
+  closeFlash();
   try {
     await act(await pageOf(row));
   } catch (error) {

@@ -63,10 +63,15 @@ export function showProblem(problem: unknown): void {
   showFlash({ text: errorMessage(problem) }, true);
 }
 
-let shown: HTMLElement | undefined;
+let closeShown: (() => void) | undefined;
+
+/** Takes the message away with its Undo, which is of what was done before: for the moment when the next change begins. */
+export function closeFlash(): void {
+  closeShown?.();
+}
 
 function showFlash({ text, undo }: Flash, isBad = false): void {
-  shown?.remove();
+  closeFlash();
   const box = element('div', { className: isBad ? 'flash bad' : 'flash' });
   box.setAttribute('role', isBad ? 'alert' : 'status');
   const close = () => {
@@ -96,7 +101,7 @@ function showFlash({ text, undo }: Flash, isBad = false): void {
   // First in the document, so that it is the first stop of the Tab key. A status is announced when it changes.
   document.body.prepend(box);
   requestAnimationFrame(() => box.prepend(element('span', {}, text)));
-  shown = box;
+  closeShown = close;
   const expire = () => {
     if (box.matches(':hover, :focus-within')) setTimeout(expire, SHOWN_MS);
     else close();

@@ -1,5 +1,5 @@
 import { element } from './dom.ts';
-import { leaveWith, showProblem } from './flash.ts';
+import { closeFlash, leaveWith, showProblem } from './flash.ts';
 import { pageOf, type Row, renamePage, treeContext } from './tree-pages.ts';
 
 /** A field in the place of a row's title. Enter and leaving it rename the page, Escape does not. */
@@ -37,6 +37,7 @@ export function renameInPlace(row: Row): void {
 
 async function rename(row: Row, title: string): Promise<void> {
   const { root } = treeContext();
+  closeFlash();
   try {
     const page = await pageOf(row);
     const { page_id, title: was } = page;
