@@ -448,6 +448,9 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
   });
 }
 
+/** Numbers of the same bounds are read by the same code: all texts are tried once, and a few at each endpoint. */
+const triedNumbers = new Set<string>();
+
 for (const endpoint of WITH_QUERY) {
   const properties = propertiesOf(endpoint.query);
   const isInteger = (name: string) => properties[name]?.type === 'integer';
@@ -460,11 +463,11 @@ for (const endpoint of WITH_QUERY) {
     const { minimum, maximum } = properties[name] as { minimum?: number; maximum?: number };
     test(`${nameOf(endpoint)} accepts only plain digits as ${name}`, async () => {
       const request = await bare(endpoint);
-      const noNumber = [
-        '',
+      const bounds = JSON.stringify([name, minimum, maximum]);
+      const few = ['', 'x', '1e2', '%00'];
+      const all = [
+        ...few,
         '%20',
-        'x',
-        '1e2',
         '50.0',
         '%2050',
         '50%20',
@@ -481,11 +484,12 @@ for (const endpoint of WITH_QUERY) {
         '5,6',
         '%D9%A5',
         '1_000',
-        '%00',
         '--1',
         '[]',
         '%5B1%5D',
       ];
+      const noNumber = triedNumbers.has(bounds) ? few : all;
+      triedNumbers.add(bounds);
       const outside = [
         minimum !== undefined && [String(minimum - 1), '-1', `-${'9'.repeat(39)}`],
         maximum !== undefined && [String(maximum + 1), '9'.repeat(39)],

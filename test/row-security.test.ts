@@ -51,10 +51,12 @@ interface Broken {
   tenants: Tenants;
   /** The statement to replace, and its faulty version. */
   fault: { text: string; instead: string } | undefined;
+  /** The faulty versions that were tried. */
+  tried: Set<string>;
 }
 
 async function openWithFault(DATABASE_URL: string): Promise<Broken> {
-  const broken: Broken = { tenants: undefined as unknown as Tenants, fault: undefined };
+  const broken: Broken = { tenants: undefined as unknown as Tenants, fault: undefined, tried: new Set() };
   broken.tenants = await openTenants(
     { DATABASE_URL },
     { rewrite: (text) => (broken.fault?.text === text ? broken.fault.instead : text) },
@@ -84,6 +86,9 @@ async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: nu
   let faults = 0;
   for (const text of texts) {
     for (const instead of withoutOneFilter(text)) {
+      // What widgets do is done by the statements of other endpoints, which come first.
+      if (endpoint.access.on === 'widget' && broken.tried.has(instead)) continue;
+      broken.tried.add(instead);
       faults += 1;
       for (const foreign of [false, true]) {
         const { leaked } = await ask(foreign, { text, instead });

@@ -299,7 +299,7 @@ test('of real documents, however they are divided, nothing is found', async () =
   const documents = existsSync(CORPORA)
     ? readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))] as const)
     : [];
-  const sections = Array.from({ length: 40 }, (_, i) => `## Part ${i} of H<sub>2</sub>O\n\n${'word '.repeat(9_000)}\n`);
+  const sections = Array.from({ length: 12 }, (_, i) => `## Part ${i} of H<sub>2</sub>O\n\n${'word '.repeat(9_000)}\n`);
   const other = await world.owner();
   await world.upload(
     other,
