@@ -5,10 +5,16 @@ import { WikiParams } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { lineEndsIn } from '../markdown/plain-text.ts';
-import { candidateDocuments } from '../search/query/candidates.ts';
+import { scoredDocuments } from '../search/query/candidates.ts';
 import { conditionsOf, type FilterConditions } from '../search/query/filter-conditions.ts';
-import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../search/query/passages.ts';
-import { scoreWithTitle, searchIndex } from '../search/query/search.ts';
+import {
+  findPassages,
+  type HitText,
+  hitTextColumns,
+  MAX_MORE_CHARACTERS,
+  PASSAGE_CHARACTERS,
+} from '../search/query/passages.ts';
+import { searchIndex } from '../search/query/search.ts';
 import {
   CUT_HEADER,
   cutHeader,
@@ -22,10 +28,8 @@ import {
 import type { CitationRow } from './cited-blocks.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
 
-interface HitRow extends Source {
+interface HitRow extends Source, HitText {
   score: number;
-  text: string;
-  text_length: number;
   /** Where the blocks of a source that has pages or lines begin, by the pages of the wiki that show them; null for others. */
   blocks: PlacedBlocks[] | null;
 }
@@ -54,12 +58,12 @@ export const searchSources = endpoint({
     const { parsed, sort, part } = readRequest(query, paging, credential);
     const isFound = sql`true ${conditionsOf(parsed.filters, 's', CONDITIONS)}`;
     const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
-    const score = scoreWithTitle(sql`s.title`, parsed.text);
+    const score = raw('scored.score');
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (hitsPart) => ({
       hits: hitsOfPart(
         sql`
           select ${sourceColumns}, ${score} as score, ${sortColumns(sort, 's', score)}
-          from ${candidateDocuments({ wiki_id, kind: 'source' })}
+          from ${scoredDocuments({ wiki_id, kind: 'source' }, parsed.text)}
           where ${isFound}`,
         paging,
         sort,
@@ -67,10 +71,10 @@ export const searchSources = endpoint({
         hitsPart,
       ),
       result: sql`
-        select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text, length(t.text) as text_length,
-          ${blocksOf(wiki_id, sql`h.source_id`, PASSAGE_CHARACTERS)} as blocks
+        select h.*, t.*, ${blocksOf(wiki_id, sql`h.source_id`, PASSAGE_CHARACTERS)} as blocks
         from hits h
-        join source_texts t on t.wiki_id = ${wiki_id} and t.source_id = h.source_id
+        cross join lateral (
+          select ${hitTextColumns} from source_texts t where t.wiki_id = ${wiki_id} and t.source_id = h.source_id offset 0) t
         order by ${orderOfHits(sort)}`,
     }));
     const found = await findPassages(

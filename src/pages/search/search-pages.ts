@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { onWiki } from '../../access/access-rule.ts';
 import { WikiParams } from '../../core/records.ts';
-import { sql } from '../../db/sql.ts';
+import { raw, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { candidateDocuments } from '../../search/query/candidates.ts';
-import { findPassages, MAX_MORE_CHARACTERS, PASSAGE_CHARACTERS } from '../../search/query/passages.ts';
-import { scoreWithTitle, searchIndex } from '../../search/query/search.ts';
+import { scoredDocuments } from '../../search/query/candidates.ts';
+import { findPassages, type HitText, hitTextColumns, MAX_MORE_CHARACTERS } from '../../search/query/passages.ts';
+import { searchIndex } from '../../search/query/search.ts';
 import {
   CUT_HEADER,
   cutHeader,
@@ -20,10 +20,8 @@ import { headingAt } from '../../search/query/snippet.ts';
 import { examplePage, type Page, PageHit, pageColumns } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
 
-interface HitRow extends Page {
+interface HitRow extends Page, HitText {
   score: number;
-  text: string;
-  text_length: number;
   outline: { text: string; anchor: string; offset: number }[];
 }
 
@@ -74,12 +72,12 @@ export const searchPages = endpoint({
     setHeaders(cutHeader(query.query));
     const { parsed, sort, part } = readRequest(query, paging, credential);
     const shown = shownPages(parsed.filters);
-    const score = scoreWithTitle(sql`p.title`, parsed.text);
+    const score = raw('scored.score');
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'page' }, parsed, part, shown, (hitsPart) => ({
       hits: hitsOfPart(
         sql`
           select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)}
-          from ${candidateDocuments({ wiki_id, kind: 'page' })}
+          from ${scoredDocuments({ wiki_id, kind: 'page' }, parsed.text)}
           where ${shown.isFound}`,
         paging,
         sort,
@@ -87,10 +85,13 @@ export const searchPages = endpoint({
         hitsPart,
       ),
       result: sql`
-        select h.*, left(t.text, ${PASSAGE_CHARACTERS}) as text, length(t.text) as text_length, r.outline
+        select h.*, t.*, r.outline
         from hits h
-        join page_texts t on t.wiki_id = ${wiki_id} and t.page_id = h.page_id
-        join revisions r on r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision
+        cross join lateral (
+          select ${hitTextColumns} from page_texts t where t.wiki_id = ${wiki_id} and t.page_id = h.page_id offset 0) t
+        cross join lateral (
+          select r.outline from revisions r
+          where r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision offset 0) r
         order by ${orderOfHits(sort)}`,
     }));
     const found = await findPassages(

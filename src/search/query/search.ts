@@ -263,11 +263,7 @@ function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<s
   return new Set(all.sort((one, other) => documents(one) - documents(other)).slice(0, MAX_MARKED));
 }
 
-/** The score of a candidate `c`, increased if its title equals the query: by the same as `titleScore`. */
-export function scoreWithTitle(title: Sql, query: string): Sql {
-  return sql`case when lower(${title}) = lower(${query}) then c.score * 1.5 + 2 else c.score end`;
-}
-
+/** The score of a hit whose title equals the query. */
 function titleScore(score: number): number {
   return score * 1.5 + 2;
 }

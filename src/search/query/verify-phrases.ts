@@ -82,7 +82,8 @@ export function readTexts(
     seen: sql`
       select c.id, c.no, c.score, ${d}.title, left(t.text, ${most.ofEach}::int) as text
       from ${candidateDocuments(index)}
-      join ${raw(`${kind}_texts`)} t on t.wiki_id = ${wiki_id} and t.${id} = c.id
+      cross join lateral (
+        select t.text from ${raw(`${kind}_texts`)} t where t.wiki_id = ${wiki_id} and t.${id} = c.id offset 0) t
       where ${isFound}`,
     result: sql`
       select * from (select s.*, sum(length(s.text)) over (order by s.score desc, s.id) as characters from seen s) r
