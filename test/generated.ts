@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { type Access, permissionOf } from '../src/access/access-rule.ts';
 import { type Permission, ROLES, type RoleEntry } from '../src/access/roles.ts';
 import { ENDPOINTS, JOBS } from '../src/app.ts';
+import type { Option } from '../src/config/option.ts';
+import { OPTIONS } from '../src/config.ts';
 import type { Query } from '../src/db/db.ts';
 import { SERVICE_ROLE } from '../src/db/service-session.ts';
 import { sql } from '../src/db/sql.ts';
@@ -17,10 +19,22 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`,
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
+    'README.md': await optionsReadme(),
     'src/jobs/README.md': await jobsReadme(),
     'src/documents/formats/README.md': await formatsReadme(),
     'src/documents/extractor-versions.json': await extractorVersions(),
   };
+}
+
+/** The README with the table of all options. */
+async function optionsReadme(): Promise<string> {
+  const text = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const rows = Object.entries(OPTIONS).map(([name, { doc, fallback, see }]: [string, Option<unknown>]) => {
+    // Addresses and names of options are code.
+    const purpose = doc.replace(/\b[a-z0-9]+:\/\/\S*[^\s,;:.)]|\b[A-Z]+(?:_[A-Z]+)+(?:=\w+)?/g, '`$&`');
+    return `| \`${name}\` | ${fallback && `\`${fallback}\``} | ${purpose}${see ? ` ([more](${see}))` : ''} |\n`;
+  });
+  return text.replace(/(?<=\| option \|.*\n\|[-|]+\n)(?:\|.*\n)+/, rows.join(''));
 }
 
 /** The README of the jobs with the table of all jobs as they are defined. */

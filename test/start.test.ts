@@ -49,6 +49,13 @@ test('invalid options are all named in one message, without the password in them
     assert.ok(message.includes(name), `${name} must be named in: ${message}`);
   }
   assert.ok(!message.includes('secret'), message);
+
+  const IBID_CONFIG = join(folder, 'ibid.conf');
+  await writeFile(IBID_CONFIG, `DATA_DIR=${join(folder, 'data')}\nMAIL_FORM=me`);
+  assert.equal(
+    await refusal({ IBID_CONFIG }, folder),
+    `Ibid cannot start: ${IBID_CONFIG}:2: MAIL_FORM is no option: write MAIL_FROM.\n`,
+  );
 });
 
 test('a missing or invalid file of plans is named before anything is started', async () => {

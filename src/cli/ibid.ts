@@ -6,6 +6,7 @@ import { readS3Url } from '../providers/storage/s3-place.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { BACKUP_USAGE, runBackupCommand } from './backup.ts';
+import { CONFIG_USAGE, runConfigCommand } from './config.ts';
 import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
 import { MIGRATE_USAGE, runMigrateCommand } from './migrate.ts';
@@ -23,6 +24,7 @@ const USAGE = `Usage:
   ibid verify --public-key                                      the key that checks the signature of such a record
   ibid jobs                                                     background jobs that failed for good, with their errors
   ibid jobs retry JOB_ID                                        one of them again, with all its attempts
+${CONFIG_USAGE}
 ${BACKUP_USAGE}
 ${MIGRATE_USAGE}
 ${WORKSPACE_USAGE}
@@ -33,6 +35,10 @@ It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 async function main(): Promise<void> {
   const print = (line: string) => void process.stdout.write(`${line}\n`);
   const [command, ...rest] = process.argv.slice(2);
+  if (command === 'config') {
+    if (!runConfigCommand(process.env, rest, print)) process.exitCode = 1;
+    return;
+  }
   if (command === 'plan') return runPlanCommand(readConfig(process.env), rest, print);
   if (command === 'workspace') return runWorkspaceCommand(readConfig(process.env), rest, print);
   if (command === 'migrate') return runMigrateCommand(readConfig(process.env), rest, print);

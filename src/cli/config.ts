@@ -1,0 +1,53 @@
+import { parseArgs } from 'node:util';
+import { CONFIG_FILE, type Env } from '../config/given-values.ts';
+import type { OptionInForce } from '../config/inspect-options.ts';
+import { type Options, shownValue } from '../config/option.ts';
+import { inspectConfig, OPTIONS } from '../config.ts';
+import { optionProblems } from '../service/option-problems.ts';
+import { UsageError } from './with-database.ts';
+
+type Print = (line: string) => void;
+
+export const CONFIG_USAGE = `  ibid config --check                                           whether the options can be read, with everything that is wrong
+  ibid config --explain                                         each option: its value, where that is from, its default`;
+
+/** Runs `ibid config …`, which needs no database. Returns whether nothing is wrong. Errors: UsageError. */
+export function runConfigCommand(env: Env, args: string[], print: Print): boolean {
+  const { check, explain } = readFlags(args);
+  const { config, inForce, problems } = inspectConfig(env);
+  if (explain) {
+    print(
+      `${CONFIG_FILE}=${env[CONFIG_FILE] ?? ''}\n  A file with options as lines NAME=value; the environment wins.\n`,
+    );
+    for (const option of inForce) print(explained(option));
+  }
+  const all = [...problems, ...optionProblems(config)];
+  for (const problem of all) print(problem);
+  if (check && all.length === 0) {
+    const given = inForce.filter(({ from }) => from !== undefined);
+    print(`No problem was found; ${given.length} of ${inForce.length} options are set.`);
+  }
+  return all.length === 0;
+}
+
+function readFlags(args: string[]): { check?: boolean; explain?: boolean } {
+  try {
+    const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, explain: { type: 'boolean' } } });
+    if (values.check || values.explain) return values;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${CONFIG_USAGE}`);
+  }
+  throw new UsageError(`say what to do.\n\n${CONFIG_USAGE}`);
+}
+
+function explained({ name, value, from }: OptionInForce): string {
+  const option = (OPTIONS as Options)[name];
+  if (!option) return name;
+  const usual = option.fallback === '' ? 'empty' : option.fallback;
+  const lines = [
+    `${name}=${shownValue(option, value)}`,
+    `  from: ${from ?? 'default'}; default: ${usual}`,
+    `  ${option.doc}${option.see ? ` See ${option.see}.` : ''}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { parseEnvFile } from './env-file.ts';
+import { nearestName } from './nearest-name.ts';
+import type { Options } from './option.ts';
+
+export type Env = Record<string, string | undefined>;
+
+/** The environment variable that names a file of options. */
+export const CONFIG_FILE = 'IBID_CONFIG';
+
+/** A value as it was given, and where: "environment", "/etc/ibid/ibid.conf:3", or one of these with the file of a secret. */
+export interface GivenValue {
+  value: string;
+  from: string;
+}
+
+/** What the environment, or the file, says, by name. `where`: what a problem begins with. */
+type Source = Map<string, { value: string; from: string; where: string }>;
+
+/** Far more than all options need; a secret is shorter. */
+const BYTES_MAX = 2 ** 20;
+
+/**
+ * The options that are given: in the environment, which wins even with an empty value, and in the file that IBID_CONFIG
+ * names. The value of a secret may be in a file of its own, which NAME_FILE names. `problems`: everything that keeps the
+ * options from being read, misspelt names included.
+ */
+export function collectValues(
+  options: Options,
+  env: Env,
+): { given: Map<string, GivenValue>; files: string[]; problems: string[] } {
+  const problems: string[] = [];
+  const files: string[] = [];
+  const given = new Map<string, GivenValue>();
+  const variables: Source = new Map();
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined) variables.set(name, { value, from: 'environment', where: '' });
+  }
+  const sources = [variables, readConfigFile(env[CONFIG_FILE]?.trim(), files, problems)];
+  sources.forEach((source, i) => {
+    for (const name of source.keys()) refuseUnknown(options, name, source, i === 1, problems);
+  });
+  for (const [name, { isSecret }] of Object.entries(options)) {
+    for (const source of sources) {
+      const value = isSecret ? valueOrFile(name, source, files, problems) : source.get(name);
+      if (!value) continue;
+      given.set(name, value);
+      break;
+    }
+  }
+  return { given, files, problems };
+}
+
+function readConfigFile(path: string | undefined, files: string[], problems: string[]): Source {
+  const source: Source = new Map();
+  if (!path) return source;
+  files.push(path);
+  const text = readText(path, (reason) => problems.push(`${CONFIG_FILE} names ${path}, which ${reason}`));
+  const parsed = parseEnvFile(text ?? '');
+  for (const { line, message } of parsed.problems) problems.push(`${path}:${line}: ${message}`);
+  for (const { name, value, line } of parsed.entries) {
+    source.set(name, { value, from: `${path}:${line}`, where: `${path}:${line}: ` });
+  }
+  return source;
+}
+
+/** The environment has variables of other programs, so only what is near to an option is refused there. */
+function refuseUnknown(options: Options, name: string, source: Source, isFile: boolean, problems: string[]): void {
+  if (Object.hasOwn(options, name) || (name === CONFIG_FILE && !isFile)) return;
+  const plain = name.replace(/_FILE$/, '');
+  if (plain !== name && options[plain]?.isSecret) return;
+  const where = source.get(name)?.where ?? '';
+  if (name === CONFIG_FILE) problems.push(`${where}${name} is read from the environment only`);
+  else if (plain !== name && options[plain] && (isFile || plain.length > 5)) {
+    problems.push(`${where}${name} is no option, as ${plain} is no secret: set ${plain} itself`);
+  } else {
+    const near = nearestName(name, namesOf(options));
+    if (near !== undefined)
+      problems.push(`${where}${name} is no option: write ${near}${isFile ? '' : ', or unset it'}`);
+    else if (isFile) problems.push(`${where}${name} is no option: remove it; "ibid config --explain" lists all`);
+  }
+}
+
+function namesOf(options: Options): string[] {
+  const secrets = Object.keys(options).filter((name) => options[name]?.isSecret);
+  return [...Object.keys(options), ...secrets.map((name) => `${name}_FILE`), CONFIG_FILE];
+}
+
+/** A secret as NAME, or in the file that NAME_FILE names. Empty ones give way, as Compose sets variables that it has no value for. */
+function valueOrFile(name: string, source: Source, files: string[], problems: string[]): GivenValue | undefined {
+  const plain = source.get(name);
+  const file = source.get(`${name}_FILE`);
+  const path = file?.value.trim();
+  if (!file || !path) return plain;
+  const { where, from } = file;
+  if (plain?.value.trim()) {
+    problems.push(`${where}${name} and ${name}_FILE are both set: unset one of them`);
+    return plain;
+  }
+  files.push(path);
+  const report = (reason: string) => void problems.push(`${where}${name}_FILE names ${path}, which ${reason}`);
+  const value = readText(path, report)?.replace(/\r?\n$/, '');
+  if (value === undefined) return undefined;
+  if (value.trim() === '') report('is empty');
+  else if (/[\r\n]/.test(value)) report('has more than one line');
+  else return { value, from: `${path}, which ${name}_FILE names (${from})` };
+  return undefined;
+}
+
+function readText(path: string, report: (reason: string) => void): string | undefined {
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length > BYTES_MAX) report('is larger than 1 MiB');
+    else return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    report(code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code})`);
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import { collectValues, type Env } from './given-values.ts';
+import { type Options, shownValue } from './option.ts';
+
+/** An option as it is in force. */
+export interface OptionInForce {
+  name: string;
+  /** As it was given, without white space around it. */
+  value: string;
+  /** Where it was given; undefined: nowhere, so it is the default. */
+  from: string | undefined;
+}
+
+/**
+ * Reads options from the environment and the file that IBID_CONFIG names. In `read` an invalid option has its default. `files`:
+ * the file of options and those of secrets.
+ */
+export function inspectOptions(
+  options: Options,
+  env: Env,
+): { read: Record<string, unknown>; inForce: OptionInForce[]; files: string[]; problems: string[] } {
+  const { given, files, problems } = collectValues(options, env);
+  const read: Record<string, unknown> = {};
+  const inForce: OptionInForce[] = [];
+  for (const [name, option] of Object.entries(options)) {
+    const found = given.get(name);
+    const value = found?.value.trim() || option.fallback;
+    inForce.push({ name, value, from: found?.from });
+    try {
+      read[name] = option.read(value);
+    } catch (error) {
+      read[name] = option.read(option.fallback);
+      const place = found === undefined || found.from === 'environment' ? '' : `${found.from}: `;
+      problems.push(`${place}${name} is "${shownValue(option, value)}", but takes ${(error as Error).message}`);
+    }
+  }
+  return { read, inForce, files, problems };
+}
