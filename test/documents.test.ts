@@ -29,6 +29,20 @@ test('links between documents lead to files that are there', () => {
   assert.deepEqual(broken, []);
 });
 
+test('the messages that the document about troubleshooting quotes are those of the service', () => {
+  const source = globSync('src/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
+    .map(textOf)
+    .join('\n');
+  const quoted = [...textOf('docs/operations/troubleshoot.md').matchAll(/^\| (".*?") \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/"([^"]+)"/g)].flatMap(([, message = '']) => message.split('…').map((part) => part.trim())),
+  );
+  assert.ok(quoted.length > 20);
+  assert.deepEqual(
+    quoted.filter((part) => part.length > 2 && !source.includes(part)),
+    [],
+  );
+});
+
 test('options and metrics that the documents for operators name exist', () => {
   const source = globSync('src/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
     .map(textOf)

@@ -77,6 +77,21 @@ export async function startMailServer(): Promise<MailServer> {
   };
 }
 
+/** A mail server that takes no user and password. */
+export async function startRefusingMailServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const server = new SMTPServer({
+    logger: false,
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, done) => done(new Error('who is that')),
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `smtp://me:hidden@127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
 /** A server that accepts connections and never answers, like a mail server behind a broken firewall. */
 export async function startSilentServer(): Promise<{ url: string; connections(): number; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { createServer } from 'node:tls';
-import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp, freePort, makeFolder } from './process.ts';
+import { freePort, makeFolder } from './process.ts';
 import { type Sample, sampleOf, samplesOf, scrapeText } from './scrape.ts';
+import { startTlsServer } from './tls-server.ts';
 import { until } from './until.ts';
 import { openWorld } from './world.ts';
 
@@ -74,22 +71,6 @@ before(async () => {
 });
 
 const CERTIFICATE = 'ibid_certificate_expiry_timestamp_seconds';
-
-/** A server with a certificate for a day, and when that ends, in seconds since the epoch. */
-async function startTlsServer(folder: string): Promise<{ url: string; end: number }> {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const run = (...args: string[]) => promisify(execFile)('openssl', args);
-  await run(
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'],
-    ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
-  );
-  const { stdout } = await run('x509', '-in', cert, '-noout', '-enddate');
-  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
-  const port = await freePort();
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  cleanUp(() => void server.close());
-  return { url: `https://localhost:${port}`, end: Date.parse(stdout.replace('notAfter=', '')) / 1_000 };
-}
 
 test('the documented metrics are those that are answered, with the same types and labels', () => {
   const answered = [...text.matchAll(/^# TYPE (ibid_\w+) (\w+)$/gm)].map(([, name = '', type = '']) => {

@@ -5,6 +5,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runDoctor } from '../src/cli/doctor/doctor.ts';
 import { sql } from '../src/db/sql.ts';
 import {
   cleanUp,
@@ -188,6 +189,19 @@ test('a stop leaves nothing running and puts the running job back, and the next 
   assert.equal(body[0].summary, `${files} files: ${files} new sources, ${files} new pages.`);
   second.service.kill('SIGINT');
   assert.deepEqual(await second.service.ended, { code: 0, signal: null });
+  assert.deepEqual(await postgresIn(folder), []);
+
+  // The database of a service that does not run is looked at too.
+  const lines: string[] = [];
+  await runDoctor({ DATA_DIR: dataDir, PORT: String(port) }, [], (line) => lines.push(line));
+  for (const found of [
+    /^ok +indexes: /m,
+    /^ok +sessions: /m,
+    /^ok +files: files in the store: 300;/m,
+    /^warning +service: .*does not/m,
+  ]) {
+    assert.match(lines.join('\n'), found);
+  }
   assert.deepEqual(await postgresIn(folder), []);
   t.diagnostic(`ready after ${first.took} ms the first time, after ${second.took} ms with data`);
 });

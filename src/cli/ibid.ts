@@ -7,6 +7,7 @@ import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { BACKUP_USAGE, runBackupCommand } from './backup.ts';
 import { CONFIG_USAGE, runConfigCommand } from './config.ts';
+import { DOCTOR_USAGE, runDoctor } from './doctor/doctor.ts';
 import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
 import { MIGRATE_USAGE, runMigrateCommand } from './migrate.ts';
@@ -25,6 +26,7 @@ const USAGE = `Usage:
   ibid jobs                                                     background jobs that failed for good, with their errors
   ibid jobs retry JOB_ID                                        one of them again, with all its attempts
 ${CONFIG_USAGE}
+${DOCTOR_USAGE}
 ${BACKUP_USAGE}
 ${MIGRATE_USAGE}
 ${WORKSPACE_USAGE}
@@ -37,6 +39,12 @@ async function main(): Promise<void> {
   const [command, ...rest] = process.argv.slice(2);
   if (command === 'config') {
     if (!runConfigCommand(process.env, rest, print)) process.exitCode = 1;
+    return;
+  }
+  if (command === 'doctor') {
+    const isSound = await runDoctor(process.env, rest, print);
+    // What hangs keeps the process alive otherwise; a pipe takes all of the output first.
+    process.stdout.write('', () => process.exit(isSound ? 0 : 1));
     return;
   }
   if (command === 'plan') return runPlanCommand(readConfig(process.env), rest, print);

@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { Gauge, type Registry } from 'prom-client';
 import type { Config } from '../../config.ts';
+import { readS3Url } from '../../providers/storage/s3-place.ts';
 
 /** How often the certificates are looked at, and how long a server may take to show its own. */
 const EVERY_MS = 3_600_000;
@@ -19,8 +21,10 @@ export function tlsServersOf(config: Config): { place: string; host: string; por
   };
   return Object.entries(urls).flatMap(([place, text]) => {
     const url = text === undefined ? null : URL.parse(text);
+    // A bucket on this machine speaks TLS only where it is told to.
+    if (url?.protocol === 's3:' && readS3Url(url.href, place).endpoint.startsWith('http:')) return [];
     const port = url && PORTS[url.protocol];
-    if (!url || !port || url.searchParams.get('tls') === 'false') return [];
+    if (!url || !port) return [];
     return [{ place, host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || port }];
   });
 }
@@ -36,7 +40,7 @@ export function registerCertificateMetrics(registry: Registry, config: Config, o
   async function look(): Promise<void> {
     for (const server of servers) {
       try {
-        ends.set(server.place, await certificateEnd(server));
+        ends.set(server.place, (await readCertificate(server)).end);
       } catch (error) {
         ends.delete(server.place);
         onFailed(error);
@@ -59,13 +63,25 @@ export function registerCertificateMetrics(registry: Registry, config: Config, o
   });
 }
 
-/** When the certificate that the server shows ends, in seconds since the epoch; it need not be valid. */
-function certificateEnd({ host, port }: { host: string; port: number }): Promise<number> {
+/**
+ * When the certificate that the server shows ends, in seconds since the epoch, and why this machine does not trust it, if it does
+ * not.
+ */
+export function readCertificate(server: {
+  host: string;
+  port: number;
+}): Promise<{ end: number; distrust: string | undefined }> {
+  const { host, port } = server;
   return new Promise((resolve, reject) => {
     // Nothing is sent, and a certificate that is no longer valid, or not trusted, is to be seen too.
-    const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: ANSWER_MS });
+    const socket = connect({
+      ...{ host, port, rejectUnauthorized: false, timeout: ANSWER_MS },
+      // An address is no name that a server could choose its certificate by (RFC 6066).
+      ...(isIP(host) === 0 && { servername: host }),
+    });
     socket.once('secureConnect', () => {
-      resolve(Date.parse(socket.getPeerCertificate().valid_to) / 1_000);
+      const distrust = socket.authorized ? undefined : String(socket.authorizationError);
+      resolve({ end: Date.parse(socket.getPeerCertificate().valid_to) / 1_000, distrust });
       socket.end();
     });
     socket.once('timeout', () => socket.destroy(new Error(`${host}:${port} did not show its certificate`)));

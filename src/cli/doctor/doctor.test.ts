@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { startMailServer, startRefusingMailServer, startSilentServer } from '../../../test/mail-server.ts';
+import { startOpenIdProvider } from '../../../test/openid-provider.ts';
+import { freePort, makeFolder } from '../../../test/process.ts';
+import { startS3Server } from '../../../test/s3-server.ts';
+import { startTlsServer } from '../../../test/tls-server.ts';
+import { makeDatabase, openWorld } from '../../../test/world.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { openStore } from '../../providers/storage/open-storage.ts';
+import { readS3Url } from '../../providers/storage/s3-place.ts';
+import { runConfigCommand } from '../config.ts';
+import { CHECK_NAMES, runDoctor } from './doctor.ts';
+import type { Finding } from './finding.ts';
+
+const folder = await makeFolder();
+const [mail, refusing, silent, s3, openId, DATABASE_URL, tls] = await Promise.all([
+  startMailServer(),
+  startRefusingMailServer(),
+  startSilentServer(),
+  startS3Server(),
+  startOpenIdProvider(),
+  makeDatabase(),
+  startTlsServer(folder),
+]);
+after(() => Promise.all([mail.stop(), refusing.stop(), silent.stop(), s3.stop(), openId.stop()]));
+const env = {
+  DATABASE_URL,
+  DATA_DIR: join(folder, 'data'),
+  STORAGE_URL: s3.url,
+  BACKUP_URL: s3.url.replace('/folder', '/backups'),
+  SMTP_URL: mail.url,
+  MAIL_FROM: 'wiki@example.com',
+  OIDC_ISSUER: openId.issuer,
+  OIDC_CLIENT_ID: 'ES256',
+};
+const world = await openWorld(env);
+const owner = await world.owner();
+const { db } = world;
+const { port: PORT } = new URL(world.address);
+const running = { ...env, PORT, PUBLIC_URL: world.address };
+
+async function doctor(changed: Record<string, string> = {}, limitMs = 10_000) {
+  const lines: string[] = [];
+  const isSound = await runDoctor({ ...running, ...changed }, ['--json'], (line) => lines.push(line), limitMs);
+  const { ok, findings } = JSON.parse(lines.join('\n')) as { ok: boolean; findings: (Finding & { check: string })[] };
+  assert.equal(ok, isSound);
+  for (const { level, advice, seen } of findings) assert.equal(level === 'ok', advice === undefined, seen);
+  return {
+    isSound,
+    findings,
+    /** What a check has found, as `level: seen → advice`. */
+    of: (name: string) =>
+      findings
+        .filter(({ check }) => check === name)
+        .map(({ level, seen, advice }) => `${level}: ${seen}${advice ? ` → ${advice}` : ''}`)
+        .join('\n'),
+  };
+}
+
+test('beside a sound service every check says ok, and nothing that it tried stays', async () => {
+  await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
+  await db.query(sql`
+    insert into backup_status (last_outcome, last_backup_id, last_made_at) values ('succeeded', 'b', now() - interval '1 hour')`);
+  const { findings, isSound } = await doctor();
+  const names = new Set(findings.map(({ check }) => check));
+  // No server here speaks TLS, and one that cannot be opened is all that is said of a database.
+  const silent = ['certificates', 'database'];
+  assert.deepEqual(
+    CHECK_NAMES.filter((name) => !names.has(name)),
+    silent,
+  );
+  // The PostgreSQL of a test run does not wait for the disk, and the disk of a machine that tests may be nearly full.
+  const others = findings.filter(({ check, level }) => level !== 'ok' && check !== 'postgres' && check !== 'disk');
+  assert.deepEqual(others, []);
+  assert.equal(isSound, !findings.some(({ level }) => level === 'problem'));
+  assert.equal(mail.messages.length, 0);
+  const { openBucket } = await import('../../providers/storage/s3-bucket.ts');
+  const bucket = openBucket(readS3Url(s3.url));
+  for (const prefix of ['folder/doctor/', 'backups/']) {
+    for await (const { key } of bucket.list(prefix)) assert.fail(`${key} is left`);
+  }
+  bucket.close();
+});
+
+test('servers that are down, refuse or hang are told apart, each with what to do, within the time of a check', async () => {
+  const nowhere = await freePort();
+  const [first, second, third] = await Promise.all([
+    doctor(
+      {
+        SMTP_URL: silent.url,
+        STORAGE_URL: s3.url.replace('/wiki/', '/nothing/'),
+        OIDC_ISSUER: `${openId.issuer}/other`,
+        PUBLIC_URL: tls.url,
+        PORT: String(nowhere),
+      },
+      1_500,
+    ),
+    doctor({
+      SMTP_URL: refusing.url,
+      STORAGE_URL: s3.url.replace('//S3RVER:', '//wrong:'),
+      OIDC_ISSUER: `http://127.0.0.1:${nowhere}`,
+      PORT: new URL(openId.issuer).port,
+      PUBLIC_URL: 'http://wiki.example.com',
+    }),
+    doctor({ SMTP_URL: `smtp://127.0.0.1:${nowhere}`, DATABASE_URL: `postgres://me:hidden@127.0.0.1:${nowhere}/ibid` }),
+  ]);
+  assert.match(first.of('mail'), /^problem: .*not answered within 2 s → /);
+  assert.match(first.of('buckets'), /^problem: STORAGE_URL .* put failed: NoSuchBucket.* → create the bucket/);
+  assert.match(first.of('issuer'), /^problem: .* → start the issuer, or correct OIDC_ISSUER/);
+  assert.match(first.of('certificates'), /^problem: public, localhost:.* is not trusted/);
+  assert.match(first.of('service'), /^warning: .* does not answer → /);
+  assert.match(second.of('mail'), /^problem: .*\(reply 535\) → correct the user and the password/);
+  assert.match(second.of('buckets'), /STORAGE_URL .*InvalidAccessKeyId.* → correct the key/);
+  assert.match(second.of('issuer'), /^problem: .*ECONNREFUSED.* → start the issuer/);
+  assert.match(second.of('service'), /^problem: another program answers at .* → stop it, or set PORT/);
+  assert.match(second.of('public'), /without TLS → put a proxy/);
+  assert.match(third.of('mail'), /^problem: .*ECONNREFUSED/);
+  assert.match(third.of('database'), /^problem: .* does not answer \(ECONNREFUSED\): start it/);
+  for (const { findings, isSound } of [first, second, third]) {
+    assert.equal(isSound, false);
+    assert.ok(!JSON.stringify(findings).includes('hidden'));
+  }
+});
+
+test('what is wrong in the database and the store is named: indexes, files, jobs, backups, migrations', async () => {
+  const [{ sha256 = '' } = {}] = await db.query<{ sha256: string }>(sql`select sha256 from blob_references limit 1`);
+  const content = Buffer.from('of nobody');
+  const { blobs, close } = await openStore(readS3Url(s3.url), join(folder, 'incoming'));
+  await blobs.keepAll([{ sha256: createHash('sha256').update(content).digest('hex'), content }]);
+  const [row] = await db.query<{ sha256: string }>(sql`
+    update blobs set kept_at = now() - interval '2 hours' returning sha256`);
+  await blobs.removeAll([row?.sha256 ?? sha256], Date.now() + 60_000);
+  close();
+  await world.person();
+  // Two rows have the same key, so it cannot be built and stays invalid.
+  const twice = 'create unique index concurrently twice on users ((1))';
+  await db.session((_query, run) => assert.rejects(run(twice)));
+  await db.query(raw('drop index api_keys_by_user'));
+  await db.query(sql`
+    insert into background_jobs (job_id, name, lane, key, status, run_after) values
+      ('gone', 'of-another-release', 'mail', 'a', 'failed', now()),
+      ('late', 'of-another-release', 'mail', 'b', 'queued', now() - interval '1 hour')`);
+  await db.query(
+    sql`update backup_status set last_outcome = 'failed', last_error = 'no room', last_made_at = now() - interval '3 days'`,
+  );
+  const found = await doctor();
+  assert.match(found.of('files'), /^problem: missing files: 1, [0-9a-f]{64} .* → put them back/m);
+  assert.match(found.of('files'), /^warning: files without a row: 1 /m);
+  assert.match(found.of('indexes'), /^problem: invalid: twice → .*reindex index concurrently "twice"/m);
+  assert.match(found.of('indexes'), /missing indexes → .*CREATE INDEX CONCURRENTLY api_keys_by_user ON api_keys/m);
+  assert.match(found.of('jobs'), /^warning: jobs were given up: 1 of-another-release → "ibid jobs"/m);
+  assert.match(found.of('jobs'), /^problem: workers: 1, jobs that are due: \d+, the oldest for 60 minutes → /m);
+  assert.match(found.of('backups'), /^problem: the last backup ended as failed: no room/m);
+  assert.match(found.of('backups'), /^problem: the latest backup is 3 days old → set BACKUP_SCHEDULE/m);
+
+  await db.query(sql`delete from migrations where name = (select max(name) from migrations)`);
+  await db.query(sql`update service_controls set jobs_are_paused = true`);
+  await db.query(sql`insert into service_controls (jobs_are_paused) values (true) on conflict do nothing`);
+  const older = await doctor();
+  assert.match(older.of('schema'), /^warning: pending migrations: 1, \w+\.sql → .*migrate --plan/);
+  assert.match(older.of('jobs'), /are paused, as a restore leaves them → ibid resume/);
+  await db.query(sql`insert into migrations (name) values ('999_tomorrow.sql')`);
+  assert.match((await doctor()).of('schema'), /^problem: .*newer Ibid \(it has 999_tomorrow\.sql\)/);
+});
+
+test('folders and files that others may read or change are named', async () => {
+  const BACKUP_KEY_FILE = join(folder, 'key');
+  const IBID_CONFIG = join(folder, 'ibid.conf');
+  const DATA_DIR = join(folder, 'open');
+  await Promise.all([writeFile(BACKUP_KEY_FILE, 'ab'.repeat(32)), writeFile(IBID_CONFIG, ''), mkdir(DATA_DIR)]);
+  await Promise.all([chmod(BACKUP_KEY_FILE, 0o644), chmod(IBID_CONFIG, 0o666), chmod(DATA_DIR, 0o755)]);
+  const permissions = (await doctor({ BACKUP_KEY_FILE, IBID_CONFIG, DATA_DIR })).of('permissions');
+  assert.match(permissions, /^warning: every user may read \S+\/key \(mode 0644\) → chmod o-rwx/m);
+  assert.match(permissions, /^problem: every user may change \S+\/ibid\.conf \(mode 0666\)/m);
+  assert.match(permissions, /^warning: every user may read \S+\/open/m);
+});
+
+test('options that cannot be read are all named, and nothing else is looked at', async () => {
+  const { findings, isSound } = await doctor({ ROLE: 'king', DATABSE_URL: 'x', PLANS_FILE: join(folder, 'none') });
+  assert.deepEqual([isSound, findings.map(({ check }) => check)], [false, ['options', 'options', 'options']]);
+});
+
+test('the commands of the documents about configuring and troubleshooting run', async () => {
+  const documents = await Promise.all(
+    ['configure', 'troubleshoot'].map((name) =>
+      readFile(new URL(`../../../docs/operations/${name}.md`, import.meta.url), 'utf8'),
+    ),
+  );
+  const commands = documents.flatMap((text) =>
+    [...text.matchAll(/^npx ibid (.*?)(?: +#.*)?$/gm)].map(([, line = '']) => line),
+  );
+  assert.ok(commands.includes('doctor') && commands.includes('config --check'), commands.join('\n'));
+  for (const command of new Set(commands)) {
+    const lines: string[] = [];
+    const [name, ...args] = command.split(' ');
+    if (name === 'config') runConfigCommand(running, args, (line) => lines.push(line));
+    else await runDoctor(running, args, (line) => lines.push(line));
+    assert.notEqual(lines.join('\n'), '', command);
+  }
+  const [, troubleshoot = ''] = documents;
+  const named = [...troubleshoot.matchAll(/^\|[^|]*\| `(\w+)`/gm)].map(([, check]) => check);
+  assert.deepEqual([...new Set(named)].sort(), [...CHECK_NAMES].sort(), 'each check is in the table');
+  // The process ends by itself, with all that it found written.
+  const ibid = new URL('../ibid.ts', import.meta.url).pathname;
+  const ended = await promisify(execFile)(process.execPath, ['--no-warnings', ibid, 'doctor', '--json'], {
+    env: { PATH: process.env.PATH, ...running, ROLE: 'king' },
+  }).catch((error: { code: number; stdout: string }) => error);
+  assert.equal('code' in ended && ended.code, 1);
+  assert.equal(JSON.parse(ended.stdout).findings[0].check, 'options');
+});

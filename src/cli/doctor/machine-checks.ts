@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Finding, ok, problem, type Subject, size, warning } from './finding.ts';
+
+/** Below this writes are answered with 503. */
+const FULL_BYTES = 256 * 2 ** 20;
+/** As the alert IbidDiskLow has it. */
+const LOW_SHARE = 0.1;
+const FEW_INODES = 1_000;
+
+/** What is left on the disks that the service writes to. */
+export async function checkDisks({ config: { DATA_DIR, BACKUP_URL } }: Subject): Promise<Finding[]> {
+  const folders = { DATA_DIR, ...(BACKUP_URL?.startsWith('file:') && { BACKUP_URL: fileURLToPath(BACKUP_URL) }) };
+  return Promise.all(Object.entries(folders).map(([name, folder]) => checkDisk(name, folder)));
+}
+
+async function checkDisk(name: string, folder: string): Promise<Finding> {
+  const { bavail, blocks, bsize, files, ffree } = await statfs(await existingPart(folder));
+  const [free, all] = [bavail * bsize, blocks * bsize];
+  const seen = `${name} ${folder}: ${size(free)} of ${size(all)} are left`;
+  const advice = `free some space or set ${name} to another disk; "ibid workspace list" says who stores the most`;
+  if (files > 0 && ffree < FEW_INODES) return problem(`${seen}, and room for ${ffree} files`, advice);
+  if (free < FULL_BYTES) return problem(seen, advice);
+  return free < LOW_SHARE * all ? warning(seen, advice) : ok(seen);
+}
+
+/** The folder itself, or the nearest one above it that is there. */
+async function existingPart(folder: string): Promise<string> {
+  for (let part = folder; ; part = dirname(part)) {
+    const found = await stat(part).catch(() => undefined);
+    if (found || part === dirname(part)) return part;
+  }
+}
+
+/** Whether this user may use the folders, and others may not read or change what is secret. */
+export async function checkPermissions({ config, files }: Subject): Promise<Finding[]> {
+  const { DATA_DIR, BACKUP_URL, BACKUP_KEY_FILE } = config;
+  const folders = [DATA_DIR, ...(BACKUP_URL?.startsWith('file:') ? [fileURLToPath(BACKUP_URL)] : [])];
+  const keys = [join(DATA_DIR, 'report-key.pem'), ...(BACKUP_KEY_FILE ? [BACKUP_KEY_FILE] : []), ...files];
+  const found = await Promise.all([...folders.map(checkFolder), checkPrivacy(DATA_DIR), ...keys.map(checkPrivacy)]);
+  const wrong = found.filter((finding) => finding !== undefined);
+  return wrong.length > 0 ? wrong : [ok(`the service may use ${folders.join(' and ')}; others may not`)];
+}
+
+async function checkFolder(folder: string): Promise<Finding | undefined> {
+  const there = await existingPart(folder);
+  try {
+    await access(there, constants.R_OK | constants.W_OK | constants.X_OK);
+    if ((await stat(there)).isDirectory()) return undefined;
+    return problem(`${there} is no folder`, 'move that file away, or name another folder');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return problem(
+      `${there} cannot be read, written and entered by user ${process.getuid?.()} (${code})`,
+      'run this as the user of the service; if it is, change the owner or the mode of the folder',
+    );
+  }
+}
+
+/** Files below /run are secrets that were mounted into a container, which has no other users. */
+async function checkPrivacy(path: string): Promise<Finding | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return undefined;
+  const shown = (found.mode & 0o7777).toString(8).padStart(4, '0');
+  if (found.mode & 0o002) return problem(`every user may change ${path} (mode ${shown})`, `chmod o-rwx ${path}`);
+  if (!(found.mode & 0o004) || /^(\/var)?\/run\//.test(path)) return undefined;
+  return warning(`every user may read ${path} (mode ${shown})`, `chmod o-rwx ${path}`);
+}
+
+/** Whether the service answers on this machine. */
+export async function checkService({ config: { ROLE, HOST, PORT, METRICS_PORT } }: Subject): Promise<Finding[]> {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
+  const at = `http://${host.includes(':') ? `[${host}]` : host}:`;
+  if (ROLE === 'worker' && METRICS_PORT === undefined) return [ok('a worker without METRICS_PORT has no address')];
+  const url = ROLE === 'worker' ? `${at}${METRICS_PORT}/metrics` : `${at}${PORT}/readyz`;
+  let answer: Response;
+  try {
+    answer = await fetch(url, { redirect: 'manual' });
+  } catch {
+    return [warning(`${url} does not answer`, 'if the service should run, start it; its log says why it ended')];
+  }
+  const text = await answer.text();
+  if (answer.status === 200) return [ok(`${url} answers`)];
+  if (answer.status === 503) return [problem(`${url} answers 503: ${text.slice(0, 200)}`, 'look at "database" below')];
+  return [problem(`another program answers at ${url} (${answer.status})`, 'stop it, or set PORT to a free port')];
+}
