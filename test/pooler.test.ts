@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runDoctor } from '../src/cli/doctor/doctor.ts';
 import { openServiceDb } from '../src/db/db.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
@@ -22,12 +23,23 @@ const db = openOwner(addressOf({ ...connection, user: SUPERUSER }));
 await writeFile(join(folder, 'postgres', 'pg_hba.conf'), 'local all all trust\n');
 await db.query(sql`select pg_reload_conf()`);
 
+/** What `ibid doctor` prints. */
+async function doctor(env: Record<string, string>): Promise<string> {
+  const lines: string[] = [];
+  await runDoctor({ DATA_DIR: join(folder, 'files'), ...env }, [], (line) => lines.push(line));
+  return lines.join('\n');
+}
+
 test('behind a pooler that drops start options the service refuses to start instead of working without row-level security', async () => {
   const port = await openForgetfulPooler(connection);
   await assert.rejects(openWorld({ DATABASE_URL: at(connection.user, port), ROLE: 'web' }), {
     name: 'StartError',
     message: /runs the service as "ibid".*SERVICE_DATABASE_URL/,
   });
+  assert.match(
+    await doctor({ DATABASE_URL: at(connection.user, port) }),
+    /^problem +sessions: .*runs the service as "ibid".*SERVICE_DATABASE_URL/m,
+  );
 });
 
 test('a login of its own brings its settings to the service, whatever a pooler drops, and without them it refuses', async (t) => {
@@ -77,6 +89,8 @@ for (const program of PGBOUNCER) {
       }
     };
     await Promise.all(owners.map(makeAndRead));
+    const found = await doctor({ DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port) });
+    assert.match(found, /^ok +sessions: .*row-level security, through a pooler \(SERVICE_DATABASE_URL\)$/m);
   });
 
   test('a PgBouncer that mixes up the prepared statements of its clients is refused', async () => {
@@ -86,5 +100,7 @@ for (const program of PGBOUNCER) {
       name: 'StartError',
       message: /does not keep the prepared statements of its clients apart: use PgBouncer 1\.21/,
     });
+    const found = await doctor({ DATABASE_URL: direct, SERVICE_DATABASE_URL });
+    assert.match(found, /^problem +sessions: .*statements of its clients apart/m);
   });
 }
