@@ -35,7 +35,8 @@ export function definitionList(state: State, node: Element): Nodes[] | Nodes | u
   const isPlain = groups.every(
     ({ terms, meanings }) => terms.length > 0 && meanings.length > 0 && [...terms, ...meanings].every(isLine),
   );
-  if (isPlain) return groups.map((group) => ({ type: 'paragraph', children: linesOf(state, group) }));
+  const lines = isPlain ? groups.map((group) => linesOf(state, group)) : [];
+  if (isPlain && lines.every((each) => each !== undefined)) return lines.map((children) => ({ type: 'paragraph', children }));
   return listOf(
     state,
     groups.map(({ terms, meanings }) => {
@@ -83,13 +84,16 @@ function contentOf({ children }: Element): Children {
     : children;
 }
 
-function linesOf(state: State, { terms, meanings }: Group): PhrasingContent[] {
-  return [...terms, ...meanings].flatMap((part, i): PhrasingContent[] => {
-    const [paragraph] = state.toFlow(state.all(newElement('p', {}, contentOf(part))));
-    const words = paragraph?.type === 'paragraph' ? paragraph.children : [];
+/** The lines of a group; undefined if one of its parts does not become words in a line. */
+function linesOf(state: State, { terms, meanings }: Group): PhrasingContent[] | undefined {
+  const lines: PhrasingContent[] = [];
+  for (const part of [...terms, ...meanings]) {
+    const [paragraph, ...others] = state.toFlow(state.all(newElement('p', {}, contentOf(part))));
+    if (paragraph?.type !== 'paragraph' || others.length > 0) return undefined;
     const mark = part.tagName === 'dt' ? '' : ': ';
-    return [{ type: 'text', value: `${i === 0 ? '' : '\n'}${mark}` }, ...words];
-  });
+    lines.push({ type: 'text', value: `${lines.length === 0 ? '' : '\n'}${mark}` }, ...paragraph.children);
+  }
+  return lines;
 }
 
 function listOf(state: State, items: Children): Nodes[] | Nodes | undefined {

@@ -24,7 +24,7 @@ export const pageHandlers: Record<string, Handle> = {
     return { type: 'footnoteDefinition', identifier: label, label, children } satisfies FootnoteDefinition;
   },
   br(state: State, node: Element): Result {
-    return state.inTable ? html('<br>') : defaultHandlers.br(state, node);
+    return state.inTable ? markup('<br>') : defaultHandlers.br(state, node);
   },
   code(state: State, node: Element): Result {
     const display = mathDisplay(node);
@@ -40,8 +40,8 @@ export const pageHandlers: Record<string, Handle> = {
     return shown.length === 0 ? code : [code, ...state.toFlow(shown)];
   },
   dl: definitionList,
-  sub: (state: State, node: Element): Result => [html('<sub>'), ...state.all(node), html('</sub>')],
-  sup: (state: State, node: Element): Result => [html('<sup>'), ...state.all(node), html('</sup>')],
+  sub: (state: State, node: Element): Result => [markup('<sub>'), ...state.all(node), markup('</sub>')],
+  sup: (state: State, node: Element): Result => [markup('<sup>'), ...state.all(node), markup('</sup>')],
   ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, heading])),
 };
 
@@ -63,6 +63,25 @@ function heading(state: State, node: Element): Result {
   return targets ? { ...made, data: { targets } } : made;
 }
 
+/**
+ * Markup in a line. The converter takes HTML for a block, which would end the paragraph that it stands in, so that it has a
+ * type that is only known in lines until the tree is complete.
+ */
+interface InlineMarkup {
+  type: 'mdxTextExpression';
+  value: string;
+  data?: Html['data'];
+}
+
+/** Gives the markup in the lines of a converted tree its own type, in place. */
+export function finishMarkup(node: Nodes): void {
+  if (!('children' in node)) return;
+  for (const child of node.children as (Nodes | InlineMarkup)[]) {
+    if (child.type === 'mdxTextExpression') (child as { type: string }).type = 'html';
+    else finishMarkup(child);
+  }
+}
+
 function noteReference(label: string): FootnoteReference {
   return { type: 'footnoteReference', identifier: label, label };
 }
@@ -70,13 +89,14 @@ function noteReference(label: string): FootnoteReference {
 /** The empty element of a target: of a reference to a note only this is left of its content. */
 function placesIn(node: Element['children'][number]): Html[] {
   const targets = node.type === 'element' && node.tagName === 'a' ? targetsOf(node) : undefined;
-  return targets ? [{ type: 'html', value: '', data: { targets } }] : [];
+  return targets ? [markup('', { targets })] : [];
 }
 
 function targetsOf({ properties }: Element): number[] | undefined {
   return properties[TARGETS] as number[] | undefined;
 }
 
-function html(value: string): Html {
-  return { type: 'html', value };
+function markup(value: string, data?: Html['data']): Html {
+  const node: InlineMarkup = { type: 'mdxTextExpression', value, ...(data && { data }) };
+  return node as unknown as Html;
 }

@@ -87,6 +87,13 @@ test('superscripts and subscripts are never joined to what is before them', () =
   );
 });
 
+test('what is raised, and what links lead to, ends no paragraph of text without an element of its own', () => {
+  assert.equal(
+    markdownOf('<body>L<sup><small>Q</small></sup>T, <a href="#n">see</a> <a id=n>here</a><ul><li>a<sub>Q</sub>b</ul>'),
+    'L<sup>Q</sup>T, [see](#place-0) <a id="place-0"></a>here\n\n- a<sub>Q</sub>b',
+  );
+});
+
 test('links within a document lead to the heading or paragraph that they mean', () => {
   const markdown = markdownOf(
     '<ul><li><a href="#s1">1</a><li><a href="#s2">2</a><li><a href="#p">p</a><li><a href="#gone">gone</a></ul>' +
@@ -138,6 +145,10 @@ test('lists are what a browser shows, whatever stands between their items', () =
     ],
     ['<dl><dt>A<dt><b>B</b><dd>one<dd><p>two</p><dt>C<dd>three</dl>', 'A\n**B**\n: one\n: two\n\nC\n: three'],
     ['<dl><div><dt>A<dd><p>x<p>y</div><dt>B<dt>C<dd>z</dl>', '- A\n\n  x\n\n  y\n\n- B\n\n  C\n\n  z'],
+    [
+      '<dl><dt>H<sub>Q</sub> a<dd>10<sup>Q</sup> and <a href="#n">all</a> <a id=n>words</a> of it</dl>',
+      'H<sub>Q</sub> a\n: 10<sup>Q</sup> and [all](#place-0) <a id="place-0"></a>words of it',
+    ],
     ['<dl><dt>A<dt>B</dl><dl><dd>in<dd>out</dl>', '- A\n- B\n\nin\n\nout'],
   ];
   for (const [html, markdown] of cases) assert.equal(markdownOf(html), markdown, html);

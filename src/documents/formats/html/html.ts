@@ -10,7 +10,7 @@ import { type LossList, lossList } from '../loss-list.ts';
 import type { Loss } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { dropPositions, findElement, separateBlocksInHeadings, textOf } from './elements.ts';
-import { pageHandlers } from './handlers.ts';
+import { finishMarkup, pageHandlers } from './handlers.ts';
 import { countText, dropRepeatedAlternatives, mainContent, removeChrome } from './html-content.ts';
 import { markReferences, openTargets } from './link-targets.ts';
 import { prepareLists } from './lists.ts';
@@ -105,7 +105,9 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   dropRepeatedAlternatives(content);
   prepareLists(content);
   prepareTables(content, isData);
-  return converter.runSync(content);
+  const tree = converter.runSync(content);
+  finishMarkup(tree);
+  return tree;
 }
 
 /**
