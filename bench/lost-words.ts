@@ -10,14 +10,17 @@ export interface LostWords {
   unlisted: string[];
 }
 
-/** Words without what is written differently: ligatures, soft hyphens, hyphens at the ends of lines, capitals. */
+/**
+ * Words without what is written differently: ligatures, soft hyphens, hyphens at the ends of lines, capitals. In Chinese and
+ * Japanese, which have no spaces, each character is one.
+ */
 export function wordsOf(text: string): string[] {
   return (
     text
       .normalize('NFKC')
       .replace(/\u00ad|[-\u2010]\n\s*/g, '')
       .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
+      .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+/gu) ?? []
   );
 }
 

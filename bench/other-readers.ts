@@ -25,8 +25,30 @@ export function readByOther(file: string, format: string): OtherReading | undefi
   }
   const tree = run('pandoc', ['-f', format, '-t', 'json', file]);
   if (tree === undefined) return undefined;
-  const { blocks } = JSON.parse(tree) as { blocks: unknown };
-  return { text: textOfPandoc(blocks).join(''), structure: structureOfPandoc(blocks), isPartial: false };
+  const { blocks: all, meta } = JSON.parse(tree) as { blocks: PandocNode[]; meta: Record<string, unknown> };
+  const blocks = withoutRepeatedCaptions(all);
+  // What stands above the text of a Word document: pandoc moves it out of the text.
+  const above = format === 'docx' ? ['title', 'subtitle', 'author', 'date', 'abstract'].map((name) => meta[name]) : [];
+  const notes: string[] = [];
+  const text = textOfPandoc([above, blocks], notes).join('');
+  return { text: `${text}\n${notes.join('\n')}`, structure: structureOfPandoc(blocks), isPartial: false };
+}
+
+interface PandocNode {
+  t: string;
+  c?: unknown;
+}
+
+/** Of a Word document pandoc gives a caption twice: as the paragraph that it is, and as part of its table. */
+function withoutRepeatedCaptions(blocks: readonly PandocNode[]): PandocNode[] {
+  return blocks.filter((block, i) => {
+    const next = blocks[i + 1];
+    if (block.t !== 'Para' || next?.t !== 'Table') return true;
+    const caption = textOfPandoc((next.c as unknown[])[1], [])
+      .join('')
+      .trim();
+    return caption === '' || caption !== textOfPandoc(block, []).join('').trim();
+  });
 }
 
 /** The text of a PDF in the order in which its program wrote it; of other files undefined. */
@@ -46,23 +68,38 @@ function run(command: string, args: string[]): string | undefined {
 
 /**
  * The words of pandoc's tree. Its plain text also has what it writes itself: numbers of lists and notes, lines of tables,
- * and formulas in its own characters.
+ * and formulas in its own characters. Notes are added to a list, since they stand behind the text, and so are references to
+ * notes left out, which are numbers that a browser writes.
  */
-function textOfPandoc(node: unknown): string[] {
-  if (Array.isArray(node)) return node.flatMap(textOfPandoc);
+function textOfPandoc(node: unknown, notes: string[]): string[] {
+  const each = (child: unknown) => textOfPandoc(child, notes);
+  if (Array.isArray(node)) return node.flatMap(each);
   if (typeof node !== 'object' || node === null) return [];
-  const { t: type, c: content } = node as { t?: string; c?: unknown };
+  const { t: type, c: content } = node as PandocNode;
   const at = (i: number) => (content as unknown[])[i];
   if (type === 'Str') return [String(content)];
   if (type === 'Space' || type === 'SoftBreak' || type === 'LineBreak') return [' '];
-  if (type === 'Code' || type === 'Math') return [String(at(1))];
+  // The commands of TeX are each reader's own.
+  if (type === 'Math') return [String(at(1)).replace(/\\[a-z]+/gi, ' ')];
+  if (type === 'Code') return [String(at(1))];
   if (type === 'CodeBlock') return ['\n', String(at(1)), '\n'];
   if (type === 'RawInline' || type === 'RawBlock') return [];
+  if (type === 'Note') {
+    notes.push(...each(content), '\n');
+    return [];
+  }
+  if (type === 'Link' && isNoteReference(at(0))) return [];
   if (type === 'Link' || type === 'Image' || type === 'Span' || type === 'Quoted' || type === 'Cite')
-    return textOfPandoc(at(1));
-  if (type === 'Header') return ['\n', ...textOfPandoc(at(2)), '\n'];
-  if (type === 'OrderedList' || type === 'Div') return ['\n', ...textOfPandoc(at(1)), '\n'];
-  if (type === 'Para' || type === 'Plain' || type === 'Note') return ['\n', ...textOfPandoc(content), '\n'];
-  if (content !== undefined) return textOfPandoc(content);
+    return each(at(1));
+  if (type === 'Header') return ['\n', ...each(at(2)), '\n'];
+  if (type === 'OrderedList' || type === 'Div') return ['\n', ...each(at(1)), '\n'];
+  if (type === 'Para' || type === 'Plain') return ['\n', ...each(content), '\n'];
+  if (content !== undefined) return each(content);
   return [];
+}
+
+/** By the attributes of a link. */
+function isNoteReference(attributes: unknown): boolean {
+  const [, classes] = attributes as [id: string, classes: string[]];
+  return classes.some((name) => /^(?:footnote-ref|footnote-reference|noteref)$/.test(name));
 }

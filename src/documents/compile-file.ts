@@ -183,7 +183,7 @@ function finished(
     title: titleOf(file, title || titleOfText(file, kind, rendered, rest.markdown)),
     language: rendered.language || language,
     ...completeness(
-      { losses, file_characters: kind === 'markdown' ? charactersOf(source_text, losses) : file_characters },
+      { losses, file_characters: kind === 'markdown' ? charactersOf(source_text, losses) : file_characters, kind },
       source_text,
     ),
   };
@@ -207,9 +207,9 @@ function charactersOf(source_text: string, losses: readonly Loss[] = []): number
 
 /** The losses of a file and the count of its characters as they are stored, by the whole text that was read of it. */
 export function completeness(
-  { losses = [], file_characters }: Pick<Extracted, 'losses' | 'file_characters'>,
+  { losses = [], file_characters, kind }: Pick<Extracted, 'losses' | 'file_characters' | 'kind'>,
   source_text: string,
 ): Pick<CompiledFile, 'losses' | 'file_characters'> {
-  const missing = unaccounted(losses, file_characters, source_text);
+  const missing = unaccounted(losses, file_characters, source_text, kind);
   return { losses: boundLosses(missing ? [missing, ...losses] : losses), file_characters: file_characters ?? 0 };
 }

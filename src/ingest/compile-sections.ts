@@ -87,7 +87,7 @@ export async function compileSections(
     const cited = isLeaf ? (shown[i] ?? []) : withHeadings(blocksOf(page, 0), shown[i] ?? [], headings);
     const compiled = { ...page, citations: citationsOf(cited) };
     if (i > 0) return [{ file: row, result: compiled, page: compiled, pictures: [] }];
-    const complete = completeness({ losses, file_characters }, source_text);
+    const complete = completeness({ losses, file_characters, kind: read.kind }, source_text);
     const references = [...new Set(made.flatMap((each) => each.references))];
     const result = { ...compiled, ...complete, references, source_text, source_indexed: indexBody(source_text) };
     return [{ file, result, page: result, pictures: [], sections: rows.slice(1) }];

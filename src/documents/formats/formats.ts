@@ -33,8 +33,8 @@ export interface DocumentFormat extends Described {
   kind: DocumentKind;
   /** How its files begin, in Latin-1, whatever they are called. Without one the name or the declared type decides. */
   signature?: string;
-  /** For files that are packed as ZIP: the entry that no other format has. */
-  entry?: string;
+  /** For files that are packed as ZIP: the name of the entry that no other format has. */
+  entry?: RegExp;
   /** Throws an ExtractError. */
   read(file: DocumentFile): Promise<ExtractedDocument>;
 }
@@ -113,7 +113,8 @@ export const FORMATS: readonly Format[] = [
     name: 'Word (.docx)',
     extensions: ['docx', 'docm', 'dotx', 'dotm'],
     media_types: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
-    entry: 'word/document.xml',
+    // Word Online numbers it.
+    entry: /^word\/document\d*\.xml$/,
     folder: '`word/`',
     counted_in: '`w:t`',
     listed_as_lost: 'comments, deletions, hidden text, embedded objects, headers, equations that are not converted',
@@ -127,7 +128,7 @@ export const FORMATS: readonly Format[] = [
     name: 'EPUB',
     extensions: ['epub'],
     media_types: ['application/epub+zip'],
-    entry: 'META-INF/container.xml',
+    entry: /^META-INF\/container\.xml$/,
     folder: '`epub/`',
     counted_in: 'text nodes of the chapters',
     listed_as_lost: 'chapters that cannot be read, beyond a limit or hidden',

@@ -33,5 +33,7 @@ test('what is neither in the text nor listed is a loss of its own', () => {
   assert.equal(unaccounted(listed, 600, 'y'.repeat(500)), undefined);
   assert.equal(unaccounted([], 600, 'y'.repeat(500))?.characters, 100);
   assert.equal(unaccounted([], 520, 'y'.repeat(500)), undefined, 'a few characters are written differently');
+  assert.equal(unaccounted([], 10_050, 'y'.repeat(10_000)), undefined, 'in a PDF so are hyphens at the ends of lines');
+  assert.equal(unaccounted([], 10_050, 'y'.repeat(10_000), 'epub')?.characters, 50);
   assert.equal(unaccounted([], undefined, ''), undefined, 'nothing was counted');
 });

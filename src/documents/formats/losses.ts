@@ -1,3 +1,5 @@
+import type { Kind } from './kinds.ts';
+
 /**
  * What a text of a source can lack of its file:
  * page_without_text: a page that shows something but has no text (a scan, a drawing). page_unreadable: a damaged page.
@@ -74,6 +76,9 @@ export const COUNT_MAX = 2 ** 31 - 1;
 /** Text that may be missing without a word: characters that are written differently (ligatures, hyphens, list marks). */
 const UNACCOUNTED_MIN = 40;
 const UNACCOUNTED_SHARE = 0.01;
+/** In formats whose texts have no hyphens at the ends of lines and no glyphs, both counts are the same. */
+const EXACT_SHARE = 0.001;
+const EXACT: ReadonlySet<Kind> = new Set<Kind>(['html', 'docx', 'epub', 'csv']);
 
 /** Whether a person should look at a loss. */
 export function needsReview({ kind }: Loss): boolean {
@@ -150,10 +155,12 @@ export function unaccounted(
   losses: readonly Loss[],
   file_characters: number | undefined,
   text: string,
+  kind?: Kind,
 ): Loss | undefined {
   if (file_characters === undefined) return undefined;
   const listed = losses.reduce((sum, { characters }) => sum + characters, 0);
   const missing = file_characters - countCharacters(text) - listed;
-  if (missing < Math.max(UNACCOUNTED_MIN, UNACCOUNTED_SHARE * file_characters)) return undefined;
+  const share = kind && EXACT.has(kind) ? EXACT_SHARE : UNACCOUNTED_SHARE;
+  if (missing < Math.max(UNACCOUNTED_MIN, share * file_characters)) return undefined;
   return { ...lostText('unaccounted', ''), characters: missing };
 }

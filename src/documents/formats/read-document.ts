@@ -15,11 +15,12 @@ export async function readDocument(file: UploadedFile): Promise<ExtractedDocumen
 }
 
 function readPackage(file: DocumentFile): Promise<ExtractedDocument> {
-  const names = new Set(file.entries.map(({ name }) => name));
   const format = FORMATS.find(
-    (each): each is DocumentFormat => isDocumentFormat(each) && each.entry !== undefined && names.has(each.entry),
+    (each): each is DocumentFormat =>
+      isDocumentFormat(each) && each.entry !== undefined && file.entries.some(({ name }) => each.entry?.test(name)),
   );
   if (format) return format.read(file);
+  const names = new Set(file.entries.map(({ name }) => name));
   throw (
     unreadablePackage(names, mimetypeOf(file.entries)) ??
     new ExtractError(

@@ -36,7 +36,8 @@ export function definitionList(state: State, node: Element): Nodes[] | Nodes | u
     ({ terms, meanings }) => terms.length > 0 && meanings.length > 0 && [...terms, ...meanings].every(isLine),
   );
   const lines = isPlain ? groups.map((group) => linesOf(state, group)) : [];
-  if (isPlain && lines.every((each) => each !== undefined)) return lines.map((children) => ({ type: 'paragraph', children }));
+  if (isPlain && lines.every((each) => each !== undefined))
+    return lines.map((children) => ({ type: 'paragraph', children }));
   return listOf(
     state,
     groups.map(({ terms, meanings }) => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { docxOf, wordParagraph } from '../../../../test/zip.ts';
+import { docxOf, wordParagraph, zipOf } from '../../../../test/zip.ts';
 import { renderMarkdown } from '../../../markdown/render.ts';
 import type { Loss } from '../losses.ts';
+import { readDocument } from '../read-document.ts';
+import { openZip } from '../zip/zip.ts';
 import { readDocx } from './docx.ts';
 import { ommlToTex } from './omml.ts';
 import { parseXmlPiece } from './xml-tree.ts';
@@ -417,6 +419,18 @@ test('paragraphs are headings by their own level, quotations by their style, and
     markdown,
     '# Chinese\n\n## Own\n\n### Numbered\n\nBody\n\nWas one\n\n> Quoted\n\nOnce\\\nupon\n\nA **bold** word',
   );
+});
+
+test('a document whose main part is numbered is one of Word', async () => {
+  const document = docxOf(wordParagraph('Numbered'));
+  const numbered = zipOf(
+    openZip(document).map((entry) => [
+      entry.name.replace('document.xml', 'document2.xml'),
+      entry.read(10_000).toString().replaceAll('word/document.xml', 'word/document2.xml'),
+    ]),
+  );
+  const { kind, markdown } = await readDocument({ filename: 'a', content_type: '', bytes: numbered });
+  assert.deepEqual([kind, markdown], ['docx', 'Numbered\n']);
 });
 
 test('a box shows whether it is ticked', async () => {

@@ -72,7 +72,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
 function relatedTexts(textOf: (name: string) => string): (id: string) => string[] {
   let targets: Map<string, string> | undefined;
   return (id) => {
-    targets ??= relationships(textOf('word/_rels/document.xml.rels'));
+    targets ??= relationships(textOf('word/_rels/document.xml.rels') || textOf('word/_rels/document2.xml.rels'));
     const name = posix.join('word', targets.get(id) ?? '');
     if (/^word\/diagrams\/data\d*\.xml$/.test(name)) return piecesOf(textOf(name), 'pt');
     return /^word\/charts\/chart\w*\.xml$/.test(name) ? piecesOf(textOf(name), 'ser') : [];

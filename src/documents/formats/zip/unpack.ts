@@ -17,6 +17,7 @@ const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.(?!order$)[^./]|Thumbs\.db$|desktop\.in
 /** Files that packed documents have and plain archives do not. */
 const DOCUMENT_ENTRIES = [
   'word/document.xml',
+  'word/document2.xml',
   'META-INF/container.xml',
   'xl/workbook.xml',
   'ppt/presentation.xml',
