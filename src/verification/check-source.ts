@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { extractorVersion } from '../documents/extractor-versions.ts';
+import { type Loss, needsReview } from '../documents/formats/losses.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { type CitationRow, citedBlocks } from '../sources/cited-blocks.ts';
 import { checkPage, checkPlaces, type StoredPage } from './check-page.ts';
@@ -14,6 +15,10 @@ export interface StoredSource extends StoredFile {
   language: string;
   text: string;
   extractor_version: number;
+  losses: readonly Loss[];
+  loss_count: number;
+  losses_to_review: number;
+  file_characters: number;
 }
 
 /** A page of a source with what was compiled of it. */
@@ -85,7 +90,7 @@ export async function checkSource(
     edited: 0,
     rendered_pages: 0,
     stale_pages: [],
-    findings: [...fileFindings(file, reading), ...textFindings(source, text, reading)],
+    findings: [...fileFindings(file, reading), ...textFindings(source, text, reading), ...lossFindings(source, reading)],
   };
   for await (const portion of pages) {
     for (const page of portion) {
@@ -182,4 +187,22 @@ function textFindings(
     findings.push(finding('record_altered', 'the title, the language or the type is not that of the file'));
   }
   return findings;
+}
+
+/** The list of losses says what people need not look for in the file, so it is compared as the text is. */
+function lossFindings(source: StoredSource, reading: Reading | undefined): Finding[] {
+  const { losses, loss_count, losses_to_review, file_characters, extractor_version } = source;
+  const isCounted = loss_count === losses.length && losses_to_review === losses.filter(needsReview).length;
+  const isOther = !reading?.ok || extractor_version !== extractorVersion(reading.kind);
+  const isSame = isOther || (keyOf(losses) === keyOf(reading.losses) && file_characters === reading.file_characters);
+  const message = 'the list of losses is not what the file has and its text has not';
+  return isCounted && isSame ? [] : [finding('losses_altered', message)];
+}
+
+function keyOf(losses: readonly Loss[]): string {
+  return JSON.stringify(
+    losses.map(({ kind, first_page, last_page, place, count, characters, excerpt }) => {
+      return [kind, first_page, last_page, place, count, characters, excerpt];
+    }),
+  );
 }

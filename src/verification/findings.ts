@@ -5,6 +5,7 @@ export const FINDING_KINDS = [
   'file_unreadable',
   'read_otherwise',
   'record_altered',
+  'losses_altered',
   'text_altered',
   'citations_altered',
   'html_altered',

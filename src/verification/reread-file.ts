@@ -1,6 +1,8 @@
 import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
+import { completeness } from '../documents/compile-file.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
 import type { Kind } from '../documents/formats/kinds.ts';
+import type { Loss } from '../documents/formats/losses.ts';
 import { blocksOf, repeatedHead, type ShownBlock } from '../ingest/compile-sections.ts';
 import { readTextFile } from '../ingest/read-text-file.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
@@ -34,6 +36,9 @@ export interface ReadAgain {
   text: string;
   /** Its blocks, in order, with their places in the text. */
   places: CitedPlace[];
+  /** What of the file the text does not have, and the characters of the file. */
+  losses: readonly Loss[];
+  file_characters: number;
   /** Whether its page has all of the blocks: a long document has a page for each part. */
   isOnePage: boolean;
 }
@@ -67,9 +72,9 @@ export async function rereadFile(
   }
   if (!result.ok) return result;
   if ('parts' in result) return rereadParts(sandbox, file, result, partsMax);
-  const { kind, title, language, source_text: text, citations } = result;
+  const { kind, content_type: type, title, language, source_text: text, citations, losses, file_characters } = result;
   const places = placesOf(citations);
-  return { ok: true, kind, content_type: result.content_type, title, language, text, places, isOnePage: true };
+  return { ok: true, kind, content_type: type, title, language, text, places, losses, file_characters, isOnePage: true };
 }
 
 /** The text of a document in parts is that of its parts, in order, as compileSections puts it together. */
@@ -114,6 +119,7 @@ async function rereadParts(
     language,
     text,
     places: all.flat(),
+    ...completeness(read, text),
     isOnePage: false,
   };
 }

@@ -5,7 +5,7 @@ import type { CitingPage } from './check-source.ts';
 /** The columns of StoredSource from a source `s` and its text `t`. */
 export const storedSourceColumns: Sql = sql`
   s.wiki_id, s.source_id, s.filename, s.title, s.content_type as detected_type, s.language, s.byte_size, s.sha256,
-  s.extractor_version, t.text, coalesce((
+  s.extractor_version, s.losses, s.loss_count, s.losses_to_review, s.file_characters, t.text, coalesce((
     select f.content_type from upload_files f
     where f.wiki_id = s.wiki_id and f.upload_id = s.upload_id and f.source_id = s.source_id and f.filename = s.filename
     order by f.file_no limit 1), s.content_type) as content_type`;

@@ -18,7 +18,7 @@ const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
 
 const FILES = {
   'dose.md':
-    '---\nlang: en\n---\n# Dose\n\nThe sky is blue today.\n\n| a | b |\n| - | - |\n| 1 |   |\n\nIt costs ~~10~~ 20.\n',
+    '---\nlang: en\n---\n# Dose\n\n<!-- Ask first. -->\n\nThe sky is blue today.\n\n| a | b |\n| - | - |\n| 1 |   |\n\nIt costs ~~10~~ 20.\n',
   'weaving.pdf': pdfOf([
     [
       ['On Weaving', 50, 700, 20],
@@ -73,7 +73,8 @@ const ALL = {
 const PUT_BACK = {
   sources: (rows: string) => sql`
     update sources t set sha256 = g.sha256, byte_size = g.byte_size, title = g.title, language = g.language,
-      content_type = g.content_type, extractor_version = g.extractor_version
+      content_type = g.content_type, extractor_version = g.extractor_version, losses = g.losses, loss_count = g.loss_count,
+      losses_to_review = g.losses_to_review, file_characters = g.file_characters
     from json_populate_recordset(null::sources, ${rows}::json) g where t.source_id = g.source_id`,
   source_texts: (rows: string) => sql`
     update source_texts t set text = g.text
@@ -115,6 +116,11 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
   ['the language', DOSE, ['record_altered'], sql`update sources set language = 'de' where ${ofDose}`],
   ['the type', DOSE, ['record_altered'], sql`update sources set content_type = 'text/html' where ${ofDose}`],
   ['the version', DOSE, ['record_altered'], sql`update sources set extractor_version = 1000 where ${ofDose}`],
+  ['the losses', DOSE, ['losses_altered'], sql`update sources set losses = '[]', loss_count = 0 where ${ofDose}`],
+  ['a loss', DOSE, ['losses_altered'], sql`update sources set losses = jsonb_set(losses, '{0,excerpt}', '"x"') where ${ofDose}`],
+  ['the count of losses', DOSE, ['losses_altered'], sql`update sources set loss_count = 0 where ${ofDose}`],
+  ['the losses to review', DOSE, ['losses_altered'], sql`update sources set losses_to_review = 5 where ${ofDose}`],
+  ['the characters', DOSE, ['losses_altered'], sql`update sources set file_characters = 0 where ${ofDose}`],
   [
     'the text',
     DOSE,
