@@ -118,7 +118,8 @@ function listNumbers(markdown: string): number[] {
 
 function compare(other: OtherReading, { text, losses, structure }: OurReading, asWritten: string): Comparison {
   // The commands of TeX are each reader's own.
-  const [theirs, our] = [wordsOf(other.text), wordsOf(text.replace(/\\[a-z]+/gi, ' '))];
+  const withoutCommands = (of: string) => wordsOf(of.replace(/\\[a-z]+/gi, ' '));
+  const [theirs, our] = [withoutCommands(other.text), withoutCommands(text)];
   const { only_theirs, lost, unlisted } = lostWords(theirs, our, losses);
   if (showsLost && unlisted.length > 0) process.stdout.write(`    ${unlisted.slice(0, 60).join(' ')}\n`);
   const [sequences, written] = [threes(theirs), threes(wordsOf(asWritten))];

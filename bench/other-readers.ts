@@ -66,6 +66,12 @@ function run(command: string, args: string[]): string | undefined {
   }
 }
 
+/** The caption of a table, without the short form that lists of tables have. */
+function captionOf({ c }: PandocNode): unknown {
+  const [, [, caption]] = c as [unknown, [short: unknown, caption: unknown]];
+  return caption;
+}
+
 /**
  * The words of pandoc's tree. Its plain text also has what it writes itself: numbers of lists and notes, lines of tables,
  * and formulas in its own characters. Notes are added to a list, since they stand behind the text, and so are references to
@@ -92,6 +98,7 @@ function textOfPandoc(node: unknown, notes: string[]): string[] {
   if (type === 'Link' || type === 'Image' || type === 'Span' || type === 'Quoted' || type === 'Cite')
     return each(at(1));
   if (type === 'Header') return ['\n', ...each(at(2)), '\n'];
+  if (type === 'Table') return each([captionOf({ t: type, c: content }), (content as unknown[]).slice(2)]);
   if (type === 'OrderedList' || type === 'Div') return ['\n', ...each(at(1)), '\n'];
   if (type === 'Para' || type === 'Plain') return ['\n', ...each(content), '\n'];
   if (content !== undefined) return each(content);

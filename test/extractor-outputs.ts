@@ -77,7 +77,7 @@ $$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png), ![another](${DATA_PICTURE})
 const HTML = `<!doctype html><html lang="en"><head><title>Shop</title></head><body><nav>Menu</nav><main>
 <h1>Shop</h1><p>Text <b>bold</b> x<sup>2</sup> &amp; more<br>line</p><ul><li>one<li>two<ol><li>three</ol></ul>
 <table><tr><th>a<th>b<tr><td>1<td>2</table><pre>code
-  here</pre><dl><dt>Term<dd>Meaning</dl><blockquote><p>Quote</p></blockquote><figure><img alt="it" src="a.png">
+  here</pre><dl><dt>Term<dd>Meaning<sup>Q</sup> of it</dl>A<sub>Q</sub>loose<blockquote><p>Quote</p></blockquote><figure><img alt="it" src="a.png">
 <figcaption>Caption</figcaption></figure><img alt="own" src="${DATA_PICTURE}"></main><aside>Beside</aside><footer>Foot</footer></body></html>`;
 
 const XHTML = (body: string) => `<html xmlns="http://www.w3.org/1999/xhtml"><body>${body}</body></html>`;
@@ -96,7 +96,7 @@ const EPUB = zipOf([
   [
     'b.xhtml',
     XHTML(
-      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning</dd></dl>',
+      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl>',
     ),
   ],
 ]);
@@ -195,7 +195,10 @@ const NOTEBOOK = {
         { output_type: 'stream', text: '\u001b[31mred\u001b[0m\n' },
         {
           output_type: 'execute_result',
-          data: { 'text/html': '<table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m</dl>', 'text/plain': 'a\n1' },
+          data: {
+            'text/html': '<table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl>',
+            'text/plain': 'a\n1',
+          },
         },
         { output_type: 'error', ename: 'Error', evalue: 'no', traceback: [] },
       ],
@@ -213,7 +216,7 @@ Content-Type: multipart/mixed; boundary=x
 Content-Type: text/html; charset=iso-8859-1
 Content-Transfer-Encoding: quoted-printable
 
-<p>Gr=FC=DFe</p><ul><li>one</ul><dl><dt>Term<dd>Meaning</dl>
+<p>Gr=FC=DFe</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl>
 --x
 Content-Type: message/rfc822
 
@@ -246,7 +249,7 @@ const a = 1;
 * one
 ** two
 
-term:: meaning
+term:: meaning^Q^ of it
 
 latexmath:[x^2]
 `;

@@ -90,7 +90,11 @@ export async function checkSource(
     edited: 0,
     rendered_pages: 0,
     stale_pages: [],
-    findings: [...fileFindings(file, reading), ...textFindings(source, text, reading), ...lossFindings(source, reading)],
+    findings: [
+      ...fileFindings(file, reading),
+      ...textFindings(source, text, reading),
+      ...lossFindings(source, reading),
+    ],
   };
   for await (const portion of pages) {
     for (const page of portion) {

@@ -74,7 +74,18 @@ export async function rereadFile(
   if ('parts' in result) return rereadParts(sandbox, file, result, partsMax);
   const { kind, content_type: type, title, language, source_text: text, citations, losses, file_characters } = result;
   const places = placesOf(citations);
-  return { ok: true, kind, content_type: type, title, language, text, places, losses, file_characters, isOnePage: true };
+  return {
+    ok: true,
+    kind,
+    content_type: type,
+    title,
+    language,
+    text,
+    places,
+    losses,
+    file_characters,
+    isOnePage: true,
+  };
 }
 
 /** The text of a document in parts is that of its parts, in order, as compileSections puts it together. */

@@ -117,7 +117,12 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
   ['the type', DOSE, ['record_altered'], sql`update sources set content_type = 'text/html' where ${ofDose}`],
   ['the version', DOSE, ['record_altered'], sql`update sources set extractor_version = 1000 where ${ofDose}`],
   ['the losses', DOSE, ['losses_altered'], sql`update sources set losses = '[]', loss_count = 0 where ${ofDose}`],
-  ['a loss', DOSE, ['losses_altered'], sql`update sources set losses = jsonb_set(losses, '{0,excerpt}', '"x"') where ${ofDose}`],
+  [
+    'a loss',
+    DOSE,
+    ['losses_altered'],
+    sql`update sources set losses = jsonb_set(losses, '{0,excerpt}', '"x"') where ${ofDose}`,
+  ],
   ['the count of losses', DOSE, ['losses_altered'], sql`update sources set loss_count = 0 where ${ofDose}`],
   ['the losses to review', DOSE, ['losses_altered'], sql`update sources set losses_to_review = 5 where ${ofDose}`],
   ['the characters', DOSE, ['losses_altered'], sql`update sources set file_characters = 0 where ${ofDose}`],
