@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 
 const CORPORA = new URL('../../shared/corpora/', import.meta.url);
 const PAGES_OF_A_FOLDER = 100;
@@ -23,6 +23,21 @@ export function shortPages(): Files {
   if (names.length === 0) return generatePages({ from: 1_000_000, count: 600, bytes: 600 });
   return Object.fromEntries(
     names.map((name) => [name, readFileSync(new URL(`tldr/common/${encodeURIComponent(name)}`, CORPORA), 'utf8')]),
+  );
+}
+
+/** Pages of about so many bytes with the headings, lists, tables and code of the project's own documentation. */
+export function documentationPages({ count, bytes }: { count: number; bytes: number }): Files {
+  const root = new URL('../', import.meta.url);
+  const names = globSync(['docs/**/*.md', 'src/**/*.md', '*.md'], { cwd: root }).sort();
+  const sections = names.flatMap((name) => readFileSync(new URL(name, root), 'utf8').split(/\n(?=## )/));
+  const random = randomNumbers(15);
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => {
+      let text = `# Document ${i}\n`;
+      while (text.length < bytes) text += `\n${pick(sections, random).slice(0, bytes)}\n`;
+      return [`documents/document-${i}.md`, text];
+    }),
   );
 }
 

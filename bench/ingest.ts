@@ -2,17 +2,19 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pdfOf } from '../test/pdf.ts';
 import { zipOf } from '../test/zip.ts';
-import { shortPages } from './corpus.ts';
+import { documentationPages, shortPages } from './corpus.ts';
 import { openConnection, type Round, runRound } from './http-load.ts';
 import { type Cpu, cpuOf, memoryOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
 /**
  * Measures uploads: small texts, PDFs, every document of the corpora, ten thousand files in an archive; their effect on
- * page reads, and the memory.
+ * page reads, and the memory. `--markdown` ends behind the Markdown files.
  */
 const PAPERS = 36;
 const IN_ARCHIVE = 10_000;
+const DOCUMENTS = 300;
+const DOCUMENT_BYTES = 12_000;
 const CORPORA = new URL('../../shared/corpora/documents/', import.meta.url);
 const PAPER = new URL('tracemonkey.pdf', CORPORA);
 
@@ -26,6 +28,26 @@ try {
   const packed = await api.upload(await newWiki(), { 'texts.zip': zipOf(Object.entries(texts)) });
   console.log(`the same in a ZIP archive: ${rate(count, packed.seconds)} files/s`);
 
+  await measureDocuments();
+  if (!process.argv.includes('--markdown')) await measureTheRest();
+} finally {
+  await stop();
+}
+
+/** Markdown files as long as pages of documentation are. */
+async function measureDocuments(): Promise<void> {
+  const documents = documentationPages({ count: DOCUMENTS, bytes: DOCUMENT_BYTES });
+  const kilobytes =
+    Object.values(documents).reduce((sum, text) => sum + Buffer.byteLength(text), 0) / DOCUMENTS / 1_000;
+  const beforeDocuments = cpuOf(service.pid);
+  const long = await api.upload(await newWiki(), documents);
+  console.log(
+    `${DOCUMENTS} Markdown files of ${kilobytes.toFixed(1)} KB: ${rate(DOCUMENTS, long.seconds)} files/s, ${cpuSince(beforeDocuments, DOCUMENTS)} a file (aim 12 ms)`,
+  );
+}
+
+/** PDFs, all documents of the corpora, an archive, and how long page reads take meanwhile. */
+async function measureTheRest(): Promise<void> {
   const [page] = await api.get(`/v1/wikis/${wiki_id}/pages?limit=1`);
   const request = [
     `GET /v1/wikis/${wiki_id}/pages/${page.page_id} HTTP/1.1`,
@@ -89,8 +111,6 @@ try {
   console.log(
     `${IN_ARCHIVE} files in a ZIP archive: ${rate(IN_ARCHIVE, archive.seconds)} files/s, ${cpuSince(usedBefore, IN_ARCHIVE)} a file; ${memory.stop()}`,
   );
-} finally {
-  await stop();
 }
 
 /** Uploads a document that may fail; the upload then has the reason. */
