@@ -20,7 +20,7 @@ export function wordsOf(text: string): string[] {
       .normalize('NFKC')
       .replace(/\u00ad|[-\u2010]\n\s*/g, '')
       .toLowerCase()
-      .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+/gu) ?? []
+      .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []
   );
 }
 

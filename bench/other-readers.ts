@@ -44,9 +44,7 @@ function withoutRepeatedCaptions(blocks: readonly PandocNode[]): PandocNode[] {
   return blocks.filter((block, i) => {
     const next = blocks[i + 1];
     if (block.t !== 'Para' || next?.t !== 'Table') return true;
-    const caption = textOfPandoc((next.c as unknown[])[1], [])
-      .join('')
-      .trim();
+    const caption = textOfPandoc(captionOf(next), []).join('').trim();
     return caption === '' || caption !== textOfPandoc(block, []).join('').trim();
   });
 }
