@@ -26,7 +26,7 @@ export function shortPages(): Files {
   );
 }
 
-/** Pages of about so many bytes with the headings, lists, tables and code of the project's own documentation. */
+/** Pages of about this length in bytes, with the headings, lists, tables and code of the project's own documentation. */
 export function documentationPages({ count, bytes }: { count: number; bytes: number }): Files {
   const root = new URL('../', import.meta.url);
   const names = globSync(['docs/**/*.md', 'src/**/*.md', '*.md'], { cwd: root }).sort();

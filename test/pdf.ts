@@ -103,7 +103,7 @@ export function pdfOfPages(
   ]);
 }
 
-function streamObject(dictionary: string, stream: Uint8Array): Buffer {
+export function streamObject(dictionary: string, stream: Uint8Array): Buffer {
   return Buffer.concat([
     Buffer.from(`<<${dictionary}/Length ${stream.length}>>\nstream\n`),
     stream,

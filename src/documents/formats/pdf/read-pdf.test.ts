@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PdfLine, pdfOf, pdfOfPages } from '../../../../test/pdf.ts';
+import { type PdfLine, pdfOf, pdfOfObjects, pdfOfPages, streamObject } from '../../../../test/pdf.ts';
 import type { Loss } from '../losses.ts';
 import { readPdf } from './read-pdf.ts';
 
@@ -180,6 +180,29 @@ function fontOf(characters: string): [font: string, encode: (text: string) => st
   const cmap = `1 begincodespacerange <00> <ff> endcodespacerange ${map.length} beginbfchar ${map.join(' ')} endbfchar`;
   return [cmap, (text) => [...text].map((each) => String.fromCharCode(97 + characters.indexOf(each))).join('')];
 }
+
+test('ligatures that a font does not name are no spaces', async () => {
+  const map = streamObject(
+    '',
+    Buffer.from('1 begincodespacerange <00><ff> endcodespacerange\n1 beginbfchar <0b><00660066> endbfchar'),
+  );
+  const pdf = pdfOfObjects(
+    [
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>',
+      streamObject(
+        '',
+        Buffer.from('BT /F1 10 Tf 50 700 Td [(W)-9(e)-333(\\014nd)-333(speci\\014ed)-333(\\015ows)-333(o\\013)] TJ ET'),
+      ),
+      `<</Type/Font/Subtype/Type1/BaseFont/ABCDEF+CMR10/FirstChar 0/LastChar 127/Widths[${'500 '.repeat(128)}]/ToUnicode 6 0 R>>`,
+      map,
+      '<</Producer(dvipdfmx \\(20100328\\))>>',
+    ],
+    '/Info 7 0 R',
+  );
+  assert.equal((await readPdf(pdf)).markdown, 'We find specified flows off\n');
+});
 
 test('words of Hebrew and Arabic are in the order in which they are read, and letters are not their printed forms', async () => {
   const [cmap, encode] = fontOf('שלוםעכ 12ﻢﻟﺎﻌﻟﺍ');

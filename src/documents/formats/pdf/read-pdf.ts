@@ -10,6 +10,7 @@ import { writeBlocks } from './markdown.ts';
 import { openPdf, unreadable } from './open-pdf.ts';
 import { readOutline, type Target, targetOf } from './outline.ts';
 import { collectDestinations, type Destinations } from './page/annotations.ts';
+import { ligatureRestorer } from './page/lost-ligatures.ts';
 import { lossOn, type PdfPage, readPage, unreadPage } from './page/page.ts';
 import { unreadableFonts } from './page/readable-fonts.ts';
 import { insertPictures } from './picture-places.ts';
@@ -81,7 +82,12 @@ interface Composed {
 async function readPages(document: PDFDocumentProxy) {
   const { Marked: isTagged = false } = ((await document.getMarkInfo().catch(() => null)) ?? {}) as { Marked?: boolean };
   const destinations = collectDestinations();
-  const options = { unreadableOn: unreadableFonts(), isTagged, destinations };
+  const options = {
+    unreadableOn: unreadableFonts(),
+    restoreLigatures: await ligatureRestorer(document),
+    isTagged,
+    destinations,
+  };
   const pages: PdfPage[] = [];
   for (let number = 1; number <= document.numPages; number += 1) {
     try {

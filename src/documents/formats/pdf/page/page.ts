@@ -4,6 +4,7 @@ import { type Annotations, type Destinations, readAnnotations } from './annotati
 import { normalizeText } from './characters.ts';
 import { angleOf, type Box, turnBox, turnPoint } from './frames.ts';
 import { boxOf, type Line, linesOf, mayBeTable, type PlacedText } from './lines.ts';
+import type { RestoreLigatures } from './lost-ligatures.ts';
 import type { UnreadableFonts } from './readable-fonts.ts';
 import { tagsOf } from './tagged-texts.ts';
 import type { TaggedElement } from './tags.ts';
@@ -78,6 +79,7 @@ interface TextItem {
 
 interface PageOptions {
   unreadableOn: UnreadableFonts;
+  restoreLigatures: RestoreLigatures | undefined;
   isTagged: boolean;
   destinations: Destinations;
 }
@@ -85,11 +87,15 @@ interface PageOptions {
 /** Throws what the library throws for a damaged page. */
 export async function readPage(
   page: PDFPageProxy,
-  { unreadableOn, isTagged, destinations }: PageOptions,
+  { unreadableOn, restoreLigatures, isTagged, destinations }: PageOptions,
 ): Promise<PdfPage> {
   const [x = 0, bottom = 0, right = 0, top = 0] = page.view;
   const view = { x, right, bottom, top };
   const { items, styles } = await page.getTextContent({ disableNormalization: false, includeMarkedContent: isTagged });
+  await restoreLigatures?.(
+    page,
+    items.filter((item): item is TextItem & typeof item => 'str' in item),
+  );
   const tags = isTagged ? await tagsOf(page, items) : undefined;
   const texts = items.filter((item): item is TextItem & typeof item => 'str' in item && item.str.trim() !== '');
   const annotations = await readAnnotations(page, destinations).catch(() => damagedAnnotations(page.pageNumber));
