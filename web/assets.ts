@@ -44,6 +44,7 @@ const ENTRIES: Record<string, string> = {
   'widgets.js': 'elements/widgets/widgets.ts',
   'frame.js': 'elements/widgets/frame.ts',
   'diagrams.js': 'elements/diagrams.ts',
+  'embeds.js': 'elements/embeds/embeds.ts',
   'diagram-frame.js': 'elements/diagram-frame.ts',
   'mermaid.js': '../node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js',
   'viewer.js': 'elements/viewer/viewer.ts',

@@ -152,6 +152,47 @@ test('the frame has an opaque origin even when opened directly, and only our own
   );
 });
 
+test('what another service shows is a card that requests nothing until it is pressed, also on a page that was opened in place', {
+  skip,
+}, async () => {
+  const complaints: string[] = [];
+  const video = 'https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=1m5s';
+  const markdown = `A film:\n\n${video}\n\n![The plan](https://www.figma.com/file/abcdefghij0123/Plan?node-id=1-2)\n`;
+  const { page, context, address } = await openPage(markdown, complaints);
+  const requests: [url: string, referer: string][] = [];
+  await context.route(/youtube|figma/, (route) => {
+    requests.push([route.request().url(), route.request().headers().referer ?? '']);
+    const attack =
+      "<script>try { top.location = 'about:blank' } catch {} try { parent.document.title = 'ran' } catch {}</script>";
+    return route.fulfill({ contentType: 'text/html', body: `<p>A player</p>${attack}` });
+  });
+  await page.goto(address.replace(/\/drawn$/, ''));
+  await page.locator('.tree').getByRole('treeitem', { name: 'Drawn' }).click();
+  const play = page.getByRole('button', { name: 'Play YouTube video' });
+  await play.waitFor();
+  assert.deepEqual(requests, []);
+  await assertAccessible(page, 'a page with cards');
+  await play.click();
+  await page.frameLocator('.embed iframe').getByText('A player').waitFor();
+  const frame = 'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ?autoplay=1&rel=0&start=65';
+  assert.deepEqual(requests, [[frame, `${world.address}/`]], 'a player is told the site, not the page');
+  await page.getByRole('button', { name: 'Show The plan' }).press('Enter');
+  await page.frameLocator('.embed.canvas iframe').getByText('A player').waitFor();
+  const design = 'https://embed.figma.com/design/abcdefghij0123?embed-host=ibid&node-id=1-2';
+  assert.deepEqual(requests.slice(1), [[design, '']]);
+  assert.equal(page.url(), address, 'a frame does not navigate the page');
+  assert.match(await page.title(), /^Drawn/);
+  await page.getByRole('button', { name: 'Close YouTube video' }).press('Enter');
+  assert.equal(await page.locator('.embed.video iframe').count(), 0);
+  assert.equal(await play.evaluate((it) => it === document.activeElement), true, 'the focus stays');
+  // The browser says that it kept the frame from navigating the page.
+  assert.deepEqual(
+    complaints.filter((line) => !/Unsafe attempt to initiate navigation|permissions policy|sandbox/i.test(line)),
+    [],
+  );
+  await context.close();
+});
+
 test('a reader with a script copies code and links of headings, sorts tables, and ticks tasks as a write of one character', {
   skip,
 }, async () => {

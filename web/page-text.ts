@@ -1,12 +1,15 @@
+import { embedOf } from './elements/embeds/services.ts';
 import { type Content, fromApi, html } from './html.ts';
+import { icon } from './icons.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-/** The scripts that a page's HTML needs for its formulas and diagrams. */
+/** The scripts that a page's HTML needs for its formulas, diagrams and embeds. */
 export function scriptsFor(text: string): string[] {
   return [
     READING.test(text) && 'reading.js',
     hasMath(text) && 'math.js',
     text.includes('<pre class="mermaid"') && 'diagrams.js',
+    text.includes('<figure class="embed') && 'embeds.js',
   ].filter((name) => name !== false);
 }
 
@@ -25,13 +28,14 @@ export function pageText(context: WikiContext, { html: text }: { html: string })
   // The API escaped the target for an attribute; it is unescaped before it becomes part of an address.
   return fromApi(
     text.replace(missingLink, (link, target: string) => {
-      const address = `${context.actionUrl('new')}?title=${encodeURIComponent(unescaped(target))}`;
+      const address = `${context.actionUrl('new')}?title=${encodeURIComponent(unescapeHtml(target))}`;
       return html`${fromApi(link)} href="${address}"`.text;
     }),
   );
 }
 
-function unescaped(attribute: string): string {
+/** A text or an attribute of the API's HTML as it was before it was escaped. */
+function unescapeHtml(attribute: string): string {
   const names: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
   return attribute.replace(
     /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
@@ -41,4 +45,40 @@ function unescaped(attribute: string): string {
       return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
     },
   );
+}
+
+const ICONS = { video: 'play', slides: 'play', document: 'page', canvas: 'shapes', code: 'code' } as const;
+
+/** A paragraph of one address, as the API writes it, and one of a picture at an address, which is how Obsidian embeds a video. */
+const ALONE =
+  /<p(?: dir="(?:ltr|rtl|auto)")?>(?:<a href="([^"<>]*)" rel="nofollow noopener noreferrer">([^<>]*)<\/a>|<img src="([^"<>]*)" alt="([^"<>]*)" loading="lazy" referrerpolicy="no-referrer">)<\/p>/g;
+
+/**
+ * The HTML of a page with a card in place of each paragraph that is only the address of a service on the list. A card is one block,
+ * as the paragraph is, and requests nothing: `elements/embeds` adds the frame when it is pressed.
+ */
+export function withEmbeds(text: string): string {
+  if (!text.includes('<p')) return text;
+  return text.replace(ALONE, (paragraph, href?: string, words?: string, src?: string, alt?: string) => {
+    const address = unescapeHtml(href ?? src ?? '');
+    // Words of one's own make it a link.
+    if (words !== undefined && !isSameAddress(unescapeHtml(words), address)) return paragraph;
+    return embedCard(address, unescapeHtml(alt ?? ''))?.text ?? paragraph;
+  });
+}
+
+function embedCard(address: string, title: string) {
+  const embed = embedOf(address);
+  if (!embed) return undefined;
+  const { name, kind, frame } = embed;
+  const words = title.trim() || name;
+  const verb = kind === 'video' ? 'Play' : 'Show';
+  const { hostname } = new URL(frame);
+  return html`<figure class="embed ${kind}"><div class="embed-bar"><span class="embed-icon">${icon(ICONS[kind])}</span><div class="embed-words"><a href="${address}" rel="nofollow noopener noreferrer" dir="auto">${words}</a><span class="embed-from">${title.trim() !== '' && `${name} · `}<bdi>${address.replace(/^https?:\/\/(?:www\.)?/, '')}</bdi></span></div><button type="button" class="button embed-do needs-script" aria-expanded="false" aria-label="${verb} ${words}" title="Loads from ${hostname}, which has been sent nothing yet" data-frame="${frame}" data-verb="${verb}">${verb}</button></div></figure>`;
+}
+
+/** Whether an address is written as it is; `www.example.com` is one, too. */
+function isSameAddress(words: string, address: string): boolean {
+  const { href } = new URL(address, 'https://page.invalid');
+  return [words, `http://${words}`].some((written) => URL.parse(written)?.href === href);
 }

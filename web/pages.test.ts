@@ -127,6 +127,87 @@ test('no page renders user text as markup, contains an inline script or an inlin
   }
 });
 
+test('only the address of a service on the list, alone in a paragraph, becomes a card, and frames are allowed where pages are shown', async () => {
+  const shown = [
+    [
+      'https://youtu.be/dQw4w9WgXcQ?t=90',
+      'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ?autoplay=1&rel=0&start=90',
+    ],
+    [
+      '<https://www.youtube.com/shorts/dQw4w9WgXcQ>',
+      'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ?autoplay=1&rel=0',
+    ],
+    [
+      'www.youtube.com/playlist?list=PL12',
+      'https://www.youtube-nocookie.com/embed/videoseries?autoplay=1&rel=0&list=PL12',
+    ],
+    [
+      '![A "film" & more](https://vimeo.com/76979871/abc123)',
+      'https://player.vimeo.com/video/76979871?dnt=1&autoplay=1&h=abc123',
+    ],
+    [
+      'https://www.loom.com/share/How-to-0281766fa2d04bb788eaf19e65135184',
+      'https://www.loom.com/embed/0281766fa2d04bb788eaf19e65135184?autoplay=1',
+    ],
+    ['https://www.figma.com/board/abcdefghij/Plan?t=1', 'https://embed.figma.com/board/abcdefghij?embed-host=ibid'],
+    ['https://miro.com/app/board/uXjVO1234-8=/', 'https://miro.com/app/live-embed/uXjVO1234-8=/?autoplay=true'],
+    [
+      'https://app.diagrams.net/#Uhttps%3A%2F%2Fexample.com%2Fx.drawio',
+      'https://viewer.diagrams.net/?lightbox=1&nav=1&layers=1#Uhttps%3A%2F%2Fexample.com%2Fx.drawio',
+    ],
+    ['https://codepen.io/ada/pen/abCDef', 'https://codepen.io/ada/embed/abCDef?default-tab=result'],
+    [
+      'https://docs.google.com/document/u/1/d/abc_DEF-123/edit?usp=sharing',
+      'https://docs.google.com/document/d/abc_DEF-123/preview',
+    ],
+    [
+      'https://docs.google.com/spreadsheets/d/e/2PACX-abc/pubhtml',
+      'https://docs.google.com/spreadsheets/d/e/2PACX-abc/pubhtml?widget=true',
+    ],
+    ['https://drive.google.com/file/d/abcDEF123/view', 'https://drive.google.com/file/d/abcDEF123/preview'],
+  ] as const;
+  const links = [
+    '[words](https://youtu.be/dQw4w9WgXcQ)',
+    'See https://youtu.be/dQw4w9WgXcQ',
+    '- https://youtu.be/dQw4w9WgXcQ',
+    '`https://youtu.be/dQw4w9WgXcQ`',
+    '[https://youtu.be/other](https://youtu.be/dQw4w9WgXcQ)',
+    'https://www.youtube.com/@channel',
+    'https://youtube.com.example.com/watch?v=dQw4w9WgXcQ',
+    'https://ada@youtu.be/dQw4w9WgXcQ',
+    'https://youtu.be:8443/dQw4w9WgXcQ',
+    'https://notyoutube.com/watch?v=dQw4w9WgXcQ',
+    'https://vimeo.com/../evil',
+    'https://miro.com/app/board/x%22onload=alert(1)/',
+    '<iframe src="https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ"></iframe>',
+    '<figure class="embed"><button class="embed-do" data-frame="https://evil.example/">Play</button></figure>',
+    '<p><a href="https://youtu.be/dQw4w9WgXcQ" onclick="alert(1)">words</a></p>',
+  ];
+  const markdown = [...shown.map(([address]) => address), ...links].join('\n\n');
+  const { body: made } = await owner.post(`${api}/pages`, { title: 'Embeds', slug: 'embeds', markdown });
+  assert.doesNotMatch(made.html, /<iframe|embed-|data-frame/, 'the HTML of the API has links');
+  const { body, headers } = await me.open('/hostile/w/embeds');
+  const frames = [...body.matchAll(/ data-frame="([^"]*)"/g)].map(([, frame = '']) => frame.replaceAll('&amp;', '&'));
+  assert.deepEqual(
+    frames,
+    shown.map(([, frame]) => frame),
+  );
+  assert.ok(body.includes('>A &quot;film&quot; &amp; more</a><span class="embed-from">Vimeo video · '));
+  assert.ok(
+    body.includes('<a href="https://youtu.be/dQw4w9WgXcQ?t=90" rel="nofollow noopener noreferrer" dir="auto">'),
+  );
+  assert.doesNotMatch(body, /<iframe/);
+  const sources = (of: Headers) => /frame-src ([^;]*);/.exec(of.get('content-security-policy') ?? '')?.[1]?.split(' ');
+  const allowed = sources(headers) ?? [];
+  for (const frame of frames) assert.ok(allowed.includes(new URL(frame).origin), frame);
+  assert.equal(new Set(allowed).size, 1 + new Set(frames.map((frame) => new URL(frame).origin)).size, 'and no others');
+  for (const path of ['', '/-/search', '/-/tags', '/-/pages'])
+    assert.deepEqual(sources((await me.open(`/hostile/w${path}`)).headers), allowed, path);
+  for (const path of ['/-/edit/embeds', '/-/history/embeds', '/-/trash', '/-/new'])
+    assert.deepEqual(sources((await me.open(`/hostile/w${path}`)).headers), ["'self'"], path);
+  await owner.send('DELETE', `${api}/pages/${made.page_id}`);
+});
+
 test('a page shows the tags and properties of its front matter, and each tag leads to its pages', async () => {
   const { body } = await me.open('/hostile/w/page/below');
   assert.match(body, /<details class="properties">.*<dt[^>]*>by<\/dt><dd/s);

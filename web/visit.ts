@@ -54,5 +54,10 @@ export interface WebRoute {
   method: 'GET' | 'POST';
   /** In Fastify's syntax. */
   path: string;
+  /**
+   * Pages are shown here, by the route itself or later in place of what it shows (`elements/navigation`), and so may be frames of
+   * other services.
+   */
+  showsPages?: boolean;
   handle(visit: Visit): Promise<WebResponse>;
 }

@@ -6,6 +6,7 @@ import { toApiError } from '../src/http/to-api-error.ts';
 import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { compressed } from './compressed.ts';
+import { FRAME_HOSTS } from './elements/embeds/services.ts';
 import { problemPage } from './pages/problem.ts';
 import { styleguide } from './pages/styleguide.ts';
 import { ROUTES } from './routes.ts';
@@ -19,6 +20,9 @@ export interface WebOptions {
   /** Whether there is a page with every component. */
   styleguide: boolean;
 }
+
+/** Frames of other services in pages. */
+const FRAME_SOURCES = FRAME_HOSTS.map((host) => ` https://${host}`).join('');
 
 /** The parameter of a page's address by which its scripts ask for what is not shown yet. */
 const FRAGMENT = 'fragment';
@@ -58,7 +62,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
           const visit = visitOf(web, assets, options, request);
           // No workspace has this slug. A browser that opens a wrong address of the API gets a 404 instead of a sign-in.
           if (visit.params.workspace === 'v1') throw noSuchRoute();
-          return send(reply, options, await runRoute(route, visit), visit.isFragment);
+          return send(reply, options, await runRoute(route, visit), visit.isFragment, route.showsPages);
         },
       });
     }
@@ -147,19 +151,25 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
   };
 }
 
-/** Only scripts and styles of our own; images from any host, because pages may embed them. */
-function contentSecurityPolicy(framedBy = "'none'"): string {
+/** Only scripts and styles of our own; images from any host, because pages may embed them; frames of a few services in pages. */
+function contentSecurityPolicy(framedBy = "'none'", showsPages = false): string {
   return (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; font-src 'self'; " +
-    `connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
+    `connect-src 'self'; frame-src 'self'${showsPages ? FRAME_SOURCES : ''}; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
   );
 }
 
-async function send(reply: FastifyReply, { publicUrl }: WebOptions, shown: WebResponse, isFragment = false) {
+async function send(
+  reply: FastifyReply,
+  { publicUrl }: WebOptions,
+  shown: WebResponse,
+  isFragment = false,
+  showsPages = false,
+) {
   reply.headers({
     'content-security-policy':
       'page' in shown
-        ? (shown.contentSecurityPolicy ?? contentSecurityPolicy(shown.framedBy))
+        ? (shown.contentSecurityPolicy ?? contentSecurityPolicy(shown.framedBy, showsPages))
         : contentSecurityPolicy(),
     // Not no-referrer: browsers would send no Origin with forms, by which other sites' forms are refused.
     'referrer-policy': 'same-origin',

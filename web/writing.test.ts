@@ -463,6 +463,22 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     );
     assert.equal(
       await edited(async () => {
+        await page.keyboard.type('Look /embed');
+        await page.getByRole('option', { name: '/embed' }).waitFor();
+        await page.keyboard.press('Enter');
+        const address = page.getByLabel('Address to embed');
+        await address.fill('https://example.com/film');
+        await page.keyboard.press('Enter');
+        assert.match(await address.evaluate((it: HTMLInputElement) => it.validationMessage), /Nothing can be shown/);
+        await address.fill('https://youtu.be/dQw4w9WgXcQ');
+        await page.keyboard.press('Enter');
+        await page.getByText('YouTube video').waitFor();
+        await page.keyboard.type('Good.');
+      }),
+      'Look \n\nhttps://youtu.be/dQw4w9WgXcQ\n\nGood.',
+    );
+    assert.equal(
+      await edited(async () => {
         await page.keyboard.type('one\ntwo');
         await page.keyboard.press('Alt+ArrowUp');
         await page.evaluate(() => navigator.clipboard.writeText('https://example.com/x'));

@@ -6,7 +6,7 @@ import { icon } from '../icons.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { incompleteNote } from '../losses.ts';
 import { pageActions } from '../page-actions.ts';
-import { pageText, scriptsFor } from '../page-text.ts';
+import { pageText, scriptsFor, withEmbeds } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
 import { renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
@@ -20,6 +20,7 @@ const RELATED = 5;
 export const readPage: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/*',
+  showsPages: true,
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
     const path = requestedPath(visit);
@@ -91,6 +92,7 @@ function renderPage(
 ): WebResponse {
   const by = byline(context, page, updated_by_name);
   const hasTitle = startsWithTitle(page);
+  const text = withEmbeds(page.html);
   return {
     page: renderInWiki(visit, context, {
       title: page.title,
@@ -98,7 +100,7 @@ function renderPage(
       // A tree of hundreds of entries takes longer than the rest of the page.
       tree: visit.isFragment ? nothing : renderTree(context, branches, page.page_id),
       aside: outlineNav(page),
-      scripts: [...scriptsFor(page.html), ...(page.citations.length > 0 ? ['passages.js'] : [])],
+      scripts: [...scriptsFor(text), ...(page.citations.length > 0 ? ['passages.js'] : [])],
       trail: trailTo(branches, page.page_id).slice(0, -1),
       actions: pageActions(context, page, is_starred),
       main: html`<article>
@@ -108,7 +110,7 @@ function renderPage(
             ${pageState(page, staleness)}
           </header>
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
-          <div class="prose"${context.can('pages:write') && html` data-wiki="${page.wiki_id}" data-page="${page.page_id}" data-revision="${page.revision}"`}>${pageText(context, hasTitle ? { html: page.html.replace('</h1>', (end) => `${end}${by.text}`) } : page)}</div>
+          <div class="prose"${context.can('pages:write') && html` data-wiki="${page.wiki_id}" data-page="${page.page_id}" data-revision="${page.revision}"`}>${pageText(context, { html: hasTitle ? text.replace('</h1>', (end) => `${end}${by.text}`) : text })}</div>
           <footer class="page-end">
             ${neighbours(context, page, branches)}
             ${childList(context, page, branches, subpages)}

@@ -12,6 +12,7 @@ const SHOWN = 100;
 export const tags: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/tags',
+  showsPages: true,
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
     const tag = visit.query.get('tag') ?? '';

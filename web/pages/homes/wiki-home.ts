@@ -20,6 +20,7 @@ const SHOWN = 8;
 export const wikiHome: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki',
+  showsPages: true,
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
     const [part, changed, unsaved, starred] = await Promise.all([
@@ -139,11 +140,13 @@ async function renderBranch(visit: Visit, path: string) {
 export const branchPages: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/pages/*',
+  showsPages: true,
   handle: (visit) => renderBranch(visit, requestedPath(visit)),
 };
 
 export const rootPages: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/pages',
+  showsPages: true,
   handle: (visit) => renderBranch(visit, ''),
 };

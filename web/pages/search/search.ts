@@ -17,6 +17,7 @@ const PAGE_SIZE = 20;
 export const search: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki/-/search',
+  showsPages: true,
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
     const words = (visit.query.get('query') ?? '').slice(0, 1_024);

@@ -6,6 +6,7 @@ import {
 } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
 import { insertBlock, TABLE } from './commands.ts';
+import { askForEmbed } from './embed-question.ts';
 
 /** What the menu does that is not only text. */
 export interface InsertActions {
@@ -37,7 +38,7 @@ const ENTRIES: readonly Entry[] = [
   { name: 'picture', detail: 'from a file', run: (actions) => actions.chooseFiles('image/*') },
   { name: 'file', detail: 'an attachment', run: (actions) => actions.chooseFiles('') },
   { name: 'link', detail: 'to a page of this wiki', text: () => '[[' },
-  { name: 'embed', detail: 'a page or picture in its place', text: () => '![[' },
+  { name: 'embed', detail: 'a video, a design, a document', run: (_actions, view) => askForEmbed(view) },
   { name: 'formula', detail: 'mathematics in TeX', block: '$$\n\0\n$$' },
   { name: 'diagram', detail: 'in Mermaid', block: '```mermaid\nflowchart LR\n  \0A --> B\n```' },
   { name: 'date', detail: 'of today', text: () => new Date().toLocaleDateString('sv') },

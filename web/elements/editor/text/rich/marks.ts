@@ -2,6 +2,7 @@ import { syntaxTree } from '@codemirror/language';
 import { type Extension, type Range, RangeSet } from '@codemirror/state';
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 import type { SyntaxNode } from '@lezer/common';
+import { embedOf } from '../../../embeds/services.ts';
 import { headingLevel } from '../language.ts';
 import { listItemMarks } from './lists.ts';
 import { HIDDEN, type Marking } from './marking.ts';
@@ -21,6 +22,8 @@ const STYLES: Record<string, string> = {
 const styles = new Map(
   Object.entries(STYLES).map(([name, className]) => [name, Decoration.mark({ class: className })]),
 );
+/** Of an address of another service, in characters. */
+const ADDRESS_MAX = 2_000;
 /** Marks that show only where the selection is. */
 const SHOWN_AT_CARET = /^(?:EmphasisMark|CodeMark|StrikethroughMark|HighlightMark|LinkMark|WikiLinkMark)$/;
 
@@ -40,7 +43,8 @@ function markNode(marking: Marking, node: SyntaxNode): boolean {
     return false;
   } else if (name === 'HorizontalRule') {
     if (!marking.isTouched(from, to)) add(Decoration.replace({ widget: new RuleWidget() }).range(from, to));
-  } else if (name === 'Image') return markPicture(marking, node);
+  } else if (name === 'Paragraph') markEmbed(marking, node);
+  else if (name === 'Image') return markPicture(marking, node);
   else if (name === 'InlineMath') {
     const text = state.sliceDoc(from, to).replace(/^\$+|\$+$/g, '');
     if (!marking.isTouched(from, to))
@@ -96,12 +100,26 @@ function markCode({ state, add, addLines, isTouched }: Marking, node: SyntaxNode
   return false;
 }
 
+/** An address alone stays to be written in; what it becomes in the page stands behind it. */
+function markEmbed({ state, add }: Marking, { from, to }: SyntaxNode): void {
+  if (to - from > ADDRESS_MAX) return;
+  const [, address = ''] = /^<?(https?:\/\/[^\s<>]+)>?$/.exec(state.sliceDoc(from, to)) ?? [];
+  const embed = address === '' ? undefined : embedOf(address);
+  if (!embed) return;
+  add(Decoration.widget({ widget: new LabelWidget(embed.name, 'rich-embed-name'), side: 1 }).range(to));
+}
+
 function markPicture({ state, add, isTouched, resolvePicture }: Marking, node: SyntaxNode): boolean {
   const url = node.getChild('URL');
   if (!url) return true;
   const [open, close] = node.getChildren('LinkMark');
   const alt = open && close ? state.sliceDoc(open.to, close.from) : '';
-  const widget = new PictureWidget(resolvePicture(state.sliceDoc(url.from, url.to)), alt);
+  const address = state.sliceDoc(url.from, url.to);
+  // Obsidian writes the address of a video so.
+  const embed = embedOf(address);
+  const widget = embed
+    ? new LabelWidget(`${embed.name}${alt && ` · ${alt}`}`, 'rich-embed-name')
+    : new PictureWidget(resolvePicture(address), alt);
   if (isTouched(node.from, node.to)) add(Decoration.widget({ widget, side: 1 }).range(node.to));
   else add(Decoration.replace({ widget }).range(node.from, node.to));
   return false;

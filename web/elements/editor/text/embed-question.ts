@@ -1,0 +1,93 @@
+import { StateEffect, StateField } from '@codemirror/state';
+import { EditorView, showTooltip, type Tooltip, type TooltipView } from '@codemirror/view';
+import { embedOf, SERVICE_NAMES } from '../../embeds/services.ts';
+import { insertBlock } from './commands.ts';
+
+/** Where the address of an embed is asked for; null closes the question. */
+const asked = StateEffect.define<number | null>();
+
+const question = StateField.define<Tooltip | null>({
+  create: () => null,
+  update(tooltip, { effects, changes, docChanged }) {
+    for (const effect of effects) {
+      if (effect.is(asked)) return effect.value === null ? null : { pos: effect.value, create: createQuestion };
+    }
+    return tooltip && docChanged ? { ...tooltip, pos: changes.mapPos(tooltip.pos) } : tooltip;
+  },
+  provide: (field) => showTooltip.from(field),
+});
+
+function createQuestion(view: EditorView): TooltipView {
+  const form = document.createElement('form');
+  form.className = 'embed-question';
+  const label = document.createElement('label');
+  const input = document.createElement('input');
+  input.type = 'url';
+  input.required = true;
+  input.placeholder = 'https://';
+  const hint = document.createElement('span');
+  hint.id = 'embed-services';
+  hint.textContent = `Of ${SERVICE_NAMES}`;
+  input.setAttribute('aria-describedby', hint.id);
+  label.append('Address to embed', input);
+  const [add, cancel] = ['Embed', 'Cancel'].map((words) => {
+    const button = document.createElement('button');
+    button.className = 'button';
+    button.textContent = words;
+    return button;
+  }) as [HTMLButtonElement, HTMLButtonElement];
+  cancel.type = 'button';
+  const close = () => {
+    view.dispatch({ effects: asked.of(null) });
+    view.focus();
+  };
+  const check = () => {
+    const isKnown = input.value.trim() === '' || embedOf(input.value.trim()) !== undefined;
+    input.setCustomValidity(isKnown ? '' : `Nothing can be shown of this address. Give one of ${SERVICE_NAMES}.`);
+  };
+  input.addEventListener('input', check);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const address = input.value.trim();
+    close();
+    insertBlock(view, `${address}\n\n\0`);
+  });
+  cancel.addEventListener('click', close);
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || event.isComposing) return;
+    event.preventDefault();
+    close();
+  });
+  form.append(label, add, cancel, hint);
+  return { dom: form };
+}
+
+const theme = EditorView.theme({
+  '.embed-question': {
+    display: 'flex',
+    flexWrap: 'wrap',
+    gap: '0.5rem',
+    alignItems: 'end',
+    padding: '0.6rem',
+    maxWidth: 'min(40rem, 100vw)',
+  },
+  '.embed-question label': { display: 'grid', gap: '0.3rem', flex: '1 1 20rem' },
+  '.embed-question input': {
+    minHeight: '2.35rem',
+    padding: '0.3rem 0.5rem',
+    border: '1px solid var(--line-strong)',
+    borderRadius: 'var(--radius)',
+    background: 'var(--paper)',
+    font: 'inherit',
+  },
+  '.embed-question span': { flexBasis: '100%', fontSize: '0.85rem', color: 'var(--ink-2)' },
+});
+
+/** Asks for the address of what a page is to show of another service, and inserts it as a block. */
+export function askForEmbed(view: EditorView): void {
+  const isNew = view.state.field(question, false) === undefined;
+  if (isNew) view.dispatch({ effects: StateEffect.appendConfig.of([question, theme]) });
+  view.dispatch({ effects: asked.of(view.state.selection.main.head) });
+  // It is drawn with the next measurement.
+  setTimeout(() => view.dom.querySelector<HTMLElement>('.embed-question input')?.focus());
+}
