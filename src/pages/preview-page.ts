@@ -32,7 +32,9 @@ export const previewPage = endpoint({
     // Asked before the text is read, and by itself, since a text without wiki links asks for nothing else.
     const caller = await maybeOne<RenderingCaller>(sql`select workspace_id, user_id from access`);
     if (!caller) throw notFound();
-    const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
+    const itself = sql`(
+      select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and p.trashed_at is null)`;
+    const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown, itself);
     const { html, outline } = await services.renderPage(
       { wiki_id, markdown, page_path, pagesByTarget },
       { kind: 'preview', ...caller },

@@ -1,5 +1,6 @@
 import { slugTaken } from '../core/chosen-slug.ts';
 import { ApiError, notFound } from '../core/errors.ts';
+import { sql } from '../db/sql.ts';
 import type { Context } from '../http/endpoint.ts';
 import { withCurrentLinks } from '../markdown/page-links.ts';
 import type { RenderedPage } from '../markdown/render.ts';
@@ -62,13 +63,13 @@ export async function updatePage(context: UpdateContext, update: PageUpdate): Pr
 
 /** The new text, rendered unless it was for the same path; undefined where the text stays as it is. */
 async function renderChange(
-  { params: { wiki_id }, maybeOne, services, abandoned }: UpdateContext,
+  { params: { wiki_id, page_id }, maybeOne, services, abandoned }: UpdateContext,
   current: CurrentPage,
   { markdown, folder }: Change,
   rendered: RenderedAt | undefined,
 ): Promise<RenderedAt | undefined> {
   if (markdown === undefined || rendered?.path === current.path) return rendered;
-  const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
+  const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown, sql`${page_id}`);
   const page_path = [...(folder ? [folder] : []), current.slug].join('/');
   const { workspace_id, user_id, path } = current;
   const requester = { kind: 'save', workspace_id, user_id } as const;

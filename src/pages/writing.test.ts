@@ -242,6 +242,37 @@ test('a wiki link to no page leads to the page that it means as soon as there is
   assert.match(uploaded, /<a class="wiki" href="start">Start<\/a> and <a class="wiki" href="not-yet">Not yet<\/a>/);
 });
 
+test('a wiki link goes on meaning its page when that has another title and the text is edited', async () => {
+  const wiki = await newWiki();
+  const folder = await wiki.create('Plans');
+  const target = await wiki.create('Launch', { parent_page_id: folder.page_id });
+  const from = await wiki.create('Start', { markdown: '[[Launch]] and [[Plans]]' });
+  await wiki.edit(target.page_id, { title: '🚀 Launch', base_revision: 1 });
+  const link = '<a class="wiki" href="plans/launch">Launch</a>';
+  const preview = { markdown: '[[launch]]: soon', page_path: from.path };
+  assert.match(
+    (await owner.post(`/v1/wikis/${wiki.wiki_id}/preview`, preview)).body.html,
+    /href="plans\/launch">launch</,
+  );
+  for (const [i, markdown] of ['[[Launch]]: soon', '[[Launch]]: now'].entries()) {
+    const { body } = await wiki.edit(from.page_id, { markdown, base_revision: i + 1 });
+    assert.ok(body.html.includes(link), body.html);
+  }
+  const backlinks = (await owner.get(`${wiki.pages}/${target.page_id}/backlinks`)).body;
+  assert.deepEqual(
+    backlinks.map(({ path }: { path: string }) => path),
+    [from.path],
+  );
+  // Another page that has the title is meant from then on, and a page in the trash is not.
+  const other = await wiki.create('Launch');
+  const edited = async (markdown: string, base_revision: number) =>
+    (await wiki.edit(from.page_id, { markdown, base_revision })).body.html;
+  assert.match(await edited('[[Launch]]!', 3), /href="launch"/);
+  await owner.send('DELETE', `${wiki.pages}/${other.page_id}`);
+  await owner.send('DELETE', `${wiki.pages}/${target.page_id}`);
+  assert.match(await edited('[[Launch]]?', 4), /wiki missing/);
+});
+
 test('a deleted page is gone for everybody with all that lies below it, and comes back whole', async () => {
   const wiki = await newWiki();
   const top = await wiki.create('Top');
