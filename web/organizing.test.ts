@@ -104,6 +104,41 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await page.getByRole('heading', { level: 1, name: 'Alpha' }).waitFor();
   });
 
+  await t.test(
+    'a page gets an icon by keyboard, which is part of its title everywhere, and loses it again',
+    async () => {
+      await item('Gamma').focus();
+      await page.keyboard.press('Shift+F10');
+      await page.keyboard.type('i');
+      await page.keyboard.press('Enter');
+      const picker = page.getByRole('dialog', { name: 'Icon of Gamma' });
+      await picker.getByRole('button', { name: 'rocket' }).waitFor();
+      await assertAccessible(page, 'the choice of an icon');
+      await picker.getByRole('searchbox').fill('test tube');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await flash('“Gamma” has the icon 🧪.').waitFor();
+      const stored = async () => (await owner.get(`${api}/pages/${ids.get('Gamma')}`)).body;
+      assert.deepEqual(
+        [(await stored()).title, (await stored()).markdown, (await stored()).path],
+        ['🧪 Gamma', '# 🧪 Gamma\n\nText.', 'gamma'],
+      );
+      await item('Beta').focus();
+      await page.keyboard.press('g');
+      const has = await item('🧪 Gamma').evaluate((it) => it === document.activeElement);
+      assert.equal(has, true, 'a letter finds the name behind the icon');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: '🧪 Gamma' }).waitFor();
+      await page.getByLabel('More about this page').click();
+      await page.getByRole('button', { name: 'Icon…' }).click();
+      await page.getByRole('button', { name: 'Remove the icon' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Gamma', exact: true }).waitFor();
+      assert.equal((await stored()).title, 'Gamma');
+      await item('Alpha').click();
+      await page.getByRole('heading', { level: 1, name: 'Alpha' }).waitFor();
+    },
+  );
+
   await t.test('its menu opens by a key, has what the role allows, and its arrows move a page', async () => {
     await item('Gamma').focus();
     await page.keyboard.press('Shift+F10');

@@ -24,6 +24,7 @@ export function pageActions(context: WikiContext, page: FullPage, isStarred: boo
           html`<li><form method="post" action="${context.actionUrl('duplicate')}"><input type="hidden" name="page_id" value="${page.page_id}"><button>Duplicate</button></form></li>
           <li><form method="post" action="${context.actionUrl('templates')}"><input type="hidden" name="page_id" value="${page.page_id}"><button name="do" value="add">Use as a template</button></form></li>`
         }
+        ${mayWrite && html`<li class="needs-script"><button type="button" data-page-icon="${context.pageUrl(page.path)}" data-title="${page.title}">Icon…</button></li>`}
         <li class="needs-script"><button type="button" data-copy-link="${context.pageUrl(page.path)}">Copy link</button></li>
         <li class="needs-script"><button type="button" data-download-page="${context.pageUrl(page.path)}">Download as Markdown</button></li>
         ${entry(context.actionUrl('history', page.path), 'History')}

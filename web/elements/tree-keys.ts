@@ -1,3 +1,5 @@
+import { splitTitle } from './organize/page-icon.ts';
+
 /** The entry of the tree in a list item: what has the focus. */
 export function itemOf(item: Element): HTMLAnchorElement | null {
   return item.querySelector<HTMLAnchorElement>(':scope > .row > .leaf, :scope > a');
@@ -58,7 +60,8 @@ export function moveByKey(
   else if (key.length === 1 && key.trim() !== '') {
     const letter = key.toLocaleLowerCase();
     for (const it of shownAfter(roots, entry)) {
-      if (!it.textContent?.trim().toLocaleLowerCase().startsWith(letter)) continue;
+      const { name } = splitTitle(it.textContent?.trim() ?? '');
+      if (!name.toLocaleLowerCase().startsWith(letter)) continue;
       focus(roots, it);
       break;
     }

@@ -37,6 +37,11 @@ document.addEventListener('click', async (event) => {
 });
 
 document.addEventListener('click', async ({ target }) => {
+  const { pageIcon, title = '' } = (target as Element).closest<HTMLElement>('[data-page-icon]')?.dataset ?? {};
+  if (pageIcon !== undefined) (await load()).chooseIconAt(pageIcon, title);
+});
+
+document.addEventListener('click', async ({ target }) => {
   const address = (target as Element).closest<HTMLElement>('[data-download-page]')?.dataset.downloadPage;
   if (address !== undefined) (await load()).downloadPageAt(address);
 });

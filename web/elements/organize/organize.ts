@@ -1,6 +1,7 @@
 import * as actions from './actions.ts';
 import { element } from './dom.ts';
 import { dragRows } from './drag.ts';
+import { chooseIcon } from './icon-picker.ts';
 import { openMenu } from './menu.ts';
 import { renameInPlace } from './rename.ts';
 import { rowAt, treeContext } from './tree-pages.ts';
@@ -21,6 +22,7 @@ export function openRowMenu(of: Element, beside?: HTMLElement): void {
     may
       ? [
           { name: 'Rename', keys: 'F2', run: () => renameInPlace(row) },
+          { name: 'Icon…', run: () => chooseIcon(row) },
           { name: 'Move…', run: () => actions.movePage(row) },
           { name: 'Move up', keys: 'Alt ↑', run: () => actions.movePageBy(row, -1) },
           { name: 'Move down', keys: 'Alt ↓', run: () => actions.movePageBy(row, 1) },
@@ -44,6 +46,13 @@ export function pressInRow({ key }: KeyboardEvent, of: Element): void {
   if (key === 'F2') renameInPlace(row);
   else if (isChange) void actions.movePageBy(row, key === 'ArrowUp' ? -1 : 1);
   else openRowMenu(of);
+}
+
+/** Lets the user choose the icon of the page at this address, which has this title, from the menu of the page. */
+export function chooseIconAt(href: string, title: string): Promise<void> {
+  const menu = document.querySelector<HTMLDetailsElement>('.page-menu');
+  if (menu) menu.open = false;
+  return chooseIcon({ leaf: element('a', { href }), title }, menu?.querySelector('summary') ?? document.body);
 }
 
 /** Saves the Markdown of the page at this address as a file. */

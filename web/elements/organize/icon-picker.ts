@@ -1,0 +1,108 @@
+import { loadEmojiNames } from '../lazy-modules.ts';
+import { element } from './dom.ts';
+import { closeFlash, leaveWith, showProblem } from './flash.ts';
+import { placeBeside } from './menu.ts';
+import { splitTitle, withIcon } from './page-icon.ts';
+import { pageOf, type Row, renamePage, treeContext } from './tree-pages.ts';
+
+/** What pages are often of, shown before something is searched. */
+const OFTEN = (
+  'rocket star fire bulb dart trophy books book memo pencil2 clipboard calendar pushpin paperclip mag wrench hammer ' +
+  'gear toolbox computer electric_plug satellite shield lock key bell email speech_balloon busts_in_silhouette wave ' +
+  'handshake bar_chart chart_with_upwards_trend moneybag credit_card package truck factory house school hospital ' +
+  'airplane earth_africa seedling herb evergreen_tree sunny snowflake ocean bug test_tube microscope art camera ' +
+  'musical_note coffee pizza tada gift heart white_check_mark warning question construction recycle hourglass'
+).split(' ');
+/** Found ones that are shown. */
+const SHOWN = 120;
+
+/** Lets the user choose the icon of a page: the emoji that its title begins with. The focus returns to `opener`. */
+export async function chooseIcon(row: Omit<Row, 'row'>, opener: HTMLElement = row.leaf): Promise<void> {
+  closeFlash();
+  let names: Record<string, string>;
+  try {
+    names = await loadEmojiNames();
+  } catch (error) {
+    return showProblem(error);
+  }
+  const { icon } = splitTitle(row.title);
+  const label = `Icon of ${row.title}`;
+  const box = element('div', { className: 'sheet icon-picker', popover: 'auto', role: 'dialog', ariaLabel: label });
+  const input = element('input', { type: 'search', placeholder: 'Search by name', ariaLabel: 'Search icons' });
+  const grid = element('div', { className: 'icon-grid', role: 'group', ariaLabel: 'Icons' });
+  const none = element('p', { className: 'small', hidden: true }, 'No icon has this name.');
+  const choose = (chosen: string) => {
+    box.hidePopover();
+    if (chosen !== icon) void setIcon(row, chosen);
+  };
+  const show = () => {
+    const words = input.value.trim().toLowerCase().replace(/\s+/g, '_');
+    const found = words === '' ? OFTEN : Object.keys(names).filter((name) => name.includes(words));
+    // One emoji has several names.
+    const emoji = new Map(found.map((name) => [names[name] ?? '', name.replaceAll('_', ' ')]));
+    emoji.delete('');
+    grid.replaceChildren(
+      ...[...emoji].slice(0, SHOWN).map(([it, name], i) => {
+        const button = element(
+          'button',
+          { type: 'button', title: name, ariaLabel: name, tabIndex: i === 0 ? 0 : -1 },
+          it,
+        );
+        button.addEventListener('click', () => choose(it));
+        return button;
+      }),
+    );
+    none.hidden = emoji.size > 0;
+  };
+  input.addEventListener('input', show);
+  box.addEventListener('keydown', (event) => moveInGrid(event, grid, input));
+  box.addEventListener('toggle', (event) => {
+    if ((event as ToggleEvent).newState !== 'closed') return;
+    const hadFocus = box.contains(document.activeElement) || document.activeElement === document.body;
+    box.remove();
+    if (hadFocus) opener.focus({ preventScroll: true });
+  });
+  show();
+  box.append(input, grid, none);
+  if (icon !== '') {
+    const remove = element('button', { type: 'button', className: 'button quiet' }, 'Remove the icon');
+    remove.addEventListener('click', () => choose(''));
+    box.append(remove);
+  }
+  document.body.append(box);
+  box.showPopover();
+  placeBeside(box, opener.getBoundingClientRect());
+  input.focus();
+}
+
+async function setIcon(row: Pick<Row, 'leaf'>, icon: string): Promise<void> {
+  const { root } = treeContext();
+  try {
+    const page = await pageOf(row);
+    const { page_id, title: was } = page;
+    const saved = await renamePage(page, withIcon(was, icon));
+    const text =
+      icon === ''
+        ? `“${saved.title}” has no icon any more.`
+        : `“${splitTitle(saved.title).name}” has the icon ${icon}.`;
+    await leaveWith({ text, undo: { do: 'rename', page_id, title: was }, focus: `${root}/${saved.path}` });
+  } catch (error) {
+    showProblem(error);
+  }
+}
+
+/** Arrow keys go from the field into the grid and through it; Enter in the field takes the first. */
+function moveInGrid(event: KeyboardEvent, grid: HTMLElement, input: HTMLInputElement): void {
+  const buttons = [...grid.querySelectorAll('button')];
+  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  const top = buttons[0]?.offsetTop;
+  const inRow = Math.max(1, buttons.filter((it) => it.offsetTop === top).length);
+  const isRtl = getComputedStyle(grid).direction === 'rtl';
+  const steps = { ArrowLeft: isRtl ? 1 : -1, ArrowRight: isRtl ? -1 : 1, ArrowUp: -inRow, ArrowDown: inRow };
+  const step = steps[event.key as keyof typeof steps];
+  if (event.target === input && event.key === 'Enter' && !event.isComposing) buttons[0]?.click();
+  else if (event.target === input && event.key === 'ArrowDown') buttons[0]?.focus();
+  else if (at >= 0 && step !== undefined) (buttons[at + step] ?? (step < 0 ? input : buttons.at(-1)))?.focus();
+  else return;
+  event.preventDefault();
+}
