@@ -73,7 +73,7 @@ export interface Plan {
 }
 
 /** A plan that was run; rows are averages over its loops. */
-interface RunPlan extends Plan {
+export interface RunPlan extends Plan {
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
@@ -184,7 +184,8 @@ function executed<T>(
   });
 }
 
-function rowsRead(plan: RunPlan): number {
+/** The rows that a plan has read of tables, those that a filter then dropped included. */
+export function rowsRead(plan: RunPlan): number {
   const each =
     plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0);
   const own = plan['Relation Name'] === undefined ? 0 : each * plan['Actual Loops'];

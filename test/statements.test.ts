@@ -6,13 +6,16 @@ import { after, test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { browserCookieName } from '../src/http/browser-cookie.ts';
+import { pauseAllJobs } from '../src/jobs/pause-jobs.ts';
+import { skipUnless } from './needs.ts';
 import { growIdempotencyKeys, growTables } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
+import { aboveBudget, observePlans, type RequestCost, readIn } from './request-costs.ts';
 import { existingParams, type Ids, nameOf, PUBLIC_URL, success, validRequest } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
 import { openTenants } from './tenants.ts';
 import { estimatedByHand, growingColumns, pretendTenants, wideReads } from './wide-reads.ts';
-import { makeDatabase, openWorld } from './world.ts';
+import { makeDatabase, openOwner, openWorld } from './world.ts';
 
 /**
  * The number of statements of an endpoint's second call: one, which decides access and does the work. Those that need
@@ -106,7 +109,23 @@ const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-statements-'));
 after(() => rm(DATA_DIR, { recursive: true, force: true }));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
-const counted = await openWorld({ ...tenants.env, DATABASE_URL, DATA_DIR, ROLE: 'web' });
+// What jobs make of the uploads of some requests would be read by others, or not.
+await pauseAllJobs(tenants.world.db.query, true);
+const plans = await observePlans(DATABASE_URL);
+const counted = await openWorld({ ...tenants.env, DATABASE_URL: plans?.url ?? DATABASE_URL, DATA_DIR, ROLE: 'web' });
+const costs = new Map<string, RequestCost>();
+
+/** Answers what a request of this name does, and notes what it costs. */
+async function measured<T>(name: string, send: () => Promise<T>, bodyOf: (answer: T) => string): Promise<T> {
+  // Each write adds up what is not merged yet.
+  await tenants.world.db.query(sql`select merge_usage(1000000)`);
+  const before = counted.statements.length;
+  plans?.take();
+  const answer = await send();
+  const statements = counted.statements.length - before;
+  costs.set(name, { statements, ...readIn(plans?.take() ?? []), bytes: Buffer.byteLength(bodyOf(answer)) });
+  return answer;
+}
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} sends no more than ${expectedStatements(nameOf(endpoint))} statement(s) on its second call`, async () => {
@@ -120,7 +139,11 @@ for (const endpoint of ENDPOINTS) {
     await sendRaw(counted.address, await request());
     const again = await request();
     const before = counted.statements.length;
-    const answer = await sendRaw(counted.address, again);
+    const answer = await measured(
+      nameOf(endpoint),
+      () => sendRaw(counted.address, again),
+      ({ text }) => text,
+    );
     assert.equal(answer.status, success(endpoint), answer.text);
     const sent = counted.statements.slice(before);
     const expected = expectedStatements(nameOf(endpoint));
@@ -156,13 +179,19 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'workspace
   });
 }
 
+const TEXT = '# Loom\n\nA loom has warp, weft and shuttle. [Setup](setup.md)\n\n'.repeat(50);
+const bodyOf = ({ body }: { body: unknown }) => JSON.stringify(body);
+
 test('an edit of only the text reads the current page, and writes', async () => {
   const client = counted.as(tenants.owner.token);
   const pages = `/v1/wikis/${tenants.a.wiki_id}/pages`;
-  const { body } = await client.post(pages, { title: 'Edited', markdown: 'one' });
+  const { body: page } = await client.post(pages, { title: 'Edited', markdown: 'one' });
   const before = counted.statements.length;
-  const edited = await client.patch(`${pages}/${body.page_id}`, { markdown: 'two', base_revision: 1 });
+  const edit = (body: object) => client.patch(`${pages}/${page.page_id}`, body);
+  const edited = await measured('an edit of 3 KB', () => edit({ markdown: TEXT, base_revision: 1 }), bodyOf);
   assert.deepEqual([edited.status, counted.statements.length - before], [200, 2]);
+  const move = { parent_page_id: tenants.a.page_id };
+  assert.equal((await measured('a move of a page', () => edit(move), bodyOf)).status, 200);
 });
 
 test('a page in the browser is what the user may see, the page, and what surrounds it, whoever wrote it how often', async () => {
@@ -184,7 +213,7 @@ test('a page in the browser is what the user may see, the page, and what surroun
   const read = () => counted.anonymous.send('GET', `/${workspace.slug}/${slug}/${page.path}`, { headers });
   await read();
   const before = counted.statements.length;
-  const { status, body } = await read();
+  const { status, body } = await measured('a page in the browser', read, (answer) => answer.body);
   assert.deepEqual([status, counted.statements.length - before], [200, 3]);
   for (const part of ['counted', 'Subpages', 'Linked from']) assert.ok(body.includes(part), part);
 });
@@ -201,6 +230,20 @@ test('a write with an Idempotency-Key is the lookup of its answer, begin, the lo
   assert.equal(counted.statements.length - before, 6);
   assert.equal((await rename()).headers.get('idempotency-replayed'), 'true');
   assert.equal(counted.statements.length - before, 7);
+});
+
+const isExplained = skipUnless(
+  plans !== undefined,
+  'rows and buffers cannot be measured: the PostgreSQL of DATABASE_URL does not let its administrator log in',
+);
+
+test('no request costs more than its budget in bench/budgets.json', { skip: isExplained }, async () => {
+  await plans?.end();
+  assert.deepEqual(
+    await aboveBudget(costs),
+    [],
+    'if this is intended, run `npm run accept`, read what it changes in bench/budgets.json, and say in the commit why',
+  );
 });
 
 test('a refused write keeps its connection, with its prepared statements', async () => {
@@ -242,20 +285,22 @@ const MAY_READ: [text: string, what: string, why: string][] = [
 ];
 
 test('no statement of a request reads a table, or all that a tenant has in it, for a few rows, however many tenants there are', async () => {
-  const { owner, a, world } = tenants;
+  const { owner, a } = tenants;
+  // Not through a connection that explains what it runs.
+  const db = openOwner(DATABASE_URL);
   const markdown = '[[Ordinary]], [[Nowhere]], [a link](ordinary)';
   const made = await counted
     .as(owner.token)
     .post(`/v1/wikis/${a.wiki_id}/pages`, { title: 'Linked', markdown }, { 'idempotency-key': 'linked' });
   assert.equal(made.status, 201);
-  assert.deepEqual(await growingColumns(world.db), await estimatedByHand(world.db));
-  await growTables(world.db, a.wiki_id ?? '');
-  await growIdempotencyKeys(world.db);
+  assert.deepEqual(await growingColumns(db), await estimatedByHand(db));
+  await growTables(db, a.wiki_id ?? '');
+  await growIdempotencyKeys(db);
   const readers: string[] = [];
   for (const count of [1, 3, 10_000]) {
-    await pretendTenants(world.db, count);
+    await pretendTenants(db, count);
     const texts = [...new Set(counted.statements)].filter((text) => !/^(?:begin|commit|rollback)/.test(text));
-    for (const [text, reads] of await wideReads(world.db, texts)) {
+    for (const [text, reads] of await wideReads(db, texts)) {
       const may = MAY_READ.filter(([piece]) => text.includes(piece)).map(([, what]) => what);
       const found = reads.filter(({ table }) => !may.includes(table));
       if (found.length > 0) readers.push(`${count} tenants: ${JSON.stringify(found)} of ${withoutGuard(text)}`);

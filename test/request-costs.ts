@@ -1,0 +1,132 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import pg from 'pg';
+import { openDb } from '../src/db/db.ts';
+import { SUPERUSER } from '../src/db/postgres/cluster.ts';
+import { raw } from '../src/db/sql.ts';
+import { type RunPlan, rowsRead } from './plans.ts';
+
+/** What a request costs, apart from time: none of it depends on the machine. */
+export interface RequestCost {
+  /** Statements that the service sends, begin and commit included. */
+  statements: number;
+  /** Rows that these read of tables, those that a filter then drops, and those of triggers and functions included. */
+  rows: number;
+  /** Shared buffers that they read or write; what a function uses counts for its caller once more. */
+  buffers: number;
+  /** Of the answer's body. */
+  bytes: number;
+}
+
+/** How far a request may be above its budget: where rows lie, and how many a table has, differs between runs and with each endpoint. */
+const MARGINS: Record<keyof RequestCost, (budget: number) => number> = {
+  statements: (budget) => budget,
+  rows: (budget) => 1.2 * budget + 10,
+  buffers: (budget) => 1.2 * budget + 10,
+  bytes: (budget) => 1.02 * budget + 20,
+};
+
+const BUDGETS = new URL('../bench/budgets.json', import.meta.url);
+
+/** Has PostgreSQL send the plan of each statement that was run, with its counts, as a warning to who sent the statement. */
+const AUTO_EXPLAIN: Record<string, string> = {
+  session_preload_libraries: 'auto_explain',
+  'auto_explain.log_min_duration': '0',
+  'auto_explain.log_analyze': 'on',
+  'auto_explain.log_buffers': 'on',
+  'auto_explain.log_timing': 'off',
+  'auto_explain.log_nested_statements': 'on',
+  'auto_explain.log_format': 'json',
+  'auto_explain.log_level': 'warning',
+};
+
+/** The plans of what one service sends. */
+export interface ObservedPlans {
+  /** The address of the database with which the service has to be started. */
+  url: string;
+  /** Those since the last call. */
+  take(): RunPlan[];
+  /** New connections to the database are as they were. */
+  end(): Promise<void>;
+}
+
+/**
+ * Observes the plans of the service in this process that is started with `url`. undefined where the server's administrator
+ * cannot be reached.
+ */
+export async function observePlans(database: string): Promise<ObservedPlans | undefined> {
+  const url = new URL(database);
+  const application = 'ibid_observed';
+  url.searchParams.set('application_name', application);
+  const plans: RunPlan[] = [];
+  const { connect } = pg.Client.prototype;
+  type Named = pg.Client & { connectionParameters?: { application_name?: string } };
+  pg.Client.prototype.connect = function (this: Named, ...given: []) {
+    if (this.connectionParameters?.application_name === application)
+      this.on('notice', ({ message = '' }) => {
+        if (message.includes('plan:\n')) plans.push(JSON.parse(message.slice(message.indexOf('{'))).Plan);
+      });
+    return (connect as (...given: []) => unknown).apply(this, given);
+  } as typeof connect;
+  const commands = Object.entries(AUTO_EXPLAIN).map(([name, value]) => `set ${name} = '${value}'`);
+  try {
+    await alterDatabase(database, commands);
+  } catch {
+    return undefined;
+  }
+  return {
+    url: url.href,
+    take: () => plans.splice(0),
+    end: () => alterDatabase(database, ['reset all']),
+  };
+}
+
+async function alterDatabase(database: string, commands: string[]): Promise<void> {
+  const url = new URL(database);
+  const name = url.pathname.slice(1);
+  url.username = SUPERUSER;
+  const db = openDb({ connection: { connectionString: url.href }, connections: 1 });
+  try {
+    for (const command of commands) await db.query(raw(`alter database ${name} ${command}`));
+  } finally {
+    await db.close();
+  }
+}
+
+/** The rows and buffers of statements that were run. */
+export function readIn(plans: readonly RunPlan[]): Pick<RequestCost, 'rows' | 'buffers'> {
+  const sum = (of: (plan: RunPlan) => number) => Math.round(plans.reduce((total, plan) => total + of(plan), 0));
+  return { rows: sum(rowsRead), buffers: sum(buffersOf) };
+}
+
+/**
+ * What the nodes of a plan use by themselves: a node counts for those below it, but the root not for a write in a CTE that nothing
+ * reads. What a CTE scan uses is the CTE's.
+ */
+function buffersOf(plan: RunPlan): number {
+  const all = (of: RunPlan) => of['Shared Hit Blocks'] + of['Shared Read Blocks'];
+  const below = plan.Plans ?? [];
+  const own = plan['Node Type'] === 'CTE Scan' ? 0 : all(plan) - below.reduce((sum, each) => sum + all(each), 0);
+  return below.reduce((sum, each) => sum + buffersOf(each), Math.max(0, own));
+}
+
+/** What is above its budget, or has none, in a sentence each. With ACCEPT_BUDGETS the budgets become what was measured. */
+export async function aboveBudget(measured: ReadonlyMap<string, RequestCost>): Promise<string[]> {
+  if (process.env.ACCEPT_BUDGETS === 'yes') {
+    const lines = [...measured].map(([name, cost]) => `  ${JSON.stringify(name)}: ${inOneLine(cost)}`);
+    await writeFile(BUDGETS, `{\n${lines.join(',\n')}\n}\n`);
+  }
+  const budgets: Record<string, RequestCost> = JSON.parse(await readFile(BUDGETS, 'utf8'));
+  return [...measured].flatMap(([name, cost]) => {
+    const budget = budgets[name];
+    if (!budget) return [`${name} has no budget`];
+    return (Object.keys(MARGINS) as (keyof RequestCost)[])
+      .filter((what) => cost[what] > MARGINS[what](budget[what]))
+      .map((what) => `${name}: ${cost[what]} ${what}, its budget is ${budget[what]}`);
+  });
+}
+
+function inOneLine(cost: RequestCost): string {
+  return `{ ${Object.entries(cost)
+    .map(([what, value]) => `"${what}": ${value}`)
+    .join(', ')} }`;
+}
