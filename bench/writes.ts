@@ -1,15 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import type { Api } from './api.ts';
 import { median } from './compare.ts';
 import { someWords } from './corpus.ts';
 import { runRound } from './http-load.ts';
-import { cpuOf } from './processes.ts';
+import { cpuByProgram, cpuOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
+import { openWalReader } from './wal.ts';
 
-/** Measures writes in a wiki of 10,000 pages: edits by one and by eight writers, a move of 1,000 pages, the tree. */
-const PAGES = 10_000;
+const USAGE = `Usage: npm run bench:writes -- [options]
+  --pages 10000   of the wiki, at least 2000
+  --only TEXT     only edits, move or tree
+`;
+
+/** Measures writes in a wiki: edits by one and by eight writers, with what they write to the WAL, a move of 1,000 pages, the tree. */
+const { pages: PAGES, only } = readOptions();
 const SUBTREE = 1_000;
 const ROUND_MS = 3_000;
 /** From the answers, so that an edit needs no read before it. */
@@ -20,18 +27,16 @@ try {
   await fill();
   const tree: { page_id: string; parent_page_id: string; slug: string }[] = await api.get(`/v1/wikis/${wiki_id}/tree`);
   if (tree.length !== PAGES) throw new Error(`the wiki has ${tree.length} pages, not ${PAGES}`);
-  for (const writers of [1, 8]) await measureEdits(api, wiki_id, tree, writers);
-  await measureMove(api, wiki_id, tree);
-  await measureTree(api, wiki_id);
+  if ('edits'.includes(only)) for (const writers of [1, 8]) await measureEdits(api, wiki_id, tree, writers);
+  if ('move'.includes(only)) await measureMove(api, wiki_id, tree);
+  if ('tree'.includes(only)) await measureTree(api, wiki_id);
 } finally {
   await stop();
 }
 
 /** Ten pages at the root, 999 below each: 9 with 110 below each. */
 async function fill(): Promise<void> {
-  const connection = runningPostgres(dataDir);
-  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
-  const database = new Client(connection);
+  const database = new Client(ownPostgres());
   await database.connect();
   const words = someWords(400).join(' ');
   try {
@@ -64,11 +69,22 @@ async function fill(): Promise<void> {
       [wiki_id],
     );
     await database.query('commit');
-    while ((await database.query('select from search_pending limit 1')).rowCount) await delay(100);
+    await untilMerged(database);
     await database.query('vacuum analyze');
   } finally {
     await database.end();
   }
+}
+
+function ownPostgres() {
+  const connection = runningPostgres(dataDir);
+  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
+  return connection;
+}
+
+/** The search index has what was written. */
+async function untilMerged(database: Client): Promise<void> {
+  while ((await database.query('select from search_pending limit 1')).rowCount) await delay(100);
 }
 
 async function measureEdits(
@@ -90,16 +106,37 @@ async function measureEdits(
     times.push(performance.now() - began);
   };
   let times: number[] = [];
-  await runRound(writers, 1_000, edit);
-  times = [];
-  const before = cpuOf(service.pid);
-  await runRound(writers, ROUND_MS, edit);
-  const after = cpuOf(service.pid);
+  const database = new Client(ownPostgres());
+  await database.connect();
+  const wal = await openWalReader(ownPostgres());
+  try {
+    await runRound(writers, 1_000, edit);
+    await untilMerged(database);
+    times = [];
+    const from = await wal.position();
+    const before = cpuByProgram(service.pid);
+    await runRound(writers, ROUND_MS, edit);
+    await untilMerged(database);
+    const after = cpuByProgram(service.pid);
+    const { total, images, tables } = await wal.between(from, await wal.position());
+    const cpu = [...after].map(
+      ([program, ms]) => `${program} ${((ms - (before.get(program) ?? 0)) / times.length).toFixed(2)}`,
+    );
+    printEdits(writers, times, cpu);
+    const kib = (bytes: number) => (bytes / 1024 / times.length).toFixed(1);
+    const parts = tables.slice(0, 9).map(([table, bytes]) => `${table} ${kib(bytes)}`);
+    console.log(`  WAL, KiB: ${kib(total)} (whole pages ${kib(images)}); ${parts.join(', ')}`);
+  } finally {
+    await wal.close();
+    await database.end();
+  }
+}
+
+function printEdits(writers: number, times: readonly number[], cpu: readonly string[]): void {
   const sorted = times.toSorted((a, b) => a - b);
-  const cpu = (name: 'own_ms' | 'children_ms') => ((after[name] - before[name]) / times.length).toFixed(2);
   console.log(
     `edit, ${writers} writer(s): ${Math.round((1_000 * times.length) / ROUND_MS)}/s, p50 ${median(times).toFixed(1)} ms, ` +
-      `p99 ${(sorted[Math.floor(0.99 * sorted.length)] ?? 0).toFixed(1)} ms, CPU of both ${cpu('own_ms')} + ${cpu('children_ms')} ms`,
+      `p99 ${(sorted[Math.floor(0.99 * sorted.length)] ?? 0).toFixed(1)} ms, CPU with the merge of the index, ms: ${cpu.join(', ')}`,
   );
 }
 
@@ -144,4 +181,19 @@ async function send(method: string, api: Api, path: string, body: unknown): Prom
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answers ${answer.status}: ${text.slice(0, 300)}`);
   return JSON.parse(text);
+}
+
+function readOptions(): { pages: number; only: string } {
+  const { values } = parseArgs({
+    options: {
+      pages: { type: 'string', default: '10000' },
+      only: { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    process.exit(0);
+  }
+  return { pages: Number(values.pages), only: values.only };
 }
