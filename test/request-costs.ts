@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import pg from 'pg';
-import { openDb } from '../src/db/db.ts';
+import { type OwnerDb, openDb } from '../src/db/db.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
-import { raw } from '../src/db/sql.ts';
+import { raw, sql } from '../src/db/sql.ts';
 import { type RunPlan, rowsRead } from './plans.ts';
 
 /** What a request costs, apart from time: none of it depends on the machine. */
@@ -90,6 +90,16 @@ async function alterDatabase(database: string, commands: string[]): Promise<void
   } finally {
     await db.close();
   }
+}
+
+/** Keeps autovacuum away from the tables of a database: what it finds out at some moment changes plans from there on. */
+export async function withoutAutovacuum(db: OwnerDb): Promise<void> {
+  await db.query(sql`
+    do $$ declare t regclass; begin
+      for t in select c.oid from pg_class c where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace loop
+        execute format('alter table %s set (autovacuum_enabled = false)', t);
+      end loop;
+    end $$`);
 }
 
 /** The rows and buffers of statements that were run. */

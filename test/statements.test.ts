@@ -10,7 +10,7 @@ import { pauseAllJobs } from '../src/jobs/pause-jobs.ts';
 import { skipUnless } from './needs.ts';
 import { growIdempotencyKeys, growTables } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
-import { aboveBudget, observePlans, type RequestCost, readIn } from './request-costs.ts';
+import { aboveBudget, observePlans, type RequestCost, readIn, withoutAutovacuum } from './request-costs.ts';
 import { existingParams, type Ids, nameOf, PUBLIC_URL, success, validRequest } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
 import { openTenants } from './tenants.ts';
@@ -108,9 +108,12 @@ function expectedStatements(name: string): number {
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-statements-'));
 after(() => rm(DATA_DIR, { recursive: true, force: true }));
+await withoutAutovacuum(openOwner(DATABASE_URL));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 // What jobs make of the uploads of some requests would be read by others, or not.
 await pauseAllJobs(tenants.world.db.query, true);
+// The use of a key is recorded once a minute, by another statement.
+await tenants.world.db.query(sql`update api_keys set last_used_at = now() + interval '1 hour'`);
 const plans = await observePlans(DATABASE_URL);
 const counted = await openWorld({ ...tenants.env, DATABASE_URL: plans?.url ?? DATABASE_URL, DATA_DIR, ROLE: 'web' });
 const costs = new Map<string, RequestCost>();
