@@ -57,6 +57,25 @@ begin
   perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k where k.wiki_id = wiki;
 end $function$;
 
+-- For triggers of pages: the tree that has the page is another one.
+CREATE OR REPLACE FUNCTION public.change_tree_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  -- The time too: after a restore in another cluster the numbers of transactions begin again.
+  version text := pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint;
+begin
+  -- Of many rows only the first writes.
+  if current_setting('ibid.tree_version', true) is distinct from new.wiki_id || ' ' || version then
+    update wikis w set tree_version = version where w.wiki_id = new.wiki_id and w.tree_version <> version;
+    perform set_config('ibid.tree_version', new.wiki_id || ' ' || version, true);
+  end if;
+  return null;
+end $function$;
+
 -- Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.
 CREATE OR REPLACE FUNCTION public.correct_usage(workspace text, OUT drift jsonb)
  RETURNS jsonb
@@ -1646,6 +1665,8 @@ CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_a
 CREATE INDEX pages_trashed_with ON pages USING btree (wiki_id, trashed_with) WHERE (trashed_at IS NOT NULL);
 CREATE INDEX pages_with_id ON pages USING hash (page_id);
 CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);
+CREATE TRIGGER tree_has_changed_page AFTER UPDATE ON pages FOR EACH ROW WHEN (((old.title <> new.title) OR (old.slug <> new.slug) OR (old.status <> new.status) OR (old."position" <> new."position") OR (old.parent_page_id IS DISTINCT FROM new.parent_page_id) OR (old.trashed_at IS DISTINCT FROM new.trashed_at))) EXECUTE FUNCTION change_tree_version();
+CREATE TRIGGER tree_has_new_page AFTER INSERT ON pages FOR EACH ROW WHEN ((new.trashed_at IS NULL)) EXECUTE FUNCTION change_tree_version();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON pages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON pages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
 CREATE TRIGGER write_changed_tags AFTER UPDATE OF tags ON pages FOR EACH ROW WHEN ((new.tags <> old.tags)) EXECUTE FUNCTION write_page_tags();
@@ -2220,6 +2241,7 @@ create table wikis (
   created_at    timestamp with time zone  not null default now(),
   deleted_from  text                      collate "C",
   site_root     text,
+  tree_version  text                      collate "C" not null default ''::text,
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (created_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE

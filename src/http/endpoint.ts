@@ -54,7 +54,7 @@ type Empty = TObject<Record<never, TSchema>>;
 /**
  * A reply as JSON that the database wrote, in pieces: for lists so long that parsing and serializing their rows would take
  * most of the time, and sending them at once would keep other requests waiting. They are sent unchanged, so their statement
- * must name exactly the fields of the schema.
+ * must name exactly the fields of the schema, and `run` sets their ETag.
  */
 export class JsonText {
   readonly pieces: readonly string[];

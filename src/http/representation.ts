@@ -1,5 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createHash } from 'node:crypto';
 import Negotiator from 'negotiator';
 
 const JSON_TYPE = 'application/json';
@@ -7,21 +6,7 @@ const NO_TAGS: readonly string[] = [];
 
 /** The ETag of a representation: a prefix by which its endpoint recognizes it (or ""), and a hash. */
 export function entityTag(prefix: string, text: string): string {
-  return tagOf(prefix, createHash('sha1').update(text));
-}
-
-/** The same for a text in pieces; other requests are served in between. */
-export async function entityTagOf(prefix: string, pieces: readonly string[]): Promise<string> {
-  const hash = createHash('sha1');
-  for (const piece of pieces) {
-    hash.update(piece);
-    await nextTurn();
-  }
-  return tagOf(prefix, hash);
-}
-
-function tagOf(prefix: string, digest: Hash): string {
-  const hash = digest.digest('base64url').slice(0, 16);
+  const hash = createHash('sha1').update(text).digest('base64url').slice(0, 16);
   return `"${prefix === '' ? '' : `${prefix}-`}${hash}"`;
 }
 

@@ -39,7 +39,9 @@ interface RenderedAt {
 export async function updatePage(context: UpdateContext, update: PageUpdate): Promise<FullPage> {
   const { params, maybeOne } = context;
   let rendered: RenderedAt | undefined;
-  let needsLock = update.slug !== undefined || update.parent_page_id !== undefined || update.position !== undefined;
+  // What the tree shows; a page's row is locked after its wiki's.
+  const { slug, parent_page_id, position, status } = update;
+  let needsLock = [slug, parent_page_id, position, status].some((value) => value !== undefined);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const current = await maybeOne<CurrentPage>(currentPageStatement(params, update));
     if (!current) throw notFound();

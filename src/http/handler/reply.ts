@@ -6,7 +6,7 @@ import { Bytes, type StoredFile, sendBytes } from '../bytes.ts';
 import { type Endpoint, JsonText, NotModified } from '../endpoint.ts';
 import { type EventSource, EventStream } from '../event-stream.ts';
 import { listPaging } from '../list-paging.ts';
-import { entityTag, entityTagOf, isKnown } from '../representation.ts';
+import { entityTag, isKnown } from '../representation.ts';
 import type { AcceptedRequest } from './accepted-request.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
@@ -53,21 +53,15 @@ function sendRepresentation(
 }
 
 function sendJson(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: unknown) {
-  if (result instanceof JsonText) return sendPieces(endpoint, request, reply, result);
+  if (result instanceof JsonText) return sendPieces(reply, result);
   if (!endpoint.etag) return reply.send(result);
   reply.type('application/json; charset=utf-8');
   const text = reply.serialize(result as Record<string, unknown>);
   return sendText(endpoint, request, reply, result, String(text));
 }
 
-async function sendPieces(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: JsonText) {
-  const { pieces } = result;
+function sendPieces(reply: FastifyReply, { pieces }: JsonText) {
   reply.type('application/json; charset=utf-8');
-  if (endpoint.etag) {
-    const etag = await entityTagOf(endpoint.etag(result), pieces);
-    reply.header('etag', etag);
-    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
-  }
   reply.header(
     'content-length',
     pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
