@@ -132,8 +132,6 @@ async function setUp(connection: PoolConfig): Promise<void> {
     // What a test writes here need not outlive the machine.
     await query(raw('alter system set fsync = off'));
     await query(raw('alter system set full_page_writes = off'));
-    // A worker reads the catalog of each of the databases of the files that run at once.
-    await query(raw('alter system set autovacuum_naptime = 60'));
     // A file may run several services, each with its own pool.
     await query(raw('alter system set max_connections = 200'));
   });

@@ -235,12 +235,11 @@ test('a write with an Idempotency-Key is the lookup of its answer, begin, the lo
   assert.equal(counted.statements.length - before, 7);
 });
 
-const isExplained = skipUnless(
-  plans !== undefined,
-  'rows and buffers cannot be measured: the PostgreSQL of DATABASE_URL does not let its administrator log in',
-);
+const NOT_EXPLAINED =
+  'rows and buffers cannot be measured: the PostgreSQL of DATABASE_URL does not let its administrator log in';
+const isMeasured = { skip: skipUnless(plans !== undefined, NOT_EXPLAINED) };
 
-test('no request costs more than its budget in bench/budgets.json', { skip: isExplained }, async () => {
+test('no request costs more than its budget in bench/budgets.json', isMeasured, async () => {
   await plans?.end();
   assert.deepEqual(
     await aboveBudget(costs),
