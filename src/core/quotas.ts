@@ -72,7 +72,11 @@ export function readQuotas(text: string): Quotas {
 
 /** An amount as people read it: 1,234 or 1.5 GiB. */
 export function quotaAmount(name: QuotaName, amount: number): string {
-  if (name !== 'bytes') return amount.toLocaleString('en');
+  return name === 'bytes' ? byteAmount(amount) : amount.toLocaleString('en');
+}
+
+/** A number of bytes as people read it: 1.5 GiB. */
+export function byteAmount(amount: number): string {
   const power = amount < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(amount) / 10));
   const [unit = ''] = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'].slice(power);
   return `${(amount / 1024 ** power).toLocaleString('en', { maximumFractionDigits: power === 0 ? 0 : 1 })} ${unit}`;

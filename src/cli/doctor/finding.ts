@@ -43,13 +43,6 @@ export function reasonOf(error: unknown): string {
   return line.replace(/\.$/, '').slice(0, 500);
 }
 
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-export function size(bytes: number): string {
-  const unit = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  return `${Math.floor(bytes / 1024 ** unit)} ${UNITS[unit]}`;
-}
-
 export function duration(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} minutes`;

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Finding, ok, problem, type Subject, size, warning } from './finding.ts';
+import { byteAmount } from '../../core/quotas.ts';
+import { MIN_FREE_BYTES } from '../../db/postgres/postgres.ts';
+import { type Finding, ok, problem, type Subject, warning } from './finding.ts';
 
-/** Below this writes are answered with 503. */
-const FULL_BYTES = 256 * 2 ** 20;
 /** As the alert IbidDiskLow has it. */
 const LOW_SHARE = 0.1;
 const FEW_INODES = 1_000;
@@ -19,10 +19,10 @@ export async function checkDisks({ config: { DATA_DIR, BACKUP_URL } }: Subject):
 async function checkDisk(name: string, folder: string): Promise<Finding> {
   const { bavail, blocks, bsize, files, ffree } = await statfs(await existingPart(folder));
   const [free, all] = [bavail * bsize, blocks * bsize];
-  const seen = `${name} ${folder}: ${size(free)} of ${size(all)} are left`;
+  const seen = `${name} ${folder}: ${byteAmount(free)} of ${byteAmount(all)} are left`;
   const advice = `free some space or set ${name} to another disk; "ibid workspace list" says who stores the most`;
   if (files > 0 && ffree < FEW_INODES) return problem(`${seen}, and room for ${ffree} files`, advice);
-  if (free < FULL_BYTES) return problem(seen, advice);
+  if (free < MIN_FREE_BYTES) return problem(seen, advice);
   return free < LOW_SHARE * all ? warning(seen, advice) : ok(seen);
 }
 

@@ -27,7 +27,8 @@ interface Options {
   minFreeBytes?: number;
 }
 
-const MIN_FREE_BYTES = 256 * 2 ** 20;
+/** Below this writes are answered with 503. */
+export const MIN_FREE_BYTES = 256 * 2 ** 20;
 const NEW_CLUSTER_BYTES = 100 * 2 ** 20;
 
 /**
