@@ -14,6 +14,8 @@ import { attributesOf, xmlTokens } from './xml-tree.ts';
 const PART_MAX = 256 * 2 ** 20;
 
 const NUMBERING = 'word/numbering.xml';
+/** The relationships of the main part. */
+const RELATIONSHIPS = /^word\/_rels\/document\d*\.xml\.rels$/;
 
 /** The parts whose text is shown. */
 const SHOWN = /^word\/(?:document|footnotes|endnotes)\d*\.xml$/;
@@ -32,7 +34,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const bytesOf = (name: string) => byName.get(name)?.read(PART_MAX);
   const textOf = (name: string) => bytesOf(name)?.toString('utf8') ?? '';
-  const related = relatedTexts(textOf);
+  const related = relatedTexts(textOf, [...byName.keys()].find((name) => RELATIONSHIPS.test(name)) ?? '');
   const styles = new Map([...paragraphStyles(textOf('word/styles.xml')), ...OUTLINE_STYLES]);
   const findLevel = byName.has(NUMBERING) ? readNumbering(textOf(NUMBERING), styles) : undefined;
   const read = async (name: string, encoding?: string) => {
@@ -69,10 +71,10 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
 }
 
 /** The texts of the diagram or chart that the document's text refers to. */
-function relatedTexts(textOf: (name: string) => string): (id: string) => string[] {
+function relatedTexts(textOf: (name: string) => string, source: string): (id: string) => string[] {
   let targets: Map<string, string> | undefined;
   return (id) => {
-    targets ??= relationships(textOf('word/_rels/document.xml.rels') || textOf('word/_rels/document2.xml.rels'));
+    targets ??= relationships(textOf(source));
     const name = posix.join('word', targets.get(id) ?? '');
     if (/^word\/diagrams\/data\d*\.xml$/.test(name)) return piecesOf(textOf(name), 'pt');
     return /^word\/charts\/chart\w*\.xml$/.test(name) ? piecesOf(textOf(name), 'ser') : [];

@@ -15,18 +15,8 @@ export const NAME_MAX = 200;
 const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.(?!order$)[^./]|Thumbs\.db$|desktop\.ini$)/i;
 
 /** Files that packed documents have and plain archives do not. */
-const DOCUMENT_ENTRIES = [
-  'word/document.xml',
-  'word/document2.xml',
-  'META-INF/container.xml',
-  'xl/workbook.xml',
-  'ppt/presentation.xml',
-  'content.xml',
-  'visio/document.xml',
-  'xl/workbook.bin',
-  'Index/Document.iwa',
-  'Index.zip',
-];
+const DOCUMENT_ENTRY =
+  /^(?:word\/document\d*\.xml|META-INF\/container\.xml|xl\/workbook\.(?:xml|bin)|ppt\/presentation\.xml|content\.xml|visio\/document\.xml|Index\/Document\.iwa|Index\.zip)$/;
 
 export interface PackedFile {
   name: string;
@@ -75,7 +65,7 @@ export function archiveTooLarge(): ExtractError {
 }
 
 function isPackedDocument(entries: readonly ZipEntry[]): boolean {
-  return entries.some(({ name }) => DOCUMENT_ENTRIES.includes(name));
+  return entries.some(({ name }) => DOCUMENT_ENTRY.test(name));
 }
 
 /** The media type that OpenDocument and EPUB files have in a file of this name; "" without one. */
