@@ -1,9 +1,10 @@
 import { loadEmojiNames } from '../lazy-modules.ts';
 import { element } from './dom.ts';
-import { closeFlash, leaveWith, showProblem } from './flash.ts';
+import { closeFlash, showProblem } from './flash.ts';
 import { placeBeside } from './menu.ts';
 import { splitTitle, withIcon } from './page-icon.ts';
-import { pageOf, type Row, renamePage, treeContext } from './tree-pages.ts';
+import { retitle } from './rename.ts';
+import type { Row } from './tree-pages.ts';
 
 /** What pages are often of, shown before something is searched. */
 const OFTEN = (
@@ -75,20 +76,12 @@ export async function chooseIcon(row: Omit<Row, 'row'>, opener: HTMLElement = ro
   input.focus();
 }
 
-async function setIcon(row: Pick<Row, 'leaf'>, icon: string): Promise<void> {
-  const { root } = treeContext();
-  try {
-    const page = await pageOf(row);
-    const { page_id, title: was } = page;
-    const saved = await renamePage(page, withIcon(was, icon));
-    const text =
-      icon === ''
-        ? `“${saved.title}” has no icon any more.`
-        : `“${splitTitle(saved.title).name}” has the icon ${icon}.`;
-    await leaveWith({ text, undo: { do: 'rename', page_id, title: was }, focus: `${root}/${saved.path}` });
-  } catch (error) {
-    showProblem(error);
-  }
+function setIcon(row: Pick<Row, 'leaf'>, icon: string): Promise<void> {
+  return retitle(
+    row,
+    (was) => withIcon(was, icon),
+    (_was, now) => (icon === '' ? `“${now}” has no icon any more.` : `“${splitTitle(now).name}” has the icon ${icon}.`),
+  );
 }
 
 /** Arrow keys go from the field into the grid and through it; Enter in the field takes the first. */

@@ -35,15 +35,28 @@ export function renameInPlace(row: Row): void {
   input.select();
 }
 
-async function rename(row: Row, title: string): Promise<void> {
+function rename(row: Row, title: string): Promise<void> {
+  return retitle(
+    row,
+    () => title,
+    (was, now) => `“${was}” is now “${now}”.`,
+  );
+}
+
+/** Gives the page of a row the title that `next` makes of its own, and says so; `text` is given both. Undo takes it back. */
+export async function retitle(
+  row: Pick<Row, 'leaf'>,
+  next: (was: string) => string,
+  text: (was: string, now: string) => string,
+): Promise<void> {
   const { root } = treeContext();
   closeFlash();
   try {
     const page = await pageOf(row);
     const { page_id, title: was } = page;
-    const saved = await renamePage(page, title);
+    const saved = await renamePage(page, next(was));
     await leaveWith({
-      text: `“${was}” is now “${saved.title}”.`,
+      text: text(was, saved.title),
       undo: { do: 'rename', page_id, title: was },
       focus: `${root}/${saved.path}`,
     });

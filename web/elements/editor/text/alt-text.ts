@@ -1,5 +1,6 @@
 import { type EditorState, type Extension, StateEffect, StateField, type Transaction } from '@codemirror/state';
 import { EditorView, showTooltip, type Tooltip, type TooltipView } from '@codemirror/view';
+import { questionForm } from './question-form.ts';
 
 /** Where the description of a picture is written: between its brackets. */
 interface AltPlace {
@@ -38,35 +39,19 @@ function tooltipFor(state: EditorState): Tooltip | null {
 }
 
 function createQuestion(view: EditorView): TooltipView {
-  const form = document.createElement('form');
-  form.className = 'alt-question';
-  const label = document.createElement('label');
-  const input = document.createElement('input');
-  input.placeholder = 'for people who cannot see it';
-  label.append('What does the picture show? ', input);
-  const [save, skip] = ['Save', 'Skip'].map((words) => {
-    const button = document.createElement('button');
-    button.className = 'button';
-    button.textContent = words;
-    return button;
-  }) as [HTMLButtonElement, HTMLButtonElement];
-  skip.type = 'button';
   const close = (alt: string) => {
     answer(view, alt);
     input.value = '';
     view.focus();
   };
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    close(input.value);
+  const { form, input } = questionForm({
+    className: 'alt-question',
+    label: 'What does the picture show? ',
+    placeholder: 'for people who cannot see it',
+    buttons: ['Save', 'Skip'],
+    onAnswer: close,
+    onLeave: () => close(''),
   });
-  skip.addEventListener('click', () => close(''));
-  form.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.isComposing) return;
-    event.preventDefault();
-    close('');
-  });
-  form.append(label, save, skip);
   return { dom: form };
 }
 

@@ -2,6 +2,7 @@ import { StateEffect, StateField } from '@codemirror/state';
 import { EditorView, showTooltip, type Tooltip, type TooltipView } from '@codemirror/view';
 import { embedOf, SERVICE_NAMES } from '../../embeds/services.ts';
 import { insertBlock } from './commands.ts';
+import { questionForm } from './question-form.ts';
 
 /** Where the address of an embed is asked for; null closes the question. */
 const asked = StateEffect.define<number | null>();
@@ -18,47 +19,32 @@ const question = StateField.define<Tooltip | null>({
 });
 
 function createQuestion(view: EditorView): TooltipView {
-  const form = document.createElement('form');
-  form.className = 'embed-question';
-  const label = document.createElement('label');
-  const input = document.createElement('input');
-  input.type = 'url';
-  input.required = true;
-  input.placeholder = 'https://';
-  const hint = document.createElement('span');
-  hint.id = 'embed-services';
-  hint.textContent = `Of ${SERVICE_NAMES}`;
-  input.setAttribute('aria-describedby', hint.id);
-  label.append('Address to embed', input);
-  const [add, cancel] = ['Embed', 'Cancel'].map((words) => {
-    const button = document.createElement('button');
-    button.className = 'button';
-    button.textContent = words;
-    return button;
-  }) as [HTMLButtonElement, HTMLButtonElement];
-  cancel.type = 'button';
   const close = () => {
     view.dispatch({ effects: asked.of(null) });
     view.focus();
   };
-  const check = () => {
+  const { form, input } = questionForm({
+    className: 'embed-question',
+    label: 'Address to embed',
+    placeholder: 'https://',
+    buttons: ['Embed', 'Cancel'],
+    onAnswer(text) {
+      close();
+      insertBlock(view, `${text.trim()}\n\n\0`);
+    },
+    onLeave: close,
+  });
+  input.type = 'url';
+  input.required = true;
+  const hint = document.createElement('span');
+  hint.id = 'embed-services';
+  hint.textContent = `Of ${SERVICE_NAMES}`;
+  input.setAttribute('aria-describedby', hint.id);
+  input.addEventListener('input', () => {
     const isKnown = input.value.trim() === '' || embedOf(input.value.trim()) !== undefined;
     input.setCustomValidity(isKnown ? '' : `Nothing can be shown of this address. Give one of ${SERVICE_NAMES}.`);
-  };
-  input.addEventListener('input', check);
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    const address = input.value.trim();
-    close();
-    insertBlock(view, `${address}\n\n\0`);
   });
-  cancel.addEventListener('click', close);
-  form.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || event.isComposing) return;
-    event.preventDefault();
-    close();
-  });
-  form.append(label, add, cancel, hint);
+  form.append(hint);
   return { dom: form };
 }
 
