@@ -1,5 +1,17 @@
 -- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
 
+-- For the migration that counts, which may wait for the transaction of somebody who joins.
+CREATE OR REPLACE FUNCTION public.active_members_of(workspace text)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  -- A statement of its own sees what was committed while the one that calls it waited for the row of the workspace.
+  return (select count(*) from memberships m where m.workspace_id = workspace and m.status = 'active');
+end $function$;
+
 -- What a workspace holds, by reading all of it. The counts say the same.
 CREATE OR REPLACE FUNCTION public.actual_usage(workspace text)
  RETURNS TABLE(bytes bigint, pages bigint, files bigint, wikis bigint, invitations bigint, keys bigint, jobs bigint)
@@ -55,6 +67,58 @@ AS $function$
 begin
   if ($2, $3, $4, $5) = (0, 0, 0, 0) then return; end if;
   perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k where k.wiki_id = wiki;
+end $function$;
+
+-- For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.
+CREATE OR REPLACE FUNCTION public.analyze_grown_tables()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  t regclass;
+begin
+  for t in
+    select c.oid from pg_class c
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
+  loop
+    execute format('analyze (skip_locked) %s', t);
+  end loop;
+end $function$;
+
+-- The picture at an address, for anyone who knows it, and nothing of whose it is.
+CREATE OR REPLACE FUNCTION public.avatar_of(picture text)
+ RETURNS TABLE(sha256 text, content_type text, byte_size integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture$function$;
+
+-- For triggers of memberships: keeps workspaces.active_members.
+CREATE OR REPLACE FUNCTION public.change_active_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  changed jsonb := '{}';
+begin
+  -- One update of a workspace for all rows of a statement.
+  if tg_op <> 'DELETE' then
+    select coalesce(jsonb_object_agg(n.workspace_id, n.members), '{}') into changed
+    from (select a.workspace_id, count(*) as members from added a where a.status = 'active' group by 1) n;
+  end if;
+  if tg_op <> 'INSERT' then
+    select changed || coalesce(jsonb_object_agg(n.workspace_id, coalesce((changed ->> n.workspace_id)::int, 0) - n.members), '{}')
+    into changed
+    from (select r.workspace_id, count(*) as members from removed r where r.status = 'active' group by 1) n;
+  end if;
+  update workspaces w set active_members = w.active_members + (changed ->> w.workspace_id)::int
+  where w.workspace_id in (select c.key from jsonb_each_text(changed) c where c.value <> '0');
+  return null;
 end $function$;
 
 -- For triggers of pages: the tree that has the page is another one.
@@ -282,13 +346,17 @@ AS $function$
     or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
 $function$;
 
--- For the scheduler: wikis that were deleted and whose content is still there.
+-- For the scheduler: wikis that were deleted and whose content is still there, without those of workspaces under a legal hold.
 CREATE OR REPLACE FUNCTION public.deleted_wikis()
  RETURNS TABLE(wiki_id text, workspace_id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select k.wiki_id, k.workspace_id from wikis k where k.workspace_id is null $function$;
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.workspace_id is null and not exists (
+    select from workspaces w where w.workspace_id = k.deleted_from and w.held_since is not null)
+$function$;
 
 -- Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.
 CREATE OR REPLACE FUNCTION public.enqueue_seat_sync()
@@ -366,26 +434,62 @@ CREATE OR REPLACE FUNCTION public.is_service()
  STABLE PARALLEL SAFE
 AS $function$ select current_setting('ibid.service', true) = 'on' $function$;
 
--- For the queue, which belongs to no workspace. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces are left out.
+-- For the queue, which belongs to no workspace. Five jobs: those of the workspaces with the fewest running jobs, the oldest first; where five of the fifty oldest of each kind are of workspaces without running jobs, these. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces, and of wikis of which another job has started, are left out.
 CREATE OR REPLACE FUNCTION public.jobs_to_claim(any_of text[], only_idle_workspaces boolean)
  RETURNS TABLE(wiki_id text, job_id text, attempt integer)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  with open as (
-    select j.*, coalesce(w.workspace_id, '') as workspace_id, j.status = 'running' as in_work,
-      coalesce(s.jobs_are_paused, false) as is_paused, coalesce(s.job_share, 1) as share
-    from jobs j join wikis w on w.wiki_id = j.wiki_id left join workspace_controls s on s.workspace_id = w.workspace_id
-    where j.status in ('queued', 'running') and (select is_service())
-  ), counted as (
-    select o.*, count(*) filter (where o.in_work) over (partition by o.workspace_id) / o.share as working from open o
+  with recursive started as materialized (
+    select j.wiki_id, j.workspace_id, j.status from jobs j
+    where j.status in ('queued', 'running') and j.started_at is not null and (select is_service())
+  ), running as materialized (
+    select t.workspace_id, count(*) / coalesce(max(s.job_share), 1) as working
+    from started t left join workspace_controls s on s.workspace_id = t.workspace_id
+    where t.status = 'running' group by t.workspace_id
+  ), paused as materialized (
+    select s.workspace_id from workspace_controls s where s.jobs_are_paused
+  ), oldest as materialized (
+    select o.* from unnest(any_of) k (kind) cross join lateral (
+      select j.* from jobs j
+      where j.status = 'queued' and j.kind = k.kind and j.run_after <= now() and (select is_service())
+      order by j.run_after, j.job_id limit 50) o
+  ), idle as materialized (
+    select o.* from oldest o
+    where (o.started_at is not null or o.wiki_id not in (select t.wiki_id from started t))
+      and o.workspace_id not in (select p.workspace_id from paused p)
+      and o.workspace_id not in (select r.workspace_id from running r where r.working > 0)
+      -- Of a kind of which more wait, an older one than this may be of a workspace without running jobs, too.
+      and o.run_after <= coalesce((
+        select min(l.newest) from (select max(run_after) as newest from oldest group by kind having count(*) = 50) l), 'infinity')
+    order by o.run_after, o.job_id limit 5
+  ), tenants as (
+    select k.kind, (
+      select j.workspace_id from jobs j where j.status = 'queued' and j.kind = k.kind and (select is_service())
+      order by j.workspace_id limit 1) as workspace_id
+    from unnest(any_of) k (kind)
+    union all
+    select t.kind, (
+      select j.workspace_id from jobs j where j.status = 'queued' and j.kind = t.kind and j.workspace_id > t.workspace_id
+      order by j.workspace_id limit 1)
+    from tenants t where t.workspace_id is not null
+  ), fair as (
+    select h.*, coalesce(r.working, 0) as working
+    from tenants t left join running r on r.workspace_id = t.workspace_id
+    cross join lateral (
+      select j.* from jobs j
+      where j.status = 'queued' and j.kind = t.kind and j.workspace_id = t.workspace_id and j.run_after <= now()
+        and (j.started_at is not null or j.wiki_id not in (select s.wiki_id from started s))
+      order by j.run_after, j.job_id limit 5) h
+    where (select count(*) from idle) < 5 and t.workspace_id not in (select p.workspace_id from paused p)
+      and not (only_idle_workspaces and coalesce(r.working, 0) > 0)
   )
-  select c.wiki_id, c.job_id, c.attempt from counted c
-  where c.status = 'queued' and not c.is_paused and c.run_after <= now() and c.kind = any (any_of)
-    and not (only_idle_workspaces and c.working > 0)
-    and not exists (
-      select from open other where other.wiki_id = c.wiki_id and other.started_at is not null and other.job_id <> c.job_id)
+  select c.wiki_id, c.job_id, c.attempt from (
+    select i.wiki_id, i.job_id, i.attempt, i.run_after, 0 as working from idle i where (select count(*) from idle) = 5
+    union all
+    select f.wiki_id, f.job_id, f.attempt, f.run_after, f.working from fair f
+  ) c
   order by c.working, c.run_after, c.job_id limit 5
 $function$;
 
@@ -448,6 +552,49 @@ begin
     raise exception 'a person has starred too many pages' using errcode = '23514', constraint = 'starred_pages_of_a_person';
   end if;
   return null;
+end $function$;
+
+-- Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.
+CREATE OR REPLACE FUNCTION public.log_requests(calls jsonb, kept integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare of_workspaces text[];
+begin
+  with named as (
+    select c.call_id, c.request_id, c.method, c.path, c.status, c.error, c.duration_ms, c.kind, c.created_at,
+      coalesce(c.workspace_id, w.workspace_id, k.workspace_id) as workspace_id, k.workspace_id as bound_to,
+      coalesce(k.user_id, s.user_id, i.user_id) as user_id, coalesce(k.key_id, s.session_id, i.issuer) as credential_id
+    from jsonb_to_recordset(calls) as c(
+      call_id text, request_id text, method text, path text, status int, error text, duration_ms int, kind text, hash text,
+      issuer text, subject text, workspace_id text, wiki_id text, created_at timestamptz)
+    left join wikis w on w.wiki_id = c.wiki_id
+    left join api_keys k on c.kind = 'key' and k.secret_hash = decode(c.hash, 'hex')
+    left join sessions s on c.kind = 'session' and s.access_hash = decode(c.hash, 'hex')
+    left join identities i on c.kind = 'identity' and i.issuer = c.issuer and i.subject = c.subject
+  ), added as (
+    insert into request_log (
+      workspace_id, call_id, request_id, method, path, status, error, duration_ms, credential_kind, credential_id, created_at)
+    select n.workspace_id, n.call_id, n.request_id, n.method, n.path, n.status, n.error, n.duration_ms, n.kind, n.credential_id,
+      n.created_at
+    from named n
+    where (n.bound_to is null or n.bound_to = n.workspace_id)
+      and exists (
+        select from memberships m
+        where m.user_id = n.user_id and m.workspace_id = n.workspace_id and m.status = 'active')
+    returning workspace_id
+  )
+  select array_agg(distinct workspace_id) into of_workspaces from added;
+  if of_workspaces is null then
+    return;
+  end if;
+  -- Two processes that delete the same rows in different orders would wait for each other.
+  perform pg_advisory_xact_lock(hashtextextended('request log', 0));
+  delete from request_log r using unnest(of_workspaces) as o(workspace_id)
+  where r.workspace_id = o.workspace_id and r.call_id <= (
+    select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
 end $function$;
 
 -- For the job that merges.
@@ -565,6 +712,87 @@ AS $function$
   where k.workspace_id = any ((select own_workspaces())::text[])
 $function$;
 
+-- Deletes at most batch audit records that are older than the workspace keeps them, and returns how many. Those that say what is kept and what was held stay.
+CREATE OR REPLACE FUNCTION public.purge_audit_events(workspace text, batch integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  horizon timestamptz;
+  removed int;
+begin
+  select purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) into horizon
+  from workspaces w where w.workspace_id = workspace for share of w;
+  if horizon is null then
+    return 0;
+  end if;
+  with gone as (
+    delete from audit_events e where e.event_id in (
+      select o.event_id from audit_events o
+      where o.workspace_id = workspace and o.created_at < horizon
+        and o.type not in ('workspace.retention_changed', 'workspace.legal_hold_set', 'workspace.legal_hold_lifted')
+      order by o.created_at, o.event_id limit batch)
+    returning 1
+  )
+  select count(*) into removed from gone;
+  return removed;
+end $function$;
+
+-- What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.
+CREATE OR REPLACE FUNCTION public.purge_horizon(days integer, changed_at timestamp with time zone, held_since timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
+$function$;
+
+-- Deletes at most batch revisions that were replaced longer ago than the workspace keeps them, of at most batch pages from from_page on. Never the current one, the last that an upload made, or one that a draft was begun on. next_page: where to go on; null: that was all, or nothing may be purged.
+CREATE OR REPLACE FUNCTION public.purge_revisions(wiki text, from_page text, batch integer, OUT removed integer, OUT next_page text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  horizon timestamptz;
+  last_removed text;
+begin
+  -- Locked, so that a hold or a longer time that is being set waits for this batch, and is seen by the next one.
+  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) into horizon
+  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
+  removed := 0;
+  if horizon is null then
+    return;
+  end if;
+  with walked as (
+    select p.page_id, p.revision from pages p where p.wiki_id = wiki and p.page_id >= from_page order by p.page_id limit batch
+  ), old as (
+    select g.page_id, r.revision
+    from walked g cross join lateral (
+      select s.revision, lead(s.created_at) over (order by s.revision) as replaced_at,
+        max(s.revision) filter (where s.origin = 'compiled') over () as last_compiled
+      from revisions s where s.wiki_id = wiki and s.page_id = g.page_id
+    ) r
+    -- The last that an upload made is what the next upload is merged with; a draft is merged with what it was begun on.
+    where g.revision > 1 and r.revision < g.revision and r.replaced_at < horizon and r.revision is distinct from r.last_compiled
+      and not exists (
+        select from autosaves a where a.wiki_id = wiki and a.page_id = g.page_id and a.base_revision = r.revision)
+    order by g.page_id, r.revision limit batch
+  ), gone as (
+    delete from revisions r using old o where r.wiki_id = wiki and r.page_id = o.page_id and r.revision = o.revision
+    returning r.page_id
+  )
+  select count(*), max(g.page_id) into removed, last_removed from gone g;
+  if removed = batch then
+    next_page := last_removed;
+  else
+    select p.page_id into next_page from pages p where p.wiki_id = wiki and p.page_id >= from_page order by p.page_id offset batch limit 1;
+  end if;
+end $function$;
+
 -- Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.
 CREATE OR REPLACE FUNCTION public.recent_pages(workspace text, per_wiki integer, with_drafts boolean)
  RETURNS SETOF pages
@@ -681,6 +909,62 @@ begin
   return null;
 end $function$;
 
+-- For triggers of wikis, which are deleted in two steps: first they belong to no workspace.
+CREATE OR REPLACE FUNCTION public.refuse_deletion_of_wiki_under_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform refuse_under_hold(array[old.wiki_id]);
+  return case when tg_op = 'DELETE' then old else new end;
+end $function$;
+
+-- For the trigger of workspaces.
+CREATE OR REPLACE FUNCTION public.refuse_deletion_of_workspace_under_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+end $function$;
+
+-- For triggers of tables with content of a wiki.
+CREATE OR REPLACE FUNCTION public.refuse_deletion_under_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform refuse_under_hold(array(select distinct o.wiki_id from old_rows o));
+  return null;
+end $function$;
+
+-- Fails (IBHLD) where one of these wikis is of a workspace under a legal hold.
+CREATE OR REPLACE FUNCTION public.refuse_under_hold(wikis text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  workspace text;
+  held timestamptz;
+begin
+  -- By keys, one after the other: a wiki's statement has one, and no plan reads all workspaces.
+  foreach workspace in array array(
+    select distinct coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = any (refuse_under_hold.wikis) order by 1)
+  loop
+    -- Locked, so that a hold that is being set waits for this deletion, and none that begins later misses it.
+    select w.held_since into held from workspaces w where w.workspace_id = workspace for share of w;
+    if held is not null then
+      raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+    end if;
+  end loop;
+end $function$;
+
 -- Fails with SQLSTATE IBOWN, at the end of a transaction, what leaves members without an active owner. A workspace may lose all its members at once, and go.
 CREATE OR REPLACE FUNCTION public.refuse_without_owner()
  RETURNS trigger
@@ -794,6 +1078,18 @@ begin
     set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
 end $function$;
 
+-- For the trigger of new jobs.
+CREATE OR REPLACE FUNCTION public.set_workspace_of_job()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  new.workspace_id := coalesce((select w.workspace_id from wikis w where w.wiki_id = new.wiki_id), '');
+  return new;
+end $function$;
+
 -- A workspace's slug is unique over the service, so also those that the caller cannot see count.
 CREATE OR REPLACE FUNCTION public.slug_is_taken(wanted text)
  RETURNS boolean
@@ -881,6 +1177,30 @@ AS $function$
   where n.used is not null
 $function$;
 
+-- Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.
+CREATE OR REPLACE FUNCTION public.wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ STRICT
+AS $function$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
+  last wal_timelines;
+begin
+  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
+    if clock_timestamp() >= give_up_at then
+      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
+    end if;
+    perform pg_sleep(0.001);
+  end loop;
+  select * into last from wal_timelines t order by t.timeline desc limit 1;
+  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
+  if last.marker is distinct from wait_for_replay.marker
+    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
+    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
+  end if;
+end $function$;
+
 -- Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.
 CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspace text)
  RETURNS boolean
@@ -929,15 +1249,27 @@ AS $function$
     where f.kind = 'file' and f.status = 'failed' and f.sha256 <> '' and u.status = 'failed' and u.finished_at < now() - age)
 $function$;
 
--- For the scheduler: wikis with pages that were in the trash for so long.
+-- For the scheduler of the release before.
 CREATE OR REPLACE FUNCTION public.wikis_with_old_trash(age interval)
  RETURNS TABLE(wiki_id text, workspace_id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  select k.wiki_id, k.workspace_id from wikis k
+  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
   where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
+    and w.trash_days is null and purge_horizon(1, w.retention_changed_at, w.held_since) is not null
+$function$;
+
+-- For the scheduler: wikis whose workspace keeps revisions for a time.
+CREATE OR REPLACE FUNCTION public.wikis_with_revision_retention()
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select k.wiki_id, k.workspace_id from workspaces w join wikis k on k.workspace_id = w.workspace_id
+  where purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
 $function$;
 
 -- For the scheduler: wikis with prepared rows of imports that have ended.
@@ -952,6 +1284,20 @@ AS $function$
     where j.finished_at is not null)
 $function$;
 
+-- For the scheduler: wikis with pages that were in the trash for longer than their workspace says, or service_days where it says nothing.
+CREATE OR REPLACE FUNCTION public.wikis_with_trash_to_purge(service_days integer)
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
+  join (select p.wiki_id, min(p.trashed_at) as oldest from pages p
+    -- The shortest time that a workspace can set.
+    where p.trashed_at < now() - interval '7 days' group by p.wiki_id) t on t.wiki_id = k.wiki_id
+  where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
+$function$;
+
 -- For the scheduler: workspaces whose usage was compared with what they hold so long ago.
 CREATE OR REPLACE FUNCTION public.workspaces_to_recount(age interval)
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -960,6 +1306,17 @@ CREATE OR REPLACE FUNCTION public.workspaces_to_recount(age interval)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   select null::text, u.workspace_id from workspace_usage u where u.transaction_id = 0 and u.counted_at < now() - age
+$function$;
+
+-- For the scheduler: workspaces that keep their audit log for a time.
+CREATE OR REPLACE FUNCTION public.workspaces_with_audit_retention()
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select null::text, w.workspace_id from workspaces w
+  where purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) is not null
 $function$;
 
 CREATE OR REPLACE FUNCTION public.write_page_tags()
@@ -1026,6 +1383,7 @@ create table attachments (
 CREATE INDEX attachments_by_page ON attachments USING btree (wiki_id, page_id, attachment_id);
 CREATE INDEX attachments_by_sha256 ON attachments USING btree (sha256);
 CREATE INDEX attachments_with_id ON attachments USING hash (attachment_id);
+CREATE TRIGGER legal_hold AFTER DELETE ON attachments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON attachments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON attachments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 grant delete, insert, select, update on attachments to ibid_service;
@@ -1052,9 +1410,9 @@ create table audit_events (
   widget_origin    text                      collate "C" not null default ''::text,
   PRIMARY KEY (event_id)
 );
-CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, event_id);
-CREATE INDEX audit_events_by_type ON audit_events USING btree (workspace_id, type, event_id);
-CREATE INDEX audit_events_by_workspace ON audit_events USING btree (workspace_id, event_id);
+CREATE INDEX audit_events_by_actor_and_time ON audit_events USING btree (workspace_id, actor_id, created_at, event_id);
+CREATE INDEX audit_events_by_time ON audit_events USING btree (workspace_id, created_at, event_id);
+CREATE INDEX audit_events_by_type_and_time ON audit_events USING btree (workspace_id, type, created_at, event_id);
 CREATE INDEX audit_events_of_invitation_mail ON audit_events USING btree (workspace_id, created_at) WHERE (type = ANY (ARRAY['invitation.created'::text, 'invitation.resent'::text]));
 grant insert, select on audit_events to ibid_service;
 alter table audit_events enable row level security;
@@ -1122,6 +1480,7 @@ create table background_jobs (
 CREATE INDEX background_jobs_of_user ON background_jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
 CREATE INDEX background_jobs_of_wiki ON background_jobs USING btree (wiki_id) WHERE (wiki_id IS NOT NULL);
 CREATE INDEX background_jobs_of_workspace ON background_jobs USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+CREATE INDEX background_jobs_queued_by_workspace ON background_jobs USING btree (lane, COALESCE(workspace_id, ''::text), run_after) WHERE (status = 'queued'::text);
 CREATE INDEX background_jobs_waiting ON background_jobs USING btree (lane, run_after) WHERE (status = 'queued'::text);
 CREATE UNIQUE INDEX background_jobs_queued ON background_jobs USING btree (name, key) WHERE (status = 'queued'::text);
 CREATE UNIQUE INDEX background_jobs_running ON background_jobs USING btree (name, key) WHERE (status = 'running'::text);
@@ -1407,22 +1766,23 @@ create policy of_the_workspaces on invitations for all
 
 -- The queue and the public record of a job at once. (attempt, worker_id) say who runs it: each claim raises attempt. failures counts the attempts since the last progress.
 create table jobs (
-  wiki_id      text                      collate "C" not null,
-  job_id       text                      collate "C" not null,
-  upload_id    text                      collate "C",
-  kind         text                      collate "C" not null,
-  status       text                      collate "C" not null default 'queued'::text,
-  attempt      integer                   not null default 0,
-  failures     integer                   not null default 0,
-  progress     integer                   not null default 0,
-  summary      text                      not null default ''::text,
-  error        text                      not null default ''::text,
-  run_after    timestamp with time zone  not null default now(),
-  created_at   timestamp with time zone  not null default now(),
-  updated_at   timestamp with time zone  not null default now(),
-  started_at   timestamp with time zone,
-  finished_at  timestamp with time zone,
-  worker_id    text                      collate "C",
+  wiki_id       text                      collate "C" not null,
+  job_id        text                      collate "C" not null,
+  upload_id     text                      collate "C",
+  kind          text                      collate "C" not null,
+  status        text                      collate "C" not null default 'queued'::text,
+  attempt       integer                   not null default 0,
+  failures      integer                   not null default 0,
+  progress      integer                   not null default 0,
+  summary       text                      not null default ''::text,
+  error         text                      not null default ''::text,
+  run_after     timestamp with time zone  not null default now(),
+  created_at    timestamp with time zone  not null default now(),
+  updated_at    timestamp with time zone  not null default now(),
+  started_at    timestamp with time zone,
+  finished_at   timestamp with time zone,
+  worker_id     text                      collate "C",
+  workspace_id  text                      collate "C" not null default ''::text,
   PRIMARY KEY (wiki_id, job_id),
   CHECK ((failures >= 0)),
   CHECK ((kind = ANY (ARRAY['ingest'::text, 'compile'::text, 'import'::text, 'export'::text, 'reindex'::text]))),
@@ -1432,11 +1792,13 @@ create table jobs (
 );
 CREATE INDEX jobs_by_upload ON jobs USING btree (wiki_id, upload_id);
 CREATE INDEX jobs_open ON jobs USING btree (wiki_id, job_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
-CREATE INDEX jobs_waiting ON jobs USING btree (run_after) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX jobs_queued ON jobs USING btree (kind, run_after, job_id) WHERE (status = 'queued'::text);
+CREATE INDEX jobs_queued_by_workspace ON jobs USING btree (kind, workspace_id, run_after, job_id) WHERE (status = 'queued'::text);
 CREATE UNIQUE INDEX jobs_started ON jobs USING btree (wiki_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (started_at IS NOT NULL));
 CREATE TRIGGER usage_on_delete AFTER DELETE ON jobs REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
 CREATE TRIGGER usage_on_update AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
+CREATE TRIGGER workspace BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION set_workspace_of_job();
 grant delete, insert, select, update on jobs to ibid_service;
 alter table jobs enable row level security;
 create policy of_the_wiki on jobs for all
@@ -1470,7 +1832,10 @@ create table memberships (
   TRIGGER DEFERRABLE INITIALLY DEFERRED,
   TRIGGER DEFERRABLE INITIALLY DEFERRED
 );
-CREATE INDEX memberships_by_workspace ON memberships USING btree (workspace_id);
+CREATE INDEX memberships_by_time ON memberships USING btree (workspace_id, created_at, membership_id);
+CREATE TRIGGER members_came AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
+CREATE TRIGGER members_changed AFTER UPDATE ON memberships REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
+CREATE TRIGGER members_went AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
 CREATE CONSTRAINT TRIGGER owner_on_change AFTER UPDATE OF role, status, workspace_id ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text) AND ((new.role <> 'owner'::text) OR (new.status <> 'active'::text) OR (new.workspace_id <> old.workspace_id)))) EXECUTE FUNCTION refuse_without_owner();
 CREATE CONSTRAINT TRIGGER owner_on_join AFTER INSERT ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.role <> 'owner'::text) OR (new.status <> 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
 CREATE CONSTRAINT TRIGGER owner_on_leave AFTER DELETE ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
@@ -1665,6 +2030,7 @@ CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_a
 CREATE INDEX pages_trashed_with ON pages USING btree (wiki_id, trashed_with) WHERE (trashed_at IS NOT NULL);
 CREATE INDEX pages_with_id ON pages USING hash (page_id);
 CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);
+CREATE TRIGGER legal_hold AFTER DELETE ON pages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
 CREATE TRIGGER tree_has_changed_page AFTER UPDATE ON pages FOR EACH ROW WHEN (((old.title <> new.title) OR (old.slug <> new.slug) OR (old.status <> new.status) OR (old."position" <> new."position") OR (old.parent_page_id IS DISTINCT FROM new.parent_page_id) OR (old.trashed_at IS DISTINCT FROM new.trashed_at))) EXECUTE FUNCTION change_tree_version();
 CREATE TRIGGER tree_has_new_page AFTER INSERT ON pages FOR EACH ROW WHEN ((new.trashed_at IS NULL)) EXECUTE FUNCTION change_tree_version();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON pages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
@@ -1743,6 +2109,27 @@ grant delete, insert, select, update on refresh_tokens to ibid_service;
 alter table refresh_tokens enable row level security;
 create policy self on refresh_tokens for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
+-- The last calls with a key or an access token in each workspace. Processes write theirs together every few seconds (log_requests), so it may lack what came before a crash. call_id: ours, in the order of the calls; clients may choose request_id. path: the route with its ids, without a query.
+create table request_log (
+  workspace_id     text                      collate "C" not null,
+  call_id          text                      collate "C" not null,
+  request_id       text                      collate "C" not null,
+  method           text                      collate "C" not null,
+  path             text                      collate "C" not null,
+  status           integer                   not null,
+  error            text                      collate "C" not null,
+  duration_ms      integer                   not null,
+  credential_kind  text                      collate "C" not null,
+  credential_id    text                      collate "C" not null,
+  created_at       timestamp with time zone  not null,
+  PRIMARY KEY (workspace_id, call_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+grant select on request_log to ibid_service;
+alter table request_log enable row level security;
+create policy of_the_workspaces on request_log for all
+  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 -- Every state of every page. The safe HTML is made once, when the revision is written.
 create table revisions (
@@ -1891,6 +2278,21 @@ alter table search_segments enable row level security;
 create policy of_the_wiki on search_segments for all
   using ((wiki_id = ( SELECT own_wiki())));
 
+-- Words as they are written, in order, in blocks: each as it is and in another block backwards (src/search/index/vocabulary.ts).
+create table search_vocabulary (
+  is_backwards  boolean  not null,
+  wiki_id       text     collate "C" not null,
+  kind          text     collate "C" not null,
+  first         text     collate "C" not null,
+  words         text     collate "C" not null,
+  PRIMARY KEY (wiki_id, kind, is_backwards, first),
+  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+);
+grant delete, insert, select, update on search_vocabulary to ibid_service;
+alter table search_vocabulary enable row level security;
+create policy of_the_wiki on search_vocabulary for all
+  using ((wiki_id = ( SELECT own_wiki())));
+
 -- What an index knows of its documents together. Its row's lock is held by whoever folds.
 create table search_wikis (
   wiki_id      text     collate "C" not null,
@@ -1902,6 +2304,7 @@ create table search_wikis (
   pivot_title  real     not null,
   pivot_body   real     not null,
   is_stale     boolean  not null default false,
+  loose_words  integer,
   PRIMARY KEY (wiki_id, kind),
   CHECK ((kind = ANY (ARRAY['page'::text, 'source'::text]))),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
@@ -1913,7 +2316,7 @@ alter table search_wikis enable row level security;
 create policy of_the_wiki on search_wikis for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one.
+-- Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one. Those that are not in search_vocabulary yet.
 create table search_words (
   wiki_id    text  collate "C" not null,
   kind       text  collate "C" not null,
@@ -2026,6 +2429,7 @@ create table sources (
 );
 CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
 CREATE INDEX sources_with_losses ON sources USING btree (wiki_id, source_id) WHERE (loss_count > 0);
+CREATE TRIGGER legal_hold AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 grant delete, insert, select, update on sources to ibid_service;
@@ -2211,13 +2615,28 @@ create table users (
   created_at         timestamp with time zone  not null default now(),
   language           text                      collate "C" not null default ''::text,
   time_zone          text                      collate "C" not null default ''::text,
+  avatar_id          text                      collate "C",
+  avatar_sha256      text                      collate "C",
+  avatar_type        text                      collate "C",
+  avatar_bytes       integer,
   PRIMARY KEY (user_id)
 );
 CREATE INDEX users_by_email ON users USING btree (email);
+CREATE INDEX users_by_sha256 ON users USING btree (avatar_sha256) WHERE (avatar_sha256 IS NOT NULL);
+CREATE UNIQUE INDEX users_by_avatar ON users USING btree (avatar_id) WHERE (avatar_id IS NOT NULL);
 grant delete, insert, select, update on users to ibid_service;
 alter table users enable row level security;
 create policy self_and_colleagues on users for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service()) OR (EXISTS ( SELECT FROM ( SELECT m_1.workspace_id FROM memberships m_1 WHERE (m_1.user_id = users.user_id) OFFSET 0) m WHERE (m.workspace_id = ANY (( SELECT own_workspaces())::text[])) OFFSET 0))));
+
+-- The timelines that the primary has written on, one more after each fail-over. A server whose last row is that of the primary has followed it there.
+create table wal_timelines (
+  timeline  text                      collate "C" not null,
+  marker    uuid                      not null default gen_random_uuid(),
+  seen_at   timestamp with time zone  not null default now(),
+  PRIMARY KEY (timeline)
+);
+grant insert, select on wal_timelines to ibid_service;
 
 -- Links that starts have printed while there was no user. With the first user they are void.
 create table welcome_links (
@@ -2242,12 +2661,15 @@ create table wikis (
   deleted_from  text                      collate "C",
   site_root     text,
   tree_version  text                      collate "C" not null default ''::text,
+  home_page_id  text,
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (created_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE INDEX wikis_deleted ON wikis USING btree (wiki_id) WHERE (workspace_id IS NULL);
 CREATE UNIQUE INDEX wikis_by_slug ON wikis USING btree (workspace_id, slug) WHERE (workspace_id IS NOT NULL);
+CREATE TRIGGER legal_hold BEFORE DELETE ON wikis FOR EACH ROW EXECUTE FUNCTION refuse_deletion_of_wiki_under_hold();
+CREATE TRIGGER legal_hold_of_workspace BEFORE UPDATE OF workspace_id ON wikis FOR EACH ROW WHEN (((new.workspace_id IS NULL) AND (old.workspace_id IS NOT NULL))) EXECUTE FUNCTION refuse_deletion_of_wiki_under_hold();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON wikis REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON wikis REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
 CREATE TRIGGER usage_on_update AFTER UPDATE ON wikis REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
@@ -2303,21 +2725,34 @@ create policy of_the_workspaces on workspace_usage for all
 
 -- The owning entity, also called organization. Its row is locked where seats or roles are decided.
 create table workspaces (
-  workspace_id     text                      collate "C" not null,
-  name             text                      not null,
-  slug             text                      collate "C" not null,
-  seats_granted    integer                   not null default 0,
-  seats_unlimited  boolean                   not null default true,
-  seats_overage    boolean                   not null default false,
-  created_by       text                      collate "C" not null,
-  created_at       timestamp with time zone  not null default now(),
-  widget_origins   text[]                    not null default '{}'::text[],
+  workspace_id          text                      collate "C" not null,
+  name                  text                      not null,
+  slug                  text                      collate "C" not null,
+  seats_granted         integer                   not null default 0,
+  seats_unlimited       boolean                   not null default true,
+  seats_overage         boolean                   not null default false,
+  created_by            text                      collate "C" not null,
+  created_at            timestamp with time zone  not null default now(),
+  widget_origins        text[]                    not null default '{}'::text[],
+  active_members        integer                   default 0,
+  trash_days            integer,
+  revision_days         integer,
+  audit_days            integer,
+  retention_changed_at  timestamp with time zone,
+  held_since            timestamp with time zone,
+  held_by               text                      collate "C",
+  hold_reason           text,
   PRIMARY KEY (workspace_id),
   UNIQUE (slug),
+  CHECK (((audit_days >= 90) AND (audit_days <= 3650))),
+  CHECK ((((held_since IS NULL) = (held_by IS NULL)) AND ((held_since IS NULL) = (hold_reason IS NULL)))),
+  CHECK (((revision_days >= 30) AND (revision_days <= 3650))),
   CHECK ((seats_granted >= 0)),
+  CHECK (((trash_days >= 7) AND (trash_days <= 3650))),
   FOREIGN KEY (created_by) REFERENCES users(user_id)
 );
 CREATE INDEX workspaces_widget_origins ON workspaces USING gin (widget_origins);
+CREATE TRIGGER legal_hold BEFORE DELETE ON workspaces FOR EACH ROW WHEN ((old.held_since IS NOT NULL)) EXECUTE FUNCTION refuse_deletion_of_workspace_under_hold();
 grant delete, insert, select, update on workspaces to ibid_service;
 alter table workspaces enable row level security;
 create policy of_the_workspaces on workspaces for all

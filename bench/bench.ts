@@ -3,7 +3,7 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { OPTIONS } from '../src/config.ts';
+import { OPTIONS } from '../src/config/options.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import { type Api, listAll, openApi } from './api.ts';
 import { type Comparison, compare, median } from './compare.ts';

@@ -1,5 +1,6 @@
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 import { CHROMIUM } from '../test/browser.ts';
+import { text as textOf } from '../test/web-steps.ts';
 import { median } from './compare.ts';
 import { signIn } from './sign-in.ts';
 import { startBench } from './start-bench.ts';
@@ -107,7 +108,7 @@ async function measureOpening(page: Page, addresses: Map<string, string>): Promi
 
 async function measureKeys(page: Page, size: string, url: string, place: string): Promise<void> {
   await open(page, url);
-  const text = page.getByRole('textbox', { name: 'Text, in Markdown' });
+  const text = textOf(page);
   await text.focus();
   await page.keyboard.press(`Control+${place}`);
   const session = await page.context().newCDPSession(page);

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { QUOTA_NAMES } from '../src/core/quotas.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
 import { median } from './compare.ts';
+import { type Counts, countCosts } from './growth/count-costs.ts';
 import { fillService, type Size } from './growth/fill-service.ts';
 import { type Grown, type Measured, READS, WRITES } from './growth/requests.ts';
 import { cpuOf } from './processes.ts';
@@ -14,6 +16,7 @@ const USAGE = `Usage: npm run bench:growth -- [options]
   --audit 1000000   audit records of the workspace in the largest
   --rounds 4        rounds of each request, in turns of the services
   --round-ms 400    how long each lasts
+  --counts          rows and shared buffers of each request instead of CPU time, in the small and the largest service
   --only TEXT       only the requests whose name holds the text
   --json FILE       writes the figures
 `;
@@ -33,6 +36,10 @@ const sizes: Record<string, Size> = {
   'all large': options,
 };
 const benches: Bench[] = [];
+if (options.counts) {
+  await count();
+  process.exit();
+}
 try {
   const grown: Grown[] = [];
   for (const [name, size] of Object.entries(sizes)) grown.push(await open(name, size));
@@ -49,6 +56,21 @@ try {
   for (const bench of benches) await bench.stop();
 }
 
+/** Prints what does not depend on the machine. */
+async function count(): Promise<void> {
+  const requests = Object.fromEntries(
+    Object.entries({ ...READS, ...WRITES }).filter(([name]) => name.includes(options.only)),
+  );
+  const small = await countCosts(SMALL, requests, { WORKSPACE_LIMITS });
+  const large = await countCosts(options, requests, { WORKSPACE_LIMITS });
+  console.log(`${'rows, shared buffers'.padEnd(34)}${'small'.padEnd(20)}all large`);
+  const inWords = (name: string, counts: Counts) => `${counts.get(name)?.rows}, ${counts.get(name)?.buffers}`;
+  for (const name of Object.keys(requests))
+    console.log(`${name.padEnd(34)}${inWords(name, small).padEnd(20)}${inWords(name, large)}`);
+  if (options.json !== '')
+    await writeFile(options.json, `${JSON.stringify({ small: [...small], large: [...large] }, undefined, 2)}\n`);
+}
+
 /** Starts a service and fills it; it lives until the end, so that the others take turns with it. */
 async function open(name: string, size: Size): Promise<Grown> {
   const began = performance.now();
@@ -56,7 +78,9 @@ async function open(name: string, size: Size): Promise<Grown> {
   benches.push(bench);
   const { session } = await bench.api.get('/v1/overview');
   const filled = { workspace_id: session.organization_id, wiki_id: bench.wiki_id, user_id: session.user.user_id };
-  await fillService(bench.dataDir, size, filled);
+  const connection = runningPostgres(bench.dataDir);
+  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
+  await fillService(connection, size, filled);
   const { pages, wikis, members, audit_records } = size;
   console.log(
     `${name}: ${pages} pages, ${wikis} other wikis, ${members} members, ${audit_records} audit records, filled in ` +
@@ -101,6 +125,7 @@ function readOptions() {
       audit: { type: 'string', default: '1000000' },
       rounds: { type: 'string', default: '4' },
       'round-ms': { type: 'string', default: '400' },
+      counts: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       json: { type: 'string', default: '' },
       help: { type: 'boolean', default: false },
@@ -117,6 +142,7 @@ function readOptions() {
     audit_records: Number(values.audit),
     rounds: Number(values.rounds),
     round_ms: Number(values['round-ms']),
+    counts: values.counts,
     only: values.only,
     json: values.json,
   };

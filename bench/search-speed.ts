@@ -105,7 +105,7 @@ export async function fill(dataDir: string, wiki_id: string, pages: number): Pro
     const { rows } = await database.query<{ name: string; ratio: number }>(`
       select c.relname as name, round(pg_total_relation_size(c.oid)::numeric / t.bytes, 2)::float as ratio
       from pg_class c, (select sum(octet_length(text)) as bytes from page_texts) t
-      where c.relkind = 'r' and c.relname in ('search_blocks', 'search_segments', 'search_documents', 'search_words', 'search_pending')
+      where c.relkind = 'r' and c.relname in ('search_blocks', 'search_segments', 'search_documents', 'search_vocabulary', 'search_words', 'search_pending')
       order by 1`);
     const total = rows.reduce((sum, { ratio }) => sum + ratio, 0);
     return [...rows.map(({ name, ratio }) => `${name} ${ratio}`), `together ${total.toFixed(2)}`].join(', ');

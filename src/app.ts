@@ -12,6 +12,7 @@ import { jobs } from './jobs/feature.ts';
 import { keys } from './keys/feature.ts';
 import { members } from './members/feature.ts';
 import { pages } from './pages/feature.ts';
+import { retention } from './retention/feature.ts';
 import { revisions } from './revisions/feature.ts';
 import { search } from './search/feature.ts';
 import { session } from './session/feature.ts';
@@ -36,6 +37,7 @@ const FEATURES: readonly Feature[] = [
   invitations,
   keys,
   audit,
+  retention,
   widgets,
   billing,
   usage,

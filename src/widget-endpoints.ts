@@ -1,6 +1,9 @@
 import { listAuditEvents } from './audit/list-audit-events.ts';
+import { listRequests } from './audit/list-requests.ts';
+import { getBilling } from './billing/get-billing.ts';
 import { listPlans } from './billing/list-plans.ts';
 import { previewBilling } from './billing/preview-billing.ts';
+import { startCheckout } from './billing/start-checkout.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { underWidget } from './http/widget-endpoint.ts';
 import { inviteMember } from './invitations/invite-member.ts';
@@ -18,6 +21,8 @@ import { removeMember } from './members/remove-member.ts';
 import { changePreferences } from './session/account/change-preferences.ts';
 import { getPreferences } from './session/account/get-preferences.ts';
 import { listOwnMethods } from './session/account/list-own-methods.ts';
+import { deleteAvatar } from './session/avatar/delete-avatar.ts';
+import { putAvatar } from './session/avatar/put-avatar.ts';
 import { changeName } from './session/change-name.ts';
 import { listSessions } from './session/list-sessions.ts';
 import { revokeSession } from './session/revoke-session.ts';
@@ -26,7 +31,17 @@ import { getWidgetOrigins } from './widgets/get-widget-origins.ts';
 
 /** All that a token of each widget can do, besides showing the widget. What is not in this list no widget can do. */
 const OF_WIDGETS = {
-  profile: [changeName, getPreferences, changePreferences, listOwnMethods, listSessions, revokeSession, removeMember],
+  profile: [
+    changeName,
+    putAvatar,
+    deleteAvatar,
+    getPreferences,
+    changePreferences,
+    listOwnMethods,
+    listSessions,
+    revokeSession,
+    removeMember,
+  ],
   enterprise: [
     listMembers,
     changeRole,
@@ -38,12 +53,21 @@ const OF_WIDGETS = {
     resendInvitation,
     revokeInvitation,
     listPlans,
+    getBilling,
     previewBilling,
+    startCheckout,
     listAuditEvents,
     getWidgetOrigins,
     changeWidgetOrigins,
   ],
-  developers: [listWorkspaceKeys, createWorkspaceKey, revokeWorkspaceKey, getWidgetOrigins, changeWidgetOrigins],
+  developers: [
+    listWorkspaceKeys,
+    createWorkspaceKey,
+    revokeWorkspaceKey,
+    listRequests,
+    getWidgetOrigins,
+    changeWidgetOrigins,
+  ],
 } as const;
 
 export const WIDGET_ENDPOINTS: readonly Endpoint[] = (['profile', 'enterprise', 'developers'] as const).flatMap(

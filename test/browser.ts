@@ -24,12 +24,20 @@ export const skipFirefox: string | false = skipUnless(
 );
 
 /** How long a page may take for what a test does in it: time enough for a busy machine. */
-export const PAGE_TIMEOUT_MS = 60_000;
+export const PAGE_TIMEOUT_MS = 120_000;
 
-/** A real browser, until the tests of the file have ended. */
-export async function launchBrowser(launch: () => Promise<Browser> = launchChromium): Promise<Browser> {
-  const browser = await launch();
-  after(() => browser.close());
+const launched = new Map<() => Promise<Browser>, Promise<Browser>>();
+after(async () => {
+  for (const browser of launched.values()) await (await browser).close();
+});
+
+/**
+ * A real browser, until the tests of the file have ended; the same for all of them: they are apart by their contexts, and to start
+ * one takes as long as a test.
+ */
+export function launchBrowser(launch: () => Promise<Browser> = launchChromium): Promise<Browser> {
+  const browser = launched.get(launch) ?? launch();
+  launched.set(launch, browser);
   return browser;
 }
 

@@ -113,6 +113,11 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   origin: ['https://not-allowed.example', 'invalid_request'],
   display_name: ['   ', 'invalid_name'],
   site_root: ['/a/../b/', 'invalid_request'],
+  home_page_id: ['page_none', 'invalid_request'],
+  trash_days: [6, 'invalid_request'],
+  revision_days: [29, 'invalid_request'],
+  audit_days: [89, 'invalid_request'],
+  reason: [' \t ', 'invalid_request'],
   base_revision: [2_000_000_000, 'edit_conflict'],
   files: [[{ filename: 'large.md', byte_size: 2 ** 40 }], 'payload_too_large'],
 };
@@ -622,7 +627,7 @@ for (const endpoint of ENDPOINTS.filter((candidate) => pathParams(candidate).len
             endpoint,
           )
         ).status,
-        401,
+        forDead(endpoint, 400),
       );
     }
   });

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { OPTIONS } from '../src/config.ts';
+import { OPTIONS } from '../src/config/options.ts';
 import { cleanUp, freePort } from './process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -116,4 +116,21 @@ test('systemd accepts the unit, finds it confined, and ends it as the service ne
   assert.equal((await analyze('verify', path)).stderr, '');
   // It fails where the exposure is above 3.0.
   await analyze('security', '--offline=true', '--threshold=30', path);
+});
+
+test('the archive of npm pack has what runs and what a start reads beside it, and no tests', async () => {
+  const pack = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    maxBuffer: 1e8,
+  });
+  const [{ files }] = JSON.parse(pack.stdout) as [{ files: { path: string }[] }];
+  const packed = new Set(files.map(({ path }) => path));
+  const needed = globSync(['bin/*', 'src/**/*.{ts,sql,json}', 'web/**/*.{ts,css,json}', 'schema.sql'], { cwd: ROOT });
+  assert.ok(needed.length > 900);
+  assert.deepEqual(
+    needed.filter((path) => !packed.has(path) && !path.endsWith('.test.ts')),
+    [],
+  );
+  const others = [...packed].filter((path) => /\.test\.ts$|^(?:test|bench|node_modules|data)\//.test(path));
+  assert.deepEqual(others, []);
 });

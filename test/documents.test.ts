@@ -60,3 +60,27 @@ test('options and metrics that the documents for operators name exist', () => {
   });
   assert.deepEqual(unknown, []);
 });
+
+test('the commands that the documents for operators tell to run exist', () => {
+  const usage = globSync('src/cli/**/*.ts', { cwd: ROOT }).map(textOf).join('\n');
+  const { scripts } = JSON.parse(textOf('package.json'));
+  const commands = DOCUMENTS.filter((path) => path.startsWith('docs/operations/')).flatMap((path) =>
+    [
+      ...textOf(path).matchAll(
+        /(?:npx ibid|`ibid|npx --yes \.\/ibid-[\d.]+\.tgz) (workspace [a-z-]+|jobs retry|[a-z-]+)|npm run ([\w:]+)/gm,
+      ),
+    ].map(([, ibid = '', script = '']) => ({ path, ibid, script })),
+  );
+  assert.ok(commands.length > 50, 'they must be found');
+  const unknown = commands.filter(({ ibid, script }) =>
+    script === '' ? !usage.includes(`ibid ${ibid}`) : !(script in scripts),
+  );
+  assert.deepEqual(unknown, []);
+  const { version } = JSON.parse(textOf('package.json'));
+  for (const path of ['README.md', 'docs/operations/install.md'])
+    assert.deepEqual(
+      [...textOf(path).matchAll(/ibid-([\d.]+)\.tgz/g)].map(([, named]) => named).filter((named) => named !== version),
+      [],
+      `${path} names the archive of this version`,
+    );
+});

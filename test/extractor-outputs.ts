@@ -6,7 +6,7 @@ import { isDocument } from '../src/documents/formats/file-type.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
 import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
-import { pdfOf, pdfOfContents } from './pdf.ts';
+import { pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
 const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta.url);
@@ -75,7 +75,7 @@ $$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png), ![another](${DATA_PICTURE})
 `;
 
 const HTML = `<!doctype html><html lang="en"><head><title>Shop</title></head><body><nav>Menu</nav><main>
-<h1>Shop</h1><p>Text <b>bold</b> x<sup>2</sup> &amp; more<br>line</p><ul><li>one<li>two<ol><li>three</ol></ul>
+<h1>Shop</h1><p>Text <b>bold<br></b>x<sup>2</sup> &amp; more<br>line</p><ul><li>one<li>two<ol><li>three</ol></ul>
 <table><tr><th>a<th>b<tr><td>1<td>2</table><pre>code
   here</pre><dl><dt>Term<dd>Meaning<sup>Q</sup> of it</dl>A<sub>Q</sub>loose<blockquote><p>Quote</p></blockquote><figure><img alt="it" src="a.png">
 <figcaption>Caption</figcaption></figure><img alt="own" src="${DATA_PICTURE}"></main><aside>Beside</aside><footer>Foot</footer></body></html>`;
@@ -148,6 +148,25 @@ const LONG_TABLE_PDF = pdfOf(
       ['Lid', '7'],
     ].flatMap((row, i) => row.map((cell, k) => [String(cell), 60 + 150 * k, Number(y) - 14 * i] as const)),
   ),
+);
+
+/** Prose, and a loop in monospaced type that goes on on the next page. */
+const CODE_PDF = pdfOfPages(
+  ['(while i < 3 {) Tj 12 -12 Td (print i;) Tj', '1 0 0 1 92 790 Tm (i += step;) Tj -12 -12 Td (}) Tj'].map(
+    (code) =>
+      `BT /F1 10 Tf 12 TL 50 700 Td (A line of ordinary words that are no code at all.) Tj (Another such line.) ' ET BT /F2 10 Tf 80 100 Td ${code} ET`,
+  ),
+  '/F2<</Type/Font/Subtype/Type1/BaseFont/Courier>>',
+);
+
+/** A note below the text, and a picture with its caption. */
+const NOTE_PDF = pdfOfContents(
+  [
+    Buffer.from(
+      `BT 50 700 Td /F1 10 Tf (A text of a line that has a note) Tj 4 Ts /F1 6 Tf (1) Tj 0 Ts ET BT 50 100 Td 3 Ts /F1 5 Tf (1) Tj 0 Ts /F1 8 Tf ( Its note.) Tj ET q 100 0 0 80 50 300 cm /A Do Q BT 50 285 Td /F1 10 Tf (Figure 1: colours) Tj ET`,
+    ),
+  ],
+  { A: pixelImage(120, 90, (x, y) => [x, y, 0]) },
 );
 
 /** A numbered list that goes on behind a paragraph, in the middle of a level, and code that continues its last item. */
@@ -284,6 +303,8 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['two.pdf', PDF],
     ['ruled.pdf', RULED_PDF],
     ['long-table.pdf', LONG_TABLE_PDF],
+    ['note.pdf', NOTE_PDF],
+    ['code.pdf', CODE_PDF],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
   ],
   docx: [

@@ -55,6 +55,12 @@ test('a message whose attempts are used up is listed with its error, and is sent
 
   mail.accept();
   assert.equal((await ibid('jobs', 'retry', job_id)).stdout, `${job_id} is queued again\n`);
+  const { body: events } = await owner.get(`${path}/audit-events?type=job.retried`);
+  assert.deepEqual(
+    [events.length, events[0]?.target_id, events[0]?.credential_kind],
+    [1, job_id, 'command'],
+    'the workspace sees that its job was run again',
+  );
   await mail.sentTo(email);
   await until('the sender sees it', mailStatus, (status) => status === 'sent');
   assert.equal((await ibid('jobs')).stdout, '');

@@ -105,24 +105,25 @@ function assertDeclared(fuzzed: FuzzedRequest, answer: RawAnswer): void {
   );
 }
 
-/** The ids of autosaves are chosen by who writes them, also such as another workspace has for its own. */
-const chosenIds = new Set<string>();
+/** The ids and texts of autosaves and saved searches are chosen by who writes them, also such as another workspace has for ids. */
+const chosenTexts = new Set<string>();
 
 async function runRequest(fuzzed: FuzzedRequest, request: RawRequest): Promise<void> {
-  const [, chosen] = /\/autosaves\/([^/?]+)/.exec(request.method === 'PUT' ? request.path : '') ?? [];
-  if (chosen !== undefined) chosenIds.add(chosen);
+  const [, chosen] =
+    /\/(?:autosaves|saved-searches)\/([^/?]+)/.exec(request.method === 'PUT' ? request.path : '') ?? [];
+  if (chosen !== undefined) chosenTexts.add(chosen).add(String(request.body));
   const { reply } = ENDPOINT_OF.get(fuzzed.operation) ?? {};
   const isFile = reply !== undefined && !('type' in reply || 'anyOf' in reply || '$ref' in reply);
   const answer = await sendBounded(world.address, request, isFile);
   // A program that accepts HTML gets what is no address of the API from the web application.
-  const isWeb = answer.headers.vary === 'accept, cookie';
+  const isWeb = /\bcookie\b/.test(String(answer.headers.vary));
   if (!isWeb && answer.status !== 304) checkAnswer(request, answer);
   assert.ok(
     answer.status < 500,
     `${request.method} ${request.path.slice(0, 200)} → ${answer.status} ${answer.text.slice(0, 500)}`,
   );
   assertDeclared(fuzzed, answer);
-  const whole = { ...request, body: [String(request.body), JSON.stringify(request.headers), ...chosenIds].join(' ') };
+  const whole = { ...request, body: [String(request.body), JSON.stringify(request.headers), ...chosenTexts].join(' ') };
   assert.equal(tenants.findLeak(whole, answer), undefined, `${request.path} disclosed data of another workspace`);
 }
 

@@ -257,6 +257,8 @@ test('every target of a form is found in a page, or is one that a page offers on
     '/:workspace/:wiki/-/stale',
     // Where there is a payment provider.
     '/:workspace/-/billing',
+    // For operators.
+    '/-/admin',
   ];
   const missing = ROUTES.filter(({ method }) => method === 'POST')
     .map(({ path }) => path)

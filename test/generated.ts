@@ -3,7 +3,7 @@ import { type Access, permissionOf } from '../src/access/access-rule.ts';
 import { type Permission, ROLES, type RoleEntry } from '../src/access/roles.ts';
 import { ENDPOINTS, JOBS } from '../src/app.ts';
 import type { Option } from '../src/config/option.ts';
-import { OPTIONS } from '../src/config.ts';
+import { OPTIONS } from '../src/config/options.ts';
 import type { Query } from '../src/db/db.ts';
 import { SERVICE_ROLE } from '../src/db/service-session.ts';
 import { sql } from '../src/db/sql.ts';

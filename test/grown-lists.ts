@@ -81,6 +81,7 @@ const GROWTHS: Growth[] = [
   },
   { table: 'jobs', where: `${IN_WIKI} and t.upload_id = $upload_id`, differ: { job_id: `'job_$word' || n6` } },
   { table: 'audit_events', where: 't.workspace_id = $workspace_id', differ: { event_id: `'evt_$word' || n6` } },
+  { table: 'request_log', where: 't.workspace_id = $workspace_id', differ: { call_id: `'req_$word' || n6` } },
   {
     table: 'invitations',
     where: 't.workspace_id = $workspace_id',

@@ -9,6 +9,7 @@ export const SMALL_TABLES = [
   'schedules',
   'service_controls',
   'signing_keys',
+  'wal_timelines',
   'workers',
 ];
 
@@ -54,6 +55,7 @@ export const BIG_TABLES = [
   'search_pending',
   'search_postings',
   'search_segments',
+  'search_vocabulary',
   'search_wikis',
   'search_words',
   'sessions',
@@ -73,6 +75,7 @@ export const BIG_TABLES = [
   'workspace_controls',
   'workspace_usage',
   'workspaces',
+  'request_log',
 ];
 
 /** A table name, with or without a schema, or a placeholder of `format`. */

@@ -57,7 +57,7 @@ export function credentialKinds(tenants: Tenants): CredentialKind[] {
   return [
     { name: 'personal key', live: 'everywhere', make: async ({ token }) => token },
     { name: 'session', live: 'everywhere', make: (actor) => session(tenants, actor, 'live') },
-    { name: 'identity token', live: 'everywhere', make: (actor) => identity(actor, 600) },
+    { name: 'identity token', live: 'everywhere', make: (actor) => identity(actor, 3_600) },
     {
       name: 'workspace key',
       live: 'everywhere',
@@ -92,7 +92,7 @@ export function credentialKinds(tenants: Tenants): CredentialKind[] {
     { name: 'expired key', live: 'dead', make: ({ user_id }) => key(user_id, { dead: 'expired' }) },
     { name: 'tampered key', live: 'dead', make: async ({ token }) => tampered(token) },
     { name: 'expired identity token', live: 'dead', make: (actor) => identity(actor, -3_600) },
-    { name: 'tampered identity token', live: 'dead', make: async (actor) => tampered(await identity(actor, 600)) },
+    { name: 'tampered identity token', live: 'dead', make: async (actor) => tampered(await identity(actor, 3_600)) },
     {
       name: 'tampered widget token',
       live: 'dead',

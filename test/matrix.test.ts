@@ -19,7 +19,7 @@ const USER_CREDENTIALS = ['personal key', 'session', 'identity token'];
 const REFUSALS = [401, 403, 404];
 
 /** Permissions that no endpoint requires yet: remove one from here when one does. */
-const WITHOUT_ENDPOINT: Permission[] = ['pages:comment', 'workspace:delete'];
+const WITHOUT_ENDPOINT: Permission[] = ['pages:comment'];
 
 function describeCell({ endpoint, target, credential, actor, outcome }: Cell): string {
   return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'anonymous'} with ${credential}: ${outcome}`;

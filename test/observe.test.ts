@@ -7,7 +7,7 @@ import { freePort, makeFolder } from './process.ts';
 import { type Sample, sampleOf, samplesOf, scrapeText } from './scrape.ts';
 import { startTlsServer } from './tls-server.ts';
 import { until } from './until.ts';
-import { openWorld } from './world.ts';
+import { makeDatabase, openWorld } from './world.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
@@ -48,7 +48,11 @@ before(async () => {
   const folder = await makeFolder();
   const issuer = await startTlsServer(folder);
   const port = await freePort();
+  const DATABASE_URL = await makeDatabase();
   const world = await openWorld({
+    DATABASE_URL,
+    // The primary itself may be named as one.
+    DATABASE_REPLICA_URLS: DATABASE_URL,
     METRICS_PORT: String(port),
     OIDC_ISSUER: issuer.url,
     OIDC_AUDIENCE: 'ibid',

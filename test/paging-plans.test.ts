@@ -112,6 +112,61 @@ test('the pages changed last are read without the others, of one wiki and of all
   assert.equal(lists.length, 2);
 });
 
+test('a part of the members reads as much at the end as at the beginning, and seats are not counted in them', async () => {
+  const path = `/v1/workspaces/${ids.workspace_id}/members`;
+  await world.db.query(sql`
+    with more as (
+      insert into users (user_id, email, display_name) select 'user_more' || n, n || '@more.example', 'More' from generate_series(1, ${RECORDS}::int) n
+      returning user_id
+    )
+    insert into memberships (membership_id, workspace_id, user_id, role)
+    select 'mem_' || user_id, ${ids.workspace_id}, user_id, 'viewer' from more`);
+  // These are counted, and listed with the first part: a workspace may have a thousand.
+  await world.db.query(sql`update invitations set state = 'revoked' where workspace_id = ${ids.workspace_id}`);
+  await world.db.query(sql`vacuum analyze users, memberships, invitations`);
+  const endpoint = ENDPOINTS.find((it) => nameOf(it) === 'GET /v1/workspaces/:workspace_id/members');
+  assert.ok(endpoint);
+  const token = await tenants.tokenFor(endpoint, owner);
+  const read = async (query: string) => {
+    const { answer, statement } = await askedBy(token, `${path}?${query}`);
+    return { answer, read: await readBy(world.db, contextOf(endpoint, token), statement) };
+  };
+  let next: string | undefined = `${path}?limit=500`;
+  for (let part = 0; part < RECORDS / 500 - 1; part += 1)
+    next = nextOf((await askedBy(token, next ?? '')).answer.headers.get('link'));
+  const cursor = new URL(next ?? '', 'http://x').searchParams.get('after');
+  const first = await read(`limit=${LIMIT}`);
+  const last = await read(`limit=${LIMIT}&after=${cursor}`);
+  assert.deepEqual([first.answer.body.members.length, last.answer.body.members.length], [LIMIT, LIMIT]);
+  assert.ok(first.read.rows < 6 * LIMIT, `${first.read.rows} rows`);
+  assert.ok(last.read.rows <= first.read.rows + 2, `${last.read.rows} rows`);
+  const one = await read(`user_id=${last.answer.body.members[0].user_id}`);
+  assert.ok(one.answer.body.members.length === 1 && one.read.rows < LIMIT, `${one.read.rows} rows`);
+});
+
+test('the audit log between two times reads what happened between them, of any type and of one', async () => {
+  await world.db.query(sql`
+    update audit_events e set created_at = now() - interval '30 days' + n * interval '1 minute'
+    from (select event_id, row_number() over (order by event_id) as n from audit_events where workspace_id = ${ids.workspace_id}) o
+    where o.event_id = e.event_id`);
+  await world.db.query(sql`vacuum analyze audit_events`);
+  const endpoint = ENDPOINTS.find((it) => nameOf(it) === 'GET /v1/workspaces/:workspace_id/audit-events');
+  assert.ok(endpoint);
+  const token = await tenants.tokenFor(endpoint, owner);
+  const days = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
+  const between = `after=${days(29)}&before=${days(28.98)}`;
+  for (const query of [
+    between,
+    `${between}&order=newest`,
+    `${between}&type=page.created`,
+    'after=2020-01-01T00:00:00Z&before=2020-01-02T00:00:00Z',
+  ]) {
+    const { statement } = await askedBy(token, `${pathOf(endpoint, ids)}?${query}`);
+    const { rows } = await readBy(world.db, contextOf(endpoint, token), statement);
+    assert.ok(rows < 3 * LIMIT, `${query} reads ${rows} rows`);
+  }
+});
+
 function pathOfList(endpoint: Endpoint, query: Record<string, string>): string {
   const own: Record<string, string> = nameOf(endpoint).endsWith('/branches') ? { page_id: ids.page_id } : {};
   return `${pathOf(endpoint, ids)}?${new URLSearchParams({ ...own, ...query })}`;

@@ -178,13 +178,14 @@ for (const endpoint of LISTS) {
     const cursor = await cursorOf(endpoint);
     const list = listOf(cursor);
     const keys = decodeCursor(list, cursor) ?? [];
+    const types = Object.values(endpoint.paging?.keys ?? {});
     const whole = recordsOf(endpoint, await get(endpoint, pathWith(endpoint, { limit: 500 }))).map((it) =>
       JSON.stringify(it),
     );
     for (const foreign of Object.values(tenants.b)) {
       const text = encodeCursor(
         list,
-        keys.map((key) => (typeof key === 'string' ? foreign : key)),
+        keys.map((key, i) => (types[i] === 'text' ? foreign : key)),
       );
       const answer = await get(endpoint, pathWith(endpoint, { [parameter]: text, limit: 500 }));
       const own = recordsOf(endpoint, answer).map((it) => JSON.stringify(it));

@@ -23,6 +23,7 @@ export const UNIQUE_COLUMNS: Record<string, string[]> = {
   jobs: ['job_id', 'upload_id'],
   search_documents: ['document_id', 'document_no'],
   search_blocks: ['term'],
+  search_vocabulary: ['first'],
   search_words: ['word', 'backwards'],
   exports: ['export_id'],
   audit_events: ['event_id'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runDoctor } from '../src/cli/doctor/doctor.ts';
@@ -65,6 +65,22 @@ test('a login of its own brings its settings to the service, whatever a pooler d
     name: 'UnsafeSession',
     message: /run "alter role ibid_service set statement_timeout = '30s'"\.$/,
   });
+});
+
+test('the roles that the document about installing makes are enough, and none is a superuser', async () => {
+  const document = await readFile(new URL('../docs/operations/install.md', import.meta.url), 'utf8');
+  const statements = (/```sql\n([\s\S]*?)```/.exec(document)?.[1] ?? '')
+    .split(';')
+    .map((statement) => statement.trim());
+  // This server has a database of that name already, and with it the role of the service.
+  for (const statement of statements.filter((each) => each !== '' && !each.startsWith('create role ibid_service')))
+    await db.query(raw(statement.replaceAll(/\bibid\b/g, 'wiki')));
+  const DATABASE_URL = addressOf({ ...connection, user: 'wiki', database: 'wiki' });
+  const world = await openWorld({ DATABASE_URL, ROLE: 'web' });
+  assert.equal((await (await world.owner()).get('/v1/me')).status, 200);
+  const [strong] = await db.query(sql`
+    select from pg_roles where rolname in ('wiki', 'ibid_service') and (rolsuper or rolcreaterole or rolbypassrls)`);
+  assert.equal(strong, undefined);
 });
 
 for (const program of PGBOUNCER) {

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { changeLimits, type LimitChanges } from '../src/cli/workspace-controls.ts';
 import type { OwnerDb } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
+import { COMMAND } from '../src/operator/audit.ts';
+import type { LimitChanges } from '../src/operator/schema.ts';
+import { changeLimits } from '../src/operator/workspace-controls.ts';
 import type { Usage } from '../src/usage/schema.ts';
 import type { Client } from './world.ts';
 
 /** Gives a workspace limits of its own, as the operator does. */
 export const limit = (db: OwnerDb, workspace_id: string, changes: LimitChanges) =>
-  changeLimits(db, workspace_id, changes);
+  changeLimits(db, COMMAND, workspace_id, changes);
 
 /** What the API says that a workspace has, by name. */
 export async function usageBy(client: Client, workspace_id: string): Promise<Record<Usage['name'], number>> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
 import type { RoleSlug } from '../src/access/roles.ts';
 import { newId } from '../src/core/ids.ts';
 import { newLinkSecret } from '../src/core/secrets.ts';
@@ -448,3 +449,12 @@ const sessionRaces: Race[] = [
 ];
 
 testRaces([...invitationRaces, ...ownerRaces, ...firstCallRaces, ...creationRaces, ...sessionRaces], atBoth);
+
+test('after all of these races every workspace counts as many active members as it has', async () => {
+  const wrong = await query(sql`
+    select w.workspace_id, w.active_members, m.active from workspaces w
+    cross join lateral (
+      select count(*)::int as active from memberships m where m.workspace_id = w.workspace_id and m.status = 'active') m
+    where w.active_members is distinct from m.active`);
+  assert.deepEqual(wrong, []);
+});

@@ -100,7 +100,7 @@ const COLUMNS: [column: string, ...requests: ((client: Owner) => ReturnType<Clie
     ({ patch }) => patch(ofWiki, { title: 'Renamed' }),
   ],
   [', w.slug', ({ get }) => get('/v1/workspaces'), ({ post }) => post('/v1/workspaces', { name: 'Acme' })],
-  [', u.avatar_url', ({ get }) => get('/v1/me'), ({ get }) => get(`${ofWorkspace}/members`)],
+  [', u.email', ({ get }) => get('/v1/me'), ({ get }) => get(`${ofWorkspace}/members`)],
   [', k.obfuscated_value', ({ get }) => get(`${ofWorkspace}/api-keys`)],
   [
     ', p.description',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { png } from './pictures.ts';
 import type { RawRequest } from './raw-http.ts';
 
 /** A value for every path parameter of the API, by its name. */
@@ -21,6 +22,8 @@ export interface Ids {
   page_path: string;
   session_id: string;
   attachment_id: string;
+  /** The secret in the address of a picture. */
+  avatar_id: string;
   autosave_id: string;
   saved_search_id: string;
   export_id: string;
@@ -45,6 +48,7 @@ const NEVER_IN_A_WORLD: Record<string, number> = {
       409,
     ]),
   ),
+  'POST /v1/widgets/enterprise/billing/checkout': 409,
   'POST /v1/webhooks/stripe': 404,
 };
 
@@ -128,6 +132,7 @@ export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawR
   };
   if (endpoint.consumes === 'multipart') return withMultipart(request, 'note.md', `# Note ${randomUUID()}\n`);
   if (endpoint.consumes === 'bytes') return withBytes(request, 'x');
+  if (endpoint.consumes === 'picture') return withBody(request, png(), 'image/png');
   return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint, ids))) : request;
 }
 

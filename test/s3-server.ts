@@ -1,7 +1,9 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import { createServer, request as forward, type IncomingMessage, type Server } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { readS3Url } from '../src/providers/storage/s3-place.ts';
 import { freePort, makeFolder } from './process.ts';
 
 /** The used part of the package, which has no types. */
@@ -53,6 +55,44 @@ export async function startS3Server(): Promise<S3Server> {
       server?.httpServer.closeAllConnections();
       server = undefined;
       await stopping;
+    },
+  };
+}
+
+export interface S3Proxy {
+  /** The server's STORAGE_URL with the proxy's port. */
+  url: string;
+  stop(): void;
+}
+
+/**
+ * A proxy in front of an S3 server, on a loopback port of its own. Each request is passed on when `look` has ended, unless
+ * `look` has ended its connection.
+ */
+export async function startS3Proxy(
+  server: S3Server,
+  look: (request: IncomingMessage) => void | Promise<void>,
+): Promise<S3Proxy> {
+  const { hostname, port } = new URL(readS3Url(server.url).endpoint);
+  const proxy = createServer(async (request, response) => {
+    await look(request);
+    if (request.socket.destroyed) return;
+    const { url: path, method, headers } = request;
+    const onward = forward({ hostname, port, path, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const place = new URL(server.url);
+  place.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: place.href,
+    stop() {
+      proxy.closeAllConnections();
+      proxy.close();
     },
   };
 }

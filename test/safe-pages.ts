@@ -22,7 +22,7 @@ const ATTRIBUTES = new Set(
   ).split(' '),
 );
 const CLASSES =
-  /^(?:language-.+|hljs-[a-z_-]+|[a-z]+_{1,2}|math|math-inline|math-display|mermaid|wiki|missing|task-list-item|contains-task-list|footnotes|sr-only|data-footnote-backref)$/;
+  /^(?:language-.+|hljs-[a-z_-]+|[a-z]+_{1,2}|math|math-inline|math-display|mermaid|wiki|missing|embed|task-list-item|contains-task-list|footnotes|sr-only|data-footnote-backref)$/;
 
 function walk(node: Root | Element, each: (element: Element) => void): void {
   for (const child of node.children) {

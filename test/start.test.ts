@@ -236,15 +236,18 @@ async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
-test('a Node.js that cannot run TypeScript says what to install, in one line', async () => {
+test('a Node.js that cannot run TypeScript says what to install, in one line; ibid runs with the one among the packages', async () => {
   const { scripts } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
-  for (const command of [scripts.prestart, scripts.pretest, 'node bin/ibid key --email me@example.com']) {
-    const [, ...args] = command.split(' ');
-    const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
-      const flags = ['--no-experimental-strip-types', ...args];
+  const run = (command: string) =>
+    new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+      const [, ...args] = command.split(' ');
       const options = { cwd: new URL('..', import.meta.url) };
-      execFile(process.execPath, flags, options, (error, _stdout, stderr) => resolve({ code: error?.code, stderr }));
+      execFile(process.execPath, ['--no-experimental-strip-types', ...args], options, (error, stdout, stderr) =>
+        resolve({ code: error?.code ?? 0, stdout, stderr }),
+      );
     });
+  for (const command of [scripts.prestart, scripts.pretest]) {
+    const { code, stderr } = await run(command);
     assert.equal(code, 1, command);
     assert.match(
       stderr,
@@ -252,4 +255,7 @@ test('a Node.js that cannot run TypeScript says what to install, in one line', a
       command,
     );
   }
+  const { code, stdout, stderr } = await run('node bin/ibid config --explain');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /DATA_DIR/);
 });

@@ -16,6 +16,7 @@ import { mergePending } from '../src/search/index/merge-pending.ts';
 import { ended } from './archives.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
+import { png } from './pictures.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, PUBLIC_URL } from './requests.ts';
 import { freshSecrets, signInOptions } from './sign-in-secrets.ts';
@@ -191,11 +192,13 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   await addLosses(world.db, wiki_id, word);
   await addTemplate(world.db, wiki_id, row.page_id);
   await addStar(world.db, owner.user_id, wiki_id, row.page_id);
+  await addLoggedCalls(world.db, workspace_id, word);
   return {
     ...row,
     revision: String(revision),
     export_id: await exportWiki(owner, wiki_id),
     attachment_id: await attach(world, owner, wiki_id, row.page_id, `Attached ${word}`),
+    avatar_id: await addAvatar(world, owner),
     autosave_id: await addAutosave(world.db, owner.user_id, wiki_id, row.page_id, word),
     saved_search_id: await addSavedSearch(world.db, owner.user_id, wiki_id, word),
     from_revision: String(revision),
@@ -249,6 +252,14 @@ async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   const job = await ended(owner, wiki_id, body.job_id);
   assert.equal(job.status, 'completed', job.error);
   return job.job_id;
+}
+
+/** Adds calls to the request log of a workspace. */
+async function addLoggedCalls(db: Db, workspace_id: string, word: string): Promise<void> {
+  await db.query(sql`
+    insert into request_log (workspace_id, call_id, request_id, method, path, status, error, duration_ms, credential_kind, credential_id, created_at)
+    select ${workspace_id}, 'req_' || n, ${word} || n, 'GET', '/v1/overview', 200, '', 1, 'key', ${word}, now()
+    from generate_series(1, 5) n`);
 }
 
 /** Makes a page a template. */
@@ -310,6 +321,21 @@ async function attach(
   const attached = await world.as(by.token).send('POST', path, { body });
   assert.equal(attached.status, 201, attached.body.message);
   return String(attached.body.attachment_id);
+}
+
+/** A picture of a user whom no request changes; returns the secret of its address. */
+async function addAvatar(world: World, by: { token?: string | undefined }): Promise<string> {
+  const sent = { body: new Uint8Array(png()), headers: { 'content-type': 'image/png' } };
+  const set = await world.as(by.token).send('PUT', '/v1/me/avatar', sent);
+  assert.equal(set.status, 200, set.body.message);
+  const { user_id } = set.body;
+  const secret = String(set.body.avatar_url).split('/').at(-1) ?? '';
+  const picture = raw('avatar_sha256, avatar_type, avatar_bytes');
+  await world.db.query(sql`update users set avatar_id = null where user_id = ${user_id}`);
+  await world.db.query(sql`
+    insert into users (user_id, email, display_name, avatar_id, ${picture})
+    select ${newId('user')}, 'pictured@example.com', 'Pictured', ${secret}, ${picture} from users where user_id = ${user_id}`);
+  return secret;
 }
 
 /** Whether a successful request to this endpoint changes its object or its caller. */
@@ -516,7 +542,14 @@ async function sign(
 }
 
 /** Tables that belong to no workspace and that no request may change. */
-const GLOBAL_TABLES = ['backup_status', 'migrations', 'plan_limits', 'service_controls', 'signing_keys'];
+const GLOBAL_TABLES = [
+  'backup_status',
+  'migrations',
+  'plan_limits',
+  'service_controls',
+  'signing_keys',
+  'wal_timelines',
+];
 
 /** Tables whose rows have no identifiable owner, by design. */
 const UNOWNED_TABLES = [

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { CHROMIUM, PAGE_TIMEOUT_MS } from './browser.ts';
 import { until } from './until.ts';
+import { text as textOf } from './web-steps.ts';
 
 type Editor = HTMLElement & { text: string };
 
@@ -89,7 +90,7 @@ export class Typist {
   /** Types words for about this time. */
   async type(milliseconds: number): Promise<void> {
     const { page } = this;
-    await page.getByRole('textbox', { name: 'Text, in Markdown' }).focus();
+    await textOf(page).focus();
     await page.keyboard.press('Control+End');
     for (const end = performance.now() + milliseconds; performance.now() < end; ) {
       this.#words += 1;
@@ -124,7 +125,7 @@ export class Typist {
     const cut = /w?\d*$/.exec(kept)?.[0] ?? '';
     const rest = `w${this.#words + 1} `.slice(cut.length);
     if (cut === '') return;
-    await page.getByRole('textbox', { name: 'Text, in Markdown' }).focus();
+    await textOf(page).focus();
     await page.keyboard.press('Control+End');
     await page.keyboard.type(rest);
     this.typed += rest;

@@ -9,8 +9,9 @@ export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42m
 
 export const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-/** The text in the editor. */
-export const text = (page: Page) => page.getByRole('textbox', { name: 'Text, in Markdown' });
+/** The text in the editor, not the textarea that it takes the place of: a click on that would wait for ever to see it again. */
+export const text = (page: Page) =>
+  page.getByRole('textbox', { name: 'Text, in Markdown' }).and(page.locator('[contenteditable]'));
 /** Its Markdown. */
 export const markdown = (page: Page): Promise<string> =>
   page.evaluate(() => (document.querySelector('ibid-editor') as unknown as { text: string }).text);

@@ -90,6 +90,8 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
     STORAGE_URL: process.env.IBID_TEST_STORAGE_URL,
     // Tests send more requests than the limits allow; those about limits enable them.
     RATE_LIMITS: 'off',
+    // It is written at any time, and would be counted with the statements of requests.
+    REQUEST_LOG_SIZE: '0',
     ...env,
     DATABASE_URL: database,
   });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
 
 /** An error reply of the API, as it is shown to people. */
@@ -26,12 +27,13 @@ export function problemForForm(error: unknown): Problem {
 /** The public API, called in this process with the browser's credential, so that access is decided by the API alone. */
 export interface Api {
   get<T>(path: string): Promise<T>;
-  /** A part of a list, and the `Link` header that leads on; "" on the last part. */
-  list<T>(path: string): Promise<{ records: T[]; link: string }>;
+  /** What has a part of a list, and the `Link` header that leads on; "" on the last part. */
+  part<T>(path: string): Promise<{ body: T; link: string }>;
   post<T>(path: string, body?: object): Promise<T>;
   /** The same, with a header of the answer; "" where it has none. */
   postForHeader<T>(path: string, body: object, name: string): Promise<{ body: T; header: string }>;
   put<T>(path: string, body?: object): Promise<T>;
+  putBytes<T>(path: string, bytes: Buffer, type: string): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
   /** The same API with another access token, such as that of a session whose cookie is not set yet. */
@@ -70,9 +72,9 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
 
   return {
     get: (url) => ask({ method: 'GET', url }),
-    list: async <T>(url: string) => {
-      const { body, header } = await answerTo<T[]>({ method: 'GET', url });
-      return { records: body, link: header('link') };
+    part: async <T>(url: string) => {
+      const { body, header } = await answerTo<T>({ method: 'GET', url });
+      return { body, link: header('link') };
     },
     post: (url, payload) => ask({ method: 'POST', url, ...(payload && { payload }) }),
     postForHeader: async <T>(url: string, payload: object, name: string) => {
@@ -80,6 +82,9 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
       return { body, header: header(name) };
     },
     put: (url, payload) => ask({ method: 'PUT', url, ...(payload && { payload }) }),
+    // A stream, as other bodies of bytes are: this request has no socket whose time could be limited.
+    putBytes: (url, bytes, type) =>
+      ask({ method: 'PUT', url, payload: Readable.from([bytes]), headers: { 'content-type': type } }),
     patch: (url, payload) => ask({ method: 'PATCH', url, payload }),
     delete: (url) => ask({ method: 'DELETE', url }),
     as: (other) => apiFor(app, request, other),

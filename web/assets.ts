@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
+import { PACKAGES } from '../src/programs/packages.ts';
 import type { AssetUrls } from './visit.ts';
 
 export interface Assets extends AssetUrls {
@@ -35,6 +36,7 @@ const WEB = fileURLToPath(new URL('./', import.meta.url));
 const ENTRIES: Record<string, string> = {
   'style.css': 'styles/style.css',
   'reader.js': 'elements/reader.ts',
+  'tree-waiting.js': 'elements/tree-waiting.ts',
   'organize.js': 'elements/organize/organize.ts',
   'reading.js': 'elements/reading/reading.ts',
   'editor.js': 'elements/editor/editor.ts',
@@ -46,10 +48,10 @@ const ENTRIES: Record<string, string> = {
   'diagrams.js': 'elements/diagrams.ts',
   'embeds.js': 'elements/embeds/embeds.ts',
   'diagram-frame.js': 'elements/diagram-frame.ts',
-  'mermaid.js': '../node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js',
+  'mermaid.js': `${PACKAGES}/@mermaid-js/tiny/dist/mermaid.tiny.js`,
   'viewer.js': 'elements/viewer/viewer.ts',
   'pdf-frame.js': 'elements/pdf/frame.ts',
-  'pdf-worker.js': '../node_modules/pdfjs-dist/build/pdf.worker.mjs',
+  'pdf-worker.js': `${PACKAGES}/pdfjs-dist/build/pdf.worker.mjs`,
   'math.js': 'elements/math.ts',
   'passages.js': 'elements/passages.ts',
   'conflict.js': 'elements/saving/conflict.ts',
@@ -92,7 +94,7 @@ export function openAssets(): Assets {
     const name = entry.replace(/\.\w+$/, '');
     const entries = { [name]: ENTRIES[entry] ?? '', ...MORE_ENTRIES[entry] };
     const { outputFiles } = await build({
-      entryPoints: Object.entries(entries).map(([out, file]) => ({ in: join(WEB, file), out })),
+      entryPoints: Object.entries(entries).map(([out, file]) => ({ in: resolve(WEB, file), out })),
       splitting: entry in MORE_ENTRIES,
       chunkNames: `${name}/[name]-[hash]`,
       outdir: '/',
@@ -142,7 +144,7 @@ export function openAssets(): Assets {
 /** A file of PDF.js, as it is: they are rarely needed, and most are compressed. Undefined if there is none. */
 async function readPdfjsFile(name: string): Promise<AssetFile | undefined> {
   try {
-    const bytes = await readFile(join(WEB, '../node_modules/pdfjs-dist', name));
+    const bytes = await readFile(join(PACKAGES, 'pdfjs-dist', name));
     return { bytes, type: 'application/octet-stream', encoding: undefined };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -171,7 +173,8 @@ interface PreferringNegotiator {
 function hashOfSources(): string {
   const hash = createHash('sha256');
   const files = globSync('{styles/**/*.css,elements/**/*.ts,elements/**/*.css}', { cwd: WEB }).sort();
-  for (const file of [...files, '../package-lock.json', 'assets.ts']) {
+  const [lockfile = ''] = globSync('../{package-lock,npm-shrinkwrap}.json', { cwd: WEB }).sort().reverse();
+  for (const file of [...files, lockfile, 'assets.ts']) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(WEB, file)))

@@ -1,27 +1,31 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, type TestOptions, test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { assertAccessible } from '../test/assert-page.ts';
-import { skip } from '../test/browser.ts';
+import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { startMailServer } from '../test/mail-server.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from '../test/stripe/server.ts';
 import { until } from '../test/until.ts';
+import { openWidgetSite } from '../test/widget-site.ts';
 import { openWorld } from '../test/world.ts';
+
+const [stripe, mail] = await Promise.all([startStripeServer(), startMailServer()]);
+after(() => Promise.all([stripe.stop(), mail.stop()]));
+const { account } = stripe;
+account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
+account.addPrice({ lookup_key: 'business_monthly', currency: 'usd', unit_amount: 1500, interval: 'month' });
+const world = await openWorld({
+  STRIPE_SECRET_KEY: STRIPE_KEY,
+  STRIPE_WEBHOOK_SECRETS: WEBHOOK_SECRET,
+  STRIPE_API_URL: stripe.url,
+  SMTP_URL: mail.url,
+});
+stripe.sendEventsTo(world.address);
 
 test('without a script an owner previews a plan, pays it, grows, fails to pay, is read-only, pays and goes on', {
   skip,
 }, async () => {
-  const stripe = await startStripeServer();
-  after(() => stripe.stop());
-  const { account } = stripe;
-  account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
-  account.addPrice({ lookup_key: 'business_monthly', currency: 'usd', unit_amount: 1500, interval: 'month' });
-  const world = await openWorld({
-    STRIPE_SECRET_KEY: STRIPE_KEY,
-    STRIPE_WEBHOOK_SECRETS: WEBHOOK_SECRET,
-    STRIPE_API_URL: stripe.url,
-  });
-  stripe.sendEventsTo(world.address);
   const owner = await world.owner('ada@example.com');
   const context = await openBrowserFor(world, owner.user_id, { javaScriptEnabled: false });
   const page = await context.newPage();
@@ -94,3 +98,65 @@ test('without a script an owner previews a plan, pays it, grows, fails to pay, i
   await accessible.goto(`${plan}?plan=team_monthly`);
   await assertAccessible(accessible, 'the plan, with a preview and invoices');
 });
+
+function testPaymentFromWidget(browser: string, options: TestOptions, launch?: typeof launchFirefox): void {
+  test(
+    `in the page of another site an owner previews a plan, pays it, grows, is read-only and goes on, in ${browser}`,
+    options,
+    async () => {
+      const { owner, origin } = await openWidgetSite(world, `${browser.toLowerCase()}@example.com`);
+      const page = await (await launchBrowser(launch)).newPage({ locale: 'en-GB' });
+      page.setDefaultTimeout(PAGE_TIMEOUT_MS);
+      const widget = page.locator('ibid-enterprise');
+      const open = async () => {
+        await page.goto(origin);
+        await widget.getByText('Plan', { exact: true }).click();
+      };
+      /** Loads the page again until its widget shows this. */
+      const shows = (words: string) =>
+        until(`the widget shows ${words}`, async () => {
+          await open();
+          await widget.getByRole('button', { name: 'Preview Business', exact: true }).waitFor();
+          return widget.getByText(words).isVisible();
+        });
+
+      await open();
+      await widget.getByRole('button', { name: 'Preview Team', exact: true }).click();
+      await widget.locator('[part=preview]').getByText('$8.00').last().waitFor();
+      await widget.getByRole('button', { name: 'Go to the payment' }).click();
+      await widget.getByRole('link', { name: 'Pay for the plan' }).click();
+      await page.getByRole('button', { name: 'Pay' }).click();
+      await page.waitForURL(`${origin}/?checkout=done`);
+      await shows('Paid seats: 1');
+
+      await widget.getByLabel('E-mail').fill(`grace@${browser.toLowerCase()}.example`);
+      await widget.getByRole('button', { name: 'Invite', exact: true }).click();
+      await widget.getByText('1 active, 1 invited').waitFor();
+      const grace = await world.person(`grace@${browser.toLowerCase()}.example`);
+      const [invitation] = (await grace.get('/v1/me/invitations')).body;
+      await grace.post(`/v1/me/invitations/${invitation.invitation_id}/accept`);
+      await shows('Paid seats: 2');
+
+      const [customer] = account.customersOf(owner.workspace_id);
+      assert.ok(customer);
+      customer.declines = true;
+      account.age(customer.id, 32 * 86_400);
+      await shows('A payment failed. Everything works until');
+      account.age(customer.id, 16 * 86_400);
+      const [subscription] = account.subscriptionsOf(customer.id);
+      assert.ok(subscription);
+      // Any event of the customer is a reason to ask Stripe.
+      account.cancelAtPeriodEnd(subscription, false);
+      await shows('The workspace is read-only until it is paid.');
+      const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+      assert.equal((await owner.post(pages, { title: 'Late', markdown: 'Text.' })).body.error, 'payment_required');
+      customer.declines = false;
+      for (const { id, status } of account.invoicesOf(customer.id)) if (status === 'open') account.pay(id);
+      await shows('Paid seats: 2');
+      assert.equal((await owner.post(pages, { title: 'Paid', markdown: 'Text.' })).status, 201);
+    },
+  );
+}
+
+testPaymentFromWidget('Chromium', { skip });
+testPaymentFromWidget('Firefox', { skip: skipFirefox }, launchFirefox);

@@ -8,6 +8,7 @@ import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { until } from '../test/until.ts';
+import { text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -83,7 +84,7 @@ test('diagrams are drawn as they come into view, in the colours of the page, and
   await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
   await assertAccessible(page, 'a diagram that cannot be drawn');
   await page.goto(address.replace('/drawn', '/-/edit/drawn'));
-  await page.getByRole('textbox', { name: 'Text, in Markdown' }).focus();
+  await text(page).focus();
   // The one that the cursor is in is shown as it is written.
   await page.keyboard.press('Control+End');
   await page.locator('.text-view .diagram.drawn').first().waitFor();

@@ -8,22 +8,23 @@ export interface DocumentParts {
   scripts?: readonly string[];
   head?: Content;
   dir?: 'ltr' | 'rtl';
-  /** Whether the document has PAINTED_WITH. */
-  isPaintedLate?: boolean;
+  /** Whether the body has PAINTED_WITH before its end. */
+  isPaintedInParts?: boolean;
   /** The class of the body. */
   kind: 'wiki' | 'plain' | 'write' | 'framed';
 }
 
 /**
- * Nothing is painted before this is read: a browser that paints half of what is above the text moves it afterwards. An element of
- * its own, as Chromium paints at the start of what it waits for.
+ * Nothing is painted before this is read: a browser that paints half of something moves it when the rest arrives. It is the end of
+ * every document but of long texts, which have it above the text. An element of its own, as Chromium paints at the start of what it
+ * waits for.
  */
 export const PAINTED_WITH = html`<span id="painted-with" hidden></span>`;
 
 /** A whole HTML document. All of it must work without its scripts. */
 export function renderDocument(
   { theme, sidebarWidth, assets }: Visit,
-  { title, body, scripts = [], head, kind, dir = 'ltr', isPaintedLate }: DocumentParts,
+  { title, body, scripts = [], head, kind, dir = 'ltr', isPaintedInParts = false }: DocumentParts,
 ): Html {
   const loaded = [...new Set(['reader.js', ...scripts])];
   return html`<!doctype html>
@@ -35,12 +36,12 @@ export function renderDocument(
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assets.url('style.css')}">
-${isPaintedLate && html`<link rel="expect" href="#painted-with" blocking="render">`}
+<link rel="expect" href="#painted-with" blocking="render">
 ${loaded.includes('math.js') && html`<link rel="stylesheet" href="${assets.url('math.css')}">`}
 ${loaded.map((name) => html`<script type="module" src="${assets.url(name)}"></script>\n`)}${head ?? nothing}
 </head>
 <body class="${kind}">
-${body}
+${body}${!isPaintedInParts && PAINTED_WITH}
 </body>
 </html>
 `;

@@ -234,10 +234,8 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
     await page.getByRole('searchbox', { name: /^Search/ }).tap();
     await page.getByRole('combobox', { name: 'Search this wiki' }).waitFor();
     await page.keyboard.type('page 7');
-    await page
-      .locator('ibid-palette .title', { hasText: /^Page 7$/ })
-      .first()
-      .tap();
+    // It is the selected one once the list is that of the whole query: before, it stands elsewhere in that of "page".
+    await page.locator('ibid-palette [aria-selected="true"] .title', { hasText: /^Page 7$/ }).tap();
     await page.waitForURL('**/page-7');
     await phone.close();
     assert.deepEqual(complaints, []);
@@ -388,7 +386,8 @@ test('a link inside a wiki shows the page in place of the other, as a load would
     await page.waitForURL('**/-/edit/long-text');
     assert.equal(await loads(), undefined);
     await page.goBack();
-    await until('the place that was left for a form', top, (y) => y === 987);
+    // It goes on where the page is loaded meanwhile.
+    await page.waitForFunction('scrollY === 987');
   });
 
   await t.test('nothing is held of the pages that were shown', async () => {

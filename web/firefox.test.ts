@@ -71,6 +71,8 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
     await heading(page, 'Done');
     await page.getByRole('link', { name: 'A new page' }).first().click();
     await page.locator('.prose').getByText('Text of a file.').waitFor();
+    // An address that is gone to while the page before is still loading is not gone to.
+    await page.waitForLoadState();
   });
 
   await t.test('writes: bold words, a table by cells, a picture; where two changed one place both stay', async () => {

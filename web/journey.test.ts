@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { assertAccessible, collectComplaints, findViolations, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
+import { text as textOf } from '../test/web-steps.ts';
 import { openWorld, type World } from '../test/world.ts';
 
 const lines: string[] = [];
@@ -184,7 +185,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
   await t.test('the editor shows a preview, keeps an unsaved draft, and saves', async () => {
     await page.goto(`${world.address}/engine-co/main/guide/setup`);
     await page.getByRole('link', { name: 'Edit', exact: true }).press('Enter');
-    const text = page.getByRole('textbox', { name: 'Text, in Markdown' });
+    const text = textOf(page);
     await text.click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\nOil it **well**.');
@@ -210,7 +211,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     const address = `${world.address}/engine-co/main/-/edit/guide/use`;
     for (const tab of [page, other]) {
       await tab.goto(address);
-      await tab.getByRole('textbox', { name: 'Text, in Markdown' }).click();
+      await textOf(tab).click();
     }
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\nSlowly.');

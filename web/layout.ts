@@ -1,10 +1,11 @@
 import { PAINTED_WITH, renderDocument } from './document.ts';
+import { timeWords } from './elements/time-words.ts';
 import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
+import { userMenu, wikiSwitcher } from './people/user-menu.ts';
 import { searchHelp } from './search-help.ts';
 import { sidebarSeparator } from './sidebar.ts';
 import { breadcrumbs } from './tree.ts';
-import { userMenu, wikiSwitcher } from './user-menu.ts';
 import type { Visit } from './visit.ts';
 import type { WikiContext } from './wiki-context.ts';
 
@@ -26,6 +27,8 @@ export interface WikiDocument {
   kind?: 'wiki' | 'write';
   /** The direction of the page around the text, whose blocks have their own; left to right unless stated. */
   dir?: 'ltr' | 'rtl';
+  /** Whether it is mostly text that may be long, so that its beginning is shown before its end has arrived. */
+  isLongText?: boolean;
   /** The page that is shown or edited, which is kept as read and has commands of its own. */
   page?: { page_id: string; path: string; title: string };
 }
@@ -47,9 +50,9 @@ export function renderInWiki(visit: Visit, context: WikiContext, document: WikiD
     title: `${document.title} · ${wiki.title}`,
     kind: document.kind ?? 'wiki',
     scripts: [...(document.scripts ?? []), ...(context.can('uploads:create') ? ['upload.js'] : [])],
-    head: document.head,
+    head: html`${document.tree !== undefined && !visit.isFragment && html`<script type="module" async blocking="render" src="${visit.assets.url('tree-waiting.js')}"></script>`}${document.head}`,
     ...(document.dir && { dir: document.dir }),
-    ...(document.kind !== 'write' && { isPaintedLate: true }),
+    isPaintedInParts: document.isLongText ?? false,
   };
   const text = html`<main id="main" tabindex="-1">${document.kind !== 'write' && pageBar(context, document)}${document.main}</main>
   ${document.aside ?? nothing}`;
@@ -113,9 +116,9 @@ function phoneBar(context: WikiContext, { tree }: WikiDocument): Html {
 </nav>`;
 }
 
-/** The same row on every page: where it is, and what can be done with it. The document is painted with all of it. */
-function pageBar(context: WikiContext, { trail = [], actions }: WikiDocument): Html {
-  return html`<div class="page-bar">${breadcrumbs(context, trail)}${actions !== undefined && html`<div class="page-do">${actions}</div>`}</div>${PAINTED_WITH}`;
+/** The same row on every page: where it is, and what can be done with it. */
+function pageBar(context: WikiContext, { trail = [], actions, isLongText }: WikiDocument): Html {
+  return html`<div class="page-bar">${breadcrumbs(context, trail)}${actions !== undefined && html`<div class="page-do">${actions}</div>`}</div>${isLongText && PAINTED_WITH}`;
 }
 
 function treePanel(context: WikiContext, tree: Content): Html {
@@ -125,6 +128,7 @@ function treePanel(context: WikiContext, tree: Content): Html {
       <form class="tree-filter" action="${context.actionUrl('search')}"><input name="query" type="search" aria-label="Find a page by its title" placeholder="Filter pages" autocomplete="off" maxlength="1024" required></form>
       ${tree}
       <ul class="tree-more">
+        <li><a href="${context.actionUrl('overview')}">${icon('history')} Overview</a></li>
         ${context.can('sources:read') && html`<li><a href="${context.actionUrl('sources')}">${icon('source')} Sources</a></li>`}
         ${
           context.can('pages:write') &&
@@ -159,7 +163,7 @@ export function problemNote(problem: { message: string; request_id: string } | u
   );
 }
 
-/** A time in UTC; reader.js rewrites it in the reader's time zone and language. */
+/** A time in UTC; reader.js rewrites it in the reader's time zone. */
 export function time(at: string): Html {
-  return html`<time datetime="${at}" title="${at}">${at.slice(0, 10)} ${at.slice(11, 16)}</time>`;
+  return html`<time datetime="${at}" title="${at}">${timeWords(new Date(at), 0)}</time>`;
 }

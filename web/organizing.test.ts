@@ -187,15 +187,17 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await flash('“Alpha” was moved.').waitFor();
     await isOrder('', 'Alpha (copy) Alpha Beta');
     const undo = page.getByRole('button', { name: 'Undo' });
+    // From the write on: what was asked for because of the change before may still be on its way.
     const offered: number[] = [];
     await page.route('**/v1/**', async (route) => {
-      offered.push(await undo.count());
+      if (route.request().method() !== 'GET' || offered.length > 0) offered.push(await undo.count());
       await route.fallback();
     });
     await item('Alpha').dragTo(item('Beta'));
     await undo.waitFor();
     await page.unroute('**/v1/**');
-    assert.ok(offered.length > 1 && !offered.some(Boolean), 'while a page is moved no earlier change is taken back');
+    assert.ok(offered.length > 0, 'the page is moved by a write');
+    assert.deepEqual(offered.filter(Boolean), [], 'while a page is moved no earlier change is taken back');
     await isOrder('Beta', 'One Gamma Two Alpha');
     await undo.click();
     await flash('“Alpha” is as it was.').waitFor();
@@ -319,10 +321,10 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await page.evaluate(() => {
       const faint = new CSSStyleSheet();
       const where = '@media (width: 768px) and (prefers-color-scheme: dark)';
-      faint.replaceSync(`${where} { [dir="rtl"] h1 { color: #333; background: #222 } }`);
+      faint.replaceSync(`${where} { [dir="ltr"] h1 { color: #333; background: #222 } }`);
       document.adoptedStyleSheets.push(faint);
     });
-    await assert.rejects(assertAccessible(page, 'styleguide'), /styleguide, dark, 768 px, rtl.*color-contrast/s);
+    await assert.rejects(assertAccessible(page, 'styleguide'), /styleguide, dark, 768 px, ltr.*color-contrast/s);
     await page.goto(`${root}/-/styleguide?theme=dark&dir=rtl`);
     assert.equal(await page.evaluate('document.documentElement.dataset.theme + document.dir'), 'darkrtl');
   });

@@ -1,6 +1,7 @@
 import type { FullPage } from '../src/pages/schema.ts';
 import { type Content, html } from './html.ts';
 import { icon } from './icons.ts';
+import { homeEntry } from './pages/homes/chosen-home.ts';
 import { starButton } from './pages/homes/stars.ts';
 import { pageSourcesUrl } from './pages/page-sources.ts';
 import type { WikiContext } from './wiki-context.ts';
@@ -24,6 +25,7 @@ export function pageActions(context: WikiContext, page: FullPage, isStarred: boo
           html`<li><form method="post" action="${context.actionUrl('duplicate')}"><input type="hidden" name="page_id" value="${page.page_id}"><button>Duplicate</button></form></li>
           <li><form method="post" action="${context.actionUrl('templates')}"><input type="hidden" name="page_id" value="${page.page_id}"><button name="do" value="add">Use as a template</button></form></li>`
         }
+        ${homeEntry(context, page)}
         ${mayWrite && html`<li class="needs-script"><button type="button" data-page-icon="${context.pageUrl(page.path)}" data-title="${page.title}">Icon…</button></li>`}
         <li class="needs-script"><button type="button" data-copy-link="${context.pageUrl(page.path)}">Copy link</button></li>
         <li class="needs-script"><button type="button" data-download-page="${context.pageUrl(page.path)}">Download as Markdown</button></li>

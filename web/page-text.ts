@@ -24,7 +24,7 @@ function hasMath(text: string): boolean {
 export function pageText(context: WikiContext, { html: text }: { html: string }): Content {
   if (text.trim() === '') return html`<p class="empty">This page is empty.</p>`;
   if (!context.can('pages:write')) return fromApi(text);
-  const missingLink = /<a class="wiki missing" data-target="([^"]*)"/g;
+  const missingLink = /<a class="wiki missing(?: embed)?" data-target="([^"]*)"/g;
   // The API escaped the target for an attribute; it is unescaped before it becomes part of an address.
   return fromApi(
     text.replace(missingLink, (link, target: string) => {
@@ -35,7 +35,7 @@ export function pageText(context: WikiContext, { html: text }: { html: string })
 }
 
 /** A text or an attribute of the API's HTML as it was before it was escaped. */
-function unescapeHtml(attribute: string): string {
+export function unescapeHtml(attribute: string): string {
   const names: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
   return attribute.replace(
     /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,

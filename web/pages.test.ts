@@ -122,7 +122,7 @@ test('no page renders user text as markup, contains an inline script or an inlin
     // Inside of quoted attributes these characters are harmless.
     const outside = String(body).replace(/="[^"]*"/g, '=""');
     assert.equal(/<img src=x|<script>|<[^>]*onerror/.exec(outside), null, `${path} contains user text as markup`);
-    const own = /<style|<[^>]*\sstyle=|<script(?! type="" src=""><\/script>)/.exec(outside);
+    const own = /<style|<[^>]*\sstyle=|<script(?! type=""(?: async blocking="")? src=""><\/script>)/.exec(outside);
     assert.equal(own, null, `${path} holds a script or style in its text`);
   }
 });
@@ -208,6 +208,87 @@ test('only the address of a service on the list, alone in a paragraph, becomes a
   await owner.send('DELETE', `${api}/pages/${made.page_id}`);
 });
 
+/** How many pages were read with their texts after the first `before` statements. */
+const pagesReadSince = (before: number) =>
+  world.statements.slice(before).filter((text) => text.includes('as is_known')).length;
+
+test('a page shows other pages and their sections where it asks for them, as they are now, and is as cheap as before without any', async () => {
+  const make = (slug: string, markdown: string) => owner.post(`${api}/pages`, { title: slug, slug, markdown });
+  const { body: inner } = await make(
+    'inner',
+    '# inner\n\nBefore.\n\n## Part *one*\n\nOne, [over there](../page), [below](#h-part-one).\n\n- [ ] a task\n\n### Deeper\n\nDeep.\n\n## Part two\n\nTwo. ^b-1\n',
+  );
+  await make('middle', 'In the middle.\n\n![[inner#Part one]]\n\n![[outer]]\n');
+  await make(
+    'outer',
+    'A text.\n\n![[middle]]\n\n![[inner]]\n\n![[inner#^b-1]]\n\n![[inner#Part three]]\n\nIn ![[inner]] a line.\n',
+  );
+  const textOf = (body: string) =>
+    /<div class="prose"[^>]*>([\s\S]*?)<\/div>\s*<footer class="page-end">/.exec(body)?.[1] ?? '';
+  const open = async (slug: string) => {
+    const before = world.statements.length;
+    const { body } = await me.open(`/hostile/w/${slug}`);
+    return { text: textOf(body), reads: pagesReadSince(before) };
+  };
+  const { text, reads } = await open('outer');
+  assert.equal((await open('inner')).reads, 1);
+  assert.equal(reads, 3, 'each page is read once');
+  const figure = (path: string, content: string) =>
+    `<figure class="transclusion"><figcaption><a class="wiki" href="/hostile/w/${path}" dir="auto">${path.replace(/#.*/, '')}</a></figcaption>${content}</figure>`;
+  const partOne =
+    '<h2>Part <em>one</em></h2>\n<p>One, <a href="/hostile/page">over there</a>, <a href="/hostile/w/inner#h-part-one">below</a>.</p>\n' +
+    '<ul class="contains-task-list">\n<li class="task-list-item"><input type="checkbox" disabled> a task</li>\n</ul>\n<h3>Deeper</h3>\n<p>Deep.</p>\n';
+  const partTwo = '<h2>Part two</h2>\n<p>Two.</p>';
+  const link = (anchor: string) => `<a class="wiki embed" href="inner${anchor}">inner`;
+  assert.equal(
+    text,
+    [
+      '<p>A text.</p>',
+      figure(
+        'middle',
+        `<p>In the middle.</p>\n${figure('inner#h-part-one', partOne)}\n<p><a class="wiki embed" href="/hostile/w/outer">outer</a></p>`,
+      ),
+      figure('inner', `\n<p>Before.</p>\n${partOne}${partTwo}`),
+      figure('inner#h-%5Eb-1', '<p>Two.</p>'),
+      `<p>${link('#h-part-three')}#Part three</a></p>`,
+      `<p>In ${link('')}</a> a line.</p>`,
+    ].join('\n'),
+  );
+  await owner.patch(`${api}/pages/${inner.page_id}`, { markdown: 'Changed.', base_revision: 1 });
+  assert.ok((await open('outer')).text.includes(figure('inner', '<p>Changed.</p>')), 'at once');
+});
+
+test('no page shows by way of another one what its reader may not read, and no number of them makes it slow', async () => {
+  const make = async (slug: string, markdown: string, more = {}) =>
+    (await owner.post(`${api}/pages`, { title: slug, slug, markdown, ...more })).body;
+  const hidden = await make('hidden', 'A secret draft.', { status: 'draft' });
+  await make('thrown', 'A secret of the trash.').then(({ page_id }) => owner.send('DELETE', `${api}/pages/${page_id}`));
+  const { body: beside } = await owner.get(`/v1/workspaces/${workspace.workspace_id}/wikis`);
+  const other = beside.find(({ slug }: { slug: string }) => slug === 'other');
+  await owner.post(`/v1/wikis/${other.wiki_id}/pages`, { title: 'Far', slug: 'far', markdown: 'A secret elsewhere.' });
+  const addresses = [
+    ...['hidden', './hidden', 'thrown', '../other/far', '../w/../other/far', '..%2Fother%2Ffar', '%2e%2e/other/far'],
+    ...['//x.example/far', '/hostile/other/far', '?x=/../far', '-/search', 'javascript:alert(1)', 'hidden/..', '..'],
+    `../../v1/wikis/${other.wiki_id}/pages/path/far`,
+  ];
+  const raw = addresses.map((address) => `<p><a class="wiki embed" href="${address}">x</a></p>`);
+  await make('spy', ['![[hidden]]', '![[thrown]]', '![[far]]', ...raw].join('\n\n'));
+  const viewer = await browserOf((await world.member(workspace.workspace_id, 'viewer')).user_id);
+  const { body, status } = await viewer.open('/hostile/w/spy');
+  assert.equal(status, 200);
+  assert.doesNotMatch(body, /secret|class="transclusion"/);
+  assert.match((await me.open('/hostile/w/spy')).body, /transclusion[\s\S]*A secret draft/, 'who may read it sees it');
+  await owner.send('DELETE', `${api}/pages/${hidden.page_id}`);
+
+  const others = Array.from({ length: 22 }, (_, i) => `![[many-${i}]]`).join('\n\n');
+  await Promise.all(Array.from({ length: 22 }, (_, i) => make(`many-${i}`, `Text ${i}.\n\n${others}`)));
+  await make('all', Array.from({ length: 1_000 }, (_, i) => `![[many-${i % 22}]]`).join('\n\n'));
+  const before = world.statements.length;
+  const { body: all } = await me.open('/hostile/w/all');
+  assert.equal(pagesReadSince(before), 1 + 20);
+  assert.equal(all.split('<figure class="transclusion">').length - 1, 46, 'of fifty places those of twenty pages');
+});
+
 test('a page shows the tags and properties of its front matter, and each tag leads to its pages', async () => {
   const { body } = await me.open('/hostile/w/page/below');
   assert.match(body, /<details class="properties">.*<dt[^>]*>by<\/dt><dd/s);
@@ -235,6 +316,59 @@ test('a page is starred from its bar without a script, and is then at hand in th
   for (const _ of ['once', 'and in another window'])
     assert.equal((await me.submit('/hostile/w/-/stars', form('remove'))).status, 303);
   assert.equal(await starred(), '');
+});
+
+test('a wiki begins with the page that who manages it has chosen, for those who may read it', async () => {
+  const made = await owner.post(`${api}/pages`, { title: 'Begin here', slug: 'begin-here', markdown: 'Welcome.' });
+  const { page_id } = made.body;
+  const viewer = await browserOf((await world.member(workspace.workspace_id, 'viewer')).user_id);
+  const choose = (page: string, by = me) => by.submit('/hostile/w/-/home', { page_id: page });
+  const homeOf = async (by = me) => {
+    const { status, headers } = await by.open('/hostile/w');
+    return status === 303 ? headers.get('location') : status;
+  };
+  assert.ok(
+    (await me.open('/hostile/w/begin-here')).body.includes(
+      `<button name="page_id" value="${page_id}">Begin the wiki with it`,
+    ),
+  );
+  assert.ok(!(await viewer.open('/hostile/w/begin-here')).body.includes('/-/home'));
+  assert.equal((await choose(page_id, viewer)).status, 403);
+  assert.equal(await homeOf(), 200);
+  assert.equal((await choose(page_id)).headers.get('location'), '/hostile/w');
+  assert.equal(await homeOf(), '/hostile/w/begin-here');
+  assert.equal(await homeOf(viewer), '/hostile/w/begin-here');
+  assert.match(
+    (await me.open('/hostile/w/-/overview')).body,
+    /This wiki begins with <a href="\/hostile\/w\/begin-here"/,
+  );
+  assert.ok(!(await viewer.open('/hostile/w/-/overview')).body.includes('Begin with this overview'));
+
+  await owner.patch(`${api}/pages/${page_id}`, { status: 'draft', base_revision: 1 });
+  assert.equal(await homeOf(viewer), 200, 'a draft is no home for who may not read it');
+  assert.equal(await homeOf(), '/hostile/w/begin-here');
+  await owner.send('DELETE', `${api}/pages/${page_id}`);
+  assert.equal(await homeOf(), 200, 'nor a page in the trash');
+  const { body: beside } = await owner.get(`/v1/workspaces/${workspace.workspace_id}/wikis`);
+  const other = beside.find(({ slug }: { slug: string }) => slug === 'other');
+  const far = await owner.post(`/v1/wikis/${other.wiki_id}/pages`, { title: 'Far', markdown: 'Far.' });
+  for (const page of [page_id, far.body.page_id, 'page_none']) {
+    const { status, body } = await owner.patch(`${api}/settings`, { home_page_id: page });
+    assert.deepEqual([status, body.error], [400, 'invalid_request'], page);
+  }
+  const changes = await world.db.query<{ after: object }>(
+    sql`select after from audit_events where type = 'wiki.settings_changed'`,
+  );
+  assert.deepEqual(changes, [{ after: { home_page_id: page_id } }], 'what was refused is no change');
+  await owner.post(`${api}/pages/${page_id}/restore`);
+  assert.equal(await homeOf(), '/hostile/w/begin-here', 'it comes back as what it was');
+  const rooted = await owner.patch(`${api}/settings`, { site_root: '/x/' });
+  assert.deepEqual(rooted.body, { site_root: '/x/', home_page_id: page_id }, 'what is not given stays');
+  await choose('');
+  assert.equal(await homeOf(), 200);
+  assert.deepEqual((await owner.get(`${api}/settings`)).body, { site_root: '/x/', home_page_id: null });
+  await owner.patch(`${api}/settings`, { site_root: null });
+  await owner.send('DELETE', `${api}/pages/${page_id}`);
 });
 
 test('a wiki begins with what one was writing and what was changed last, and a workspace with its wikis and members', async () => {

@@ -113,6 +113,26 @@ test('sessions, keys and the audit log are shown completely', async () => {
   await assertWhole(`${workspace}/-/audit?type=api_key.created`, (number) => `Program ${number}.`);
 });
 
+test('the members of a large workspace are shown completely, and may be given to in each part', async () => {
+  const people = numbers.map((number) => ({
+    user_id: newId('user'),
+    membership_id: newId('mem'),
+    email: `colleague-${number}@example.com`,
+  }));
+  const rows = sql`jsonb_to_recordset(${JSON.stringify(people)}::jsonb) p (user_id text, membership_id text, email text)`;
+  await world.db.query(
+    sql`insert into users (user_id, email, display_name) select p.user_id, p.email, p.email from ${rows}`,
+  );
+  await world.db.query(sql`
+    insert into memberships (membership_id, workspace_id, user_id, role)
+    select p.membership_id, ${owner.workspace_id}, p.user_id, 'member' from ${rows}`);
+  await assertWhole(`${workspace}/-/members`, (number) => `<strong>colleague-${number}@example.com</strong>`);
+  for await (const body of follow(`${workspace}/-/members`)) {
+    assert.equal(body.match(/<strong>colleague-/g)?.length, body.match(/<option value="mem_[^>]*>colleague-/g)?.length);
+    assert.match(body, /131 people/);
+  }
+});
+
 test("a cursor that the API refuses is refused with the API's error", async () => {
   const headers = { accept: 'text/html', cookie: `ibid=${session.browser_secret}` };
   for (const part of ['limit=0', 'limit=x', 'offset=-1']) {

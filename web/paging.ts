@@ -2,9 +2,8 @@ import type { Api } from './api.ts';
 import { type Content, html } from './html.ts';
 import type { Visit } from './visit.ts';
 
-/** A part of a list, with links to the others. */
-export interface ListPart<T> {
-  records: T[];
+/** Where the other parts of a list are. */
+interface OtherParts {
   isFirst: boolean;
   /** The address of the first part. */
   first: string;
@@ -12,17 +11,34 @@ export interface ListPart<T> {
   next: string;
 }
 
+/** A part of a list, with links to the others. */
+export interface ListPart<T> extends OtherParts {
+  records: T[];
+}
+
+type PartOptions = { name?: string; address?: string };
+
 /**
  * Reads the part of an API list that the visit's address names; without a parameter the first one, at `path`. The parameter
  * `name` contains the query of the API's own link to that part; a page with several lists gives each its own `name`.
  */
 export async function readPart<T>(
+  visit: Pick<Visit, 'api' | 'query' | 'path'>,
+  path: string,
+  options: PartOptions = {},
+): Promise<ListPart<T>> {
+  const { body: records, ...others } = await readBodyOfPart<T[]>(visit, path, options);
+  return { records, ...others };
+}
+
+/** The same, of an answer that has more than the list. */
+export async function readBodyOfPart<Body>(
   { api, query, path: visited }: Pick<Visit, 'api' | 'query' | 'path'>,
   path: string,
-  { name = 'part', address = visited } = {},
-): Promise<ListPart<T>> {
+  { name = 'part', address = visited }: PartOptions = {},
+): Promise<OtherParts & { body: Body }> {
   const asked = query.get(name) ?? '';
-  const { records, link } = await api.list<T>(asked === '' ? path : withQuery(path, asked));
+  const { body, link } = await api.part<Body>(asked === '' ? path : withQuery(path, asked));
   const next = nextQuery(link);
   const to = (part: string) => {
     const search = new URLSearchParams(query);
@@ -31,15 +47,15 @@ export async function readPart<T>(
     if (part !== '') search.set(name, part);
     return search.size === 0 ? address : `${address}?${search}`;
   };
-  return { records, isFirst: asked === '', first: to(''), next: next === '' ? '' : to(next) };
+  return { body, isFirst: asked === '', first: to(''), next: next === '' ? '' : to(next) };
 }
 
 /** The first records of a list, `most` at most. */
 export async function readUpTo<T>(api: Api, path: string, most: number): Promise<T[]> {
   const all: T[] = [];
   for (let at = path; ; ) {
-    const { records, link } = await api.list<T>(at);
-    all.push(...records);
+    const { body, link } = await api.part<T[]>(at);
+    all.push(...body);
     const next = nextQuery(link);
     if (next === '' || all.length >= most) return all.slice(0, most);
     at = withQuery(path, next);
@@ -48,7 +64,7 @@ export async function readUpTo<T>(api: Api, path: string, most: number): Promise
 
 /** Links to the next part and back to the first; they work without scripts. */
 export function partLinks(
-  { isFirst, first, next }: ListPart<unknown>,
+  { isFirst, first, next }: OtherParts,
   words: { first: string; next: string } = { first: 'Back to the beginning', next: 'More' },
 ): Content {
   if (isFirst && next === '') return false;

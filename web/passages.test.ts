@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
-import type { StalePage } from '../src/pages/schema.ts';
+import type { StalePage } from '../src/pages/gone/schema.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
@@ -11,6 +11,7 @@ import { pdfOf } from '../test/pdf.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { until } from '../test/until.ts';
 import { type Owner, openWorld } from '../test/world.ts';
+import { docxOf, wordParagraph } from '../test/zip.ts';
 import { piecesOfQuote } from './elements/pdf/find-quote.ts';
 
 const CORPORA = new URL('../../shared/corpora/documents/', import.meta.url);
@@ -170,8 +171,9 @@ test('an uploaded PDF becomes a page, and a sentence of it leads to its page in 
       () => at.inputValue(),
       (number) => number === '2',
     );
-    // The key goes down in the frame, and up where that is gone.
-    await page.keyboard.down('Escape');
+    // The key goes down in the frame, and up where that is gone. Chromium may never say that it went down: the frame that had it
+    // is gone before it has answered. What fails shows in the panel, which then stays.
+    void page.keyboard.down('Escape').catch(() => undefined);
     await panel.waitFor({ state: 'detached' });
     await page.keyboard.up('Escape');
     assert.equal(await page.locator('.passage-mark:focus').count(), 1, 'the focus returns to the mark');
@@ -368,13 +370,18 @@ test('every block of every document is shown beside its passage', async (t) => {
   assert.match(await read(`${root}/${pages[0].path}`), /<h2>Sources<\/h2><ul class="sources">\s*<li>/);
 });
 
-test('a passage of a text file is located by its lines', async () => {
+test('a passage of a text file is located by its lines, and one of a Word document by its paragraph', async () => {
   const owner = await world.owner();
-  await world.upload(owner, owner.wiki_id, { 'a.md': '---\ntitle: T\n---\n\n# Weaving\n\nWarp\nand weft.\n' });
+  const word = docxOf(`${wordParagraph('')}${wordParagraph('Of dyeing.')}`);
+  await world.upload(owner, owner.wiki_id, {
+    'a.md': '---\ntitle: T\n---\n\n# Weaving\n\nWarp\nand weft.\n',
+    'b.docx': word,
+  });
   const [root, read] = [await rootOf(owner), await reader(owner)];
   const text = await read(`${root}/a?sources`);
   assert.match(text, /<blockquote>Weaving<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, line 5</);
   assert.match(text, /<blockquote>Warp and weft\.<\/blockquote>[\s\S]*?<strong>a\.md<\/strong>, “Weaving”, lines 7–8</);
+  assert.match(await read(`${root}/b?sources`), /<strong>b\.docx<\/strong>, paragraph 2</);
 });
 
 test('a stale page names the source that has changed', async () => {

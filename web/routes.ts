@@ -3,11 +3,14 @@ import { diagramFrame } from './pages/diagram.ts';
 import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home } from './pages/home.ts';
+import { chooseHome } from './pages/homes/chosen-home.ts';
 import { changeStars } from './pages/homes/stars.ts';
-import { branchPages, rootPages, wikiHome } from './pages/homes/wiki-home.ts';
+import { branchPages, overview, rootPages, wikiHome } from './pages/homes/wiki-home.ts';
 import { workspace } from './pages/homes/workspace-home.ts';
 import { acceptInvitation, invitation } from './pages/invitation.ts';
 import { duplicatePage, movePage, orderPage, saveMove } from './pages/move-page.ts';
+import { operatorOverview, retryFailedJob } from './pages/operator/overview.ts';
+import { changeOperatedWorkspace, operatedWorkspace } from './pages/operator/workspace.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
 import { pdfFrame } from './pages/pdf.ts';
 import { readPage } from './pages/read-page.ts';
@@ -18,6 +21,7 @@ import { billing, changeBilling } from './pages/settings/billing.ts';
 import { changeOwnKeys, changeWorkspaceKeys, ownKeys, workspaceKeys } from './pages/settings/keys.ts';
 import { changeMembers, members } from './pages/settings/members.ts';
 import { changeProfile, profile } from './pages/settings/profile.ts';
+import { changeRetention, retention } from './pages/settings/retention.ts';
 import { usage } from './pages/settings/usage.ts';
 import { changeWidgets, widgets } from './pages/settings/widgets.ts';
 import { changeWikis, wikis } from './pages/settings/wikis.ts';
@@ -57,6 +61,8 @@ export const ROUTES: readonly WebRoute[] = [
   // reading
   workspace,
   wikiHome,
+  overview,
+  chooseHome,
   readPage,
   rootPages,
   branchPages,
@@ -113,9 +119,16 @@ export const ROUTES: readonly WebRoute[] = [
   changeBilling,
   usage,
   audit,
+  retention,
+  changeRetention,
   profile,
   changeProfile,
   ownKeys,
   changeOwnKeys,
   widgetFrame,
+  // operation
+  operatorOverview,
+  retryFailedJob,
+  operatedWorkspace,
+  changeOperatedWorkspace,
 ];

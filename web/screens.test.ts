@@ -5,15 +5,17 @@ import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, skip } from '../test/browser.ts';
 import { openBrowserFor, openContext } from '../test/browser-visitor.ts';
 import { signInLink } from '../test/signed-in.ts';
+import { openSlowLine, shiftsIn } from '../test/slow-line.ts';
 import { openWorld } from '../test/world.ts';
 import { styleguide } from './pages/styleguide.ts';
 import { ROUTES } from './routes.ts';
 
-/** The screens of a route that are looked at here, as addresses; `W` is the wiki, `O` its workspace, `E` a wiki without pages. */
+/** The screens of a route that are looked at here, as addresses; `W` is the wiki, `O` its workspace, `E` a wiki without pages, `A` its workspace as an operator sees it. */
 const SCREENS: Record<string, readonly string[]> = {
   '/invitations': ['/invitations'],
   '/:workspace': ['O'],
   '/:workspace/:wiki': ['W', 'E'],
+  '/:workspace/:wiki/-/overview': ['W/-/overview'],
   '/:workspace/:wiki/*': ['W/draft', 'W/archived', 'W/notes', 'W/notes?sources', 'W/nowhere', 'O/nowhere/page'],
   '/:workspace/:wiki/-/pages': ['W/-/pages', 'E/-/pages'],
   '/:workspace/:wiki/-/pages/*': ['W/-/pages/notes'],
@@ -41,9 +43,12 @@ const SCREENS: Record<string, readonly string[]> = {
   '/:workspace/-/widgets': ['O/-/widgets'],
   '/:workspace/-/usage': ['O/-/usage'],
   '/:workspace/-/audit': ['O/-/audit'],
+  '/:workspace/-/retention': ['O/-/retention'],
   '/:workspace/-/billing': ['O/-/billing'],
   '/me': ['/me'],
   '/me/keys': ['/me/keys'],
+  '/-/admin': ['/-/admin'],
+  '/-/admin/workspaces/:workspace_id': ['A'],
 };
 
 /** Screens that are looked at on the way of a user, with what has to be there before. */
@@ -72,9 +77,27 @@ test('each screen of the web application is looked at', () => {
   assert.deepEqual(paths.toSorted(), known.toSorted(), 'a new screen gets a line above');
 });
 
-test('each screen is accessible in light and dark, at each width, in both directions', { skip }, async (t) => {
-  const world = await openWorld({ STYLEGUIDE: 'on' });
-  const owner = await world.owner();
+/** Each screen is opened at one of these widths, and by `npm run test:shifts` at all of them. */
+const WIDTHS = [390, 768, 1_440] as const;
+const isWhole = process.env.EVERY_WIDTH === 'yes';
+
+/** As many tab stops may come before the text of a screen, whatever the tree has. */
+const STOPS_MAX = 10;
+
+/** The names of what can be reached by Tab before the heading of the text, in a page that has been loaded. */
+function stopsBeforeText(): string[] {
+  const text = document.querySelector('main h1, h1, main');
+  return [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')]
+    .filter((it) => it.tabIndex >= 0 && !it.matches(':disabled, [type=hidden]') && it.checkVisibility())
+    .filter((it) => text && it.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING && !it.contains(text))
+    .map((it) => (it.getAttribute('aria-label') || it.textContent || it.tagName).trim().slice(0, 30));
+}
+
+test('each screen stays where it is while it loads, and is accessible in light and dark, at each width, in both directions', {
+  skip,
+}, async (t) => {
+  const world = await openWorld({ STYLEGUIDE: 'on', OPERATORS: 'screens@example.com' });
+  const owner = await world.owner('screens@example.com');
   const { session, wikis } = (await owner.get('/v1/overview')).body;
   const [workspace] = session.organizations;
   const wiki = `/v1/wikis/${owner.wiki_id}`;
@@ -91,13 +114,23 @@ test('each screen is accessible in light and dark, at each width, in both direct
     W: `/${workspace.slug}/${wikis[0].slug}`,
     E: `/${workspace.slug}/${empty.slug}`,
     O: `/${workspace.slug}`,
+    A: `/-/admin/workspaces/${workspace.organization_id}`,
   };
-  const context = await openBrowserFor(world, owner.user_id);
+  const line = await openSlowLine(world.address);
+  // A script writes the times again, in the time zone.
+  const context = await openBrowserFor(world, owner.user_id, { timezoneId: 'Asia/Tokyo' });
   const { page, complaints } = await openWatched(context);
+  let opened = 0;
   const look = async (at: Page, address: string) => {
-    const path = address.replace(/^[WEO](?=\/|$)/, (place) => places[place] ?? '');
-    await at.goto(world.address + path);
+    const path = address.replace(/^[WEOA](?=\/|$)/, (place) => places[place] ?? '');
+    for (const width of isWhole ? WIDTHS : [WIDTHS[opened++ % WIDTHS.length] ?? 390])
+      assert.deepEqual(await shiftsIn(at, line + path, width), [], `${address} at ${width} px`);
     assert.equal(new URL(at.url()).pathname, path.replace(/\?.*/, ''), 'it leads to no other screen');
+    const stops = await at.evaluate(stopsBeforeText);
+    assert.ok(
+      stops.length <= STOPS_MAX,
+      `${address} has ${stops.length} tab stops before its text: ${stops.join(', ')}`,
+    );
     await assertAccessible(at, address);
   };
 
@@ -111,11 +144,13 @@ test('each screen is accessible in light and dark, at each width, in both direct
     const stranger = await (await openContext(await launchBrowser())).newPage();
     await look(stranger, `/sign-in?token=${await signInLink(world, owner.user_id)}`);
     await look(stranger, '/sign-in');
+    await stranger.goto(`${world.address}/sign-in`);
     await stranger.getByLabel('E-mail').fill('ada@example.com');
     await stranger.keyboard.press('Enter');
     await stranger.getByRole('heading', { name: 'Check your mail' }).waitFor();
     await assertAccessible(stranger, 'check your mail');
     await look(stranger, '/sign-in?token=worn');
+    await stranger.goto(`${world.address}/sign-in?token=worn`);
     await stranger.getByRole('button', { name: 'Sign in' }).click();
     await stranger.getByRole('alert').waitFor();
     await assertAccessible(stranger, 'a link that was used');

@@ -1,5 +1,7 @@
-import type { Problem } from './api.ts';
+import { Problem, problemForForm } from './api.ts';
+import { readFormWithFile } from './form-file.ts';
 import { type Content, type Html, html } from './html.ts';
+import type { Visit, WebResponse, WebRoute } from './visit.ts';
 
 const ADVICE: Record<string, string> = {
   forbidden: 'Ask an owner or an admin of the workspace.',
@@ -9,6 +11,7 @@ const ADVICE: Record<string, string> = {
   invitation_pending: 'You can send it again from the list below.',
   email_unavailable: 'Nothing was changed. Try again in a few minutes.',
   not_found: 'It may have been changed in the meantime: this page shows the current state.',
+  legal_hold: 'The page “Retention” of the settings says why.',
   conflict: 'It may have been changed in the meantime: this page shows the current state.',
   preview_changed: 'Nothing was charged: look at the new preview.',
   payment_declined: 'The payment method is changed at “Payment methods and invoices”.',
@@ -34,4 +37,61 @@ export function hiddenFields(fields: Record<string, string>): Html {
 /** Folds a dangerous button away, with an explanation beside it, so that it is not pressed by mistake. */
 export function disclosure(name: Content, what: Content, button: Content): Html {
   return html`<details class="guarded"><summary>${name}</summary><div><p>${what}</p>${button}</div></details>`;
+}
+
+/** What a form does. Returns the key of a flash message, or a response of its own. Errors: Problem, shown above the page. */
+export type Action<Context> = (visit: Visit, context: Context) => Promise<string | WebResponse>;
+
+export interface FormPage<Context> {
+  path: string;
+  /** Shown after an action that returned the key. */
+  flashMessages: Record<string, string>;
+  actions: Record<string, Action<Context>>;
+  main(visit: Visit, context: Context): Promise<Content>;
+}
+
+/** How pages of a kind begin, and what is around them. */
+interface Frame<Context> {
+  /** Errors: Problem for who may not see the page. */
+  load(visit: Visit): Promise<Context>;
+  render(visit: Visit, context: Context, main: Content): Html;
+}
+
+/** The routes of a page with forms that lead back to it. The field `do` of a form names the action. */
+export function formPage<Context>(
+  page: FormPage<Context>,
+  { load, render }: Frame<Context>,
+): [read: WebRoute, write: WebRoute] {
+  const shown = async (visit: Visit, context: Context, note: Content, status = 200): Promise<WebResponse> => ({
+    status,
+    page: render(visit, context, html`${note}${await page.main(visit, context)}`),
+  });
+  const read = async (visit: Visit): Promise<WebResponse> => {
+    const message = ownEntry(page.flashMessages, visit.query.get('flash'));
+    const note = message !== undefined && html`<div class="note good" role="status"><p>${message}</p></div>`;
+    return shown(visit, await load(visit), note);
+  };
+  const write = async (posted: Visit): Promise<WebResponse> => {
+    const context = await load(posted);
+    const hasFile = posted.request.headers['content-type']?.startsWith('multipart/') === true;
+    const visit = hasFile ? { ...posted, ...(await readFormWithFile(posted.request)) } : posted;
+    const action = ownEntry(page.actions, visit.form.get('do'));
+    if (!action) throw new Problem(400, { message: 'The form is incomplete.', request_id: visit.request.id });
+    try {
+      const result = await action(visit, context);
+      return typeof result === 'string' ? { redirect: `${visit.path}?flash=${result}` } : result;
+    } catch (error) {
+      const problem = problemForForm(error);
+      return shown(visit, context, problemWithAdvice(problem), problem.status);
+    }
+  };
+  return [
+    { method: 'GET', path: page.path, handle: read },
+    { method: 'POST', path: page.path, handle: write },
+  ];
+}
+
+/** An own property: names come from requests, and every object inherits `constructor`. */
+function ownEntry<T>(entries: Record<string, T>, name: string | null): T | undefined {
+  return name !== null && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }

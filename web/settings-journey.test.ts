@@ -10,6 +10,7 @@ import { sql } from '../src/db/sql.ts';
 import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
 import { startMailServer } from '../test/mail-server.ts';
+import { png } from '../test/pictures.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld, type World } from '../test/world.ts';
 
@@ -72,6 +73,19 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await ada.getByLabel('You and your wikis').click();
     await ada.getByRole('link', { name: 'Settings of ada' }).click();
     await assertAccessible(ada, 'members');
+    await ada.goto(`${world.address}/me`);
+    // A photo of a camera, which the page makes small before it is sent.
+    await ada
+      .getByLabel('Picture', { exact: false })
+      .and(ada.locator('input[type=file]'))
+      .setInputFiles({ name: 'photo.png', mimeType: 'image/png', buffer: png({ width: 2_000, height: 1_000 }) });
+    await ada.getByRole('button', { name: 'Save the picture' }).click();
+    await ada.getByText('Your picture is changed.').waitFor();
+    const face = ada.locator('.own-picture img.face');
+    assert.equal(await face.evaluate((it: HTMLImageElement) => it.decode().then(() => it.naturalWidth)), 512);
+    await assertAccessible(ada, 'the profile');
+    await ada.goto(settings('members'));
+    await ada.locator('.people img.face').waitFor();
     await ada.getByLabel('E-mail').fill('grace@example.com');
     // By keyboard.
     const role = ada.getByRole('form', { name: 'Invite a member' }).getByRole('combobox');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ROLES } from '../src/access/roles.ts';
 import { sql } from '../src/db/sql.ts';
+import { png } from '../test/pictures.ts';
 import { limit } from '../test/quotas.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Answer, openWorld } from '../test/world.ts';
@@ -23,6 +24,13 @@ async function browserOf(user_id: string) {
   return {
     open: (path: string) => visit('GET', path),
     submit: (path: string, fields: Record<string, string> | [string, string][]) => visit('POST', path, fields),
+    /** Posts a form with a file, from a page of this site unless stated. */
+    send: (path: string, fields: Record<string, string | Blob>, site = 'same-origin'): Promise<Answer> => {
+      const body = new FormData();
+      for (const [name, value] of Object.entries(fields)) body.append(name, value);
+      const headers = { accept: 'text/html', cookie, 'sec-fetch-site': site };
+      return world.anonymous.send('POST', path, { headers, redirect: 'manual', body });
+    },
   };
 }
 
@@ -34,6 +42,14 @@ const api = `/v1/workspaces/${owner.workspace_id}`;
 
 await world.member(owner.workspace_id, 'viewer');
 
+test('a service without operators has no page for them', async () => {
+  const visits = [await me.open('/-/admin'), await me.submit('/-/admin', { do: 'retry', job_id: 'x' })];
+  assert.deepEqual(
+    visits.map(({ status }) => status),
+    [404, 404],
+  );
+});
+
 const SECTIONS = {
   members: 'members:read',
   keys: 'developers:manage',
@@ -41,6 +57,7 @@ const SECTIONS = {
   billing: 'billing:manage',
   usage: 'members:read',
   audit: 'enterprise:manage',
+  retention: 'enterprise:manage',
 };
 
 for (const { slug: role, permissions } of ROLES) {
@@ -178,6 +195,54 @@ test('a user changes their name, sets a password and signs out everywhere', asyn
   assert.equal((await world.as(signedIn.body.access_token).get('/v1/me')).status, 401);
 });
 
+test('a user sets and removes a picture in a form without scripts, and members see it', async () => {
+  const person = await world.owner('pictured@example.com');
+  const colleague = await browserOf((await world.member(person.workspace_id, 'member')).user_id);
+  const browser = await browserOf(person.user_id);
+  const file = (bytes: Buffer | string, name = 'me.png') =>
+    new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], name, { type: 'image/png' });
+  const sendPicture = (picture: File, site?: string) => browser.send('/me', { do: 'picture', picture }, site);
+  const set = await sendPicture(file(png()));
+  assert.equal(set.headers.get('location'), '/me?flash=pictured', set.body);
+  const { avatar_url } = (await person.get('/v1/me')).body;
+  const image = `<img class="face `;
+  const shows = (body: string) => body.includes(image) && body.includes(`src="${new URL(avatar_url).pathname}"`);
+  assert.ok(shows((await browser.open('/me?flash=pictured')).body));
+  assert.match((await browser.open('/me?flash=pictured')).body, /Your picture is changed/);
+  assert.ok(shows((await colleague.open('/pictured/-/members')).body));
+
+  for (const [wrong, words] of [
+    [file('<!doctype html><script>alert(1)</script>'), /These bytes are no picture/],
+    [file(''), /These bytes are no picture/],
+    [file(png({ width: 4_000, height: 3_000 })), /may have 1024 on each side/],
+    [file(Buffer.alloc(2 ** 21 + 2 ** 20)), /at most 1 MiB/],
+  ] as const) {
+    const refused = await sendPicture(wrong);
+    assert.ok(refused.status >= 400 && refused.status < 500, String(refused.status));
+    assert.match(refused.body, /role="alert"/);
+    assert.match(refused.body, words);
+    assert.ok(shows(refused.body), 'the picture before is still shown');
+  }
+  assert.equal((await sendPicture(file(png()), 'cross-site')).status, 403);
+  const broken = await world.anonymous.send('POST', '/me', {
+    headers: {
+      accept: 'text/html',
+      'content-type': 'multipart/form-data; boundary=x',
+      'sec-fetch-site': 'same-origin',
+    },
+    redirect: 'manual',
+    body: '--x',
+  });
+  assert.equal(broken.headers.get('location'), '/sign-in?next=%2Fme', 'a stranger’s form is not read');
+  const unread = await browser.send('/me', {});
+  assert.equal(unread.status, 400);
+
+  assert.equal((await browser.submit('/me', { do: 'unpicture' })).headers.get('location'), '/me?flash=unpictured');
+  const { body } = await browser.open('/me');
+  assert.ok(!body.includes(image) && !body.includes('value="unpicture"'));
+  assert.match(body, /<span class="face large" aria-hidden="true">/);
+});
+
 test('the audit log is filtered and paged', async () => {
   for (let i = 0; i < 51; i += 1) await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title: `Handbook ${i}` });
   const first = await me.open(`/${slug}/-/audit?type=wiki.renamed`);
@@ -217,11 +282,19 @@ test('no settings page renders user text as markup', async () => {
   await world.db.query(sql`update users set display_name = ${HOSTILE} where user_id = ${owner.user_id}`);
   await world.db.query(sql`update workspaces set name = ${HOSTILE} where workspace_id = ${owner.workspace_id}`);
   await owner.post(`${api}/api-keys`, { name: HOSTILE });
+  assert.equal((await me.submit(`/${slug}/-/retention`, { do: 'hold', reason: HOSTILE })).status, 303);
   await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title: HOSTILE });
   const query = encodeURIComponent(HOSTILE);
-  const paths = ['members', 'keys', 'widgets', 'billing', 'audit', `audit?type=${query}`, `members?flash=${query}`].map(
-    (it) => `/${slug}/-/${it}`,
-  );
+  const paths = [
+    'members',
+    'keys',
+    'widgets',
+    'billing',
+    'audit',
+    'retention',
+    `audit?type=${query}`,
+    `members?flash=${query}`,
+  ].map((it) => `/${slug}/-/${it}`);
   for (const path of [...paths, '/me', '/me/keys']) {
     const { status, body, headers } = await me.open(path);
     assert.equal(status, 200, path);
@@ -265,4 +338,56 @@ test('the usage of a workspace is shown beside its limits, in words as well as i
   assert.equal(refused.status, 409);
   assert.match(refused.body, /The workspace may have 1 wikis, and this would make 2/);
   await limit(world.db, workspace_id, { wikis: 'plan', pages: 'plan' });
+});
+
+test('the times of retention and a legal hold are set in words, and an admin is told who can set a hold', async () => {
+  const other = await world.owner();
+  const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
+  const path = `/${its}/-/retention`;
+  const theirs = await browserOf(other.user_id);
+  const times = { do: 'change', trash_days: '14', revision_days: '', audit_days: '' };
+  assert.equal((await theirs.submit(path, times)).headers.get('location'), `${path}?flash=changed`);
+  const shown = (await theirs.open(`${path}?flash=changed`)).body;
+  assert.match(shown, /Nothing is deleted by them before tomorrow/);
+  assert.match(shown, /name="trash_days" min="7" max="3650" value="14"/);
+  assert.match(shown, /Nothing is deleted before <time/);
+  for (const days of ['6', 'soon', '1e3']) {
+    const refused = await theirs.submit(path, { ...times, trash_days: days });
+    assert.equal(refused.status, days === '6' ? 400 : 422, days);
+    assert.ok(refused.body.includes(`name="trash_days" min="7" max="3650" value="${days}"`), 'the input is kept');
+  }
+  const admin = await browserOf((await world.member(other.workspace_id, 'admin')).user_id);
+  assert.match((await admin.open(path)).body, /An owner can set one/);
+  assert.equal((await admin.submit(path, { do: 'hold', reason: 'x' })).status, 403);
+  assert.equal((await theirs.submit(path, { do: 'hold', reason: 'A case' })).status, 303);
+  const held = (await admin.open(path)).body;
+  assert.match(
+    held,
+    /Under a legal hold nothing is deleted[\s\S]*Set <time[\s\S]*: A case<\/p>[\s\S]*An owner can lift it/,
+  );
+  const refused = await theirs.submit(`/${its}/-/wikis`, { do: 'delete', wiki_id: other.wiki_id });
+  assert.equal(refused.status, 409);
+  assert.match(refused.body, /under a legal hold[\s\S]*The page “Retention” of the settings says why/);
+  assert.equal((await theirs.submit(path, { do: 'lift', reason: 'Settled' })).status, 303);
+  assert.match((await theirs.open(path)).body, /Set a legal hold/);
+});
+
+test('the history of a page has all revisions that are left, the newest first, in parts', async () => {
+  const other = await world.owner();
+  const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
+  const theirs = await browserOf(other.user_id);
+  const { body: page } = await other.post(`/v1/wikis/${other.wiki_id}/pages`, { title: 'Long', markdown: 'Text.' });
+  await world.db.query(sql`
+    insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
+    select wiki_id, page_id, n, title, markdown, html, outline, created_by from revisions, generate_series(40, 100) n
+    where page_id = ${page.page_id} and revision = 1`);
+  await world.db.query(sql`update pages set revision = 100 where page_id = ${page.page_id}`);
+  const numbers = (html: string) => [...html.matchAll(/\?revision=(\d+)"/g)].map(([, number]) => Number(number));
+  const newest = (await theirs.open(`/${its}/main/-/history/${page.path}`)).body;
+  assert.deepEqual(
+    numbers(newest),
+    Array.from({ length: 50 }, (_, i) => 100 - i),
+  );
+  const older = /rel="next" href="([^"]+)">Older/.exec(newest)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  assert.deepEqual(numbers((await theirs.open(older)).body), [50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 1]);
 });

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { OperatorConsole } from '../src/operator/schema.ts';
 import type { Api } from './api.ts';
 import type { Html } from './html.ts';
 
@@ -14,6 +15,8 @@ export interface Visit {
   query: URLSearchParams;
   /** The fields of a posted form; empty for a GET. */
   form: URLSearchParams;
+  /** The file of a form that has one. */
+  file?: Buffer;
   theme: Theme;
   /** Only what differs from the page that is shown is asked for: see elements/navigation. */
   isFragment: boolean;
@@ -24,6 +27,8 @@ export interface Visit {
   publicUrl: string;
   /** The name of the session cookie. */
   sessionCookie: string;
+  /** undefined where the configuration names no operators. */
+  operatorConsole: OperatorConsole | undefined;
 }
 
 export interface AssetUrls {

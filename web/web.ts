@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../src/core/errors.ts';
 import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser-cookie.ts';
 import { toApiError } from '../src/http/to-api-error.ts';
+import type { OperatorConsole } from '../src/operator/schema.ts';
 import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { compressed } from './compressed.ts';
@@ -19,6 +20,8 @@ export interface WebOptions {
   formBytes: number;
   /** Whether there is a page with every component. */
   styleguide: boolean;
+  /** What the operator's page shows and does; undefined where there are no operators. */
+  operatorConsole: OperatorConsole | undefined;
 }
 
 /** Frames of other services in pages. */
@@ -128,7 +131,12 @@ async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {
   }
 }
 
-function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions, request: FastifyRequest): Visit {
+function visitOf(
+  app: FastifyInstance,
+  assets: Assets,
+  { publicUrl, operatorConsole }: WebOptions,
+  request: FastifyRequest,
+): Visit {
   const queryStart = request.url.indexOf('?');
   const theme = cookieOf(request.raw, 'theme');
   const query = new URLSearchParams(queryStart < 0 ? '' : request.url.slice(queryStart + 1));
@@ -148,6 +156,7 @@ function visitOf(app: FastifyInstance, assets: Assets, { publicUrl }: WebOptions
     assets,
     publicUrl,
     sessionCookie: browserCookieName(publicUrl),
+    operatorConsole,
   };
 }
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -12,12 +10,15 @@ import { sql } from '../src/db/sql.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
 import { startMailServer } from '../test/mail-server.ts';
+import { png } from '../test/pictures.ts';
 import { signedInClient } from '../test/signed-in.ts';
+import { until } from '../test/until.ts';
+import { openWidgetSite } from '../test/widget-site.ts';
 import { type Owner, openWorld } from '../test/world.ts';
 
 const mail = await startMailServer();
 after(() => mail.stop());
-const world = await openWorld({ SMTP_URL: mail.url, MAIL_FROM: 'wiki@example.com' });
+const world = await openWorld({ SMTP_URL: mail.url, MAIL_FROM: 'wiki@example.com', REQUEST_LOG_SIZE: '100' });
 
 const SHARED_MAX = 12 * 1024;
 const WIDGET_MAX = 20 * 1024;
@@ -73,25 +74,6 @@ test('each catalogue has every message with the same placeholders, and roles are
   }
 });
 
-/** The example of the documentation, as it is, as a process of its own: a site at another origin with a policy of its own. */
-async function openSite(email: string) {
-  const owner = await world.owner(email);
-  const { tokens } = await signedInClient(world, owner.user_id);
-  const server = fileURLToPath(new URL('../docs/examples/widgets/server.js', import.meta.url));
-  const env = {
-    ...process.env,
-    IBID_URL: world.address,
-    IBID_WORKSPACE: owner.workspace_id,
-    IBID_TOKEN: tokens.access_token,
-    PORT: '0',
-  };
-  const site = spawn(process.execPath, [server], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  after(() => site.kill());
-  const [origin] = await once(createInterface(site.stdout), 'line');
-  await owner.patch(`/v1/workspaces/${owner.workspace_id}/widget-origins`, { widget_origins: [origin] });
-  return { owner, origin: String(origin) };
-}
-
 /** A site with the example for React, bundled as such sites are, and a server that gives tokens; answers its origin. */
 async function openReactSite(owner: Owner): Promise<string> {
   const { outputFiles } = await build({
@@ -130,7 +112,7 @@ async function confirm(page: Page, action: string): Promise<void> {
 }
 
 test('the widgets manage a workspace from a page of another site with a strict policy', { skip }, async (t) => {
-  const { owner, origin } = await openSite('ada@example.com');
+  const { owner, origin } = await openWidgetSite(world, 'ada@example.com');
   const member = await world.member(owner.workspace_id, 'member');
   await world.db.query(sql`update users set display_name = 'Grace' where user_id = ${member.user_id}`);
   const elsewhere = await signedInClient(world, owner.user_id);
@@ -215,10 +197,20 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await developers.getByLabel('Name of the key').fill('Nightly import');
     await developers.getByRole('button', { name: 'Create key' }).click();
     const secret = await developers.locator('.secret code').innerText();
-    assert.equal((await world.as(secret).get('/v1/workspaces')).status, 200);
+    const called = await world.as(secret).get('/v1/workspaces');
+    assert.equal(called.status, 200);
     await assertAccessible(page, 'a new key');
     await developers.getByRole('button', { name: 'I have kept it' }).click();
     assert.equal(await developers.getByText(secret).count(), 0);
+    await developers.getByText('Last API calls').focus();
+    await page.keyboard.press('Enter');
+    const call = developers.getByRole('listitem').filter({ hasText: String(called.headers.get('x-request-id')) });
+    await until('the call with the new key is shown', async () => {
+      await developers.getByRole('button', { name: 'Refresh' }).press('Enter');
+      return (await call.count()) === 1;
+    });
+    assert.match(await call.innerText(), /GET \/v1\/workspaces\s+200[\s\S]*Nightly import/);
+    await assertAccessible(page, 'the last calls');
     await developers.getByRole('button', { name: 'Revoke Nightly import' }).click();
     await confirm(page, 'Revoke');
     await developers.getByText('The key is revoked.').waitFor();
@@ -234,6 +226,24 @@ test('the widgets manage a workspace from a page of another site with a strict p
     await page.getByRole('button', { name: 'Save name' }).click();
     await page.getByRole('status').getByText('Changed: profile').waitFor();
     await page.close();
+  });
+
+  await t.test('a user sets a picture, which the browser makes small before, and removes it', async () => {
+    const picture = { name: 'photo.png', mimeType: 'image/png', buffer: png({ width: 1_500, height: 900 }) };
+    await profile.getByLabel('Picture').setInputFiles(picture);
+    const face = profile.locator('img.face');
+    await face.waitFor();
+    const sizes = await face.evaluate(async (it: HTMLImageElement) => {
+      await it.decode();
+      return [it.naturalWidth, it.naturalHeight];
+    });
+    assert.deepEqual(sizes, [512, 307]);
+    await profile.getByLabel('Picture').setInputFiles({ ...picture, buffer: Buffer.from('<script>') });
+    await profile.getByText('Choose a PNG, JPEG, WebP or GIF picture.').waitFor();
+    assert.match(String(complaints.pop()), /avatar was answered 415$/);
+    await profile.getByRole('button', { name: 'Remove picture' }).click();
+    await profile.locator('span.face').waitFor();
+    assert.equal((await owner.get('/v1/me')).body.avatar_url, '');
   });
 
   await t.test('a user changes name and time zone, ends a session, and reads Arabic from right to left', async () => {
@@ -305,7 +315,7 @@ test('the widgets manage a workspace from a page of another site with a strict p
 });
 
 test('the main ways work in Firefox', { skip: skipFirefox }, async () => {
-  const { owner, origin } = await openSite('firefox@example.com');
+  const { owner, origin } = await openWidgetSite(world, 'firefox@example.com');
   const page = await (await launchBrowser(launchFirefox)).newPage();
   page.setDefaultTimeout(PAGE_TIMEOUT_MS);
   await page.goto(origin);

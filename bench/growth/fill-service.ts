@@ -1,5 +1,4 @@
-import { Client } from 'pg';
-import { runningPostgres } from '../../src/db/postgres/running.ts';
+import { Client, type ClientConfig } from 'pg';
 import { generatePages } from '../corpus.ts';
 import { PAGE_OF_ANOTHER } from './requests.ts';
 
@@ -127,9 +126,7 @@ const AUDIT = `
   from generate_series(1, $2::int) n`;
 
 /** Fills a service by SQL, in a transaction for each kind of record, and lets PostgreSQL see what it has. */
-export async function fillService(dataDir: string, size: Size, filled: Filled): Promise<void> {
-  const connection = runningPostgres(dataDir);
-  if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
+export async function fillService(connection: ClientConfig, size: Size, filled: Filled): Promise<void> {
   const database = new Client({ ...connection, options: '-c work_mem=256MB' });
   await database.connect();
   const { workspace_id, wiki_id, user_id } = filled;

@@ -32,6 +32,7 @@ const get =
     send(to, 'GET', path(to), undefined, headers);
 const wiki = ({ wiki_id }: Grown) => `/v1/wikis/${wiki_id}`;
 const workspace = ({ workspace_id }: Grown) => `/v1/workspaces/${workspace_id}`;
+const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
 /** One of the first 900 pages, which every service has. */
 const somePage = () => `page_${2 + ((count++ * 7) % 900)}`;
 
@@ -64,7 +65,14 @@ export const READS: Record<string, Measured> = {
   overview: get(() => '/v1/overview'),
   workspaces: get(() => '/v1/workspaces'),
   'members, all': get((to) => `${workspace(to)}/members`),
+  'members, first 50': get((to) => `${workspace(to)}/members?limit=50`),
+  'a member by user': get((to) => `${workspace(to)}/members?user_id=user_member5`),
   'audit, first 50': get((to) => `${workspace(to)}/audit-events`),
+  // Between the first record and the time of the fill.
+  'audit, an hour long ago': get(
+    (to) => `${workspace(to)}/audit-events?after=2020-01-01T00:00:00Z&before=2020-01-01T01:00:00Z`,
+  ),
+  'audit, the last hour': get((to) => `${workspace(to)}/audit-events?after=${hourAgo}`),
   'audit, a type that is not there': get((to) => `${workspace(to)}/audit-events?type=none.none`),
   'audit, a user who is not there': get((to) => `${workspace(to)}/audit-events?actor_id=user_none`),
 };

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { MISBEHAVIOURS, type Offender } from './misbehaviours.ts';
 
 /** Misbehaves as it is told, in a process of its own, until it is told to stop; then tells how it was answered. */
@@ -46,6 +47,23 @@ function begin({ name, address, token, workspace_id, wiki_id }: Extract<Order, {
         answer.on('error', () => undefined).resume();
       });
       stream.on('error', () => count(0)).end();
+    },
+    openSlowly(method, path, leaves = false) {
+      const { hostname, port } = new URL(address);
+      const open = () => {
+        const socket = connect(Number(port), hostname);
+        const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+        socket.write(`${head}Content-Length: 1000\r\n\r\n{`);
+        const sending = setInterval(() => (leaves ? socket.destroy() : socket.write(' ')), 1_000);
+        socket.on('data', (answer) => count(Number(String(answer).split(' ')[1])));
+        socket.on('error', () => undefined);
+        socket.once('close', () => {
+          clearInterval(sending);
+          if (!over) count(0);
+          if (!over) open();
+        });
+      };
+      open();
     },
   };
   const misbehaviour = MISBEHAVIOURS.find((one) => one.name === name);

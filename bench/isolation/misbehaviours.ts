@@ -16,6 +16,11 @@ export interface Offender {
   ): Promise<Answer | undefined>;
   /** Opens a stream of events that stays open; `token`: with another key. */
   openStream(path: string, token?: string): void;
+  /**
+   * Opens a connection and sends a request a byte a second. With `leaves` it closes the connection before the request is
+   * complete, and opens the next one; the end of each connection counts as a request without an answer.
+   */
+  openSlowly(method: string, path: string, leaves?: boolean): void;
 }
 
 interface Answer {
@@ -193,6 +198,13 @@ export const MISBEHAVIOURS: readonly Misbehaviour[] = [
     pages: 1,
     run: (it) =>
       lanes(20, it, (_, turn) => it.send('GET', `${wiki(it)}/pages?limit=500&offset=${90_000 + (turn % 10) * 500}`)),
+  },
+  {
+    name: '1,000 slow or leaving clients',
+    async run(it) {
+      for (let i = 0; i < 1_000 && !it.isOver(); i += 1) it.openSlowly('PATCH', wiki(it), i % 2 === 1);
+      while (!it.isOver()) await delay(100);
+    },
   },
   { name: 'tree of all pages', pages: 1, run: (it) => lanes(10, it, () => it.send('GET', `${wiki(it)}/tree`)) },
   {

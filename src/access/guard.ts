@@ -67,6 +67,8 @@ interface GuardContext {
   params: Record<string, string>;
   /** The business event of a writing endpoint: each write leaves an audit record of it in the same statement. */
   event: EventType | undefined;
+  /** The request only reads, so a replica may answer it. */
+  onlyReads: boolean;
   /** Refused with 402 while the workspace is read-only because of an unpaid invoice. */
   needsPayment: boolean;
   request_id: string;
@@ -98,7 +100,7 @@ export function guard(context: GuardContext): AuthorizedDb {
         <T>(statement: Sql) => answering.write((query) => query<T>(statement), isFound),
         skipRecordUse,
       )
-    : statements(db.query, db.write, useRecorder(context, composer.ctes));
+    : statements(context.onlyReads ? db.read : db.query, db.write, useRecorder(context, composer.ctes));
 
   return {
     ...top,
@@ -233,8 +235,9 @@ export async function requireCaller(db: ServiceDb, credential: Credential): Prom
   return caller;
 }
 
+/** Rows refer to the workspace, such as a job that another transaction enqueues meanwhile: they wait for nothing. */
 const WORKSPACE_LOCK = raw(
-  'select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for update of w',
+  'select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for no key update of w',
 );
 
 const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {

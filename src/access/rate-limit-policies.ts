@@ -28,25 +28,26 @@ export interface Rates extends Record<Policy, Rate> {
 /** The fields of an endpoint that decide which limits apply. */
 export interface RateLimited {
   access: Access;
-  /** A rate limit in addition to the general one. */
-  limit?: 'search' | 'uploads' | 'invitations';
+  /** A rate limit in addition to the general one; `files`: none, where no credential is needed, for what pages show. */
+  limit?: 'search' | 'uploads' | 'invitations' | 'files';
 }
 
-export const GENERAL: readonly Policy[] = ['general'];
-export const AUTH: readonly Policy[] = ['auth'];
+export const GENERAL: readonly RequestPolicy[] = ['general'];
+const AUTH: readonly Policy[] = ['auth'];
 const POLICIES_OF_LIMIT = {
   search: ['general', 'search'],
   uploads: ['general', 'uploads'],
   invitations: ['general', 'invitations'],
+  files: ['general'],
 } as const satisfies Record<string, readonly Policy[]>;
 
 /** The policies that apply to a request of this endpoint. */
 export function policiesOf(endpoint: RateLimited): readonly Policy[] {
-  if (isAnonymous(endpoint)) return AUTH;
+  if (isAnonymous(endpoint) && endpoint.limit !== 'files') return AUTH;
   return endpoint.limit ? POLICIES_OF_LIMIT[endpoint.limit] : GENERAL;
 }
 
-/** Whether the endpoint is called without a credential, to sign in. */
+/** Whether the endpoint is called without a credential, mostly to sign in. */
 export function isAnonymous({ access }: Pick<RateLimited, 'access'>): boolean {
   return access.on === 'anyone';
 }

@@ -8,7 +8,6 @@ import { KnownCredentials } from './known-credentials.ts';
 import type { RateLimitBucket } from './rate-limit-buckets.ts';
 import { type Headers, headersOf, tightest } from './rate-limit-headers.ts';
 import {
-  AUTH,
   countsRequests,
   GENERAL,
   type Policy,
@@ -23,7 +22,7 @@ export interface RateLimits {
   /** Counts a request to an unknown route or method, which gets the same answer with and without a credential. */
   limitUnmatched(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Counts a request of an endpoint that needs no credential. */
-  limitAnonymous(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  limitAnonymous(request: FastifyRequest, reply: FastifyReply, endpoint: RateLimited): Promise<void>;
   /**
    * Runs before the credential is read. A token that was not accepted here recently counts by address until it is
    * accepted, which bounds guessing; known credentials behind the same address are not affected.
@@ -82,7 +81,11 @@ export function openRateLimits(options: {
         ...subjects.owner('general', owner),
       ]);
     },
-    limitAnonymous: (request, reply) => take(headers, reply, AUTH, [[subjects.network('auth', request)]]),
+    limitAnonymous(request, reply, endpoint) {
+      const policies = policiesOf(endpoint);
+      const isSigningIn = policies.includes('auth');
+      return take(headers, reply, policies, [[subjects.network(isSigningIn ? 'auth' : 'general', request)]]);
+    },
     async limitToken(request, reply, token) {
       if (token === undefined) return takeIfPossible(headers, reply, [subjects.network('general', request)]);
       const digest = digestOf(token).toString('base64');

@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { isUnspaced, tokenize } from './tokenize.ts';
+import { isUnspaced, tokenGroups, tokenize } from './tokenize.ts';
 
 /**
  * The version of everything that decides the terms of a document and their impacts. A change of it adds 1, and a migration
@@ -106,14 +106,16 @@ function addressesIn(html: string): string[] {
 export function indexBody(text: string): IndexedText {
   const counts = new Map<string, number>();
   const words = new Set<string>();
-  for (const { word, term, isStopWord, extra } of tokenize(text.slice(0, MAX_INDEXED_CHARACTERS))) {
-    for (const one of extra) {
-      addCount(counts, one.term, BESIDE);
-      if (one.kind === 'joined') addWord(words, one.word);
+  for (const tokens of tokenGroups(text.slice(0, MAX_INDEXED_CHARACTERS))) {
+    for (const { word, term, isStopWord, extra } of tokens) {
+      for (const one of extra) {
+        addCount(counts, one.term, BESIDE);
+        if (one.kind === 'joined') addWord(words, one.word);
+      }
+      if (isStopWord) continue;
+      addCount(counts, term, 1);
+      addWord(words, word);
     }
-    if (isStopWord) continue;
-    addCount(counts, term, 1);
-    addWord(words, word);
   }
   return { terms: writeCounts(counts), vocabulary: writeWords(words) };
 }

@@ -62,22 +62,35 @@ const NO_EXTRA: readonly ExtraTerm[] = [];
 
 /** The tokens of a text, in order. Pages, sources and queries all use this function. */
 export function* tokenize(text: string): Generator<Token> {
+  for (const tokens of tokenGroups(text)) yield* tokens;
+}
+
+/** The same in groups of words without space between them. */
+export function* tokenGroups(text: string): Generator<readonly Token[]> {
   /** Words without space between them: each run with its tokens. */
   let group: Token[][] = [];
   let end = -1;
   /** The words before, as long as they are stop words. */
   let before: string[] = [];
-  for (const { 0: run, index: start } of text.matchAll(ASCII.test(text) ? ASCII_RUN : RUN)) {
-    if (group.length > 0 && (start !== end + 1 || !isConnector(text, end))) {
-      yield* joinGroup(group, text);
-      group = [];
+  // No run goes over the end of a line, and most lines are in ASCII.
+  for (let line = 0; line <= text.length; ) {
+    const next = text.indexOf('\n', line);
+    const last = next < 0 ? text.length : next;
+    const words = text.slice(line, last);
+    for (const { 0: run, index } of words.matchAll(ASCII.test(words) ? ASCII_RUN : RUN)) {
+      const start = line + index;
+      if (group.length > 0 && (start !== end + 1 || !isConnector(text, end))) {
+        yield joinGroup(group, text);
+        group = [];
+      }
+      const tokens = tokensOf(run, start);
+      end = start + run.length;
+      before = addStopWords(before, tokens);
+      if (tokens.length > 0) group.push(tokens);
     }
-    const tokens = tokensOf(run, start);
-    end = start + run.length;
-    before = addStopWords(before, tokens);
-    if (tokens.length > 0) group.push(tokens);
+    line = last + 1;
   }
-  yield* joinGroup(group, text);
+  yield joinGroup(group, text);
 }
 
 /** So many stop words in a row are a term, as none of them is by itself: "to be or not to be". */

@@ -15,6 +15,7 @@ export const deleteAttachment = endpoint({
   params: AttachmentParams,
   status: 204,
   reply: Type.Null(),
+  errors: ['legal_hold'],
   example: { reply: null },
   run: async ({ params, one }) => {
     await one({

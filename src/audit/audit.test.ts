@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../test/until.ts';
 import { openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
+import { openCallBuffer } from '../http/request-log/call-buffer.ts';
 
-const world = await openWorld();
+const KEPT = 6;
+const world = await openWorld({ REQUEST_LOG_SIZE: String(KEPT) });
 
 const pathOf = (workspace_id: string) => `/v1/workspaces/${workspace_id}/audit-events`;
 
@@ -127,4 +130,101 @@ test('a new user is a record, whose target and actor are the user', async () => 
     select type, target_id, after from audit_events where actor_id = ${person.user_id} and type = 'user.created'`);
   assert.equal(record?.target_id, person.user_id);
   assert.match(record?.after.email ?? '', /@example\.com$/);
+});
+
+test('the last calls of programs are in the log of their workspace with request id, answer and credential, and nothing secret', async () => {
+  const owner = await world.owner();
+  const other = await world.owner();
+  const of = `/v1/workspaces/${owner.workspace_id}`;
+  const { body: key } = await owner.post(`${of}/api-keys`, { name: 'Import', permissions: ['pages:read'] });
+  const program = world.as(key.secret);
+  const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+  const sent = [
+    await program.get('/v1/overview'),
+    await program.get(`${pages}/search?query=${key.secret}`),
+    await program.get(`${pages}/path/someone%40example.com/diary`),
+    await program.get(`${pages}?limit=1000`, { 'x-request-id': 'chosen-by-the-client' }),
+    await program.patch(`/v1/wikis/${owner.wiki_id}`, { title: 'No' }),
+  ];
+  // What follows is in no log, or in another one.
+  await other.get(`${of}/members`);
+  await world.anonymous.get(pages);
+  await world.as(`${key.secret.slice(0, -1)}0`).get(pages);
+  await other.get('/v1/me');
+
+  const log = (query = '') => owner.get(`${of}/request-log${query}`);
+  const onlyOfKey = `?credential_id=${key.key_id}`;
+  const listed = await until(
+    'all calls of the key are in the log',
+    async () => (await log(onlyOfKey)).body,
+    (calls) => calls.length === sent.length,
+  );
+  const shapes = listed
+    .toReversed()
+    .map(({ method, path, status, error }: Record<string, unknown>) => [method, path, status, error]);
+  assert.deepEqual(shapes, [
+    ['GET', '/v1/overview', 200, ''],
+    ['GET', `${pages}/search`, 200, ''],
+    ['GET', `${pages}/path/{page_path}`, 404, 'not_found'],
+    ['GET', pages, 422, 'validation_error'],
+    ['PATCH', `/v1/wikis/${owner.wiki_id}`, 403, 'forbidden'],
+  ]);
+  const ids = sent.map(({ headers }) => headers.get('x-request-id'));
+  assert.deepEqual(listed.map((call: { request_id: string }) => call.request_id).toReversed(), ids);
+  assert.equal(listed[1].request_id, 'chosen-by-the-client');
+  for (const call of listed) assert.deepEqual([call.credential_kind, call.credential_id], ['key', key.key_id]);
+  assert.doesNotMatch(JSON.stringify(listed), /example\.com|ibid_live|query/);
+
+  const [foreign, unauthorized] = [await other.get(`${of}/request-log`), await program.get(`${of}/request-log`)];
+  assert.deepEqual([foreign.status, unauthorized.status], [403, 403]);
+  const theirs = await other.get(`/v1/workspaces/${other.workspace_id}/request-log`);
+  assert.ok(!JSON.stringify(theirs.body).includes(owner.workspace_id), 'a refused call of a stranger is in no log');
+});
+
+test('of the calls in a workspace the last ones are kept, and the list goes on behind any of them', async () => {
+  const owner = await world.owner();
+  const { body: key } = await owner.post(`/v1/workspaces/${owner.workspace_id}/api-keys`, { name: 'Many' });
+  const program = world.as(key.secret);
+  const ids: (string | null)[] = [];
+  const call = async () => ids.push((await program.get(`/v1/wikis/${owner.wiki_id}`)).headers.get('x-request-id'));
+  const list = async (query: string) => {
+    const path = `/v1/workspaces/${owner.workspace_id}/request-log?credential_id=${key.key_id}&${query}`;
+    const { body, headers } = await owner.get(path);
+    return { ids: body.map((it: { request_id: string }) => it.request_id), link: headers.get('link') };
+  };
+  for (let i = 0; i < 4; i += 1) await call();
+  await until(
+    'the first calls are in the log',
+    async () => (await list('')).ids.length,
+    (count) => count === 4,
+  );
+  for (let i = 0; i < 3 * KEPT; i += 1) await call();
+  const counted = () =>
+    world.db.query<{ ids: string[] }>(sql`
+      select array_agg(request_id order by call_id desc) as ids from request_log where workspace_id = ${owner.workspace_id}`);
+  const newest = ids.slice(-3);
+  await until('the last call is in the log', counted, ([row]) => row?.ids.includes(String(ids.at(-1))) === true);
+  const [row] = await counted();
+  assert.ok((row?.ids.length ?? 0) <= KEPT, 'never more than are kept');
+  const first = await list('limit=2');
+  assert.deepEqual(first.ids, newest.slice(-2).toReversed());
+  const next = new URL(String(/<([^>]+)>/.exec(first.link ?? '')?.[1]), world.address);
+  const { body } = await owner.get(`${next.pathname}${next.search}`);
+  assert.equal(body[0].request_id, newest[0]);
+});
+
+test('calls that wait to be written are bounded in all, and one tenant does not take the room of another', () => {
+  const buffer = openCallBuffer<string>(50, 100);
+  buffer.add('quiet', 'quiet 1');
+  for (let i = 0; i < 1_000; i += 1) for (const loud of ['a', 'b', 'c']) buffer.add(loud, `${loud} ${i}`);
+  buffer.add('quiet', 'quiet 2');
+  const calls = buffer.take();
+  assert.ok(calls.length <= 100, `${calls.length} calls`);
+  assert.deepEqual(
+    calls.filter((call) => call.startsWith('quiet')),
+    ['quiet 1', 'quiet 2'],
+  );
+  assert.equal(calls.filter((call) => call.startsWith('a')).at(-1), 'a 999');
+  for (let i = 0; i < 1_000; i += 1) buffer.add(`tenant ${i}`, `${i}`);
+  assert.ok(buffer.take().length <= 100);
 });

@@ -28,7 +28,11 @@ export const listAuditEvents = endpoint({
     // `after` is a time here.
     cursor: Cursor,
   }),
-  paging: { keys: { event_id: 'text' }, parameter: 'cursor', isDescending: ({ order }) => order === 'newest' },
+  paging: {
+    keys: { 'e.recorded': 'timestamp', 'e.event_id': 'text' },
+    parameter: 'cursor',
+    isDescending: ({ order }) => order === 'newest',
+  },
   reply: Type.Array(AuditEvent),
   errors: ['invalid_query'],
   example: { reply: [exampleAuditEvent] },
@@ -39,12 +43,12 @@ export const listAuditEvents = endpoint({
     if (after instanceof ApiError) return refuse(after);
     if (before instanceof ApiError) return refuse(before);
     const events = await many<AuditEventRow>(sql`
-      select ${auditEventColumns} from audit_events e
+      select ${auditEventColumns}, e.recorded::text as recorded from (select *, created_at as recorded from audit_events) e
       where e.workspace_id = ${params.workspace_id}
         ${only(type, (value) => sql`and e.type = ${value}`)}
         ${only(actor_id, (value) => sql`and e.actor_id = ${value}`)}
-        ${only(after, (value) => sql`and e.created_at >= ${value}`)}
-        ${only(before, (value) => sql`and e.created_at < ${value}`)}
+        ${only(after, (value) => sql`and e.recorded >= ${value}`)}
+        ${only(before, (value) => sql`and e.recorded < ${value}`)}
       ${paging.clause}
     `);
     return events.map(({ before: was, after: became, ...event }) => ({

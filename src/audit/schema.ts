@@ -11,7 +11,7 @@ export const AuditEvent = Record({
   actor_id: Type.String({ description: 'The user who did it; "" for the service itself.' }),
   credential_kind: Type.String({
     description:
-      'What it was done with: key, session, widget, identity (a token of an issuer), command, or "" for the service.',
+      'What it was done with: key, session, widget, identity (a token of an issuer), command, operator (on the page of operators), or "" for the service.',
   }),
   credential_id: Type.String({
     description:

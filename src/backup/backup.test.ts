@@ -15,10 +15,15 @@ import { type Client, makeDatabase, openOwner, openWorld, waitForUpload } from '
 import { runBackupCommand } from '../cli/backup.ts';
 import { verifySources } from '../cli/verify.ts';
 import { readConfig } from '../config.ts';
+import type { Migration } from '../db/apply-migration.ts';
+import { listMigrations } from '../db/migrate.ts';
+import { prepareDatabase } from '../db/prepare-database.ts';
 import { sql } from '../db/sql.ts';
+import { pauseAllJobs } from '../jobs/pause-jobs.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
+import { copyDatabase } from './copy-database.ts';
 
 /** BACKUP_KILLS: how often a backup is killed, and a restore. */
 const KILLS = Number(process.env.BACKUP_KILLS || 2);
@@ -166,6 +171,26 @@ for (const [name, key] of [
     assert.ok((await ibid(env, 'verify-backup')).isWhole);
   });
 }
+
+test('a database is copied into another whole, jobs go on, and what would be left out is refused', async () => {
+  const copyInto = async (url: string) => {
+    const [from, to] = [openOwner(place.DATABASE_URL), openOwner(url)];
+    const prepare = async (migrations: readonly Migration[]) =>
+      void (await prepareDatabase(to, { url, dataDir: '' }, () => undefined, migrations));
+    return { to, copied: await copyDatabase(from, to, listMigrations(), prepare) };
+  };
+  const target = await makeDatabase();
+  const { to, copied } = await copyInto(target);
+  assert.ok(copied.rows > 100 && copied.tables > 40, JSON.stringify(copied));
+  const hash = sql`select md5(string_agg(p::text, ',' order by p.page_id)) as pages from pages p`;
+  assert.deepEqual(await to.query(hash), await world.db.query(hash));
+  assert.deepEqual(await to.query(sql`select 1 from pg_trigger where not tgisinternal and tgenabled = 'D'`), []);
+  assert.equal(await pauseAllJobs(to.query, false), false, 'jobs were not paused');
+  await assert.rejects(copyInto(target), /has users or workspaces/);
+  await world.db.query(sql`create table notes (note text)`);
+  await assert.rejects(copyInto(await makeDatabase()), /the table notes is not Ibid's and would not be copied/);
+  await world.db.query(sql`drop table notes`);
+});
 
 test('a restore refuses a database that is used, and says what to do', async () => {
   await assert.rejects(ibid(place, 'restore'), /has users or workspaces.*give a new DATA_DIR/);

@@ -1,17 +1,14 @@
-import { Readable, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
 import type { Migration } from '../db/apply-migration.ts';
-import type { Copy, OwnerDb, Query, RunScript } from '../db/db.ts';
+import type { OwnerDb, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';
 import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
 import type { Manifest } from './manifest.ts';
-import { COPY_SETTINGS, copyInto, copyOut, listTables, quote } from './tables.ts';
-import { countRows, readFile, readFileList, readTable } from './verify-backup.ts';
-
-/** The backup cannot be restored here; the message says what to do. */
-export class RestoreRefused extends Error {}
+import { RestoreRefused, refused, refuseIfUsed, restoreRows, type TableRows } from './restore-rows.ts';
+import type { Table } from './tables.ts';
+import { readFile, readFileList, readTable } from './verify-backup.ts';
 
 interface Target {
   db: OwnerDb;
@@ -41,13 +38,19 @@ export async function restoreBackup(
   await refuseUnlessEmpty(db.query, own);
   await prepare(migrations.filter(({ name }) => own.has(name)));
   await restoreFiles(store, manifest, blobs);
-  await db.session((query, runScript, copy) => restoreRows(store, manifest, { query, runScript, copy }));
+  await db.session((query, runScript, copy) =>
+    restoreRows(
+      { query, runScript, copy },
+      (table) => storedRows(store, manifest, table),
+      async () => {
+        await beginUnfinishedFilesAgain(query);
+        await pauseAllJobs(query, true);
+      },
+    ),
+  );
   await prepare(migrations);
   return manifest;
 }
-
-const refused = (reason: string) =>
-  new RestoreRefused(`the database ${reason}: give a new DATA_DIR, or the DATABASE_URL of an empty database.`);
 
 async function refuseUnlessEmpty(query: Query, migrations: ReadonlySet<string>): Promise<void> {
   const [tables] = await query<{ names: string[] }>(sql`
@@ -62,12 +65,6 @@ async function refuseUnlessEmpty(query: Query, migrations: ReadonlySet<string>):
   if (names.includes('users') && names.includes('workspaces')) await refuseIfUsed(query);
 }
 
-async function refuseIfUsed(query: Query): Promise<void> {
-  const [row] = await query<{ is_used: boolean }>(sql`
-    select exists (select from users) or exists (select from workspaces) as is_used`);
-  if (row?.is_used) throw refused('has users or workspaces, which a restore would replace');
-}
-
 async function restoreFiles(store: BackupStore, manifest: Manifest, blobs: Target['blobs']): Promise<void> {
   for await (const sha256s of readFileList(store, manifest)) {
     await mapAtOnce(sha256s, async (sha256) => {
@@ -77,44 +74,10 @@ async function restoreFiles(store: BackupStore, manifest: Manifest, blobs: Targe
   }
 }
 
-interface Session {
-  query: Query;
-  runScript: RunScript;
-  copy: Copy;
-}
-
-/**
- * Triggers of ours are off meanwhile, since what they would count or write is in the backup; foreign keys hold, for which
- * tables come in the order in which they refer to each other.
- */
-async function restoreRows(store: BackupStore, manifest: Manifest, { query, runScript, copy }: Session): Promise<void> {
-  await runScript(COPY_SETTINGS);
-  await runScript('begin');
-  // No user is added between this look and the end.
-  await runScript('lock table users, workspaces in access exclusive mode');
-  await refuseIfUsed(query);
-  const tables = await listTables(query);
-  // Cascade: to unlogged tables, which hold what a crash may lose.
-  await runScript(`truncate ${tables.map(({ name }) => quote(name)).join(', ')} cascade`);
-  for (const { name } of tables) await runScript(`alter table ${quote(name)} disable trigger user`);
-  for (const table of tables) {
-    const stored = manifest.tables.find(({ name }) => name === table.name);
-    if (!stored) throw new RestoreRefused(`the backup has no table ${table.name}: it is not one of this Ibid.`);
-    const rows: Writable = copy.into(copyInto(stored));
-    await pipeline(readTable(store, manifest, stored), rows);
-  }
-  await runScript('set constraints all immediate');
-  for (const table of tables) {
-    const found = await countRows(copy.out(copyOut(table)));
-    const stored = manifest.tables.find(({ name }) => name === table.name);
-    if (found.rows !== stored?.rows || found.sha256 !== stored.sha256) {
-      throw new Error(`the table ${table.name} is not what the backup has: ${found.rows} of ${stored?.rows} rows.`);
-    }
-  }
-  await beginUnfinishedFilesAgain(query);
-  for (const { name } of tables) await runScript(`alter table ${quote(name)} enable trigger user`);
-  await pauseAllJobs(query, true);
-  await runScript('commit; analyze');
+function storedRows(store: BackupStore, manifest: Manifest, { name }: Table): TableRows {
+  const stored = manifest.tables.find((table) => table.name === name);
+  if (!stored) throw new RestoreRefused(`the backup has no table ${name}: it is not one of this Ibid.`);
+  return { columns: stored.columns, content: readTable(store, manifest, stored), expected: () => stored };
 }
 
 /** The parts of files that were still being sent are in no backup: clients that ask how much is there send all. */

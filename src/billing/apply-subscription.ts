@@ -38,7 +38,7 @@ interface StoredSubscription {
 export async function applySubscription(db: ContextDb, services: JobServices, answer: ProviderAnswer): Promise<void> {
   const { workspace_id, asked_at, own, endsClaim } = answer;
   await db.transaction(async (query) => {
-    await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for update`);
+    await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for no key update`);
     const [latest] = await query(sql`
       update billing_customers set synced_at = ${asked_at}, changing_until = case when ${endsClaim} then null else changing_until end
       where workspace_id = ${workspace_id} and (synced_at is null or synced_at <= ${asked_at}) returning 1`);

@@ -57,10 +57,15 @@ export const changePlan = endpoint({
     refuseChange(state, plan);
     const quantity = requireQuantity(plan, state.active);
     const release = { released: releaseClaim(raw('access')), job: later(syncSubscription, {}) };
-    await claim({ maybeOne }, state.revision);
+    const revision = await claim({ maybeOne }, state.revision);
     let charged: BillingPreview;
     try {
-      charged = await change(services, provider, { state, plan, quantity, preview_hash: body.preview_hash });
+      charged = await change(services, provider, {
+        state: { ...state, revision },
+        plan,
+        quantity,
+        preview_hash: body.preview_hash,
+      });
     } catch (error) {
       // It may have been carried out although the answer was lost.
       await execute({ ...release, result: sql`select 1` });
@@ -74,12 +79,14 @@ export const changePlan = endpoint({
   },
 });
 
-async function claim({ maybeOne }: Pick<AuthorizedDb, 'maybeOne'>, revision: number): Promise<void> {
-  const claimed = await maybeOne({
+/** Answers the revision of the claim. */
+async function claim({ maybeOne }: Pick<AuthorizedDb, 'maybeOne'>, revision: number): Promise<number> {
+  const claimed = await maybeOne<{ revision: number }>({
     claimed: claimChange(raw('access'), revision),
-    result: sql`select 1 as done from claimed`,
+    result: sql`select revision from claimed`,
   });
   if (!claimed) throw changeInProgress();
+  return claimed.revision;
 }
 
 function refuseChange(state: BillingState, plan: Plan): void {

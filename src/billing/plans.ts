@@ -46,9 +46,9 @@ const CatalogueSchema = Type.Object(
   { additionalProperties: false },
 );
 
-const matchesSchema = new Ajv({ useDefaults: true, verbose: true }).compile<Static<typeof CatalogueSchema>>(
-  CatalogueSchema,
-);
+const matchesSchema = new Ajv({ useDefaults: true, verbose: true, validateSchema: false }).compile<
+  Static<typeof CatalogueSchema>
+>(CatalogueSchema);
 
 const DEFAULT_FILE = fileURLToPath(new URL('./plans.json', import.meta.url));
 

@@ -5,7 +5,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { findPlan, previewInput, prorationTime, readBillingState } from './billing-state.ts';
 import { PREVIEW_HASH_HEADER, previewHash } from './preview-hash.ts';
 import { fromProvider } from './provider-errors.ts';
-import { BillingPreview, examplePreview } from './schema.ts';
+import { BillingPreview, examplePreview, requireQuantity } from './schema.ts';
 
 /** Stores nothing. */
 export const previewBilling = endpoint({
@@ -21,11 +21,12 @@ export const previewBilling = endpoint({
   reply: BillingPreview,
   replyHeaders: { 'Preview-Hash': 'Stands for this preview; a change to the plan names it as preview_hash.' },
   headers: (preview) => ({ [PREVIEW_HASH_HEADER]: previewHash(preview as BillingPreview) }),
-  errors: ['unknown_plan', 'customer_missing', 'plan_unpriced', 'billing_unavailable'],
+  errors: ['unknown_plan', 'quantity_too_large', 'customer_missing', 'plan_unpriced', 'billing_unavailable'],
   example: { body: { plan_id: 'team_monthly' }, reply: examplePreview },
   run: async ({ body, maybeOne, services }) => {
     const state = await readBillingState({ maybeOne });
     const plan = findPlan(services.plans, body.plan_id);
+    if (services.payments.provider && plan.checkout === 'subscription') requireQuantity(plan, state.active);
     const input = previewInput(services, state, plan, prorationTime(new Date(state.now)));
     return fromProvider(() => services.payments.preview(input));
   },

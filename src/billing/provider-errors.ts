@@ -39,7 +39,8 @@ function toBillingError(cause: unknown): unknown {
     return new ApiError('customer_missing', message, { cause });
   }
   if (cause instanceof PlanUnpriced) {
-    const message = 'The payment provider has no such price for this plan. Choose another plan, or tell the operator.';
+    const message =
+      'The plan, or the present one, has no price that the catalogue and the payment provider agree on. Tell the operator of the service.';
     return new ApiError('plan_unpriced', message, { cause });
   }
   if (cause instanceof BadSignature) {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
+import type { Credential } from '../access/credential.ts';
 import type { AuthorizedDb } from '../access/guard.ts';
 import { ApiError } from '../core/errors.ts';
 import { Id, InputText } from '../core/records.ts';
@@ -21,19 +22,29 @@ export const startCheckout = endpoint({
   whenUnpaid: true,
   event: 'workspace.checkout_started',
   params: Type.Object({ organization_id: Id }),
-  body: Type.Object({ plan_id: InputText() }),
+  body: Type.Object({
+    plan_id: InputText(),
+    return_url: Type.Optional(
+      InputText({
+        description:
+          'Where the payment leads back to, with `checkout=done` or `checkout=cancelled` added to its query: a page of the origin that a widget token names, or of this service. By default the page of the plan.',
+        maxLength: 2_000,
+      }),
+    ),
+  }),
   reply: Redirect,
   errors: [
     ...['unknown_plan', 'already_subscribed', 'billing_by_operator', 'quantity_too_large', 'customer_missing'],
-    ...['plan_unpriced', 'billing_unavailable'],
+    ...['plan_unpriced', 'billing_unavailable', 'invalid_request'],
   ],
   example: { body: { plan_id: 'team_monthly' }, reply: exampleRedirect },
-  run: async ({ body, one, maybeOne, execute, services }) => {
+  run: async ({ body, credential, one, maybeOne, execute, services }) => {
     const state = await readBillingState({ maybeOne });
     const plan = findPlan(services.plans, body.plan_id);
     const provider = requireProvider(services.payments);
     refuseCheckout(state, plan, services.plans);
     const quantity = requireQuantity(plan, state.active);
+    const back = returnPage(billingPage(services, state), body.return_url, credential);
     const { workspace_id } = state;
     const customer_id = await findCustomer({ execute, maybeOne }, provider, state);
     const url = await fromProvider(async () => {
@@ -42,8 +53,8 @@ export const startCheckout = endpoint({
       await provider.expireCheckouts(customer_id);
       return provider.startCheckout({
         ...{ customer_id, workspace_id, plan, quantity },
-        success_url: `${billingPage(services, state)}?checkout=done`,
-        cancel_url: `${billingPage(services, state)}?checkout=cancelled`,
+        success_url: back('done'),
+        cancel_url: back('cancelled'),
       });
     });
     await one({
@@ -55,6 +66,27 @@ export const startCheckout = endpoint({
     return { url };
   },
 });
+
+/**
+ * The addresses after a payment. A token of a widget leads back to pages of its own origin alone, so that no one is sent from the
+ * payment to a page that the workspace has not allowed. Errors: 400 `invalid_request`.
+ */
+function returnPage(own: string, return_url: string | undefined, credential: Credential): (end: string) => string {
+  const page = URL.parse(return_url ?? own);
+  const isOfWidget = credential.kind === 'widget' && page?.origin === credential.claims.origin;
+  const isAllowed = isOfWidget || page?.origin === new URL(own).origin;
+  if (!page || !isAllowed || page.username !== '' || page.password !== '') {
+    throw new ApiError(
+      'invalid_request',
+      'return_url is an address of the page that shows the widget, or of this service.',
+    );
+  }
+  page.hash = '';
+  return (end) => {
+    page.searchParams.set('checkout', end);
+    return page.href;
+  };
+}
 
 function refuseCheckout(state: BillingState, plan: Plan, plans: readonly Plan[]): void {
   const current = plans.find(({ plan_id }) => plan_id === state.plan_id);
@@ -86,6 +118,8 @@ async function findCustomer(
   if (customer_id !== '') {
     const { is_deleted } = await fromProvider(() => provider.readCustomer(customer_id));
     if (!is_deleted) return customer_id;
+    // The comparison of each day looks at the new one alone.
+    await fromProvider(() => provider.refundOverlaps(customer_id));
   }
   const key = `customer:${workspace_id}:${customer_id}`;
   const made = await fromProvider(() => provider.createCustomer({ workspace_id, email, key }));

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { runScheduled } from '../../test/jobs.ts';
 import { startMailServer } from '../../test/mail-server.ts';
-import { randomNumbers } from '../../test/random-numbers.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from '../../test/stripe/server.ts';
 import { until } from '../../test/until.ts';
 import { type Client, type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
-import { syncSubscription } from './sync-subscription.job.ts';
+import { loadPlans } from './plans.ts';
 
 const DAY = 86_400;
 const stripe = await startStripeServer();
@@ -18,7 +19,22 @@ const team = account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', uni
 account.addPrice({ lookup_key: 'business_monthly', currency: 'usd', unit_amount: 1500, interval: 'month' });
 account.addPrice({ lookup_key: 'business_annual', currency: 'usd', unit_amount: 15_000, interval: 'year' });
 
+/** A plan in another currency, and one that is too dear for several seats. */
+const folder = await mkdtemp(join(tmpdir(), 'ibid-plans-'));
+after(() => rm(folder, { recursive: true }));
+const PLANS_FILE = join(folder, 'plans.json');
+const plans = loadPlans(undefined);
+const monthly = plans.find(({ plan_id }) => plan_id === 'team_monthly');
+const more = [
+  { ...monthly, plan_id: 'team_eur', currency: 'eur' },
+  { ...monthly, plan_id: 'dear_monthly', unit_amount: 60_000_000 },
+];
+await writeFile(PLANS_FILE, JSON.stringify({ plans: [...plans, ...more] }));
+account.addPrice({ lookup_key: 'team_eur', currency: 'eur', unit_amount: 800, interval: 'month' });
+account.addPrice({ lookup_key: 'dear_monthly', currency: 'usd', unit_amount: 60_000_000, interval: 'month' });
+
 const world = await openWorld({
+  PLANS_FILE,
   STRIPE_SECRET_KEY: STRIPE_KEY,
   STRIPE_WEBHOOK_SECRETS: `whsec_other, ${WEBHOOK_SECRET}`,
   STRIPE_API_URL: stripe.url,
@@ -124,6 +140,24 @@ test('a change charges what its preview said, taxes, credits and prorations incl
   assert.deepEqual([again.status, again.body.error], [409, 'conflict']);
 });
 
+test('a credit pays first what the customer owes, and the preview says so', async () => {
+  const owner = await subscribed();
+  const customer = await customerOf(owner);
+  const dearer = await preview(owner, 'business_monthly');
+  await owner.post(`${at(owner)}/change`, { plan_id: 'business_monthly', preview_hash: dearer.preview_hash });
+  await settled(owner, { plan_id: 'business_monthly' });
+  for (const balance of [2_000, 300]) {
+    customer.balance = balance;
+    const plan_id = balance === 2_000 ? 'team_monthly' : 'business_monthly';
+    const before = account.charged.get(customer.id) ?? 0;
+    const { preview: seen, preview_hash } = await preview(owner, plan_id);
+    assert.equal((await owner.post(`${at(owner)}/change`, { plan_id, preview_hash })).status, 200);
+    assert.equal((account.charged.get(customer.id) ?? 0) - before, Math.round(seen.total * 100));
+    assert.ok(seen.total > 0, 'what is owed is more than the credit');
+    await settled(owner, { plan_id });
+  }
+});
+
 test('of concurrent changes with one preview one is charged, and a declined one changes nothing', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
@@ -182,7 +216,10 @@ test('after a failed payment the workspace works until the end of its grace, the
   assert.ok(invoice);
   account.age(customer.id, 20 * DAY);
   await webhooks.send(webhooks.events.at(-1) as any);
-  webhooks.add('invoice.updated', (id) => ({ ...JSON.parse(webhooks.events.at(-1)?.body ?? ''), id }));
+  webhooks.add('invoice.updated', owner.workspace_id, (id) => ({
+    ...JSON.parse(webhooks.events.at(-1)?.body ?? ''),
+    id,
+  }));
   await settled(owner, { status: 'read_only' });
   const refused = await owner.post(`${wiki}/pages`, { title: 'After the grace', markdown: 'Text.' });
   assert.deepEqual([refused.status, refused.body.error], [402, 'payment_required']);
@@ -280,6 +317,44 @@ test('a checkout that is finished beside another one is refunded, and a workspac
   assert.equal(account.charged.get(customer.id), plan_id === 'team_monthly' ? 800 : 1500);
 });
 
+test('a customer who is deleted while they have two subscriptions pays for one of them, and the workspace can begin again', async () => {
+  const twice = async () => {
+    const owner = await world.owner();
+    const session = account.session(await checkout(owner));
+    const second = account.session(await checkout(owner, 'business_monthly'));
+    session.status = 'open';
+    const customer = await customerOf(owner);
+    // Nothing is compared before the customer is gone.
+    webhooks.hold((workspace_id) => workspace_id === owner.workspace_id);
+    account.complete(session.id);
+    account.age(customer.id, 60);
+    account.complete(second.id);
+    account.age(customer.id, 60);
+    assert.equal(account.charged.get(customer.id), 800 + 1500);
+    account.deleteCustomer(customer.id);
+    return { owner, customer };
+  };
+  const deliver = async ({ workspace_id }: Owner) => {
+    webhooks.hold(false);
+    for (const event of webhooks.take(workspace_id)) assert.equal((await webhooks.send(event)).status, 200);
+  };
+  const paidOnce = ({ id }: { id: string }) => account.charged.get(id) === 800;
+
+  const one = await twice();
+  await deliver(one.owner);
+  await until('the second one is refunded', () => paidOnce(one.customer));
+  await settled(one.owner, { status: 'none', plan_id: '' });
+
+  // Or the owner is faster.
+  const other = await twice();
+  const again = await checkout(other.owner);
+  assert.ok(paidOnce(other.customer), 'refunded before the customer is replaced');
+  account.complete(again);
+  await deliver(other.owner);
+  await settled(other.owner, { status: 'active', plan_id: 'team_monthly' });
+  assert.ok(paidOnce(other.customer) && paidOnce(one.customer), 'refunded once');
+});
+
 test('each way in which a price, a currency, a quantity or a customer can be wrong has an error of its own', async () => {
   const owner = await subscribed();
   const refused = async (path: string, body: object) => (await owner.post(`${at(owner)}/${path}`, body)).body.error;
@@ -313,111 +388,116 @@ test('each way in which a price, a currency, a quantity or a customer can be wro
   team.unit_amount = 800;
 });
 
-/** BILLING_SCHEDULES: how many, of a random seed; BILLING_SEED repeats those of an earlier run. */
-const SCHEDULES = Number(process.env.BILLING_SCHEDULES || 4);
-const SEED = Number(process.env.BILLING_SEED || (process.env.BILLING_SCHEDULES ? Date.now() % 1_000_000 : 20_261_124));
-/** How long one may take on a busy machine. */
-const SCHEDULE_MS = 60_000;
-const PLANS = ['team_monthly', 'business_monthly', 'business_annual'];
-
-test('after any schedule of members, payments, plans, lost events and faults Stripe and the service agree, and nothing is charged that was not previewed', {
-  timeout: SCHEDULE_MS * (SCHEDULES + 10),
-}, async (t) => {
-  t.diagnostic(`seed ${SEED}`);
-  const random = randomNumbers(SEED);
-  // Requests of jobs ask too, at no certain time: the steps stay those of the seed.
-  const chance = randomNumbers(SEED + 1);
-  const one = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
-  for (let schedule = 0; schedule < SCHEDULES; schedule += 1) {
-    if (schedule % 10 === 0) t.diagnostic(`${schedule} schedules are done`);
-    const owner = await subscribed();
-    const customer = await customerOf(owner);
-    Object.assign(customer, { tax_percent: Math.floor(random() * 25) });
-    const live = () => account.subscriptionsOf(customer.id).filter(({ status }) => status !== 'canceled');
-    const post = (path: string, body?: object) => owner.post(`${at(owner)}/${path}`, body);
-    const steps: Record<string, () => Promise<unknown>> = {
-      join: () => world.member(owner.workspace_id, 'member'),
-      leave: () =>
-        world.db.query(sql`
-          update memberships set status = 'inactive' where membership_id in (
-            select membership_id from memberships where workspace_id = ${owner.workspace_id} and role = 'member'
-              and status = 'active' limit 1)`),
-      fail: async () => void (customer.declines = true),
-      async pay() {
-        customer.declines = false;
-        for (const { id, status } of account.invoicesOf(customer.id)) if (status === 'open') account.pay(id);
-      },
-      days: async () => account.age(customer.id, Math.floor(random() * 20) * DAY),
-      cancel: () => post('cancel'),
-      resume: () => post('resume'),
-      async checkout() {
-        const { body } = await post('checkout', { plan_id: one(PLANS) });
-        if (body.url && !customer.declines) account.complete(body.url.split('/').at(-1));
-      },
-      async change() {
-        const plan_id = one(PLANS) ?? '';
-        const seen = await post('preview', { plan_id });
-        const before = new Set(account.invoices.keys());
-        const preview_hash = seen.headers.get('preview-hash') ?? 'none';
-        const { status } = await post('change', { plan_id, preview_hash });
-        const made = account.invoicesOf(customer.id).filter(({ id }) => !before.has(id));
-        if (status !== 200) return;
-        const charged = made.reduce((sum, { amount_due }) => sum + amount_due, 0);
-        assert.equal(charged, Math.round(Math.max(0, seen.body.total) * 100), `${plan_id} charges its preview`);
-      },
-      write: async () => {
-        const { status } = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Page', markdown: 'Text.' });
-        const { body } = await owner.get(at(owner));
-        if (body.status === 'active' || body.status === 'past_due') assert.equal(status, 201);
-      },
-    };
-    const done: string[] = [];
-    for (let step = 0; step < 14; step += 1) {
-      const name = one(Object.keys(steps)) ?? '';
-      done.push(name);
-      const fault = random() < 0.2 ? one([429, 500, 'cut', 'lost'] as const) : undefined;
-      stripe.setFaults(() => (chance() < 0.5 ? fault : undefined));
-      webhooks.hold(random() < 0.5);
-      await steps[name]?.();
-      if (random() < 0.3) {
-        const kept = webhooks.take().filter(() => random() < 0.7);
-        webhooks.hold(false);
-        for (const event of [...kept, ...kept].sort(() => random() - 0.5)) await webhooks.send(event);
-      }
-    }
-    stripe.setFaults(() => undefined);
-    webhooks.hold(false);
-    webhooks.take();
-    // A day later, and no failed attempt waits.
-    await world.db.query(
-      sql`update billing_customers set synced_at = now() - interval '2 days', changing_until = null`,
-    );
-    await world.db.query(sql`update background_jobs set run_after = now() where name = 'sync-subscription'`);
-    await runScheduled(world, syncSubscription);
-    const what = `seed ${SEED}, schedule ${schedule}: ${done.join(' ')}`;
-    const { body } = await owner.get(at(owner));
-    const [subscription, ...others] = live();
-    assert.deepEqual(others, [], `one subscription at most; ${what}`);
-    assert.equal(body.plan_id, subscription?.price.lookup_key ?? '', what);
-    if (!subscription) continue;
-    assert.deepEqual(
-      [body.quantity, body.cancel_at_period_end],
-      [subscription.quantity, subscription.cancel_at_period_end],
-      what,
-    );
-    assert.equal(subscription.quantity, body.seats.active, `every seat is paid; ${what}`);
-    assert.equal(body.status === 'active', subscription.status === 'active', what);
-    const open = account.invoicesOf(customer.id).filter(({ status }) => status === 'open');
-    const since = Math.min(...open.map(({ created }) => created));
-    const isReadOnly = subscription.status === 'past_due' && since + 14 * DAY <= Date.now() / 1000;
-    assert.equal(body.status === 'read_only', isReadOnly, what);
-    const { status } = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Last', markdown: 'Text.' });
-    assert.equal(status, isReadOnly ? 402 : 201, what);
-    const renewals = account
-      .invoicesOf(customer.id)
-      .flatMap(({ lines, subscription: id }) =>
-        lines.filter(({ proration }) => !proration).map(({ period }) => `${id} ${period.start}`),
-      );
-    assert.equal(new Set(renewals).size, renewals.length, `no period is charged twice; ${what}`);
+test('another currency and a quantity beyond one payment are refused before anything is charged', async () => {
+  const owner = await subscribed();
+  const customer = await customerOf(owner);
+  const before = account.charged.get(customer.id);
+  const euros = await preview(owner, 'team_eur');
+  assert.equal(euros.preview.checkout_type, 'subscription', 'it needs a subscription of its own');
+  const other = { plan_id: 'team_eur', preview_hash: euros.preview_hash };
+  const mismatch = await owner.post(`${at(owner)}/change`, other);
+  assert.deepEqual([mismatch.status, mismatch.body.error], [409, 'currency_mismatch']);
+  assert.match(mismatch.body.message, /Cancel it, and start a checkout/);
+  await world.member(owner.workspace_id, 'member');
+  await settled(owner, { quantity: 2 });
+  const fresh = await world.owner();
+  await world.member(fresh.workspace_id, 'member');
+  const dear = { plan_id: 'dear_monthly' };
+  const refusals = [
+    await owner.post(`${at(owner)}/preview`, dear),
+    await owner.post(`${at(owner)}/change`, { ...dear, preview_hash: 'any' }),
+    await fresh.post(`${at(fresh)}/preview`, dear),
+    await fresh.post(`${at(fresh)}/checkout`, dear),
+  ];
+  for (const { status, body } of refusals) {
+    assert.deepEqual([status, body.error], [409, 'quantity_too_large']);
+    assert.match(body.message, /2 seats .* Ask the operator for a contract/);
   }
+  assert.deepEqual([account.charged.get(customer.id), account.invoicesOf(customer.id).length], [before, 1]);
+  assert.equal((await settled(owner, { status: 'active' })).plan_id, 'team_monthly');
+});
+
+test('a workspace on a price that left the catalogue keeps its seats, can end it, and is told why it cannot change it', async () => {
+  const owner = await subscribed();
+  const customer = await customerOf(owner);
+  const [subscription] = account.subscriptionsOf(customer.id);
+  assert.ok(subscription);
+  subscription.price = account.addPrice({
+    lookup_key: 'team_2024',
+    currency: 'usd',
+    unit_amount: 700,
+    interval: 'month',
+  });
+  account.cancelAtPeriodEnd(subscription, false);
+  const { seats } = await settled(owner, { plan_id: 'team_2024' });
+  assert.equal(seats.granted, 1);
+  for (const path of ['preview', 'change']) {
+    const { status, body } = await owner.post(`${at(owner)}/${path}`, {
+      plan_id: 'business_monthly',
+      preview_hash: 'x',
+    });
+    assert.deepEqual([status, body.error], [503, 'plan_unpriced'], path);
+    assert.match(body.message, /Tell the operator/);
+  }
+  assert.equal((await owner.post(`${at(owner)}/cancel`)).status, 200);
+});
+
+test('a checkout that is finished after the operator has set a plan is refunded, and the plan stays', async () => {
+  const owner = await world.owner();
+  const session = await checkout(owner);
+  await world.db.query(sql`
+    insert into subscriptions (workspace_id, plan_id, quantity, currency, period_start, period_end)
+    values (${owner.workspace_id}, 'enterprise', 1, 'usd', now(), now() + interval '1 year')`);
+  const { customer } = account.complete(session);
+  await until('the payment is refunded', () => account.charged.get(customer) === 0);
+  await until('the subscription is ended', () => account.subscriptionsOf(customer)[0]?.status === 'canceled');
+  await settled(owner, { plan_id: 'enterprise', plan_source: 'operator', status: 'active' });
+  const again = await owner.post(`${at(owner)}/checkout`, { plan_id: 'team_monthly' });
+  assert.deepEqual([again.status, again.body.error], [409, 'billing_by_operator']);
+});
+
+test('what an ended subscription left unpaid does not shorten the grace of the next one', async () => {
+  const owner = await subscribed();
+  const customer = await customerOf(owner);
+  customer.declines = true;
+  account.age(customer.id, 32 * DAY);
+  await settled(owner, { status: 'past_due' });
+  account.cancel(account.subscriptionsOf(customer.id)[0]?.id ?? '');
+  await settled(owner, { status: 'none' });
+  customer.declines = false;
+  account.complete(await checkout(owner));
+  await settled(owner, { status: 'active', amount_due: 0 });
+  customer.declines = true;
+  account.age(customer.id, 32 * DAY);
+  const { writes_end_at } = await settled(owner, { status: 'past_due', amount_due: 8 });
+  assert.ok(Date.parse(writes_end_at) > Date.now() + 11 * DAY * 1000, 'the grace is that of its own invoice');
+});
+
+test('a payment that a widget begins leads back to the page of its own origin, and to no other', async () => {
+  const owner = await world.owner();
+  const origin = 'https://intranet.example.com';
+  const workspace = `/v1/workspaces/${owner.workspace_id}`;
+  await owner.patch(`${workspace}/widget-origins`, { widget_origins: [origin, 'https://shop.example.com'] });
+  const { token } = (await owner.post(`${workspace}/widget-token`, { widget: 'enterprise', origin })).body;
+  const pay = (return_url: string, headers = { origin }) =>
+    world.as(token).post('/v1/widgets/enterprise/billing/checkout', { plan_id: 'team_monthly', return_url }, headers);
+  for (const elsewhere of [
+    'https://shop.example.com/',
+    'https://intranet.example.com.evil.example.com/',
+    'https://intranet.example.com@evil.example.com/',
+    'https://user:secret@intranet.example.com/',
+    'http://intranet.example.com/',
+    'javascript:alert(1)',
+    '/settings',
+  ]) {
+    const { status, body } = await pay(elsewhere);
+    assert.deepEqual([status, body.error], [400, 'invalid_request'], elsewhere);
+  }
+  const byKey = await owner.post(`${at(owner)}/checkout`, { plan_id: 'team_monthly', return_url: `${origin}/` });
+  assert.equal(byKey.body.error, 'invalid_request', 'a page of another site is that of a widget token alone');
+  assert.equal((await pay(`${origin}/`, { origin: 'https://shop.example.com' })).status, 403);
+  const { body } = await pay(`${origin}/settings?tab=plan#checkout`);
+  const { success_url, cancel_url } = account.session(body.url.split('/').at(-1));
+  assert.equal(success_url, `${origin}/settings?tab=plan&checkout=done`);
+  assert.equal(cancel_url, `${origin}/settings?tab=plan&checkout=cancelled`);
 });

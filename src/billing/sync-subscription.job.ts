@@ -37,8 +37,10 @@ export const syncSubscription = defineJob({
     if (!provider) return;
     const state = await readSyncState(db.query);
     if (!state) return;
-    const own = await readSubscription(provider, state);
+    const { own, is_deleted } = await readSubscription(provider, state);
     await applySubscription(db, services, { ...state, own, endsClaim: false });
+    // Last, because a refund that fails must not keep the plan: the job is tried again.
+    if (is_deleted) await provider.refundOverlaps(state.customer_id);
     if (!own || !(await raiseClaim(db.query, services, own))) return;
     // The members are counted under the claim: what they were before may be old.
     const present = await readSyncState(db.query);
@@ -46,11 +48,8 @@ export const syncSubscription = defineJob({
     await changeQuantity(provider, services, present, own);
     const changed = await readSyncState(db.query);
     if (changed) {
-      await applySubscription(db, services, {
-        ...changed,
-        own: await readSubscription(provider, changed),
-        endsClaim: true,
-      });
+      const { own } = await readSubscription(provider, changed);
+      await applySubscription(db, services, { ...changed, own, endsClaim: true });
     }
   },
 });
@@ -70,10 +69,9 @@ async function readSyncState(query: Query): Promise<SyncState | undefined> {
 async function readSubscription(
   provider: PaymentProvider,
   state: SyncState,
-): Promise<ProviderSubscription | undefined> {
+): Promise<{ own: ProviderSubscription | undefined; is_deleted: boolean }> {
   const { customer_id, subscription_id } = state;
   const { is_deleted, subscriptions } = await provider.readCustomer(customer_id);
-  if (is_deleted) return undefined;
   const own =
     subscription_id === ''
       ? undefined
@@ -82,7 +80,7 @@ async function readSubscription(
     if (other !== own) await provider.refundDuplicate(customer_id, other.subscription_id);
   }
   if (own && subscription_id !== own.subscription_id) await provider.expireCheckouts(customer_id);
-  return own;
+  return { own, is_deleted };
 }
 
 /** Whether the quantity is to be changed, and is claimed to be. Errors: another change is in progress; it is tried again. */

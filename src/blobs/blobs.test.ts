@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ended, newWiki } from '../../test/archives.ts';
@@ -8,7 +6,7 @@ import { collect } from '../../test/collect.ts';
 import { runScheduled } from '../../test/jobs.ts';
 import { makeFolder } from '../../test/process.ts';
 import { announce, patch } from '../../test/resumable.ts';
-import { startS3Server } from '../../test/s3-server.ts';
+import { startS3Proxy, startS3Server } from '../../test/s3-server.ts';
 import { until } from '../../test/until.ts';
 import { openWorld } from '../../test/world.ts';
 import { raw, sql } from '../db/sql.ts';
@@ -179,28 +177,13 @@ test('a file that the job has begun to delete is not stored before it is gone', 
     release = resolve;
   });
   // In front of the bucket, this holds back deletions.
-  const proxy = createServer(async (request, response) => {
-    if (request.method === 'DELETE') {
-      isDeleting = true;
-      await released;
-    }
-    const { hostname, port } = new URL(readS3Url(s3.url).endpoint);
-    const { url: path, method, headers } = request;
-    const onward = forward({ hostname, port, path, method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
+  const proxy = await startS3Proxy(s3, async ({ method }) => {
+    if (method !== 'DELETE') return;
+    isDeleting = true;
+    await released;
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const place = new URL(s3.url.replace('/folder', '/held'));
-  place.port = String((proxy.address() as AddressInfo).port);
-  const world = await openWorld({ STORAGE_URL: place.href });
-  after(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
+  after(() => proxy.stop());
+  const world = await openWorld({ STORAGE_URL: proxy.url.replace('/folder', '/held') });
   const owner = await world.owner();
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
   const { body: page } = await owner.post(pages, { title: 'Page', markdown: 'x' });
@@ -242,7 +225,7 @@ test('every column that refers to blobs is in the view of references', async () 
     select table_name || '.' || column_name as name from information_schema.view_column_usage
     where view_schema = 'public' and view_name = 'blob_references' and column_name like '%sha256%' order by 1`);
   const names = columns.map(({ name }) => name);
-  assert.ok(viewed.length >= 5);
+  assert.ok(viewed.length >= 6);
   assert.deepEqual(
     names.filter((name) => !NO_REFERENCE.includes(name)),
     viewed.map(({ name }) => name),
@@ -299,7 +282,7 @@ test('references to a blob are found by indexes', async () => {
     );
     return JSON.stringify(rows);
   });
-  for (const table of ['upload_files', 'sources', 'attachments', 'exports', 'imports']) {
+  for (const table of ['upload_files', 'sources', 'attachments', 'exports', 'imports', 'users']) {
     assert.match(plan, new RegExp(`"Index Name":"${table}_by_sha256"`), plan);
   }
 });

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../test/process.ts';
-import { inspectConfig, OPTIONS, readConfig } from '../config.ts';
+import { OPTIONS } from '../config/options.ts';
+import { inspectConfig, readConfig } from '../config.ts';
 import { runConfigCommand } from './config.ts';
 
 const folder = await makeFolder();

@@ -2,7 +2,8 @@ import { parseArgs } from 'node:util';
 import { CONFIG_FILE, type Env } from '../config/given-values.ts';
 import type { OptionInForce } from '../config/inspect-options.ts';
 import { type Options, shownValue } from '../config/option.ts';
-import { inspectConfig, OPTIONS } from '../config.ts';
+import { OPTIONS } from '../config/options.ts';
+import { inspectConfig } from '../config.ts';
 import { optionProblems } from '../service/option-problems.ts';
 import { UsageError } from './with-database.ts';
 

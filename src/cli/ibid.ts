@@ -12,12 +12,14 @@ import { printFailedJobs, retryJob } from './jobs.ts';
 import { printKey } from './key.ts';
 import { MIGRATE_USAGE, runMigrateCommand } from './migrate.ts';
 import { PLAN_USAGE, runPlanCommand } from './plan.ts';
+import { runUpgrade, UPGRADE_USAGE } from './upgrade.ts';
 import { openReport, openReportKey } from './verification-report.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 import { runWorkspaceCommand, WORKSPACE_USAGE } from './workspace.ts';
 
 const USAGE = `Usage:
+  ibid start                                                    the service, as "npm start" does in a checkout
   ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, created if new
   ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user
   ibid verify [--wiki WIKI_ID]                                  whether every page still shows what its files say
@@ -29,6 +31,7 @@ ${CONFIG_USAGE}
 ${DOCTOR_USAGE}
 ${BACKUP_USAGE}
 ${MIGRATE_USAGE}
+${UPGRADE_USAGE}
 ${WORKSPACE_USAGE}
 ${PLAN_USAGE}
 It uses the database of DATA_DIR or DATABASE_URL, as the service does.
@@ -49,6 +52,7 @@ async function main(): Promise<void> {
   }
   if (command === 'plan') return runPlanCommand(readConfig(process.env), rest, print);
   if (command === 'workspace') return runWorkspaceCommand(readConfig(process.env), rest, print);
+  if (command === 'upgrade') return runUpgrade(readConfig(process.env), rest, print);
   if (command === 'migrate') return runMigrateCommand(readConfig(process.env), rest, print);
   if (['backup', 'restore', 'verify-backup', 'resume'].includes(command ?? '')) {
     if (!(await runBackupCommand(readConfig(process.env), [command ?? '', ...rest], print))) process.exitCode = 1;
@@ -75,7 +79,7 @@ async function main(): Promise<void> {
   if (positionals[0] === 'jobs') {
     if (action === undefined) return withDatabase(config, ({ query }) => printFailedJobs(query, print));
     if (action !== 'retry' || job_id === undefined) throw new UsageError(`ibid jobs retry JOB_ID\n\n${USAGE}`);
-    return withDatabase(config, ({ query }) => retryJob(query, job_id, print));
+    return withDatabase(config, (db) => retryJob(db, job_id, print));
   }
   if (positionals.join(' ') === 'verify') {
     if (values['public-key']) return print((await openReportKey(config.DATA_DIR)).public_key.trimEnd());

@@ -1,5 +1,7 @@
-import type { Query } from '../db/db.ts';
-import { listFailedJobs, requeueFailedJob } from '../jobs/background-queue.ts';
+import type { Db, Query } from '../db/db.ts';
+import { listFailedJobs } from '../jobs/background-queue.ts';
+import { COMMAND } from '../operator/audit.ts';
+import { retryFailedJob } from '../operator/failed-jobs.ts';
 import { UsageError } from './with-database.ts';
 
 type Print = (line: string) => void;
@@ -15,8 +17,8 @@ export async function printFailedJobs(query: Query, print: Print): Promise<void>
 }
 
 /** Puts a failed job back into the queue with all its attempts. Errors: UsageError where there is no such failed job. */
-export async function retryJob(query: Query, job_id: string, print: Print): Promise<void> {
-  const result = await requeueFailedJob(query, job_id);
-  if (result === 'missing') throw new UsageError(`there is no failed job "${job_id}": ibid jobs lists them.`);
-  print(result === 'queued' ? `${job_id} is queued again` : `${job_id} is removed, because a newer one is queued`);
+export async function retryJob(db: Db, job_id: string, print: Print): Promise<void> {
+  const job = await retryFailedJob(db, COMMAND, job_id);
+  if (!job) throw new UsageError(`there is no failed job "${job_id}": ibid jobs lists them.`);
+  print(job.result === 'queued' ? `${job_id} is queued again` : `${job_id} is removed, because a newer one is queued`);
 }

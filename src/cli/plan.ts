@@ -3,10 +3,10 @@ import { loadPlans, type Plan } from '../billing/plans.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { COMMAND, record } from '../operator/audit.ts';
 import { grantSeats, seatsOfPlan } from '../workspaces/seats.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 import { findWorkspace, wholeNumber } from './workspace.ts';
-import { record } from './workspace-controls.ts';
 
 export const PLAN_USAGE = `  ibid plan WORKSPACE                                           the plan of a workspace
   ibid plan WORKSPACE PLAN_ID [--seats N] [--until DATE]        sets it, without a payment; none: on no plan, and its
@@ -71,7 +71,7 @@ async function setPlan(
     throw new UsageError('--until is a day to come, as 2027-12-31.');
   }
   await db.transaction(async (query) => {
-    await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for update`);
+    await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for no key update`);
     const [before] = await query<SetPlan>(sql`
       select plan_id, quantity, subscription_id, period_end from subscriptions where workspace_id = ${workspace_id}`);
     if (before && before.subscription_id !== '') {
@@ -85,7 +85,7 @@ async function setPlan(
     }
     await query(grantSeats(workspace_id, seatsOfPlan(plan, plan && quantity)));
     const after = plan ? { plan_id: plan.plan_id, quantity, period_end: end.toISOString() } : {};
-    await record(query, workspace_id, 'workspace.plan_set', before ?? {}, after);
+    await record(query, COMMAND, { workspace_id, event: 'workspace.plan_set', before: before ?? {}, after });
   });
 }
 

@@ -24,6 +24,7 @@ const KEY_FILE = 'report-key.pem';
 const HOW = [
   'file_sha256: SHA-256 of the stored bytes, computed again; file says whether it is the hash of the upload.',
   'text_sha256: SHA-256 of the stored text in UTF-8; text says whether the file gave the same text when it was read again by version current_extractor_version of the extractor.',
+  'limited: reading the file met a limit of time or memory, when it was uploaded (then it was read again under that limit, and its pictures are among the losses) or now (then text is not_read).',
   'blocks: [start, end) in the text, in UTF-16 code units; sha256: of that part of the text in UTF-8, as it was compiled.',
   'form_sha256: of the form of the block, which is its text in Normalization Form C with white space collapsed, except in code, and with marks for what is struck, raised, lowered or in another cell; "" if it was not kept.',
   'verified: that part of the text has its hash, and a block of the HTML of this revision of the page has the form, as a whole.',

@@ -37,7 +37,7 @@ export async function verifySources(
   print: (line: string) => void,
   onChecked: (source: StoredSource, checked: CheckedSource, pages: readonly CheckedPage[]) => void = () => undefined,
 ): Promise<boolean> {
-  const sums = { sources: 0, citations: 0, verified: 0, edited: 0, damaged: 0 };
+  const sums = { sources: 0, citations: 0, verified: 0, edited: 0, limited: 0, damaged: 0 };
   for (let last = { wiki_id: '', source_id: '' }; ; ) {
     const sources = await query<SourceRow>(sql`
       select ${storedSourceColumns}, w.workspace_id
@@ -53,6 +53,7 @@ export async function verifySources(
       sums.citations += found.citations;
       sums.verified += found.verified;
       sums.edited += found.edited;
+      if (found.limited) sums.limited += 1;
       if (found.findings.length === 0 && found.stale_pages.length === 0) continue;
       sums.damaged += 1;
       report(source, found, print);
@@ -63,8 +64,9 @@ export async function verifySources(
     last = sources.at(-1) ?? last;
     if (sources.length < BATCH_SIZE) break;
   }
+  const limited = sums.limited > 0 ? `${sums.limited} sources read under a limit, ` : '';
   print(
-    `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.edited} edited since, ${sums.damaged} sources do not match`,
+    `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.edited} edited since, ${limited}${sums.damaged} sources do not match`,
   );
   return sums.damaged === 0;
 }

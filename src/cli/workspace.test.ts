@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { type RunPlan, rowsRead } from '../../test/plans.ts';
 import { freePort, makeFolder } from '../../test/process.ts';
 import { counted, usageBy } from '../../test/quotas.ts';
 import { signedInClient } from '../../test/signed-in.ts';
@@ -8,7 +9,7 @@ import { until } from '../../test/until.ts';
 import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from '../../test/world.ts';
 import type { AuditEvent } from '../audit/schema.ts';
 import { readConfig } from '../config.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import type { Job } from '../jobs/schema.ts';
 import { runPlanCommand } from './plan.ts';
 import { runWorkspaceCommand } from './workspace.ts';
@@ -176,26 +177,55 @@ test('a workspace with a larger share has more jobs run before others come first
   await db.query(sql`delete from jobs where kind = 'compile'`);
 });
 
-test('the claim of a job reads only jobs that wait or run, by an index, and is one statement', async () => {
-  const owner = await world.owner();
+test('the claim of a job reads the oldest that wait, by an index, however many there are, and is one statement', async () => {
+  const [owner, other] = [await world.owner(), await world.owner()];
+  // Of a kind that no worker runs.
+  const wait = (wiki_id: string, name: string, count: number) =>
+    db.query(sql`
+      insert into jobs (wiki_id, job_id, kind)
+      select ${wiki_id}, 'job_' || ${name}::text || n, 'compile' from generate_series(1, ${count}::int) n`);
   await db.query(sql`
     insert into jobs (wiki_id, job_id, kind, status, finished_at)
     select ${owner.wiki_id}, 'job_done' || n, 'reindex', 'completed', now() from generate_series(1, 5000) n`);
-  await db.transaction((_, runScript) => runScript('analyze jobs'));
-  const [claim] = await db.query<{ body: string }>(
-    sql`select prosrc as body from pg_proc where proname = 'jobs_to_claim'`,
-  );
-  const plan = await db.transaction(async (query, runScript) => {
-    await query(sql`select set_config('ibid.service', 'on', true)`);
-    const text = claim?.body.replace('any_of', '$1').replace('only_idle_workspaces', '$2');
-    await runScript(`prepare claim (text[], boolean) as ${text}`);
-    return JSON.stringify(await query(sql`explain (format json) execute claim(array['ingest'], false)`));
-  });
-  assert.match(plan, /"Index Name":"jobs_waiting"/, plan);
-  assert.doesNotMatch(plan, /"Node Type":"Seq Scan"[^}]*"Relation Name":"jobs"/, plan);
+  const claim = async () => {
+    await db.transaction((_, runScript) => runScript('analyze jobs'));
+    const { plan, rows } = await planOfClaim();
+    assert.match(plan, /"Index Name":"jobs_queued"/, plan);
+    assert.doesNotMatch(plan, /"Node Type":"Seq Scan"[^}]*"Relation Name":"jobs"/, plan);
+    return rows;
+  };
+  await wait(owner.wiki_id, 'few', 60);
+  const few = await claim();
+  assert.ok(few < 200, `${few} rows`);
+  await wait(owner.wiki_id, 'many', 900);
+  await wait(other.wiki_id, 'last', 1);
+  assert.ok((await claim()) <= few + 20);
+  // Of a workspace with a running job the others are passed over, not read.
+  await db.query(sql`
+    with worker as (insert into workers (worker_id, alive_until) values ('busy', now() + interval '1 hour'))
+    update jobs set status = 'running', started_at = now(), worker_id = 'busy' where job_id = 'job_few1' and wiki_id = ${owner.wiki_id}`);
+  assert.ok((await claim()) <= few + 20);
+  await db.query(sql`delete from jobs where kind = 'compile'`);
   const claims = world.statements.filter((text) => text.includes('from jobs_to_claim'));
   assert.equal(new Set(claims).size, 1);
 });
+
+/** The plan of the function, for jobs of workspaces without running ones, and the rows that it reads of jobs. */
+async function planOfClaim(): Promise<{ plan: string; rows: number }> {
+  const [claim] = await db.query<{ body: string }>(
+    sql`select prosrc as body from pg_proc where proname = 'jobs_to_claim'`,
+  );
+  const text = claim?.body.replaceAll('any_of', '$1').replaceAll('only_idle_workspaces', '$2');
+  return db.transaction(async (query, runScript) => {
+    await query(sql`select set_config('ibid.service', 'on', true)`);
+    await runScript(`prepare claim (text[], boolean) as ${text}`);
+    const explain = raw(`explain (analyze, timing off, format json) execute claim(array['compile'], true)`);
+    const [row] = await query<{ 'QUERY PLAN': [{ Plan: RunPlan }] }>(explain);
+    await runScript('deallocate claim');
+    assert.ok(row);
+    return { plan: JSON.stringify(row), rows: rowsRead(row['QUERY PLAN'][0].Plan) };
+  });
+}
 
 test('sign-out ends the sessions and widget tokens of the members of one workspace, and its keys where asked', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];

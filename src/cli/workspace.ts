@@ -3,16 +3,17 @@ import type { Config } from '../config.ts';
 import { QUOTA_NAMES, quotaAmount, readQuota } from '../core/quotas.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { UsageError, withDatabase } from './with-database.ts';
+import { COMMAND } from '../operator/audit.ts';
+import type { LimitChanges } from '../operator/schema.ts';
 import {
   changeLimits,
   changeShare,
-  type LimitChanges,
   listLargest,
   pauseJobs,
   signOutMembers,
   usageOf,
-} from './workspace-controls.ts';
+} from '../operator/workspace-controls.ts';
+import { UsageError, withDatabase } from './with-database.ts';
 
 export const WORKSPACE_USAGE = `  ibid workspace list [--top 20]                                the workspaces that store the most
   ibid workspace limits WORKSPACE [--bytes 10GB] [--pages N] …  what it has and may have; sets limits of its own
@@ -68,19 +69,19 @@ async function run(
   const { workspace_id, slug } = workspace;
   if (name === 'limits') {
     const changes = readChanges(values);
-    if (Object.keys(changes).length > 0) await changeLimits(db, workspace_id, changes);
+    if (Object.keys(changes).length > 0) await changeLimits(db, COMMAND, workspace_id, changes);
     return printUsage(db, workspace_id, print);
   }
   if (name === 'share') {
     const share = wholeNumber('a share', value, 100);
-    await changeShare(db, workspace_id, share);
+    await changeShare(db, COMMAND, workspace_id, share);
     return print(`${slug}: ${share} of its jobs run before other workspaces come first`);
   }
   if (name === 'sign-out') {
-    const ended = await signOutMembers(db, workspace_id, values.keys === true);
+    const ended = await signOutMembers(db, COMMAND, workspace_id, values.keys === true);
     return print(`${slug}: ${ended.sessions} sessions ended, ${ended.keys} API keys revoked, widget tokens refused`);
   }
-  await pauseJobs(db, workspace_id, name === 'pause');
+  await pauseJobs(db, COMMAND, workspace_id, name === 'pause');
   print(`${slug}: its jobs ${name === 'pause' ? 'wait until it is resumed' : 'go on'}`);
 }
 
@@ -115,7 +116,7 @@ export function wholeNumber(what: string, text: string, max: number): number {
 }
 
 async function printUsage(db: Db, workspace_id: string, print: Print): Promise<void> {
-  for (const { name, used, allowed, is_own } of await usageOf(db, workspace_id)) {
+  for (const { name, used, allowed, is_own } of await usageOf(db.query, workspace_id)) {
     const limit = allowed === null ? 'unlimited' : quotaAmount(name, allowed);
     print(`${name.padEnd(12)} ${quotaAmount(name, used).padStart(12)} of ${limit}${is_own ? ' (its own limit)' : ''}`);
   }
@@ -123,7 +124,10 @@ async function printUsage(db: Db, workspace_id: string, print: Print): Promise<v
 
 async function printLargest(db: Db, top: number, print: Print): Promise<void> {
   print(`${'workspace'.padEnd(31)} ${'bytes'.padStart(12)} ${'pages'.padStart(10)} ${'jobs'.padStart(6)}  slug`);
-  for (const { workspace_id, slug, bytes, pages, jobs, jobs_are_paused, job_share } of await listLargest(db, top)) {
+  for (const { workspace_id, slug, bytes, pages, jobs, jobs_are_paused, job_share } of await listLargest(
+    db.query,
+    top,
+  )) {
     const notes = [jobs_are_paused && 'paused', job_share > 1 && `share ${job_share}`].filter(Boolean).join(', ');
     const amounts = `${quotaAmount('bytes', bytes).padStart(12)} ${quotaAmount('pages', pages).padStart(10)} ${String(jobs).padStart(6)}`;
     print(`${workspace_id.padEnd(31)} ${amounts}  ${slug}${notes && ` (${notes})`}`);

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { SESSION_TARGETS, sessionTarget, splitServers } from '../core/database-url.ts';
+import { normalizeEmail } from '../core/email-address.ts';
 
 // How values of options are read. Each throws an Error whose message says what the option takes.
 
@@ -22,6 +23,13 @@ export function bytes(value: string): number {
 export function count(value: string): number {
   if (!/^[1-9]\d{0,5}$/.test(value)) throw new Error('a whole number from 1 to 999999');
   return Number(value);
+}
+
+export function upTo(max: number): (value: string) => number {
+  return (value) => {
+    if (!/^\d{1,9}$/.test(value) || Number(value) > max) throw new Error(`a whole number from 0 to ${max}`);
+    return Number(value);
+  };
 }
 
 export function niceValue(value: string): number {
@@ -52,6 +60,15 @@ export function networks(value: string): string[] {
   if (value === '') return [];
   if (!list.every(isNetwork)) throw new Error('addresses and networks with commas between, such as 10.0.0.1,fd00::/8');
   return list;
+}
+
+export function addresses(value: string): string[] {
+  if (value === '') return [];
+  return value.split(',').map((entry) => {
+    const address = normalizeEmail(entry);
+    if (address === undefined) throw new Error('mail addresses with commas between');
+    return address;
+  });
 }
 
 export function webhookSecrets(value: string): string[] {
@@ -88,4 +105,12 @@ export function databaseUrl(value: string): string | undefined {
     throw new Error(`a target_session_attrs that is one of ${SESSION_TARGETS.join(', ')}`);
   }
   return value === '' ? undefined : value;
+}
+
+/** Addresses of one server each, separated by spaces, which no address has. */
+export function databaseUrls(value: string): string[] {
+  const read = url('postgres:', 'postgresql:');
+  const urls = value.split(/\s+/).filter(Boolean);
+  for (const each of urls) read(each);
+  return urls;
 }

@@ -32,6 +32,7 @@ export const STATUS_OF = {
   idempotency_in_progress: 409,
   upload_state: 409,
   quota_exceeded: 409,
+  legal_hold: 409,
   preview_changed: 409,
   already_subscribed: 409,
   not_subscribed: 409,
@@ -115,6 +116,15 @@ export function rateLimited(retry_after: number, what = 'requests'): ApiError {
 
 export function notFound(what = 'resource'): ApiError {
   return new ApiError('not_found', `There is no such ${what}.`);
+}
+
+/** SQLSTATE IBHLD: of a deletion that a trigger refuses. */
+export function legalHold(cause?: unknown): ApiError {
+  return new ApiError(
+    'legal_hold',
+    'The workspace is under a legal hold: nothing can be deleted for good until an owner lifts it in the settings.',
+    { cause },
+  );
 }
 
 export function seatLimitReached(cause?: unknown): ApiError {

@@ -7,7 +7,14 @@ import type { PoolLane } from './lane-limits.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
 import { openPoolLanes } from './pool-lanes.ts';
 import { type PreparedStatement, sendPrepared } from './prepared-query.ts';
-import { type ContextOptions, PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
+import type { ReplicaUsage } from './replicas/replica-usage.ts';
+import {
+  type ContextOptions,
+  prepareContext,
+  type RequestContext,
+  sendInContext,
+  type WalPosition,
+} from './request-context.ts';
 import { checkSession, SERVICE_ROLE, SETTING_OPTIONS } from './service-session.ts';
 import { answeredWithin } from './silence.ts';
 import type { Sql } from './sql.ts';
@@ -30,6 +37,8 @@ export interface Db {
  * a connection among the reads, `write` and `transaction` among the writes, and everything of a job among the jobs.
  */
 export interface ContextDb extends Db {
+  /** Like `query`, for what a request only reads: a replica may answer it that has everything committed before. */
+  read: Query;
   /** Like `query`, for statements that write. */
   write: Query;
   /** Like `transaction`, but read-only: every statement sees the same snapshot. */
@@ -69,8 +78,10 @@ export interface Budget {
 export interface ServiceDb {
   /** `budget`: what has to wait for a connection leaves with the request, and a statement ends with it. */
   in(context: RequestContext, budget?: Budget): ContextDb;
-  /** For which tenant a request works, as far as the process knows; "" for the service itself. It decides about order only. */
-  tenantOf(context: RequestContext): string;
+  /** How the replicas are used that answer reads; none where there are none. */
+  replicas(): readonly Readonly<ReplicaUsage>[];
+  /** For which tenant a request works; undefined if the process does not know any. It decides about order only. */
+  tenantOf(context: RequestContext): string | undefined;
   /** What is done with the connections: of each lane, and by the workspaces that held them longest lately. */
   usage(): { lanes: Record<PoolLane, Readonly<LaneUsage>>; workspaces: [workspace_id: string, seconds: number][] };
   /** From now on requests that would have to wait for a connection are refused (503): the service is about to stop. */
@@ -120,18 +131,37 @@ function timeoutWithin(ms: number, budget: Budget | undefined): number {
 /** How many workspaces `usage` names. */
 const WORKSPACES_SHOWN = 20;
 
-/**
- * Every statement runs as SERVICE_ROLE and in a request context; a connection where that is not so is not used. `isOwnLogin`:
- * SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server.
- */
-export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): ServiceDb {
-  const { connections, prepare, close } = openPool(options, {
+/** `isOwnLogin`: SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server. */
+export type ServiceDbOptions = DbOptions & { isOwnLogin?: boolean };
+
+/** Connections that run as SERVICE_ROLE; one where that is not so is not used. */
+export function openServicePool(options: ServiceDbOptions, onConnect?: (client: pg.ClientBase) => Promise<unknown>) {
+  return openPool(options, {
     ...(!options.isOwnLogin && { options: `${SETTING_OPTIONS} -c role=${SERVICE_ROLE}` }),
     onConnect: async (client) => {
       await checkSession(client);
-      await client.query(PREPARE_CONTEXT);
+      await onConnect?.(client);
     },
   });
+}
+
+/** Every statement runs as SERVICE_ROLE and in a request context. */
+export function openServiceDb(options: ServiceDbOptions): ServiceDb {
+  return openServer(options, false);
+}
+
+/** A replica as `openServiceDb` opens the primary. */
+export interface ReplicaDb extends Pick<ServiceDb, 'refuseWaiting' | 'close'> {
+  /** `after`: a statement sees all up to there, or fails with IBLAG. */
+  in(context: RequestContext, budget?: Budget, after?: WalPosition): Pick<ContextDb, 'query'>;
+}
+
+export function openReplicaDb(options: ServiceDbOptions): ReplicaDb {
+  return openServer(options, true);
+}
+
+function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & ReplicaDb {
+  const { connections, prepare, close } = openServicePool(options, (client) => client.query(prepareContext(isReplica)));
   const lanes = openPoolLanes(options.connections ?? CONNECTIONS);
   const tenants = openKnownTenants();
   const spenders = openTopSpenders();
@@ -158,9 +188,10 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
   }
 
   return {
-    in(context, budget) {
+    in(context: RequestContext, budget?: Budget, after?: WalPosition) {
       const onTenant = (tenant: string) => tenants.learn(context, tenant);
-      const within = (ms: number): ContextOptions => ({ timeoutMs: timeoutWithin(ms, budget), onTenant });
+      const replica = isReplica ? { after } : undefined;
+      const within = (ms: number): ContextOptions => ({ timeoutMs: timeoutWithin(ms, budget), onTenant, replica });
       const sendEntering = (client: pg.PoolClient, config: PreparedStatement, ms: number) =>
         inStatementSpan(config, () => sendInContext(client, context, config, within(ms)));
       const send = async <T>(lane: PoolLane, statement: Sql, ms: number) =>
@@ -188,14 +219,17 @@ export function openServiceDb(options: DbOptions & { isOwnLogin?: boolean }): Se
             WRITE_MS,
           ),
         );
+      const query: Query = (statement) => send('reads', statement, context.who === 'job' ? WRITE_MS : READ_MS);
       return {
-        query: (statement) => send('reads', statement, context.who === 'job' ? WRITE_MS : READ_MS),
+        query,
+        read: query,
         write: (statement) => send('writes', statement, WRITE_MS),
         transaction: (work) => transaction('begin', work),
         snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
       };
     },
-    tenantOf: tenants.of,
+    replicas: () => [],
+    tenantOf: tenants.find,
     usage: () => ({
       lanes: { reads: lanes.usage('reads'), writes: lanes.usage('writes'), jobs: lanes.usage('jobs') },
       workspaces: spenders.top(WORKSPACES_SHOWN),

@@ -15,6 +15,8 @@ export const SERVICE_ITSELF = '';
  */
 export interface KnownTenants {
   of(context: RequestContext): string;
+  /** The same, undefined where no tenant is known. */
+  find(context: RequestContext): string | undefined;
   /** Remembers what the database has said about the context; "" for nothing. */
   learn(context: RequestContext, tenant: string): void;
 }
@@ -22,6 +24,10 @@ export interface KnownTenants {
 export function openKnownTenants(): KnownTenants {
   const known = new Map<string, string>();
   return {
+    find(context) {
+      const key = keyOf(context);
+      return key === undefined ? undefined : known.get(key);
+    },
     of(context) {
       const key = keyOf(context);
       return key === undefined ? SERVICE_ITSELF : (known.get(key) ?? UNKNOWN);

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import pg from 'pg';
 import { makeFolder } from '../../test/process.ts';
 import { makeDatabase, openWorld } from '../../test/world.ts';
-import { PREPARE_CONTEXT, type RequestContext, sendInContext } from './request-context.ts';
+import { prepareContext, type RequestContext, sendInContext } from './request-context.ts';
 import { SERVICE_ROLE } from './service-session.ts';
 import { sql } from './sql.ts';
 
@@ -68,7 +68,7 @@ const pool = new pg.Pool({
   max: 1,
 });
 const client = await pool.connect();
-await client.query(PREPARE_CONTEXT);
+await client.query(prepareContext(false));
 
 const pages = { name: 'pages', text: 'select title from pages where wiki_id = $1', values: [owner.wiki_id] };
 const titles = async () => (await client.query('select title from pages')).rows;

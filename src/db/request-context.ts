@@ -31,6 +31,16 @@ export type RequestContext = (
 
 export const SERVICE: RequestContext = { who: 'service' };
 
+/** A point in the history of the database. Of two on one timeline the later one has the greater `lsn`. */
+export interface WalPosition {
+  lsn: string;
+  /** Identifies the timeline, and the database. */
+  marker: string;
+}
+
+/** For how long a replica may make a read wait until it has what the read must see. */
+const REPLAY_WAIT_MS = 50;
+
 /**
  * The last column is the tenant that the request works for: the workspace of the path, or else the user of the credential;
  * "" for none.
@@ -43,8 +53,24 @@ const TEXT = `
 const NAME = 'set_request_context';
 const TENANT_COLUMN = 2;
 
-/** Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. */
-export const PREPARE_CONTEXT = { name: NAME, text: TEXT, values: valuesOf(SERVICE, 30_000) };
+/** On a replica: columns are evaluated in their order, and functions that are volatile see what is there when they are called. */
+const REPLICA_TEXT = `${TEXT.trim().replace(/^select /, 'select wait_for_replay($10::pg_lsn, $11::uuid, $12::int), ')}`;
+
+/**
+ * Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. On a replica every
+ * statement may also wait for a position.
+ */
+export function prepareContext(isReplica: boolean): { name: string; text: string; values: WireValue[] } {
+  const values = valuesOf(SERVICE, 30_000);
+  return isReplica
+    ? { name: NAME, text: REPLICA_TEXT, values: [...values, ...replayValues(undefined)] }
+    : { name: NAME, text: TEXT, values };
+}
+
+/** Without a position nothing is waited for. */
+function replayValues(after: WalPosition | undefined): WireValue[] {
+  return after ? [after.lsn, after.marker, String(REPLAY_WAIT_MS)] : [null, null, null];
+}
 
 function valuesOf(context: RequestContext, timeoutMs: number): WireValue[] {
   const [name, second] =
@@ -72,6 +98,8 @@ export interface ContextOptions {
   timeoutMs: number;
   /** Called with the tenant that the request works for; "" for none. */
   onTenant?: (tenant: string) => void;
+  /** On a connection to a replica: what the statement has to see. Errors: IBLAG where the replica does not have it in time. */
+  replica?: { after: WalPosition | undefined };
 }
 
 /**
@@ -82,11 +110,13 @@ export function sendInContext(
   to: pg.ClientBase,
   context: RequestContext,
   statement: PreparedStatement,
-  { timeoutMs, onTenant }: ContextOptions = { timeoutMs: 30_000 },
+  { timeoutMs, onTenant, replica }: ContextOptions = { timeoutMs: 30_000 },
 ): Promise<Record<string, unknown>[]> {
+  const values = valuesOf(context, timeoutMs);
   const preceding = {
-    bind: bindMessage(NAME, valuesOf(context, timeoutMs)),
-    onRow: (fields: readonly (string | null)[]) => onTenant?.(fields[TENANT_COLUMN] ?? ''),
+    bind: bindMessage(NAME, replica ? [...values, ...replayValues(replica.after)] : values),
+    onRow: (fields: readonly (string | null)[]) =>
+      onTenant?.(fields[replica ? TENANT_COLUMN + 1 : TENANT_COLUMN] ?? ''),
   };
   return answeredWithin(to, timeoutMs, () => sendPrepared(to, statement, preceding));
 }

@@ -1,6 +1,9 @@
 import type { Kind } from './formats/kinds.ts';
 
-/** Lines of a file as editors count them, from 1, inclusive; 0 for content that is not from the file. */
+/**
+ * Lines of a file as editors count them, from 1, inclusive; 0 for content that is not from the file, or of which it is not
+ * known. Of a Word document they are its paragraphs, and of an EPUB its chapters.
+ */
 export interface LineRange {
   first_line: number;
   last_line: number;
@@ -8,7 +11,7 @@ export interface LineRange {
 
 /**
  * Maps lines of Markdown to lines of the file: from `at` on they are those from `line` on, `height` lines each (a CSV
- * record may have several). `line` 0: not from the file.
+ * record may have several; with 0 all are from `line`, a chapter). `line` 0: not from the file.
  */
 export interface LineRun {
   at: number;
@@ -16,9 +19,9 @@ export interface LineRun {
   height: number;
 }
 
-/** Whether editors show the file as lines, so that citations can refer to them. */
+/** Whether the file has lines, or what takes their place, so that citations can refer to them. */
 export function hasLines(kind: Kind): boolean {
-  return kind === 'markdown' || kind === 'text' || kind === 'csv';
+  return kind === 'markdown' || kind === 'text' || kind === 'csv' || kind === 'docx' || kind === 'epub';
 }
 
 /** The lines of the file that a block is from. Without `runs` the Markdown is the file. */
@@ -26,7 +29,7 @@ export function linesOfBlock({ first_line, last_line }: LineRange, runs?: readon
   if (!runs) return { first_line, last_line };
   const first = runOf(runs, first_line);
   const last = runOf(runs, last_line);
-  return { first_line: first.line, last_line: last.line === 0 ? 0 : last.line + last.height - 1 };
+  return { first_line: first.line, last_line: last.line === 0 ? 0 : last.line + Math.max(last.height, 1) - 1 };
 }
 
 /** Appends a run, unless it continues the last one. */

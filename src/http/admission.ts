@@ -24,9 +24,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Read before the body is; undefined where the endpoint needs none. */
     credential: Credential | undefined;
-    /** Counted in as one that is worked on. */
-    isCounted: boolean;
-    /** Whose share a large body takes: the workspace, as far as the process knows, or else the caller. */
+    /**
+     * Whose share the request and its body take: the workspace as far as the process knows, else the caller; the address of
+     * callers that are not known.
+     */
     tenant: string;
     /** The credential was checked, so the answer is not 401. */
     callerKnown: boolean;
@@ -67,7 +68,7 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
     }
     if (endpoint.responseHeaders) reply.headers(endpoint.responseHeaders);
     if (isAnonymous(endpoint)) {
-      await limits?.limitAnonymous(request, reply);
+      await limits?.limitAnonymous(request, reply, endpoint);
       // Endpoints without a credential cannot answer 401 for a missing one.
       request.callerKnown = true;
       request.credential = { kind: 'none' };
@@ -79,12 +80,16 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
       const credential = cookie === undefined ? await credentials.read(bearer ?? '') : credentials.readCookie(cookie);
       await limits?.limitCredential(request, reply, endpoint, credential);
       request.credential = credential;
+      request.isByToken = bearer !== undefined;
     }
+    request.tenant = tenantOf(db, endpoint, request);
     if (!endpoint.consumes && endpoint.reply !== EventStream) {
-      load.enter(endpoint.canWait === true);
-      request.isCounted = true;
+      const leave = load.enter(request.tenant, endpoint.canWait === true);
+      // Also where the client goes away while it sends its body, which no hook sees.
+      if (reply.raw.closed) leave();
+      else reply.raw.once('close', leave);
     }
-    if (endpoint.body && isLarge(request)) await enterLarge(bodies, db, endpoint, request, reply);
+    if (endpoint.body && isLarge(request)) await enterLarge(bodies, request, reply);
     const { headers } = request.raw;
     const readsBody = endpoint.body || endpoint.consumes || endpoint.signedBody;
     if (!readsBody && headers['content-type'] !== undefined) delete headers['content-type'];
@@ -101,18 +106,14 @@ function isLarge({ headers }: FastifyRequest): boolean {
 /** What a body counts whose length is not said. */
 const UNKNOWN_BYTES = 2 ** 20;
 
-/** Waits for the tenant's turn before the body is read; its share is given back when the request has ended. */
-async function enterLarge(
-  bodies: LargeBodies,
-  db: ServiceDb,
-  endpoint: Endpoint,
-  request: FastifyRequest,
-  { raw }: FastifyReply,
-): Promise<void> {
+function tenantOf(db: ServiceDb, { access }: Endpoint, request: FastifyRequest): string {
   const credential = request.credential ?? { kind: 'none' };
   const none = { invitation: undefined, new_workspace_id: undefined };
-  const params = request.params as Record<string, string>;
-  request.tenant = db.tenantOf(requestContext(endpoint.access, credential, params, none)) || request.ip;
+  return db.tenantOf(requestContext(access, credential, request.params as Record<string, string>, none)) ?? request.ip;
+}
+
+/** Waits for the tenant's turn before the body is read; its share is given back when the request has ended. */
+async function enterLarge(bodies: LargeBodies, request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
   const bytes = Number(request.headers['content-length'] ?? UNKNOWN_BYTES);
   const leave = await bodies.enter(request.tenant, bytes, openBudget(raw, undefined).abandoned());
   if (raw.destroyed) leave();

@@ -3,12 +3,10 @@ import { unsupportedMediaType } from '../core/errors.ts';
 import { decodeJson } from './body.ts';
 import { LARGE_BYTES, type LargeBodies } from './load/large-bodies.ts';
 import { setSending } from './load/slow-clients.ts';
+import { STREAM_TYPES, typesInWords } from './stream-types.ts';
 
 /** How long a JSON body may take to arrive, and how long an upload may pause. */
 const BODY_MS = 30_000;
-
-/** The media types of streamed bodies. */
-export const STREAM_TYPES = { multipart: 'multipart/form-data', bytes: 'application/offset+octet-stream' };
 
 /** Decodes JSON bodies, passes streams on to their endpoints, and reads nothing else. */
 export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): void {
@@ -18,17 +16,17 @@ export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): 
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
       const endpoint = request.routeOptions.config.endpoint;
-      if (endpoint?.consumes && !endpoint.body) throw unsupportedMediaType(undefined, STREAM_TYPES[endpoint.consumes]);
+      if (endpoint?.consumes && !endpoint.body) throw unsupportedMediaType(undefined, typesInWords(endpoint.consumes));
       if (endpoint?.signedBody) return bytes;
       if (bytes.length < LARGE_BYTES) return decodeJson(bytes);
       return bodies.inTurn(request.tenant, () => decodeJson(bytes));
     },
   );
-  for (const [takes, type] of Object.entries(STREAM_TYPES)) {
-    app.addContentTypeParser(type, (request, payload, done) => {
+  for (const [takes, types] of Object.entries(STREAM_TYPES)) {
+    app.addContentTypeParser([...types], (request, payload, done) => {
       const endpoint = request.routeOptions.config.endpoint;
       if (endpoint?.consumes === takes) done(null, payload);
-      else done(unsupportedMediaType(undefined, endpoint?.consumes && STREAM_TYPES[endpoint.consumes]));
+      else done(unsupportedMediaType(undefined, endpoint?.consumes && typesInWords(endpoint.consumes)));
     });
   }
   app.addContentTypeParser('*', (request, payload, done) => {
@@ -36,7 +34,7 @@ export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): 
     if (endpoint?.body || endpoint?.consumes) {
       // Neither a body nor a type: an error about the missing field says more than one about the type.
       if (endpoint.body && request.headers['content-length'] === '0') done(null, undefined);
-      else done(unsupportedMediaType(undefined, endpoint.consumes && STREAM_TYPES[endpoint.consumes]));
+      else done(unsupportedMediaType(undefined, endpoint.consumes && typesInWords(endpoint.consumes)));
       return;
     }
     // The endpoint has no body, so anything that was sent is ignored.

@@ -15,12 +15,20 @@ export interface StoredFile {
   filename: string;
   /** Whether a browser may show it; content that could hold a script is only ever downloaded. */
   inline: boolean;
+  /** Its address is a secret of this content: every browser that knows it may keep the bytes and show them on any site. */
+  isImmutable?: true;
 }
 
 /**
  * The reply of an endpoint that answers the bytes of a StoredFile, streamed, whole or in part (RFC 9110, 13 and 14).
  */
 export const Bytes = Type.Unsafe<StoredFile>({ type: 'string', contentMediaType: 'application/octet-stream' });
+
+/** No shared cache keeps it, so what its owner has removed is not handed out any more. */
+const IMMUTABLE = {
+  'cache-control': 'private, max-age=31536000, immutable',
+  'cross-origin-resource-policy': 'cross-origin',
+};
 
 /** How long a client may accept no bytes before its connection and the open file are closed. */
 const STALLED_MS = 60_000;
@@ -34,7 +42,7 @@ export async function sendBytes(request: FastifyRequest, reply: FastifyReply, bl
   const { sha256, byte_size } = file;
   const etag = `"${sha256}"`;
   // No shared cache keeps it, and browsers revalidate it each time, so a caller who lost access no longer gets it.
-  const ofEach = { etag, 'cache-control': 'private, no-cache' };
+  const ofEach = { etag, ...(file.isImmutable ? IMMUTABLE : { 'cache-control': 'private, no-cache' }) };
   const isHead = request.method === 'HEAD';
   if (isKnown(headers['if-none-match'], etag)) {
     return reply

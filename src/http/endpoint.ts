@@ -9,6 +9,7 @@ import type { Sql } from '../db/sql.ts';
 import type { ListOrder, ListPage } from './list-paging.ts';
 import type { ReceivedFile } from './multipart.ts';
 import type { Services } from './services.ts';
+import type { STREAM_TYPES } from './stream-types.ts';
 
 /** The origin of a request, as far as known. */
 export interface Origin {
@@ -38,7 +39,7 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
   files: readonly ReceivedFile[];
   /** The other fields of such a body, as the client sent them: not validated. */
   fields: Readonly<Record<string, string>>;
-  /** The body of an endpoint that consumes `bytes`. */
+  /** The body of an endpoint that consumes `bytes` or a `picture`. */
   bytes: Readable;
   /** The id of the workspace that an endpoint with `createsWorkspace` may create; else "". */
   new_workspace_id: string;
@@ -92,8 +93,12 @@ interface EndpointDefinition<
   idempotent?: false;
   /** The business event of a write: the target, a dot, what happened. */
   event?: EventType;
+  /** Its calls are not in the request log: those that read it would soon be all that it has. */
+  unlogged?: true;
   /** When the service has more to do than it can, it is refused before others are. */
   canWait?: true;
+  /** A read that keeps the process or the database busy: few of a workspace run at once. */
+  isHeavy?: true;
   /**
    * Works while the workspace is read-only because of an unpaid invoice: it pays, reads, takes away access or ends work.
    */
@@ -107,9 +112,9 @@ interface EndpointDefinition<
   body?: Body;
   /**
    * `multipart`: the body is a stream of files, or, where there is also a schema for `body`, JSON instead. `bytes`: a
-   * stream of bytes whose position the request's headers give (tus).
+   * stream of bytes whose position the request's headers give (tus). `picture`: the bytes of one.
    */
-  consumes?: 'multipart' | 'bytes';
+  consumes?: keyof typeof STREAM_TYPES;
   /** The body is JSON with a signature over its bytes: `body` is a Buffer, unread. */
   signedBody?: true;
   /** Request headers of this endpoint, with their descriptions. */

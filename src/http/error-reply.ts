@@ -55,6 +55,7 @@ export function sendError(
 ) {
   const { code, message, detail, status, retry_after } = error;
   const request_id = request.id;
+  request.errorCode = code;
   // The route's path: what a client wrote into the URL does not belong in a log.
   const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
   const line = { request_id, endpoint, status, code, address: request.ip, ...actor };

@@ -1,9 +1,11 @@
 import { ApiError, validationError } from '../core/errors.ts';
 import { decodeCursor, encodeCursor, nextLink } from '../core/paging.ts';
+import { readTimestamp } from '../core/timestamps.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 
-type KeyType = 'text' | 'integer' | 'number';
+/** `timestamp`: as PostgreSQL writes it in UTC, with microseconds: the statement answers `created_at::text`. */
+type KeyType = 'text' | 'integer' | 'number' | 'timestamp';
 
 /** What a list is ordered by, so that it can go on behind any of its records ("keyset pagination", the "seek method"). */
 export interface ListOrder<Query, Reply> {
@@ -14,7 +16,7 @@ export interface ListOrder<Query, Reply> {
    */
   keys: Record<string, KeyType>;
   isDescending?: (query: Query) => boolean;
-  /** The records of the answer that `limit` counts; all of them unless stated. */
+  /** The records of the answer that `limit` counts; all of them unless stated, where the answer is a list. */
   counted?: (reply: Reply, query: Query) => object[];
   /** The parameter of the query that takes the cursor: `after` unless stated. */
   parameter?: string;
@@ -56,7 +58,7 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
     /** Errors: 422 for a cursor together with an offset, which would count from nowhere. */
     check(query: Query): void {
       const cursor = paging && query[parameter];
-      if (cursor === undefined || query.offset === 0) return;
+      if (cursor === undefined || (query.offset ?? 0) === 0) return;
       const msg = `Value error, ${parameter} already says where the list goes on: leave offset out, or ${parameter}`;
       throw validationError([{ type: 'value_error', loc: ['query', parameter], msg, input: cursor }]);
     },
@@ -75,16 +77,16 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
       const isDescending = paging.isDescending?.(query) === true;
       const seekClause = after ? seek(columns, after, isDescending) : NOTHING;
       const order = joined(columns.map((column) => (isDescending ? sql`${column} desc` : column)));
-      const clause = sql`${seekClause} order by ${order} limit ${query.limit} offset ${query.offset}`;
+      const clause = sql`${seekClause} order by ${order} ${partOf(query)}`;
       return { clause, seekClause, after };
     },
 
     /** The value of the `Link` header to the next page; undefined on the last one, which has fewer records than the limit. */
     nextLink(url: string, query: Query, reply: unknown): string | undefined {
-      const { limit, offset } = query;
-      if (!Array.isArray(reply) || typeof limit !== 'number' || typeof offset !== 'number') return undefined;
-      const records: Query[] = paging?.counted?.(reply, query) ?? reply;
-      const last = records.at(-1);
+      const { limit, offset = 0 } = query;
+      const records: unknown = paging?.counted?.(reply, query) ?? reply;
+      if (!Array.isArray(records) || typeof limit !== 'number' || typeof offset !== 'number') return undefined;
+      const last: Query | undefined = records.at(-1);
       if (!last || records.length < limit) return undefined;
       if (!paging || offset > 0) return nextLink(url, { limit, offset: offset + records.length });
       const cursor = encodeCursor(
@@ -98,9 +100,22 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
 
 function isKey(value: unknown, type: KeyType | undefined): boolean {
   if (type === 'text') return typeof value === 'string' && isStorable(value);
+  if (type === 'timestamp') return typeof value === 'string' && isTimestamp(value);
   if (type === 'number') return typeof value === 'number' && Number.isFinite(value);
   // As large as a column of four bytes may be; a comparison with more is an error of the database.
   return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31;
+}
+
+/** Of a list that may be asked for as a whole, too, PostgreSQL would plan for a limit that is null as for a small one. */
+function partOf({ limit, offset }: Query): Sql {
+  if (limit === undefined) return NOTHING;
+  return offset === undefined ? sql`limit ${limit}` : sql`limit ${limit} offset ${offset}`;
+}
+
+function isTimestamp(text: string): boolean {
+  return (
+    /^.{10} .{8}(\.\d{1,6})?\+00$/.test(text) && readTimestamp(text.replace(' ', 'T').replace('+00', 'Z')) !== undefined
+  );
 }
 
 /** `and (a, b) > (…, …)`: PostgreSQL compares rows column by column and starts there in an index on the columns. */

@@ -23,11 +23,15 @@ import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
 import { replySchema, serializedOnce } from './handler/reply-schema.ts';
 import { connectionCloser } from './load/close-connections.ts';
+import { openHeavyRequests } from './load/heavy-requests.ts';
+import { idleConnections } from './load/idle-connections.ts';
 import { openLargeBodies } from './load/large-bodies.ts';
+import { limitConnections } from './load/limit-connections.ts';
 import { openLoadShedding } from './load/load-shedding.ts';
 import type { RequestStats } from './load/request-stats.ts';
 import { disconnectSlowClients } from './load/slow-clients.ts';
 import { openKnownPaths, refuseOtherMethods } from './other-methods.ts';
+import { openRequestLog } from './request-log/request-log.ts';
 import type { Limits, Services } from './services.ts';
 import { toApiError } from './to-api-error.ts';
 import { traceRequests } from './trace-requests.ts';
@@ -44,10 +48,12 @@ interface ServerOptions {
   limits: RateLimits | undefined;
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
+  /** How many calls of each workspace the request log keeps. */
+  requestLogSize: number;
   log: Logger;
 }
 
-/** Maximum number of open connections of a process; further ones are closed at once. */
+/** Maximum number of open connections of a process. */
 const CONNECTIONS_MAX = 8_000;
 
 /** For how long requests that came before a stop may wait for their turn; after it they are told to try again elsewhere. */
@@ -68,13 +74,18 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const bodies = openLargeBodies();
   app.decorateRequest('tenant', '');
   registerBodyParsers(app, bodies);
-  app.decorateRequest('isCounted', false);
+  app.decorateRequest('isByToken', false);
+  app.decorateRequest('errorCode', '');
+  const requestLog = openRequestLog(db, options.requestLogSize, (err) =>
+    log.warn({ err }, 'calls were not added to the request log'),
+  );
+  app.addHook('onClose', requestLog.close);
   const load = openLoadShedding();
   app.addHook('onClose', async () => load.stop());
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.isCounted) load.leave();
     const { endpoint } = request.routeOptions.config;
     if (endpoint) options.stats.add(endpoint, reply.statusCode, reply.elapsedTime);
+    requestLog.add(request, reply);
     done();
   });
   app.addHook('onRequest', admission({ load, bodies, db, credentials, limits, cors, publicUrl: services.publicUrl }));
@@ -86,7 +97,9 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     });
   }
   const streams = openEventStreams((err) => log.warn({ err }, 'a state could not be read for an event stream'));
-  const closeConnections = connectionCloser(app.server);
+  const idle = idleConnections(app.server);
+  limitConnections(app.server, CONNECTIONS_MAX, idle);
+  const closeConnections = connectionCloser(app.server, idle);
   app.addHook('preClose', async () => {
     streams.end();
     const draining = setTimeout(db.refuseWaiting, DRAIN_MS);
@@ -100,7 +113,8 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler(() => {
     throw notFound('route');
   });
-  for (const endpoint of endpoints) app.route(routeOf(endpoint, { db, services, log, streams }, cors));
+  const needs = { db, services, log, streams, heavy: openHeavyRequests() };
+  for (const endpoint of endpoints) app.route(routeOf(endpoint, needs, cors));
   refuseOtherMethods(app, endpoints, { isUnmatched: true });
   return app;
 }
@@ -133,7 +147,6 @@ function newServer({ services, trustedProxies, log }: ServerOptions): FastifyIns
     clientErrorHandler: refuseUndecodable,
   });
   app.server.headersTimeout = 15_000;
-  app.server.maxConnections = CONNECTIONS_MAX;
   disconnectSlowClients(app.server);
   refuseUnroutable(app.server);
   for (const method of METHODS) {

@@ -2,6 +2,7 @@ import {
   ApiError,
   forbidden,
   lastOwner,
+  legalHold,
   notFound,
   paymentRequired,
   seatLimitReached,
@@ -16,6 +17,7 @@ const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = {
   IBSEA: seatLimitReached,
   IBOWN: lastOwner,
   IBQUO: quotaErrorOf,
+  IBHLD: legalHold,
 };
 
 /** SQLSTATEs and system errors that mean that the database is temporarily unavailable. */

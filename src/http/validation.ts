@@ -5,9 +5,10 @@ import { isStorable } from './body.ts';
 
 /**
  * Nothing is coerced: `5` is not a string. `verbose`, so that an error carries its input and its schema. All errors of
- * a body are found, in lists whose length was checked before; the patterns of the schemas cannot backtrack.
+ * a body are found, in lists whose length was checked before; the patterns of the schemas cannot backtrack. The schemas are
+ * those of this code, so that they are not validated themselves: compiling what does takes longer than compiling them.
  */
-const ajv = new Ajv({ allErrors: true, verbose: true, coerceTypes: false, strictTypes: false });
+const ajv = new Ajv({ allErrors: true, verbose: true, coerceTypes: false, strictTypes: false, validateSchema: false });
 
 /** Maximum number of characters of an invalid input that are echoed. */
 const INPUT_MAX = 256;

@@ -129,8 +129,8 @@ test('absolute links begin at the root of the folder, or at that of the site if 
     'repo/deep/b:3 /site/a',
   ]);
   const set = (site_root: unknown) => owner.patch(`${wiki.at}/settings`, { site_root });
-  assert.deepEqual((await owner.get(`${wiki.at}/settings`)).body, { site_root: null });
-  assert.deepEqual((await set('/site')).body, { site_root: '/site/' });
+  assert.equal((await owner.get(`${wiki.at}/settings`)).body.site_root, null);
+  assert.equal((await set('/site')).body.site_root, '/site/');
   assert.deepEqual(await linked('repo/deep/b'), ['/site/a', '/site/'], 'pages stay as they are');
   await wiki.upload(files);
   assert.deepEqual(await linked('repo/a'), ['deep/b', 'deep/b', 'deep/b#x', 'deep/b', '/site/nothing']);
@@ -142,5 +142,5 @@ test('absolute links begin at the root of the folder, or at that of the site if 
   }
   const viewer = await world.member(owner.workspace_id, 'viewer');
   assert.equal((await viewer.patch(`${wiki.at}/settings`, { site_root: null })).status, 403);
-  assert.deepEqual((await set('')).body, { site_root: null });
+  assert.equal((await set('')).body.site_root, null);
 });

@@ -1,7 +1,7 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { mayLead } from '../markdown/page-links.ts';
-import { canLead } from '../pages/schema.ts';
+import { canLead } from '../pages/links/moved-links.ts';
 import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
 /** `isLocked`: locks the wiki, so that the pages are not edited until the transaction ends. Missing pages are left out. */

@@ -4,7 +4,7 @@ import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import { mergeTexts } from '../markdown/merge-texts.ts';
 import { folderOf, mayLead } from '../markdown/page-links.ts';
 import { possibleWikiTargets } from '../markdown/wiki-link-syntax.ts';
-import { knownTargets } from '../pages/wiki-targets.ts';
+import { knownTargets } from '../pages/links/wiki-targets.ts';
 import type { SentFile } from '../sandbox/rendering/responses.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { CompiledUploadFile, ExistingPage, Merged } from './compiled-upload.ts';

@@ -6,7 +6,7 @@ import { isZip } from '../documents/formats/file-type.ts';
 import type { LeftOut } from '../documents/formats/zip/unpack.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
-import type { UnpackedFile } from '../sandbox/document-reader.ts';
+import type { UnpackedFile } from '../sandbox/document-messages.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
 import { countAttempt, INTERRUPTED, isGivenUp, takeBackAttempts } from './file-attempts.ts';
 

@@ -331,3 +331,17 @@ test('an invitation of another workspace is 404 in one’s own', async () => {
   }
   assert.equal((await other.get(`${of(other)}/invitations`)).body[0].state, 'pending');
 });
+
+test('what only refers to a workspace, such as a job that is enqueued, holds up no change of its members', async () => {
+  const owner = await world.owner();
+  const friend = await world.person('guest@example.org');
+  await world.db.query(sql`update users set email_verified = true where user_id = ${friend.user_id}`);
+  await world.db.transaction(async (query) => {
+    // As the insert of a row with its id does.
+    await query(sql`select 1 from workspaces where workspace_id = ${owner.workspace_id} for key share`);
+    const invited = await owner.post(`${of(owner)}/members/invite`, { email: 'guest@example.org', role: 'member' });
+    assert.equal(invited.status, 200, JSON.stringify(invited.body));
+    const joined = await friend.post(`/v1/me/invitations/${invited.body.invitation_id}/accept`);
+    assert.equal(joined.status, 200, JSON.stringify(joined.body));
+  });
+});

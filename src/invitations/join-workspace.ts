@@ -42,7 +42,7 @@ export const JOIN_ERRORS = [
 export async function joinWorkspace(tx: Statements, isIt: Sql): Promise<Workspace> {
   await tx.maybeOne(sql`
     select 1 from workspaces w join invitations i on i.workspace_id = w.workspace_id
-    where ${isIt} for update of w`);
+    where ${isIt} for no key update of w`);
   const facts = await tx.maybeOne<Facts>(sql`
     select i.invitation_id, i.workspace_id, ${presentState} as state, i.email, i.role, u.email as own_email,
       u.email_verified as own_email_verified, a.bound_workspace_id is not null as bound, a.granted as granted_permissions,

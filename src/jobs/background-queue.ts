@@ -1,21 +1,7 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import type { ClaimedBackgroundJob } from './claim-background-job.ts';
 import type { BackgroundJob } from './define-job.ts';
-import { jobsAreOn } from './pause-jobs.ts';
-import { leaseCte } from './workers.ts';
-
-/** A background job claimed by a worker. */
-export interface ClaimedBackgroundJob {
-  job_id: string;
-  name: string;
-  workspace_id: string | null;
-  wiki_id: string | null;
-  user_id: string | null;
-  input: object;
-  attempt: number;
-  failures: number;
-  crashes: number;
-}
 
 /** A job that ended its process this often in a row is set aside: it fails, however often it may be tried otherwise. */
 export const CRASHES_MAX = 3;
@@ -23,38 +9,6 @@ export const CRASHES_MAX = 3;
 /** Seconds before the next attempt: 1, 8, 27, … up to an hour. */
 export function backoffSeconds(failures: number): number {
   return Math.min(3_600, failures ** 3);
-}
-
-/**
- * Claims a job of one of these lanes, or returns undefined: the job that has waited longest among the workspaces with
- * the fewest running jobs. Concurrent claims take different jobs, and none waits for a lock.
- */
-export async function claimBackgroundJob(
-  query: Query,
-  names: readonly string[],
-  worker_id: string,
-): Promise<ClaimedBackgroundJob | undefined> {
-  const [job] = await query<ClaimedBackgroundJob>(sql`
-    with claimed as (
-      update background_jobs set status = 'running', attempt = attempt + 1, failures = failures + 1, worker_id = ${worker_id},
-        updated_at = now()
-      where status = 'queued' and job_id = (
-      select b.job_id from background_jobs b
-      where b.status = 'queued' and b.run_after <= now() and b.name = any (${names}::text[]) and not exists (
-        select from background_jobs r where r.status = 'running' and r.name = b.name and r.key = b.key) and ${jobsAreOn}
-      order by (select count(*) from background_jobs r where r.status = 'running' and r.workspace_id = b.workspace_id),
-        b.run_after, b.job_id
-      limit 1 for update skip locked)
-      returning job_id, name, workspace_id, wiki_id, user_id, input, attempt, failures, crashes
-    ), lease as (${leaseCte(worker_id, sql`claimed`)})
-    select * from claimed`).catch(noneIfRunning);
-  return job;
-}
-
-/** Another worker has just started a job with the same key. */
-function noneIfRunning(error: { code?: string; constraint?: string }): [] {
-  if (error.code === '23505' && error.constraint === 'background_jobs_running') return [];
-  throw error;
 }
 
 const held = ({ job_id, attempt }: ClaimedBackgroundJob) =>
@@ -100,7 +54,7 @@ export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob,
     update background_jobs set status = 'failed', worker_id = null, updated_at = now(), error = ${error} where ${held(job)}`);
 }
 
-interface FailedJob {
+export interface FailedJob {
   job_id: string;
   name: string;
   workspace_id: string | null;
@@ -110,18 +64,28 @@ interface FailedJob {
   error: string;
 }
 
-/** The jobs that have used up their attempts, the latest first. */
-export function listFailedJobs(query: Query): Promise<FailedJob[]> {
+/** The jobs that have used up their attempts, the latest first; the first `max` of them. */
+export function listFailedJobs(query: Query, max: number | null = null): Promise<FailedJob[]> {
   return query<FailedJob>(sql`
     select job_id, name, workspace_id, wiki_id, user_id, updated_at as failed_at, error
-    from background_jobs where status = 'failed' order by updated_at desc, job_id`);
+    from background_jobs where status = 'failed' order by updated_at desc, job_id limit ${max}::int`);
 }
 
-/** Puts a failed job back with all its attempts; `superseded`: it is deleted, because one with its key is queued. */
-export async function requeueFailedJob(query: Query, job_id: string): Promise<'queued' | 'superseded' | 'missing'> {
-  const [row] = await query<{ result: 'queued' | 'superseded' }>(sql`
+export interface RequeuedJob {
+  /** superseded: it was deleted, because one with its key is queued. */
+  result: 'queued' | 'superseded';
+  name: string;
+  /** The workspace that it works for, if it works for one. */
+  workspace_id: string | null;
+}
+
+/** Puts a failed job back with all its attempts; undefined where there is no such failed job. */
+export async function requeueFailedJob(query: Query, job_id: string): Promise<RequeuedJob | undefined> {
+  const [row] = await query<RequeuedJob>(sql`
     with failed as (
-      select f.job_id, exists (
+      select f.job_id, f.name,
+        coalesce(f.workspace_id, (select w.workspace_id from wikis w where w.wiki_id = f.wiki_id)) as workspace_id,
+        exists (
         select from background_jobs n where n.name = f.name and n.key = f.key and n.status = 'queued') as is_superseded
       from background_jobs f where f.job_id = ${job_id} and f.status = 'failed' for update
     ), superseded as (
@@ -130,8 +94,8 @@ export async function requeueFailedJob(query: Query, job_id: string): Promise<'q
       update background_jobs set status = 'queued', failures = 0, crashes = 0, run_after = now(), updated_at = now()
       where job_id in (select job_id from failed where not is_superseded)
     )
-    select case when is_superseded then 'superseded' else 'queued' end as result from failed`);
-  return row?.result ?? 'missing';
+    select case when is_superseded then 'superseded' else 'queued' end as result, name, workspace_id from failed`);
+  return row;
 }
 
 /** Enqueues the due jobs in one statement; returns how many. */

@@ -40,7 +40,7 @@ test('a job whose process ended three times is set aside, is not scheduled again
   await schedule();
   await enqueueDue(db.query, pruneOldRateLimitCounts);
   assert.equal((await jobs()).length, 1);
-  assert.equal(await requeueFailedJob(db.query, job?.job_id ?? ''), 'queued');
+  assert.equal((await requeueFailedJob(db.query, job?.job_id ?? ''))?.result, 'queued');
   await until('it has ended well', async () => (await jobs()).length === 0);
   await schedule();
   assert.equal(await enqueueDue(db.query, pruneOldRateLimitCounts), 1);

@@ -24,8 +24,8 @@ export const LANES = {
   index: 2,
   /** Messages to a mail server, which may be slow. */
   mail: 4,
-  /** Requests to the payment provider. */
-  billing: 2,
+  /** Requests to the payment provider, for which a job waits most of its time: a slow one holds up its own workspace alone. */
+  billing: 8,
   /** Removal of old data. */
   maintenance: 1,
   /** Backups, which may take hours. */

@@ -2,12 +2,12 @@ import type { ServiceDb } from '../db/db.ts';
 import { type RequestContext, SERVICE } from '../db/request-context.ts';
 import {
   backoffSeconds,
-  type ClaimedBackgroundJob,
   CRASHES_MAX,
   failBackgroundJob,
   finishBackgroundJob,
   releaseBackgroundJob,
 } from './background-queue.ts';
+import type { ClaimedBackgroundJob } from './claim-background-job.ts';
 import type { BackgroundJob, Outcome, ServicesOf } from './define-job.ts';
 import { isUnavailable } from './run-record-job.ts';
 

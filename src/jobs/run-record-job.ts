@@ -27,7 +27,10 @@ export async function runRecordJob(
     const services = run.services(await workspaceOf(db, job));
     await definition.run({ db, job, services, signal: AbortSignal.any([stopping, lost]) });
     lost.throwIfAborted();
-    if (!stopping.aborted) return 'succeeded';
+    if (!stopping.aborted) {
+      await analyzeGrownTables(db, log);
+      return 'succeeded';
+    }
     await releaseJob(db, job, undefined);
     return 'interrupted';
   } catch (err) {
@@ -56,6 +59,15 @@ export async function runRecordJob(
       definition.onFailure(query, job, 'internal_error: given up after repeated failures'),
     );
     return 'failed';
+  }
+}
+
+/** What the job wrote is there whether this succeeds or not: autovacuum does the same later. */
+async function analyzeGrownTables(db: ContextDb, log: Logger): Promise<void> {
+  try {
+    await db.query(sql`select analyze_grown_tables()`);
+  } catch (err) {
+    log.warn({ err }, 'tables that have grown could not be analyzed; autovacuum does it');
   }
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { traced } from '../core/tracing.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { SERVICE } from '../db/request-context.ts';
-import { claimBackgroundJob } from './background-queue.ts';
+import { claimBackgroundJob } from './claim-background-job.ts';
 import {
   type AnyJob,
   type ClaimedJob,
@@ -114,9 +114,9 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   }
 
   async function claimBackground(): Promise<boolean> {
-    const names = jobs.filter((job) => !isRecordJob(job) && slots.hasRoom(job)).map(({ name }) => name);
-    if (names.length === 0) return false;
-    const job = await claimBackgroundJob(query, names, worker_id);
+    const kinds = jobs.filter((job) => !isRecordJob(job) && slots.hasRoom(job));
+    if (kinds.length === 0) return false;
+    const job = await claimBackgroundJob(query, kinds, worker_id);
     const definition = jobs.find(({ name }) => name === job?.name);
     if (!job || !definition || isRecordJob(definition)) return false;
     const end = inJobSpan(definition, job, () => runBackgroundJob(definition, { db, job, services, stopping }));

@@ -70,18 +70,20 @@ function withPosition({ position }: Node, made: Element, lines = 0): Element {
   return made;
 }
 
-function wikiLink({ target, heading, text: shown }: WikiLink, { page_path, findPage }: Wiki): Element {
+function wikiLink({ target, heading, text: shown, isEmbed }: WikiLink, { page_path, findPage }: Wiki): Element {
+  const embed = isEmbed ? ['embed'] : [];
   const fragment = heading === '' ? '' : `#${encodeURIComponent(anchorOfPlace(heading).toWellFormed())}`;
-  if (target === '') return element('a', { className: ['wiki'], href: fragment }, [text(shown)]);
+  if (target === '') return element('a', { className: ['wiki', ...embed], href: fragment }, [text(shown)]);
   const page = findPage(target);
   // A missing page gives an element without an address. The web application offers to create the page, and
   // withCurrentLinks makes it a link once the page exists.
   if (!page) {
     const dataFragment = fragment === '' ? undefined : fragment;
-    return element('a', { className: ['wiki', 'missing'], dataTarget: target, dataFragment }, [text(shown)]);
+    const className = ['wiki', 'missing', ...embed];
+    return element('a', { className, dataTarget: target, dataFragment }, [text(shown)]);
   }
   const href = relativeAddress(page_path, page.path) + fragment;
-  return element('a', { className: ['wiki'], href }, [text(shown)]);
+  return element('a', { className: ['wiki', ...embed], href }, [text(shown)]);
 }
 
 /** The id of a heading, or of a block for `^id`. */

@@ -37,7 +37,7 @@ export interface MovedLink extends Pick<PageLink, 'to_path' | 'places'> {
 const LINKS_MAX = 2_000;
 
 /** A wiki link to a missing page, as `page-elements.ts` and our serializer write it. */
-const MISSING = /<a class="wiki missing" data-target="([^"]*)"(?: data-fragment="(#[^"]*)")?>/g;
+const MISSING = /<a class="wiki missing( embed)?" data-target="([^"]*)"(?: data-fragment="(#[^"]*)")?>/g;
 
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
 
@@ -130,11 +130,11 @@ export function withCurrentLinks<T extends { path: string; markdown: string; htm
       const address = present.get(pathOf(url, folder) ?? '');
       return address === undefined ? whole : `${opening}${address}${url.slice(addressOf(url).length)}"`;
     })
-    .replace(MISSING, (whole, target: string, fragment = '') => {
+    .replace(MISSING, (whole, embed: string | undefined, target: string, fragment = '') => {
       const address = arrived(
         missingTargetKey(target.replace(/&#x([0-9A-F]+);/gi, (_, hex) => String.fromCodePoint(parseInt(hex, 16)))),
       );
-      return address === undefined ? whole : `<a class="wiki" href="${address}${fragment}">`;
+      return address === undefined ? whole : `<a class="wiki${embed ?? ''}" href="${address}${fragment}">`;
     });
   return { ...page, markdown: markdown + page.markdown.slice(from), html };
 }

@@ -3,6 +3,9 @@ import { formOf, MARKS, withoutMarks } from './block-form.ts';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
 
+/** White space that is more than one space. */
+const UNEVEN = /[\t\n\f\r]| {2}/;
+
 /** Elements that start and end a line of text; all others are inline. */
 const BLOCKS = new Set(
   (
@@ -157,7 +160,7 @@ class TextReader {
   }
 
   private addInline(value: string): void {
-    const words = value.replace(/[ \t\n\f\r]+/g, ' ');
+    const words = UNEVEN.test(value) ? value.replace(/[ \t\n\f\r]+/g, ' ') : value;
     if (words.startsWith(' ') && this.gap === '') this.gap = ' ';
     this.add(words.trim() === '' ? '' : words.replace(/^ | $/g, ''), false);
     if (words.endsWith(' ') && this.gap === '') this.gap = ' ';

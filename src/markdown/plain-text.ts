@@ -139,10 +139,18 @@ function escapeHtml(text: string): string {
 const BY_CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 const WORD = new RegExp(String.raw`${BY_CHARACTER}|[\p{L}\p{N}](?:(?!${BY_CHARACTER})[\p{L}\p{N}\p{M}_'’\-])*`, 'gu');
 
+/** WORD in a text of ASCII alone. */
+const ASCII_WORD = /[A-Za-z0-9][\w'-]*/g;
+const ASCII = /^[\x20-\x7e\t\r]*$/;
+
 /** The number of words in a text: close to a human count, and a hundred times as fast as Intl.Segmenter. */
 export function countWords(text: string): number {
   let words = 0;
-  WORD.lastIndex = 0;
-  while (WORD.test(text)) words += 1;
+  // No word goes over the end of a line, and most lines are in ASCII, where this is much faster.
+  for (const line of text.split('\n')) {
+    const word = ASCII.test(line) ? ASCII_WORD : WORD;
+    word.lastIndex = 0;
+    while (word.test(line)) words += 1;
+  }
   return words;
 }

@@ -1,12 +1,13 @@
-import type { Nodes, Root } from 'hast';
+import type { Element, Nodes, Root } from 'hast';
 import { type Schema, sanitize } from 'hast-util-sanitize';
 import { toHtml } from 'hast-util-to-html';
-import type { Root as Markdown } from 'mdast';
-import { toHast } from 'mdast-util-to-hast';
+import type { Definition, FootnoteDefinition, Root as Markdown } from 'mdast';
+import { defaultHandlers, type State, toHast } from 'mdast-util-to-hast';
 import { CALLOUT_CLASS } from './dialects/callouts.ts';
 import { CODE_CLASS } from './highlight.ts';
 import { hasRawHtml, type Part, parseHtmlParts, parseRawHtml, partsOf } from './html-parts.ts';
 import { elementHandlers } from './page-elements.ts';
+import { visit } from './parse-markdown.ts';
 import { ID_PREFIX, rewriteIdsAndAddresses } from './safe-addresses.ts';
 import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
@@ -26,7 +27,7 @@ const SCHEMA: Schema = {
     a: [
       'href',
       ['rel', 'nofollow', 'noopener', 'noreferrer'],
-      ['className', 'data-footnote-backref', 'wiki', 'missing'],
+      ['className', 'data-footnote-backref', 'wiki', 'missing', 'embed'],
       'dataTarget',
       'dataFragment',
       'dataFootnoteBackref',
@@ -78,8 +79,23 @@ export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
 }
 
 function hastOf(markdown: Markdown, wiki: Wiki): Root {
-  const handlers = elementHandlers(wiki);
-  return asRoot(toHast(markdown, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
+  const handlers = {
+    ...elementHandlers(wiki),
+    // The type of handlers does not know that of a root.
+    root: (state: State) => defaultHandlers.root(state, markdown) as unknown as Element,
+  };
+  // Before it begins it looks at every node for definitions, so it is given these alone.
+  const definitions: Markdown = { type: 'root', children: definitionsIn(markdown) };
+  return asRoot(toHast(definitions, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
+}
+
+/** The definitions of a document in their order: of several with one label the first one counts. */
+function definitionsIn(markdown: Markdown): (Definition | FootnoteDefinition)[] {
+  const definitions: (Definition | FootnoteDefinition)[] = [];
+  visit(markdown, (node) => {
+    if (node.type === 'definition' || node.type === 'footnoteDefinition') definitions.push(node);
+  });
+  return definitions;
 }
 
 /** Removing elements can leave a nesting that browsers do not keep, so the result is parsed once more. */

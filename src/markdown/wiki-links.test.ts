@@ -54,11 +54,11 @@ test('in a table the bar is escaped; in code, after a backslash and without a na
   assert.doesNotMatch(none.html, /<a/);
 });
 
-test('an embedded page is a link to it, and the size behind the bar of an embedded picture is no text', () => {
+test('an embedded page is a link that says so, and the size behind the bar of an embedded picture is no text', () => {
   const { html, wiki_links } = render('![[Home]] ![[Home#Start|begin]] ![[plan.png|300x200]] \\![[Home]]\n');
   assert.match(
     html,
-    /^<p><a class="wiki" href="\.\.\/home">Home<\/a> <a class="wiki" href="\.\.\/home#h-start">begin<\/a> /,
+    /^<p><a class="wiki embed" href="\.\.\/home">Home<\/a> <a class="wiki embed" href="\.\.\/home#h-start">begin<\/a> /,
   );
   assert.match(html, /data-target="plan\.png">plan\.png<\/a> !<a class="wiki"/);
   assert.deepEqual(wiki_links, [

@@ -20,7 +20,7 @@ export const changeRole = endpoint({
   reply: Member,
   errors: ['unknown_role', 'role_not_grantable', 'last_owner'],
   example: { body: { role: 'viewer' }, reply: { ...exampleMember, role: 'viewer' } },
-  run: ({ params, body, transaction }) =>
+  run: ({ params, body, transaction, services }) =>
     transaction(async (tx) => {
       const { own, own_granted, is_last_owner } = await readMemberFacts(tx, params.membership_id);
       const wanted = findRole(body.role);
@@ -28,12 +28,12 @@ export const changeRole = endpoint({
       if (!canGrant(own, wanted, own_granted)) throw notGrantable();
       if (is_last_owner && wanted.slug !== 'owner') throw lastOwner();
       return tx.one({
-        before: memberCte(params.membership_id),
+        before: memberCte(services, params.membership_id),
         changed: sql`
           update memberships m set role = ${wanted.slug} from access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
           returning m.*`,
-        result: sql`select ${memberColumns} from changed m join users u on u.user_id = m.user_id`,
+        result: sql`select ${memberColumns(services)} from changed m join users u on u.user_id = m.user_id`,
       });
     }),
 });

@@ -20,17 +20,17 @@ export const deactivateMember = endpoint({
   reply: Member,
   errors: ['role_not_grantable', 'last_owner'],
   example: { reply: { ...exampleMember, status: 'inactive' } },
-  run: ({ params, transaction }) =>
+  run: ({ params, transaction, services }) =>
     transaction(async (tx) => {
       const { is_last_owner } = await readMemberFacts(tx, params.membership_id);
       if (is_last_owner) throw lastOwner();
       return tx.one({
-        before: memberCte(params.membership_id),
+        before: memberCte(services, params.membership_id),
         changed: sql`
           update memberships m set status = 'inactive' from access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
           returning m.*`,
-        result: sql`select ${memberColumns} from changed m join users u on u.user_id = m.user_id`,
+        result: sql`select ${memberColumns(services)} from changed m join users u on u.user_id = m.user_id`,
       });
     }),
 });

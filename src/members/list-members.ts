@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
 import { ROLES } from '../access/roles.ts';
+import { Cursor } from '../core/paging.ts';
 import { Id } from '../core/records.ts';
 import { jsonObject } from '../db/json-object.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { exampleInvitation, Invitation, invitationColumns } from '../invitations/schema.ts';
 import { manageFlags } from '../workspaces/schema.ts';
@@ -20,6 +21,9 @@ interface MembersRow extends SeatCounts {
   members: Member[];
 }
 
+/** What the list is ordered by besides; it is not sent. */
+const ListedMember = Type.Object({ ...Member.properties, joined: Type.String() });
+
 const workspace_id = 'org_01jd8w3v6xf3e8h2k9m4n5p6q7';
 
 export const listMembers = endpoint({
@@ -27,9 +31,23 @@ export const listMembers = endpoint({
   path: '/v1/workspaces/:workspace_id/members',
   summary: 'List members',
   description:
-    'All members, active and inactive, by the time they came; the pending invitations, the roles and the seats.',
+    'All members, active and inactive, by the time they came; the pending invitations, the roles and the seats. With a `limit` ' +
+    'that many members, and the `Link` header leads to the next ones.',
   access: onWorkspace('members:read'),
   params: Type.Object({ workspace_id: Id }),
+  query: Type.Object({
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, description: 'How many members at most; all of them unless stated.' }),
+    ),
+    after: Cursor,
+    user_id: Type.Optional(
+      Type.String({
+        pattern: '^[^,]{1,100}(,[^,]{1,100}){0,99}$',
+        description: 'Only the members who are these users: ids with commas between, at most 100.',
+      }),
+    ),
+  }),
+  paging: { keys: { 'm.joined': 'timestamp', 'm.membership_id': 'text' }, counted: ({ members }) => members },
   reply: MembersList,
   example: {
     reply: {
@@ -41,17 +59,25 @@ export const listMembers = endpoint({
       roles,
     },
   },
-  run: async ({ one }) => {
+  run: async ({ params: { workspace_id }, query: { limit, user_id }, paging, one, services }) => {
+    const ofUsers = user_id === undefined ? raw('') : sql`where user_id = any (${user_id.split(',')}::text[]) offset 0`;
+    // The users of a few members are looked up, those of all are joined.
+    const isWhole = limit === undefined && user_id === undefined;
+    const users = isWhole
+      ? raw('join users u on u.user_id = m.user_id')
+      : raw('cross join lateral (select * from users u where u.user_id = m.user_id offset 0) u');
     const row = await one<MembersRow>(sql`
       select w.workspace_id, a.role, a.granted as granted_permissions, ${seatColumns},
         coalesce((
           select json_agg(${jsonObject(Invitation, invitationColumns)} order by i.invitation_id)
           from invitations i
           where i.workspace_id = w.workspace_id and i.state = 'pending' and i.expires_at > now()), '[]') as invitations,
-        (
-          select json_agg(${jsonObject(Member, memberColumns)} order by m.created_at, m.membership_id)
-          from memberships m join users u on u.user_id = m.user_id
-          where m.workspace_id = w.workspace_id) as members
+        coalesce((
+          select json_agg(${jsonObject(ListedMember, sql`${memberColumns(services)}, m.joined::text as joined`)} order by m.joined, m.membership_id)
+          from (
+            select m.* from (select *, created_at as joined from memberships ${ofUsers}) m
+            where m.workspace_id = ${workspace_id} ${paging.clause}
+          ) m ${users}), '[]') as members
       from access a join workspaces w on w.workspace_id = a.workspace_id
     `);
     return {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nextOf } from '../../test/list-all.ts';
 import { openWorld } from '../../test/world.ts';
 import { ROLES } from '../access/roles.ts';
 import { sql } from '../db/sql.ts';
@@ -55,6 +56,73 @@ test('the list shows members by the time they came, the pending invitations, the
     can_manage_enterprise: false,
     can_manage_members: false,
   });
+});
+
+test('members are answered in parts where a limit is given, and those of some users alone', async () => {
+  const owner = await world.owner();
+  const path = membersPath(owner.workspace_id);
+  const joined = [owner.membership_id];
+  const users = [owner.user_id];
+  for (let i = 0; i < 4; i += 1) {
+    const member = await world.member(owner.workspace_id, 'viewer', i === 1 ? 'inactive' : 'active');
+    joined.push(member.membership_id);
+    users.push(member.user_id);
+  }
+  // Two who came in the same moment, and microseconds that a time of the API does not show.
+  await world.db.query(sql`
+    update memberships set created_at = timestamptz '2026-01-01 00:00:00.0001Z' where membership_id = any (${joined.slice(1)}::text[])`);
+  const whole = (await owner.get(path)).body;
+  assert.deepEqual([whole.members.length, whole.seats.active], [5, 4]);
+  const walked: object[] = [];
+  for (let next: string | undefined = `${path}?limit=2`; next !== undefined; ) {
+    const { status, headers, body } = await owner.get(next);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual(body.seats, whole.seats);
+    walked.push(...body.members);
+    next = nextOf(headers.get('link'));
+  }
+  assert.deepEqual(walked, whole.members);
+  const stranger = await world.owner();
+  const some = await owner.get(`${path}?user_id=${[users[3], stranger.user_id, users[2]].join(',')}`);
+  assert.deepEqual(
+    some.body.members.map(({ user_id }: { user_id: string }) => user_id).toSorted(),
+    [users[2], users[3]].toSorted(),
+  );
+  assert.equal((await owner.get(path)).headers.get('link'), null);
+  for (const wrong of ['limit=0', 'limit=501', 'user_id=', `user_id=${Array(101).fill('u')}`]) {
+    assert.equal((await owner.get(`${path}?${wrong}`)).status, 422, wrong);
+  }
+  assert.equal((await owner.get(`${path}?after=WyJ4Il0`)).status, 400);
+});
+
+test('the seats of a workspace are those of its active members after any change of them', async () => {
+  const owner = await world.owner();
+  const other = await world.owner();
+  const counted = async () => (await owner.get(membersPath(owner.workspace_id))).body.seats.active;
+  const { workspace_id } = owner;
+  for (let i = 0; i < 3; i += 1) await world.member(workspace_id, 'viewer');
+  assert.equal(await counted(), 4);
+  const { db } = world;
+  const ofViewers = sql`workspace_id = ${workspace_id} and role = 'viewer'`;
+  await db.query(sql`update memberships set role = 'member' where ${ofViewers}`);
+  assert.equal(await counted(), 4);
+  await db.query(
+    sql`update memberships set status = 'inactive' where workspace_id = ${workspace_id} and role = 'member'`,
+  );
+  assert.equal(await counted(), 1);
+  await db.query(
+    sql`update memberships set status = 'active', role = 'viewer' where workspace_id = ${workspace_id} and role = 'member'`,
+  );
+  await db.query(sql`update memberships set workspace_id = ${other.workspace_id} where ${ofViewers}`);
+  assert.equal(await counted(), 1);
+  const { body } = await other.get(membersPath(other.workspace_id));
+  assert.equal(body.seats.active, 4);
+  await db.query(sql`delete from memberships where workspace_id = ${other.workspace_id} and role = 'viewer'`);
+  const [{ wrong }] = (await db.query(sql`
+    select count(*)::int as wrong from workspaces where active_members is distinct from active_members_of(workspace_id)`)) as [
+    { wrong: number },
+  ];
+  assert.equal(wrong, 0);
 });
 
 test('an invitation past its time is not pending: it takes no seat and blocks no new invitation', async () => {

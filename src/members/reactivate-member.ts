@@ -18,17 +18,17 @@ export const reactivateMember = endpoint({
   reply: Member,
   errors: ['role_not_grantable', 'seat_limit_reached'],
   example: { reply: exampleMember },
-  run: ({ params, transaction }) =>
+  run: ({ params, transaction, services }) =>
     transaction(async (tx) => {
       const facts = await readMemberFacts(tx, params.membership_id);
       if (facts.status === 'inactive') refuseWithoutSeat(facts);
       return tx.one({
-        before: memberCte(params.membership_id),
+        before: memberCte(services, params.membership_id),
         changed: sql`
           update memberships m set status = 'active' from access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
           returning m.*`,
-        result: sql`select ${memberColumns} from changed m join users u on u.user_id = m.user_id`,
+        result: sql`select ${memberColumns(services)} from changed m join users u on u.user_id = m.user_id`,
       });
     }),
 });

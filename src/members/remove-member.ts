@@ -21,7 +21,7 @@ export const removeMember = endpoint({
   reply: Type.Null(),
   errors: ['role_not_grantable', 'last_owner'],
   example: { reply: null },
-  run: ({ params, transaction }) =>
+  run: ({ params, transaction, services }) =>
     transaction(async (tx) => {
       const { is_last_owner } = await readMemberFacts(tx, params.membership_id);
       if (is_last_owner) throw lastOwner();
@@ -30,7 +30,7 @@ export const removeMember = endpoint({
           delete from memberships m using access a
           where m.workspace_id = a.workspace_id and m.membership_id = ${params.membership_id}
           returning m.*`,
-        before: sql`select ${memberColumns} from removed m join users u on u.user_id = m.user_id`,
+        before: sql`select ${memberColumns(services)} from removed m join users u on u.user_id = m.user_id`,
         result: sql`select from before`,
       });
       return null;

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Flag, Id, Record, Text } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { Invitation } from '../invitations/schema.ts';
+import { avatarUrl, type OwnAddress } from '../workspaces/schema.ts';
 import { Seats } from '../workspaces/seats.ts';
 
 export const Member = Record({
@@ -34,13 +35,15 @@ export const MembersList = Record({
 export type MembersList = Static<typeof MembersList>;
 
 /** The columns of Member from a membership `m` and its user `u`. */
-export const memberColumns: Sql = sql`
-  m.membership_id, m.user_id, u.display_name, u.email, m.role, u.avatar_url, m.status`;
+export function memberColumns(service: OwnAddress): Sql {
+  return sql`
+    m.membership_id, m.user_id, u.display_name, u.email, m.role, ${avatarUrl(service)} as avatar_url, m.status`;
+}
 
 /** The step that reads a membership of the guard's workspace as it is before the statement changes it. */
-export function memberCte(membership_id: string): Sql {
+export function memberCte(service: OwnAddress, membership_id: string): Sql {
   return sql`
-    select ${memberColumns} from access a
+    select ${memberColumns(service)} from access a
     join memberships m on m.workspace_id = a.workspace_id and m.membership_id = ${membership_id}
     join users u on u.user_id = m.user_id`;
 }

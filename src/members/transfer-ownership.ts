@@ -19,7 +19,7 @@ export const transferOwnership = endpoint({
   reply: Member,
   errors: ['member_inactive', 'invalid_request'],
   example: { body: { membership_id: exampleMember.membership_id }, reply: exampleMember },
-  run: ({ body, transaction }) =>
+  run: ({ body, transaction, services }) =>
     transaction(async (tx) => {
       await tx.maybeOne(sql`select 1`);
       const heir = await readMemberFacts(tx, body.membership_id).catch((error: unknown) => {
@@ -40,7 +40,7 @@ export const transferOwnership = endpoint({
           returning m.*`,
         after: sql`select jsonb_object_agg(membership_id, role) as roles from changed`,
         result: sql`
-          select ${memberColumns} from changed m join users u on u.user_id = m.user_id
+          select ${memberColumns(services)} from changed m join users u on u.user_id = m.user_id
           where m.membership_id = ${body.membership_id}`,
       });
     }),

@@ -7,6 +7,7 @@ import { InputText, WikiParams } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { type Context, endpoint } from '../http/endpoint.ts';
+import { knownTargets } from './links/wiki-targets.ts';
 import { asPathError, checkMarkdown, noSuchParent, type RenderingCaller } from './page-input.ts';
 import { childrenOf, freeSlug, resolvePendingLinks } from './place-page.ts';
 import {
@@ -18,7 +19,6 @@ import {
   pageTag,
   shownPage,
 } from './schema.ts';
-import { knownTargets } from './wiki-targets.ts';
 import { resolvedLinks, textCtes } from './write-text.ts';
 
 /** A page stands below the service's own addresses, so no word is reserved. */

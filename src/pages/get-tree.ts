@@ -30,6 +30,7 @@ export const getTree = endpoint({
   summary: 'Get the tree of pages',
   description: 'All pages of the wiki, siblings in their order; archived ones too, drafts for those who may write.',
   access: onWiki('pages:read'),
+  isHeavy: true,
   params: WikiParams,
   reply: Type.Array(TreeEntry),
   etag: () => '',

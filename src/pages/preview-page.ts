@@ -4,9 +4,9 @@ import { notFound } from '../core/errors.ts';
 import { Record, WikiParams } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { knownTargets } from './links/wiki-targets.ts';
 import { checkMarkdown, type RenderingCaller } from './page-input.ts';
 import { exampleFullPage, OutlineEntry } from './schema.ts';
-import { knownTargets } from './wiki-targets.ts';
 
 const { markdown, html, outline, path } = exampleFullPage;
 

@@ -3,7 +3,8 @@ import { escapeHtml } from '../core/escape-html.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Context, NotModified } from '../http/endpoint.ts';
 import { withCurrentLinks } from '../markdown/page-links.ts';
-import { citedSources, FullPage, type FullPageRow, movedLinksOfPage, pageColumns, shownPage } from './schema.ts';
+import { movedLinksOfPage } from './links/moved-links.ts';
+import { citedSources, FullPage, type FullPageRow, pageColumns, shownPage } from './schema.ts';
 
 /**
  * A page as a document of its own. The base is the page's path, so that the relative links of a page lead to its

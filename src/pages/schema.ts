@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { hasPermission } from '../access/access-rule.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
-import { raw, type Sql, sql } from '../db/sql.ts';
-import { DEAD, type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
+import { movedLinksOfPage } from './links/moved-links.ts';
 
-const pageProperties = {
+/** The fields of Page. */
+export const pageProperties = {
   page_id: Id,
   wiki_id: Id,
   path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
@@ -27,110 +29,6 @@ const pageProperties = {
 
 export const Page = Record(pageProperties, { description: 'A page without its text, as lists show it.' });
 export type Page = Static<typeof Page>;
-
-export const PageHit = Record({
-  ...pageProperties,
-  score: Type.Number(),
-  snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
-  heading: Type.String({ description: 'The heading above the passage; "" before the first.' }),
-  anchor: Type.String({ description: "That heading's id in the page's HTML." }),
-});
-export type PageHit = Static<typeof PageHit>;
-
-/** Hits of a search are counted up to this number. */
-export const MAX_COUNTED = 1_000;
-
-const Count = Type.Integer({ description: 'How many of the counted hits.' });
-
-/** How many pages a search finds, and what it can be narrowed to. */
-export const HitCounts = Record({
-  total: Type.Integer({ description: `How many pages the search finds: exact up to ${MAX_COUNTED}.` }),
-  is_exact: Type.Boolean({ description: 'false: there are more.' }),
-  authors: Type.Array(
-    Record({
-      user_id: Type.String(),
-      display_name: Type.String({ default: '', description: '"" for who may not read the list of members.' }),
-      count: Count,
-    }),
-  ),
-  folders: Type.Array(
-    Record({ path: Type.String({ description: 'Of a page at the root.' }), title: Type.String(), count: Count }),
-  ),
-  tags: Type.Array(Record({ tag: Type.String({ description: 'As one of its pages writes it.' }), count: Count })),
-  statuses: Type.Array(Record({ status: Type.Enum(['draft', 'published', 'archived']), count: Count })),
-});
-export type HitCounts = Static<typeof HitCounts>;
-
-/** What a query that is being typed can be completed to. */
-export const Suggestion = Record({
-  kind: Type.Enum(['page', 'query'], {
-    description: 'page: one whose title was begun; query: what was probably meant.',
-  }),
-  text: Type.String({ description: 'The title of the page, or the query to search for instead.' }),
-  page_id: Type.String({ default: '', description: '"" for a query.' }),
-  path: Type.String({ default: '', description: '"" for a query.' }),
-});
-export type Suggestion = Static<typeof Suggestion>;
-
-/** A deleted page that can be restored with the pages below it. */
-export const TrashedPage = Record({
-  page_id: Id,
-  wiki_id: Id,
-  path: Type.String({ description: 'Where it was.' }),
-  title: Type.String(),
-  page_count: Type.Integer({ description: 'How many pages come back with it, itself counted.' }),
-  trashed_at: Timestamp,
-  trashed_by: Id,
-  purge_at: Type.String({ description: 'When it is gone for good.' }),
-});
-export type TrashedPage = Static<typeof TrashedPage>;
-
-/** A page whose file a sync of its folder had no more. */
-export const GonePage = Record({
-  page_id: Id,
-  wiki_id: Id,
-  path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
-  title: Type.String(),
-  filename: Type.String({ description: 'The file that is gone; of a page of a folder its name with a / behind it.' }),
-  pages_below: Type.Integer({
-    description:
-      'How many pages below it would go to the trash with it, 1,000 at most; they may have files, or people may have written them.',
-  }),
-  revision: Type.Integer(),
-  updated_at: Timestamp,
-});
-export type GonePage = Static<typeof GonePage>;
-
-/** Sources that are named of a stale page. */
-export const STALE_SOURCES_MAX = 5;
-
-/** A page that may be out of date. */
-export const StalePage = Record({
-  page_id: Id,
-  wiki_id: Id,
-  path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
-  title: Type.String(),
-  gone_filename: Type.String({ description: 'The file that is gone from its folder; "" if none is.' }),
-  sources: Type.Array(Record({ source_id: Id, title: Type.String(), filename: Type.String() }), {
-    description: `What it was made from, ${STALE_SOURCES_MAX} at most; [] where that was deleted.`,
-  }),
-  revision: Type.Integer(),
-  updated_at: Timestamp,
-});
-export type StalePage = Static<typeof StalePage>;
-
-/** A link of a page that leads to nothing in the wiki. */
-export const BrokenLink = Record({
-  page_id: Id,
-  path: Type.String({ description: 'Of the page that the link is on.' }),
-  title: Type.String(),
-  target: Type.String({
-    description: 'A path of the wiki; `[[target]]` of a wiki link; or the address as written, if no page can have it.',
-  }),
-  line: Type.Integer({ description: "The line of the page's Markdown, from 1; 0 if it is not known." }),
-  filename: Type.String({ description: 'The file that the page was made from; "" if there is none.' }),
-});
-export type BrokenLink = Static<typeof BrokenLink>;
 
 /** What the front matter of a page says. */
 export const PageProperties = Record({
@@ -221,36 +119,11 @@ export function shownPage({ moved, folder, ...page }: FullPageRow): FullPage {
   return moved === null ? page : withCurrentLinks(page, folder, moved);
 }
 
-/**
- * Of the links `l` (to_path, to_page_id, places) of a page `p`: those that lead elsewhere than to where its text says, which
- * starts from `folder`. Page by page (`offset 0`), since few links lead to few pages.
- */
-export function movedLinks(links: Sql, folder: Sql): Sql {
-  return sql`(
-    select json_agg(json_build_object('to_path', l.to_path, 'path', coalesce(t.path, l.to_path), 'places', l.places))
-    from ${links} l
-    left join lateral (
-      select n.path from pages n where n.wiki_id = p.wiki_id and n.page_id = l.to_page_id and n.trashed_at is null
-        and (n.status <> 'draft' or ${hasPermission('pages:write')}) offset 0) t on true
-    where t.path <> l.to_path or ${folder} <> coalesce(p.parent_path, ''))`;
-}
-
 /** The sources of a page `p`. */
 export const citedSources: Sql = sql`coalesce((
   select json_agg(json_build_object('source_id', s.source_id, 'title', s.title, 'filename', s.filename) order by s.source_id)
   from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
   where c.wiki_id = p.wiki_id and c.page_id = p.page_id), '[]')`;
-
-/** Whether what a link is written as can be the path or the name of a page. */
-export function canLead(to_path: Sql): Sql {
-  return sql`not starts_with(${to_path}, '${raw(DEAD)}')`;
-}
-
-const linksOfPage = sql`(
-  select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id and ${canLead(sql`k.to_path`)})`;
-
-/** Of a page `p` and its present revision `r`, which of its links are shown otherwise than they are written. */
-export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);
 
 /** The columns of FullPageRow from a page `p` and its present revision `r`. */
 const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { anyText } from '../../test/any-text.ts';
 import { nextOf } from '../../test/list-all.ts';
 import { until } from '../../test/until.ts';
 import { type Answer, type Client, corpus, openWorld } from '../../test/world.ts';
+import { reverseText } from '../analysis/document-terms.ts';
 import { beginningOf } from '../analysis/stem.ts';
 import type { Db } from '../db/db.ts';
 import { raw, sql } from '../db/sql.ts';
+import { compareTerms } from '../search/index/blocks.ts';
 import type { Pivots } from '../search/index/impacts.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
 import { mergeSearchIndex } from '../search/index/merge-search-index.job.ts';
@@ -47,7 +50,15 @@ async function newWiki() {
     });
     assert.equal(status, 200, JSON.stringify(body));
   };
-  return { owner, wiki, create, edit, ask, titles, fold };
+  /** The same, and packs the words of the wiki, as is done where there are many. */
+  const pack = async () => {
+    await world.db.query(sql`update search_wikis set loose_words = null where wiki_id = ${owner.wiki_id}`);
+    await world.db.query(sql`
+      insert into search_pending (wiki_id, kind, document_id, version)
+      select wiki_id, 'page', page_id, revision from pages where wiki_id = ${owner.wiki_id}`);
+    await fold();
+  };
+  return { owner, wiki, create, edit, ask, titles, fold, pack };
 }
 
 /** Makes pages directly in the tables, since making that many one by one takes long. `text`: an SQL expression of `title`. */
@@ -203,7 +214,7 @@ test('any text of 1 to 1,024 characters is a query, and a text to suggest for', 
   const part = fc.constantFrom('"', '-', 'title:', ' ', 'a', '検', '^', '%', "'", '\\', ':', '\u0301', '😀', '1', 'ß');
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1_024 }).filter((value) => value.isWellFormed()),
+    anyText({ minLength: 1, maxLength: 1_024 }),
     fc.array(part, { minLength: 1, maxLength: 100 }).map((parts) => parts.join('')),
   );
   await fc.assert(
@@ -216,13 +227,13 @@ test('any text of 1 to 1,024 characters is a query, and a text to suggest for', 
 });
 
 test('words, phrases, exclusions, titles and typing errors find what they mean', async () => {
-  const { create, titles, ask, fold } = await newWiki();
+  const { create, titles, ask, fold, pack } = await newWiki();
   await create('Installation guide', 'How to install the engine on a server. State of the art.');
   await create('Get-ChildItem', 'Lists the items of a folder. The art of the state.');
   await create('Zürich', 'A café at the lake, with Ａｐｐｌｅ cake.');
   await create('検索', '全文検索の実装について説明します。');
   await create('The Who', 'A band.');
-  for (const round of ['waiting', 'folded']) {
+  for (const round of ['waiting', 'folded', 'packed']) {
     assert.deepEqual(await titles('installing'), ['Installation guide'], round);
     assert.deepEqual(await titles('"state of the art"'), ['Installation guide'], round);
     assert.deepEqual(await titles('state -engine'), ['Get-ChildItem'], round);
@@ -237,12 +248,20 @@ test('words, phrases, exclusions, titles and typing errors find what they mean',
     assert.deepEqual(await titles('title:engine'), [], round);
     assert.deepEqual(await titles('instalation'), ['Installation guide'], `${round}: a typing error`);
     assert.deepEqual(await titles('installa'), ['Installation guide'], `${round}: an unfinished last word`);
-    await fold();
+    if (round !== 'waiting') {
+      assert.deepEqual(await titles('insatllation'), ['Installation guide'], `${round}: in its first half`);
+      assert.deepEqual(await titles('stallation'), ['Installation guide'], `${round}: what a word ends with`);
+      assert.deepEqual(
+        await titles('enginefolder'),
+        ['Installation guide', 'Get-ChildItem'],
+        `${round}: two words as one`,
+      );
+      assert.deepEqual(await ask('suggest', 'instolation gude'), [
+        { kind: 'query', text: 'installation guide', page_id: '', path: '' },
+      ]);
+    }
+    await (round === 'waiting' ? fold() : pack());
   }
-  assert.deepEqual(await titles('insatllation'), ['Installation guide']);
-  assert.deepEqual(await ask('suggest', 'instolation gude'), [
-    { kind: 'query', text: 'installation guide', page_id: '', path: '' },
-  ]);
 });
 
 test('suggestions are titles whose words are begun, and never what the asker may not see', async () => {
@@ -450,6 +469,7 @@ test('what was written before there was an index is indexed by a job, while what
     'search_documents',
     'search_blocks',
     'search_segments',
+    'search_vocabulary',
     'search_words',
     'search_wikis',
     'search_pending',
@@ -553,6 +573,45 @@ test('an index is what a new one of its texts would be, after any edits, also if
   if (again?.pivot_title === pivot_title && again.pivot_body === pivot_body) assert.deepEqual(seen, rebuilt);
   const segments = await readSegments(world.db.query, { wiki_id, kind: 'page' });
   assert.ok(segments.length <= 2, `${segments.length} segments`);
+});
+
+test('the vocabulary of a wiki has each word of its texts once, however many there are and however they came', async () => {
+  const { owner, create, fold } = await newWiki();
+  const { wiki_id } = owner;
+  const made = (n: number) => {
+    const letters = n % 2 === 0 ? 'bcdfghklmnpqrstvwxzj' : 'бвгджзклмнпрстфхцчшщ';
+    return Array.from(n.toString(20).padStart(4, '0'), (digit) => letters[Number.parseInt(digit, 20)]).join('');
+  };
+  const expected = new Set(['page']);
+  for (const [batch, pages] of [5, 1, 1, 6, 1].entries()) {
+    for (let i = 0; i < pages; i += 1) {
+      const words = Array.from({ length: 150 }, (_, n) => made(7 * (1_000 * batch + 120 * i + n)));
+      for (const word of words) expected.add(word);
+      await create(`Page ${batch} ${i}`, words.join(' '));
+    }
+    await fold();
+    const loose = await world.db.query<{ word: string }>(sql`select word from search_words where wiki_id = ${wiki_id}`);
+    const blocks = await world.db.query<{ is_backwards: boolean; first: string; words: string }>(sql`
+      select is_backwards, first, words from search_vocabulary where wiki_id = ${wiki_id} order by first`);
+    const packed = (isBackwards: boolean) =>
+      blocks
+        .filter(({ is_backwards }) => is_backwards === isBackwards)
+        .flatMap(({ first, words }) => {
+          const all = words.split(' ').slice(1, -1);
+          assert.equal(all[0], first);
+          return all;
+        });
+    for (const isBackwards of [false, true]) {
+      const words = packed(isBackwards);
+      assert.deepEqual(words, words.toSorted(compareTerms));
+      const seen = [...words.map((word) => (isBackwards ? reverseText(word) : word)), ...loose.map(({ word }) => word)];
+      assert.deepEqual(seen.toSorted(), [...expected].toSorted(), `batch ${batch}`);
+    }
+    const [counted] = await world.db.query(
+      sql`select loose_words from search_wikis where wiki_id = ${wiki_id} and kind = 'page'`,
+    );
+    assert.equal(counted?.loose_words, loose.length);
+  }
 });
 
 /** Every posting that counts: the term and the page, with the impact. */

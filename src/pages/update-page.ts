@@ -4,6 +4,7 @@ import { sql } from '../db/sql.ts';
 import type { Context } from '../http/endpoint.ts';
 import { withCurrentLinks } from '../markdown/page-links.ts';
 import type { RenderedPage } from '../markdown/render.ts';
+import { knownTargets } from './links/wiki-targets.ts';
 import { asPathError, editConflict, noSuchParent } from './page-input.ts';
 import { resolvePendingLinks } from './place-page.ts';
 import { type FullPage, type FullPageRow, fullPageById, shownPage } from './schema.ts';
@@ -14,7 +15,6 @@ import {
   type PageUpdate,
   updateCtes,
 } from './update-statements.ts';
-import { knownTargets } from './wiki-targets.ts';
 
 /** How often an update starts over because the page changed between its read and its write. */
 const ATTEMPTS = 20;

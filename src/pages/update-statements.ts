@@ -1,17 +1,8 @@
 import { type Sql, sql } from '../db/sql.ts';
 import type { RenderedPage } from '../markdown/render.ts';
+import { canLead, movedLinks, movedLinksOfPage } from './links/moved-links.ts';
 import { moveCtes, shiftSiblings, subtree } from './place-page.ts';
-import {
-  canLead,
-  citedSources,
-  type FullPage,
-  type FullPageRow,
-  isVisible,
-  movedLinks,
-  movedLinksOfPage,
-  type Page,
-  pageColumns,
-} from './schema.ts';
+import { citedSources, type FullPage, type FullPageRow, isVisible, type Page, pageColumns } from './schema.ts';
 import { resolvedLinks, textCtes, titleCtes, writtenLinks } from './write-text.ts';
 
 /** An edit of a page; undefined fields stay as they are. */

@@ -46,6 +46,19 @@ test('the version of the programs is that of all sources that they are made of',
   assert.deepEqual([...folders].sort(), [...PROGRAMS.confined.folders].sort());
 });
 
+test('a process that renders begins without the grammars of rare languages', async () => {
+  const file = await bundledProgram('rendering');
+  /** What is loaded with a file: all that it imports but not by `import()`. */
+  const loadedWith = (path: string): string => {
+    const text = readFileSync(path, 'utf8');
+    const imported = [...text.matchAll(/^(?:import|\}) (?:from )?"(\.\/[^"]+)";$/gm)].map(([, name = '']) => name);
+    return text + imported.map((name) => loadedWith(join(dirname(path), name))).join('');
+  };
+  const languages = [...loadedWith(file).matchAll(/^\/\/ .*languages\/(\w+)\.js$/gm)].map(([, name]) => name);
+  assert.ok(languages.includes('typescript'));
+  assert.ok(!languages.includes('mathematica'));
+});
+
 test('the service is not bundled where its packages could not be found from the bundle', async () => {
   await assert.rejects(bundlesIn('service', join(fileURLToPath(import.meta.url), 'cache'))('service'), {
     code: 'ENOTDIR',

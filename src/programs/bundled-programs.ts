@@ -11,6 +11,7 @@ import { versionOfSources } from './program-version.ts';
 import { PROGRAMS, type ProgramName, type ProgramSet } from './programs.ts';
 
 const BUILD = fileURLToPath(new URL('./bundle-programs.ts', import.meta.url));
+const STRIP_TYPES = new URL('../../bin/strip-types.js', import.meta.url).href;
 /** Bundles of other versions are deleted when nothing has used them for this time. */
 const KEPT_MS = 7 * 86_400_000;
 const CACHE = join(PACKAGES, '.cache', 'ibid');
@@ -67,7 +68,8 @@ async function makeBundles(set: ProgramSet, cache: string): Promise<string> {
     return made;
   }
   const building = await newFolder(set, cache, version);
-  await promisify(execFile)(process.execPath, ['--no-warnings', BUILD, set, building]).catch(async (error: unknown) => {
+  const options = ['--no-warnings', '--import', STRIP_TYPES];
+  await promisify(execFile)(process.execPath, [...options, BUILD, set, building]).catch(async (error: unknown) => {
     await rm(building, { recursive: true });
     throw error;
   });

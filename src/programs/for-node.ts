@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
 import { CHARACTER_MAPS } from './packages.ts';
 
@@ -21,6 +21,29 @@ const keepPlaces: Plugin = {
   },
 };
 
+const LOWLIGHT = fileURLToPath(import.meta.resolve('lowlight'));
+
+/**
+ * The one module of lowlight exports the common grammars and all, so that a program that begins with the common ones would
+ * begin with all, 1.5 MB. In a bundle they are two modules; `more-languages.ts`, which is loaded when a text needs it, has all.
+ */
+const separateGrammars: Plugin = {
+  name: 'separate-grammars',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^lowlight$/ }, ({ importer }) => ({
+      path: LOWLIGHT,
+      suffix: importer.endsWith('more-languages.ts') ? '?all' : '?common',
+    }));
+    onLoad({ filter: /lowlight.index\.js$/ }, ({ path, suffix }) => ({
+      resolveDir: dirname(path),
+      contents:
+        suffix === '?all'
+          ? "export { grammars as all } from './lib/all.js';"
+          : "export { grammars as common } from './lib/common.js'; export { createLowlight } from './lib/index.js';",
+    }));
+  },
+};
+
 /** How programs are bundled that Node runs. */
 export const FOR_NODE = {
   platform: 'node',
@@ -35,6 +58,6 @@ export const FOR_NODE = {
   },
   // The data of PDF.js is no module: see open-pdf.ts.
   define: { 'process.env.PDF_CHARACTER_MAPS': JSON.stringify(CHARACTER_MAPS) },
-  plugins: [keepPlaces],
+  plugins: [keepPlaces, separateGrammars],
   logLevel: 'silent',
 } satisfies BuildOptions;

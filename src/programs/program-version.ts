@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { LOCKFILE } from './packages.ts';
 import { PROGRAMS } from './programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -15,7 +16,7 @@ export function programVersion(): string {
 
 /** A hash of all sources in these folders of the repository, and of the packages' lockfile. */
 export function versionOfSources(folders: readonly string[]): string {
-  const hash = createHash('sha256').update(readFileSync(`${ROOT}package-lock.json`));
+  const hash = createHash('sha256').update(readFileSync(LOCKFILE));
   for (const folder of folders) {
     const files = readdirSync(ROOT + folder, { encoding: 'utf8', recursive: true });
     const sources = files.filter((file) => /\.(?:ts|json)$/.test(file) && !file.endsWith('.test.ts')).sort();

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
-import { Paging } from '../core/paging.ts';
+import { PAGING } from '../core/paging.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { listOfPage } from '../pages/list-of-page.ts';
@@ -11,11 +11,16 @@ export const listRevisions = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/revisions',
   summary: "List a page's revisions",
-  description: 'The oldest first.',
+  description: 'The oldest first unless stated. Numbers may be missing: retention settings delete old revisions.',
   access: onWiki('pages:read'),
   params: PageParams,
-  query: Paging,
-  paging: { keys: { 'r.revision': 'integer' } },
+  query: Type.Object({
+    ...PAGING,
+    order: Type.Optional(
+      Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
+    ),
+  }),
+  paging: { keys: { 'r.revision': 'integer' }, isDescending: ({ order }) => order === 'newest' },
   reply: Type.Array(Revision),
   example: { reply: [exampleRevision] },
   run: ({ params, paging, many }) =>

@@ -9,12 +9,8 @@ import { promisify } from 'node:util';
 import { pdfOf, pdfOfContents, pdfOfPages } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { canUnshare, confinedCommand } from './confined-command.ts';
-import {
-  type DocumentReaderPool,
-  type NamedDocument,
-  openDocumentReader,
-  type ReadDocument,
-} from './document-reader.ts';
+import type { ReadDocument } from './document-messages.ts';
+import { type DocumentReaderPool, type NamedDocument, openDocumentReader } from './document-reader.ts';
 
 const reader = openDocumentReader();
 after(() => reader.close());

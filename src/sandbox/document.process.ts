@@ -4,7 +4,7 @@ import type { ExtractedDocument, UploadedFile } from '../documents/formats/extra
 import { boundLosses } from '../documents/formats/losses.ts';
 import { readDocument } from '../documents/formats/read-document.ts';
 import { filesIn, type PackedFile } from '../documents/formats/zip/unpack.ts';
-import type { ReadResponse, UnpackResponse } from './document-reader.ts';
+import type { ReadResponse, UnpackResponse } from './document-messages.ts';
 import { frameOf, framesOf } from './frames.ts';
 import { disableNetwork } from './no-network.ts';
 
@@ -44,12 +44,18 @@ function responseOf({
   pictures = [],
   block_pages = [],
   losses = [],
+  lines,
   readMore,
   ...document
 }: ExtractedDocument): Buffer {
   const answer: ReadResponse = {
     ok: true,
-    document: { ...document, block_pages: [...block_pages], losses: boundLosses(losses) },
+    document: {
+      ...document,
+      block_pages: [...block_pages],
+      losses: boundLosses(losses),
+      ...(lines && { lines: [...lines] }),
+    },
     pictures: pictures.map(({ name, bytes }) => ({ name, byte_size: bytes.length })),
     has_more: readMore !== undefined,
   };

@@ -74,7 +74,7 @@ export interface SandboxOptions {
   /** CPU time to render a short text; the limit grows with the length of the text. */
   renderMs?: number;
   memoryMb?: number;
-  /** A process that has grown beyond this many MiB is replaced after its text; by default none is. */
+  /** A process that has grown beyond this many MiB is replaced after its text. */
   maxKeptMb?: number;
   idleMs?: number;
   /** Of `NICE`. */
@@ -93,6 +93,9 @@ const CONSECUTIVE = 5;
 
 /** What a rendered page or a compiled file may have at most: ten times what a page's Markdown may. */
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
+
+/** A process that renders pages of usual length has 80 to 180 MiB; one of 1 MiB leaves more than twice that behind. */
+const MAX_KEPT_MB = 256;
 
 const RANKS = { save: 0, preview: 1 };
 
@@ -144,7 +147,7 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
 }
 
 function openRenderingProcesses(options: SandboxOptions): ProcessPool {
-  const { processes = 1, perWorkspace = processes, memoryMb = 512, maxKeptMb } = options;
+  const { processes = 1, perWorkspace = processes, memoryMb = 512, maxKeptMb = MAX_KEPT_MB } = options;
   const { idleMs = 30_000, nice = NICE.requests, maxRequests = 5_000 } = options;
   return openProcessPool({
     processes,
@@ -152,7 +155,7 @@ function openRenderingProcesses(options: SandboxOptions): ProcessPool {
     consecutive: CONSECUTIVE,
     isPrivate: false,
     maxRequests,
-    ...(maxKeptMb !== undefined && { maxKeptMb }),
+    maxKeptMb,
     idleMs,
     program: {
       name: 'rendering',

@@ -6,6 +6,7 @@ import { followDatabaseClock } from '../db/clock-skew.ts';
 import { type OwnerDb, openDb, openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
 import { type Postgres, startPostgres } from '../db/postgres/postgres.ts';
 import { explainUnreachable, prepareDatabase, setRoleSettings } from '../db/prepare-database.ts';
+import { readFromReplicas } from '../db/replicas/read-from-replicas.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { UnsafeSession } from '../db/service-session.ts';
 import { sql } from '../db/sql.ts';
@@ -41,12 +42,23 @@ export async function openDatabase(
     if (config.SERVICE_DATABASE_URL) await setRoleSettings(owner.query);
     await storeLimits(owner.query, WORKSPACE_LIMITS, plans);
   });
-  const db = openServiceDb({
+  const options = {
     ...serviceConnection(config, postgres?.connection),
     connections,
-    onConnectionLost: (err) => log.warn({ err }, 'a connection to the database was lost'),
+    onConnectionLost: (err: Error) => log.warn({ err }, 'a connection to the database was lost'),
     ...hooks,
-  });
+  };
+  const primary = openServiceDb(options);
+  // Jobs read from the primary what they write next.
+  const replicas = config.ROLE === 'worker' ? [] : config.DATABASE_REPLICA_URLS;
+  const db =
+    replicas.length > 0
+      ? readFromReplicas(primary, options, replicas, (server, err) =>
+          err === undefined
+            ? log.info({ server }, 'a replica answers reads')
+            : log.warn({ err, server }, 'a replica cannot be used, so the primary answers its reads'),
+        )
+      : primary;
   onStop(() => db.close());
   await db
     .in(SERVICE)

@@ -16,6 +16,8 @@ import { makeServer } from '../http/server.ts';
 import { registerServiceRoutes } from '../http/service-routes.ts';
 import type { Services } from '../http/services.ts';
 import { openJobChanges } from '../jobs/job-changes.ts';
+import { openOperatorConsole } from '../operator/operator-console.ts';
+import type { OperatorConsole } from '../operator/schema.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Payments } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
@@ -30,8 +32,6 @@ import { VERSION } from './version.ts';
 
 /** For the pages that users save and preview; one workspace never has all of them. */
 const RENDERING_PROCESSES = 2;
-/** A process that renders pages of usual length has 80 to 180 MiB; one of 1 MiB leaves more than twice that behind. */
-const MAX_KEPT_MB = 256;
 
 /** What was started before the API. */
 interface Started {
@@ -62,7 +62,6 @@ export async function startApi(
   const renderer = openSandbox({
     processes: RENDERING_PROCESSES,
     perWorkspace: RENDERING_PROCESSES - 1,
-    maxKeptMb: MAX_KEPT_MB,
     stats: started.rendering,
     onError: (err) => log.error({ err }, 'a page could not be rendered and is shown as plain text'),
   });
@@ -108,10 +107,14 @@ async function openServices(
   };
 }
 
-function makeApp(
-  { config, log, db, requests, external: { identities } }: Started,
-  services: Services,
-): FastifyInstance {
+function makeApp(started: Started, services: Services): FastifyInstance {
+  const {
+    config,
+    log,
+    db,
+    requests,
+    external: { identities },
+  } = started;
   const { query } = db.in(SERVICE);
   const { rates, widgetTokens, publicUrl } = services;
   const app = makeServer({
@@ -129,15 +132,29 @@ function makeApp(
         onFindOwnerFailed: (err) => log.warn({ err }, 'a request was not counted by its user'),
       }),
     trustedProxies: config.TRUSTED_PROXIES,
+    requestLogSize: config.REQUEST_LOG_SIZE,
     log,
   });
   registerWeb(app, {
+    operatorConsole: openConsole(started),
     publicUrl,
     formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE,
     styleguide: config.STYLEGUIDE === 'on',
   });
   registerServiceRoutes(app, { endpoints: ENDPOINTS, query, version: VERSION });
   return app;
+}
+
+/** undefined where the configuration names no operators. */
+function openConsole({ config, db, postgres }: Started): OperatorConsole | undefined {
+  if (config.OPERATORS.length === 0) return undefined;
+  return openOperatorConsole({
+    config,
+    connection: postgres?.connection ?? { connectionString: config.DATABASE_URL },
+    own: postgres?.connection,
+    version: VERSION,
+    spenders: () => db.usage().workspaces,
+  });
 }
 
 async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<string> {

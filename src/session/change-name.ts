@@ -19,17 +19,17 @@ export const changeName = endpoint({
   reply: User,
   errors: ['invalid_name', 'forbidden'],
   example: { body: { display_name: 'Ada Lovelace' }, reply: exampleUser },
-  run: async ({ body, many, refuse }) => {
+  run: async ({ body, many, refuse, services }) => {
     const name = readName(body.display_name);
     if (name instanceof ApiError) return refuse(name);
     const [changed] = await many<User>({
       before: sql`
-        select ${userColumns} from users u join access a on a.user_id = u.user_id
+        select ${userColumns(services)} from users u join access a on a.user_id = u.user_id
         where not exists (select from identities i where i.user_id = u.user_id and i.issuer <> ${OWN_ISSUER})
         for update of u`,
       result: sql`
         update users u set display_name = ${name} from before where u.user_id = before.user_id
-        returning ${userColumns}`,
+        returning ${userColumns(services)}`,
     });
     if (!changed) throw new ApiError('forbidden', 'You sign in at another service: change your name there.');
     return changed;

@@ -2,6 +2,9 @@ import type { Feature } from '../jobs/define-job.ts';
 import { changePreferences } from './account/change-preferences.ts';
 import { getPreferences } from './account/get-preferences.ts';
 import { listOwnMethods } from './account/list-own-methods.ts';
+import { deleteAvatar } from './avatar/delete-avatar.ts';
+import { getAvatar } from './avatar/get-avatar.ts';
+import { putAvatar } from './avatar/put-avatar.ts';
 import { beginOpenId } from './begin-openid.ts';
 import { changeName } from './change-name.ts';
 import { completeEmailLink } from './complete-email-link.ts';
@@ -37,6 +40,9 @@ export const session: Feature = {
     signOutEverywhere,
     getMe,
     changeName,
+    putAvatar,
+    deleteAvatar,
+    getAvatar,
     getPreferences,
     changePreferences,
     listOwnMethods,

@@ -14,8 +14,8 @@ export const getMe = endpoint({
   access: signedIn(),
   reply: Record({ user_id, email, email_verified: Flag, ...others }),
   example: { reply: { ...exampleUser, email_verified: true } },
-  run: ({ one }) =>
+  run: ({ one, services }) =>
     one(sql`
-      select ${userColumns}, u.email_verified from access a join users u on u.user_id = a.user_id
+      select ${userColumns(services)}, u.email_verified from access a join users u on u.user_id = a.user_id
     `),
 });

@@ -29,7 +29,7 @@ export interface CitedBlock {
   /** 0 where the source has no pages. */
   first_page: number;
   last_page: number;
-  /** 0 where the file has no lines, or the block is not from it. */
+  /** 0 where the file has no lines, or the block is not from it; `placesBy` says where they are paragraphs or chapters. */
   first_line: number;
   last_line: number;
   /** Rectangles on its pages; null where they are not known. */
@@ -74,6 +74,22 @@ export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedB
     const places = { boxes: boxesOf(boxes.get(i)) };
     return { block: i, start, end, ...pages, ...lines, ...places, sha256, quote, form_sha256, source_matches };
   });
+}
+
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+const EPUB = 'application/epub+zip';
+
+/** What the stored lines of a block are in a file of its type: lines, paragraphs of a Word document or the chapter of an EPUB. */
+export function placesBy(
+  content_type: string,
+  { first_line, last_line }: Pick<CitedBlock, 'first_line' | 'last_line'>,
+) {
+  const none = { first_line: 0, last_line: 0, first_paragraph: 0, last_paragraph: 0, chapter: 0 };
+  if (content_type === EPUB) return { ...none, chapter: first_line };
+  if (content_type !== WORD) return { ...none, first_line, last_line };
+  return first_line === 0
+    ? none
+    : { ...none, first_paragraph: first_line, last_paragraph: Math.max(first_line, last_line) };
 }
 
 function boxesOf(numbers: readonly number[] | undefined): CitedBox[] | null {

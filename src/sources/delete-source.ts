@@ -16,6 +16,7 @@ export const deleteSource = endpoint({
   params: SourceParams,
   status: 204,
   reply: Type.Null(),
+  errors: ['legal_hold'],
   example: { reply: null },
   run: async ({ params, one }) => {
     await one({

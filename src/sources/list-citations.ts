@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { listOfPage } from '../pages/list-of-page.ts';
 import { PageParams } from '../pages/schema.ts';
-import { type CitationRow, type CitedBlock, citationColumns, citedBlocks } from './cited-blocks.ts';
+import { type CitationRow, type CitedBlock, citationColumns, citedBlocks, placesBy } from './cited-blocks.ts';
 import { Citation, exampleSource } from './schema.ts';
 import { changesOf, compareBlocks, readShownPage, type ShownBlock } from './shown-blocks.ts';
 
@@ -39,6 +39,9 @@ export const listCitations = endpoint({
         boxes: null,
         first_line: 3,
         last_line: 3,
+        first_paragraph: 0,
+        last_paragraph: 0,
+        chapter: 0,
         quote: 'How to install Acme.',
         sha256: '5a7dcb2d4d6d2a0d0f3b6d2f8f7c9a3f4e1b2c3d4e5f60718293a4b5c6d7e8f9',
         verified: true,
@@ -54,7 +57,7 @@ export const listCitations = endpoint({
     const rows = await listOfPage<SourceRow>(
       many,
       params,
-      sql`select ${citationColumns}, s.title, s.filename, c.first,
+      sql`select ${citationColumns}, s.title, s.filename, s.content_type, c.first,
           case when row_number() over (order by c.source_id) = 1 then r.html end as html,
           substring(t.text from c.first + 1 for c.last - c.first) as passage
         from (
@@ -77,11 +80,11 @@ export const listCitations = endpoint({
     );
     for (const row of moved) cited.set(row.source_id, citedBlocks(row, texts.get(row.source_id) ?? ''));
     const page = readShownPage(rows[0]?.html ?? '');
-    const citations = rows.flatMap(({ source_id, title, filename }) => {
+    const citations = rows.flatMap(({ source_id, title, filename, content_type }) => {
       const blocks = cited.get(source_id) ?? [];
       const shown = compareBlocks(blocks, page);
       return blocks.map((block, i) => ({
-        block,
+        block: { ...block, ...placesBy(content_type, block) },
         shown: shown[i] as ShownBlock,
         source: { source_id, title, filename },
       }));
@@ -94,9 +97,11 @@ export const listCitations = endpoint({
   },
 });
 
+type PlacedBlock = CitedBlock & ReturnType<typeof placesBy>;
+
 /** A compiled block as the API answers it, with what became of it. */
 function citationOf(
-  { form_sha256, ...cited }: CitedBlock,
+  { form_sha256, ...cited }: PlacedBlock,
   { shown, block }: ShownBlock,
   budget: { characters: number },
 ): Omit<Citation, 'source_id' | 'title' | 'filename'> {
@@ -112,6 +117,7 @@ function citationOf(
 interface SourceRow extends CitationRow {
   title: string;
   filename: string;
+  content_type: string;
   /** Of the page, in the first row. */
   html: string | null;
   /** Where its first block begins. */

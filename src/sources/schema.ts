@@ -28,7 +28,7 @@ export const SourceHit = Record({
   snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
   locator: Type.String({
     description:
-      'Where in the source the passage is: `page:` or `line:` and its number, counted from 1, or `offset:` in UTF-16 units.',
+      'Where in the source the passage is: `page:`, `line:`, `paragraph:` (Word) or `chapter:` (EPUB) and its number, counted from 1, or `offset:` in UTF-16 units.',
   }),
 });
 export type SourceHit = Static<typeof SourceHit>;
@@ -75,6 +75,14 @@ export const Citation = Record({
     description: 'The line of the uploaded file (Markdown, text, CSV), counted from 1; 0 where that is not known.',
   }),
   last_line: Type.Integer(),
+  first_paragraph: Type.Integer({
+    description:
+      'The paragraph of a Word document, counted from 1 in its main part with empty ones and those of tables; 0 for notes, for other files, and where that is not known.',
+  }),
+  last_paragraph: Type.Integer(),
+  chapter: Type.Integer({
+    description: 'The chapter of an EPUB: its place in the order of reading, counted from 1; 0 for other files.',
+  }),
   quote: Type.String({ description: "What the source's text says there." }),
   sha256: Type.String({ description: 'Of the quote in UTF-8 as it was compiled, 64 hex digits.' }),
   verified: Type.Boolean({

@@ -25,7 +25,7 @@ import {
   SearchQuery,
   sortColumns,
 } from '../search/query/search-parameters.ts';
-import type { CitationRow } from './cited-blocks.ts';
+import { type CitationRow, placesBy } from './cited-blocks.ts';
 import { exampleSource, type Source, SourceHit, sourceColumns } from './schema.ts';
 
 interface HitRow extends Source, HitText {
@@ -44,6 +44,7 @@ export const searchSources = endpoint({
     "where the passage begins in the source's text (`offset:1204`).",
   access: onWiki('sources:read'),
   canWait: true,
+  isHeavy: true,
   limit: 'search',
   params: WikiParams,
   query: SearchQuery,
@@ -89,7 +90,7 @@ export const searchSources = endpoint({
     );
     return found.map(({ text, blocks, offset, ...source }) => ({
       ...source,
-      locator: locatorOf(blocks ?? [], text, offset),
+      locator: locatorOf(blocks ?? [], source.content_type, text, offset),
     }));
   },
 });
@@ -115,8 +116,13 @@ function blocksOf(wiki_id: string, source_id: Sql, most: number): Sql {
 
 type PlacedBlocks = Pick<CitationRow, 'starts' | 'first_pages' | 'first_lines' | 'last_lines'>;
 
+function placeOf({ last_line, first_paragraph, chapter }: ReturnType<typeof placesBy>): string {
+  if (chapter > 0) return `chapter:${chapter}`;
+  return first_paragraph > 0 ? `paragraph:${first_paragraph}` : `line:${last_line}`;
+}
+
 /** Where the block is from in which a place of the source's text is, or which begins before it. */
-function locatorOf(blocks: readonly PlacedBlocks[], text: string, offset: number): string {
+function locatorOf(blocks: readonly PlacedBlocks[], content_type: string, text: string, offset: number): string {
   let last = -1;
   let locator = `offset:${offset}`;
   for (const { starts, first_pages, first_lines, last_lines } of blocks) {
@@ -126,7 +132,8 @@ function locatorOf(blocks: readonly PlacedBlocks[], text: string, offset: number
       const [page = 0, line = 0] = [first_pages[i], first_lines[i]];
       // Of a text that keeps its lines the one is named on which the passage is, as such a text may be one block.
       const within = line + lineEndsIn(text.slice(start, offset).trimStart());
-      locator = line > 0 ? `line:${Math.min(within, last_lines[i] ?? line)}` : `offset:${offset}`;
+      const last_line = Math.min(within, last_lines[i] ?? line);
+      locator = line > 0 ? placeOf(placesBy(content_type, { first_line: line, last_line })) : `offset:${offset}`;
       if (page > 0) locator = `page:${page}`;
     }
   }

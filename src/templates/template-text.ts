@@ -1,6 +1,7 @@
 import { type Sql, sql } from '../db/sql.ts';
 import { folderOf, type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
-import { canLead, isVisible } from '../pages/schema.ts';
+import { canLead } from '../pages/links/moved-links.ts';
+import { isVisible } from '../pages/schema.ts';
 import { type Template, templateColumns } from './schema.ts';
 
 /** A template with its text as it is stored and all its links. */

@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { extractorVersion } from '../documents/extractor-versions.ts';
 import { type Loss, needsReview } from '../documents/formats/losses.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
+import { isReadUnderLimit } from '../sandbox/document-messages.ts';
 import { type CitationRow, citedBlocks } from '../sources/cited-blocks.ts';
 import { checkPage, checkPlaces, type StoredPage } from './check-page.ts';
 import { type Finding, finding } from './findings.ts';
@@ -52,8 +53,10 @@ export const NO_BOUNDS: VerificationBounds = {
 
 export interface CheckedSource {
   file: 'intact' | 'altered' | 'missing';
-  /** Whether the text is what the file says when it is read now; not_read: the file is beyond the bounds, or not intact. */
+  /** Whether the text is what the file says when it is read now; not_read: the file is beyond a limit, or not intact. */
   text: 'unchanged' | 'altered' | 'read_otherwise' | 'not_read';
+  /** Whether a reading met a limit of time or memory, when it was uploaded or now. */
+  limited: boolean;
   /** The version that would read the file now; 0 where it was not read. */
   current_extractor_version: number;
   citations: number;
@@ -78,12 +81,15 @@ export async function checkSource(
   onPage: (page: CheckedPage) => void = () => undefined,
 ): Promise<CheckedSource> {
   const file = await checkFile(tools.blobs, source);
-  const reading: Reading | undefined =
-    file === 'intact' && source.byte_size <= bounds.bytes ? await rereadFile(tools, source, bounds.parts) : undefined;
+  const isReadable = file === 'intact' && source.byte_size <= bounds.bytes;
+  const { reading, limited } = isReadable
+    ? await readAgain(tools, source, bounds)
+    : { reading: undefined, limited: false };
   const text = textOf(source, reading);
   const checked: CheckedSource = {
     file,
     text,
+    limited,
     current_extractor_version: reading?.ok ? extractorVersion(reading.kind) : 0,
     citations: 0,
     verified: 0,
@@ -104,6 +110,18 @@ export async function checkSource(
     }
   }
   return checked;
+}
+
+/**
+ * The file as it is read now, under the limit that the stored reading met, so that both have to be the same. Where only the
+ * reading of now meets one there is nothing to compare with.
+ */
+async function readAgain(tools: ReadingTools, source: StoredSource, { parts }: VerificationBounds) {
+  const withoutPictures = isReadUnderLimit(source.losses);
+  const reading = await rereadFile(tools, source, { partsMax: parts, withoutPictures });
+  const isLimited = reading.ok ? isReadUnderLimit(reading.losses) : reading.isLimited === true;
+  const isComparable = reading.ok && withoutPictures;
+  return { reading: isLimited && !isComparable ? undefined : reading, limited: isLimited };
 }
 
 async function addPage(

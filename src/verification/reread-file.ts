@@ -43,7 +43,7 @@ export interface ReadAgain {
   isOnePage: boolean;
 }
 
-export type Reading = ReadAgain | { ok: false; code: string; message: string };
+export type Reading = ReadAgain | { ok: false; code: string; message: string; isLimited?: boolean };
 
 /** The path of the page does not matter to what the file says: only links depend on it. */
 const PAGE_PATH = 'page';
@@ -51,12 +51,13 @@ const NO_PAGES: ReadonlyMap<string, string> = new Map();
 
 /**
  * Reads a stored file again, as an upload reads it, in the same confined processes: its text, its blocks and their hashes.
- * A document in more than `partsMax` parts is not read. Errors: those of the store, ENOENT where the file is gone.
+ * A document in more than `partsMax` parts is not read. `withoutPictures`: as one that met a limit. Errors: those of the
+ * store, ENOENT where the file is gone.
  */
 export async function rereadFile(
   { blobs, reader, sandbox }: ReadingTools,
   file: StoredFile,
-  partsMax: number,
+  { partsMax, withoutPictures }: { partsMax: number; withoutPictures: boolean },
 ): Promise<Reading> {
   const { wiki_id, source_id, filename, content_type, byte_size, sha256 } = file;
   const { bytes, rest } = await readTextFile(blobs, file);
@@ -64,7 +65,7 @@ export async function rereadFile(
   let result: CompileOutput | SplitOutput;
   if (isDocument(input)) {
     const open = () => blobs.stream(sha256);
-    const read = await reader.read({ owner: source_id, filename, content_type, byte_size, open });
+    const read = await reader.read({ owner: source_id, filename, content_type, withoutPictures, byte_size, open });
     if (!read.ok) return read;
     result = await sandbox.compileOrSplit({ ...input, bytes: new Uint8Array(), document: read.document }, NO_PAGES);
   } else {

@@ -4,11 +4,15 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { pdfOf } from '../../test/pdf.ts';
+import { jpegImage, pdfOf } from '../../test/pdf.ts';
 import { verificationOf as answeredVerification } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
+import { verifySources } from '../cli/verify.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
+import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
+import { openDocumentReader } from '../sandbox/document-reader.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
 
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-verification-'));
 after(() => rm(DATA_DIR, { recursive: true, force: true }));
@@ -38,6 +42,7 @@ const WEAVING = idOf('weaving.pdf');
 interface Verification {
   file: string;
   text: string;
+  limited: boolean;
   citations: number;
   verified: number;
   edited: number;
@@ -243,6 +248,34 @@ test('what a person edits is counted and no finding, and where no one did so it 
     sql`update revisions set html = replace(html, 'side to side', 'end to end') where page_id = ${page_id}`,
   );
   assert.deepEqual(kindsOf(await verificationOf(WEAVING)), ['page_altered', 'page_text_altered']);
+});
+
+test('a reading that met a limit is no finding, and what it left out is compared all the same', async () => {
+  const other = await world.owner();
+  const lines = [['A map of the town', 50, 700] as const];
+  const pdf = pdfOf([lines], [[['Map', 50, 400, 200, 150]]], { Map: jpegImage(120, 90) });
+  await world.upload(other, other.wiki_id, { 'map.pdf': pdf });
+  const [{ source_id }] = (await other.get(`/v1/wikis/${other.wiki_id}/sources`)).body;
+  const found = async (losses: readonly object[]) => {
+    await world.db.query(sql`
+      update sources set losses = ${JSON.stringify(losses)}::jsonb, loss_count = ${losses.length},
+        losses_to_review = ${losses.length} where source_id = ${source_id}`);
+    const verification = await verificationOf(source_id, other);
+    return [verification.text, verification.limited, kindsOf(verification)];
+  };
+  const about = { first_page: 0, last_page: 0, count: 1, characters: 0, excerpt: '' };
+  const place = 'all pictures: reading them takes more than a document may';
+  const limit = { kind: 'picture', place, ...about };
+  assert.deepEqual(await found([limit]), ['unchanged', true, []]);
+  assert.deepEqual(await found([limit, { ...limit, place: '' }]), ['unchanged', true, ['losses_altered']]);
+  assert.deepEqual(await found([]), ['unchanged', false, []]);
+  const [sandbox, hurried] = [openSandbox(), openDocumentReader({ cpuTimeLimitMs: 1 })];
+  after(() => Promise.all([sandbox.close(), hurried.close()]));
+  const blobs = await openFolderBlobs(join(DATA_DIR, 'blobs'));
+  const readers = { blobs, readerOf: hurried.of, sandboxOf: sandbox.of };
+  const said: string[] = [];
+  assert.ok(await verifySources(world.db, readers, other.wiki_id, (line) => said.push(line)));
+  assert.match(said.join(), /^1 sources, .*1 sources read under a limit, 0 sources do not match$/);
 });
 
 /** What a version of an extractor reads otherwise than the one before it; and the same as that read it, in another way. */

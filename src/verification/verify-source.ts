@@ -26,7 +26,11 @@ const Verification = Record({
   }),
   text: Type.Enum(['unchanged', 'altered', 'read_otherwise', 'not_read'], {
     description:
-      'Whether the text is what the file says when it is read again: read_otherwise where another version of the extractor reads another text, not_read where the file is too large for a request.',
+      'Whether the text is what the file says when it is read again: read_otherwise where another version of the extractor reads another text, not_read where the file is too large for a request, or reading it met a limit.',
+  }),
+  limited: Type.Boolean({
+    description:
+      'Whether reading the file met a limit of time or memory: when it was uploaded (its pictures are among the losses, and it was read again under that limit), or now (text is not_read).',
   }),
   extractor_version: Type.Integer({ description: 'Of the extractor that read the text; 0 if that is not known.' }),
   current_extractor_version: Type.Integer({ description: 'Of the one that read the file now; 0 if it was not read.' }),
@@ -58,6 +62,7 @@ export const verifySource = endpoint({
       source_id: exampleSource.source_id,
       file: 'intact',
       text: 'unchanged',
+      limited: false,
       extractor_version: 1,
       current_extractor_version: 1,
       citations: 2,

@@ -25,7 +25,7 @@ export const changeWidgetOrigins = endpoint({
     return one({
       // Locked, so that of several changes at once each finds what the one before it left.
       before: sql`
-        select ${widgetOriginsColumns} from workspaces w join access a on a.workspace_id = w.workspace_id for update of w`,
+        select ${widgetOriginsColumns} from workspaces w join access a on a.workspace_id = w.workspace_id for no key update of w`,
       result: sql`
         update workspaces w set widget_origins = ${origins}::text[] from before
         where w.workspace_id = before.workspace_id returning ${widgetOriginsColumns}`,

@@ -50,10 +50,10 @@ export const profileWidget = endpoint({
       can_manage_sessions: true,
     },
   },
-  run: async ({ one, credential }) => {
+  run: async ({ one, credential, services }) => {
     const { workspaces, granted, is_by_session, ...row } = await one<Row>(sql`
       select a.granted, a.workspace_id, a.membership_id, a.credential_id like 'ses\\_%' as is_by_session,
-        ${jsonObject(User, userColumns)} as "user",
+        ${jsonObject(User, userColumns(services))} as "user",
         (
           select json_agg(${jsonObject(WorkspaceRow, workspaceColumns)} order by m.created_at, m.membership_id)
           from memberships m join workspaces w on w.workspace_id = m.workspace_id

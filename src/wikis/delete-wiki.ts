@@ -17,6 +17,7 @@ export const deleteWiki = endpoint({
   params: WikiParams,
   status: 204,
   reply: Type.Null(),
+  errors: ['legal_hold'],
   example: { reply: null },
   run: async ({ one }) => {
     await one({

@@ -1,10 +1,12 @@
+import { untilHeld } from '../core/legal-hold.ts';
+import type { Query } from '../db/db.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { defineJob } from '../jobs/define-job.ts';
 
 /** Rows that are deleted by one statement; each takes others with it. */
 const BATCH = 1_000;
 
-/** Deletes what a deleted wiki held, in batches, and last the wiki itself. */
+/** Deletes what a deleted wiki held, in batches, and last the wiki itself. A legal hold keeps what is left. */
 export const removeDeletedWiki = defineJob({
   name: 'remove-deleted-wiki',
   for: 'wiki',
@@ -14,28 +16,30 @@ export const removeDeletedWiki = defineJob({
   timeoutSeconds: 600,
   every: 60,
   due: sql`select wiki_id, workspace_id from deleted_wikis()`,
-  async run({ db: { query }, target: { wiki_id }, signal }) {
-    const inBatches = async (deletion: Sql) => {
-      while (!signal.aborted && (await query(deletion)).length === BATCH);
-    };
-    // A page goes before the one above it, whose path is the beginning of its own.
-    await inBatches(sql`
-      delete from pages where wiki_id = ${wiki_id} and page_id in (
-        select page_id from pages where wiki_id = ${wiki_id} order by path desc limit ${BATCH}) returning 1`);
-    await inBatches(sql`
-      delete from sources where wiki_id = ${wiki_id} and source_id in (
-        select source_id from sources where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
-    await inBatches(sql`
-      delete from import_revisions where wiki_id = ${wiki_id} and (import_id, page_id, revision) in (
-        select import_id, page_id, revision from import_revisions where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
-    // What is deleted before the wiki is uncounted from the workspace that it was in.
-    await inBatches(sql`
-      delete from uploads where wiki_id = ${wiki_id} and upload_id in (
-        select upload_id from uploads where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
-    await inBatches(sql`
-      delete from jobs where wiki_id = ${wiki_id} and job_id in (
-        select job_id from jobs where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
-    if (signal.aborted) return;
-    await query(sql`delete from wikis where wiki_id = ${wiki_id} and workspace_id is null`);
-  },
+  run: ({ db: { query }, target: { wiki_id }, signal }) => untilHeld(() => removeContent(query, wiki_id, signal)),
 });
+
+async function removeContent(query: Query, wiki_id: string, signal: AbortSignal): Promise<void> {
+  const inBatches = async (deletion: Sql) => {
+    while (!signal.aborted && (await query(deletion)).length === BATCH);
+  };
+  // A page goes before the one above it, whose path is the beginning of its own.
+  await inBatches(sql`
+    delete from pages where wiki_id = ${wiki_id} and page_id in (
+      select page_id from pages where wiki_id = ${wiki_id} order by path desc limit ${BATCH}) returning 1`);
+  await inBatches(sql`
+    delete from sources where wiki_id = ${wiki_id} and source_id in (
+      select source_id from sources where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+  await inBatches(sql`
+    delete from import_revisions where wiki_id = ${wiki_id} and (import_id, page_id, revision) in (
+      select import_id, page_id, revision from import_revisions where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+  // What is deleted before the wiki is uncounted from the workspace that it was in.
+  await inBatches(sql`
+    delete from uploads where wiki_id = ${wiki_id} and upload_id in (
+      select upload_id from uploads where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+  await inBatches(sql`
+    delete from jobs where wiki_id = ${wiki_id} and job_id in (
+      select job_id from jobs where wiki_id = ${wiki_id} limit ${BATCH}) returning 1`);
+  if (signal.aborted) return;
+  await query(sql`delete from wikis where wiki_id = ${wiki_id} and workspace_id is null`);
+}

@@ -29,13 +29,20 @@ export const WikiSettings = Record({
     description:
       'The path of a site at which the root of an uploaded folder is: with "/powershell/" a link to /powershell/setup/windows in a file leads to setup/windows.md of the folder. Null if absolute links begin at the root of the folder. Counts when a file is uploaded; later changes alter no page.',
   }),
+  home_page_id: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The page with which the wiki begins: null, a page that is not there any more, or one that the caller may not read, for the list of what is new.',
+  }),
 });
 
 export type WikiSettings = Static<typeof WikiSettings>;
 
-export const settingsColumns: Sql = sql`w.site_root`;
+export const settingsColumns: Sql = sql`w.site_root, w.home_page_id`;
 
-export const exampleSettings: WikiSettings = { site_root: '/powershell/' };
+export const exampleSettings: WikiSettings = {
+  site_root: '/powershell/',
+  home_page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1',
+};
 
 export const exampleWiki: Wiki = {
   wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',

@@ -41,9 +41,10 @@ export const getOverview = endpoint({
       wikis: [toOrganizationWiki(exampleWiki)],
     },
   },
-  run: async ({ query: { near }, one }) => {
+  run: async ({ query: { near }, one, services }) => {
     const [workspaceSlug = '', wikiSlug = ''] = near?.split('/') ?? [];
-    const statement = near === undefined ? overviewStatement : overviewNear(workspaceSlug, wikiSlug);
+    const statement =
+      near === undefined ? overviewStatement(services) : overviewNear(services, workspaceSlug, wikiSlug);
     const { user, workspaces, current, wikis } = readOverview(await one<OverviewRow>(statement));
     return {
       access: workspaces.map(({ workspace_id, role, flags }) => ({ organization_id: workspace_id, role, ...flags })),

@@ -59,7 +59,7 @@ export const onboarding = endpoint({
   },
   run: async ({ new_workspace_id, maybeOne, transaction, services }) => {
     const readModel = async () => {
-      const row = await maybeOne<OverviewRow>(overviewStatement);
+      const row = await maybeOne<OverviewRow>(overviewStatement(services));
       if (!row) throw new Error('a caller has no overview');
       return readOverview(row);
     };

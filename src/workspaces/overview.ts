@@ -1,7 +1,15 @@
 import { jsonObject } from '../db/json-object.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { Wiki, wikiColumns } from '../wikis/schema.ts';
-import { manageFlags, toWorkspace, User, userColumns, WorkspaceRow, workspaceColumns } from './schema.ts';
+import {
+  manageFlags,
+  type OwnAddress,
+  toWorkspace,
+  User,
+  userColumns,
+  WorkspaceRow,
+  workspaceColumns,
+} from './schema.ts';
 
 interface OverviewRow {
   user: User;
@@ -13,9 +21,10 @@ interface OverviewRow {
 }
 
 /** One model for both overviews: the caller, their workspaces (oldest membership first) and the wikis in them. */
-export const overviewStatement = sql`
+export function overviewStatement(service: OwnAddress): Sql {
+  return sql`
   select
-    ${jsonObject(User, userColumns)} as "user", a.granted, a.bound_workspace_id, a.last_workspace_id,
+    ${jsonObject(User, userColumns(service))} as "user", a.granted, a.bound_workspace_id, a.last_workspace_id,
     coalesce((
       select json_agg(${jsonObject(WorkspaceRow, workspaceColumns)} order by m.created_at, m.membership_id)
       from memberships m join workspaces w on w.workspace_id = m.workspace_id
@@ -27,6 +36,7 @@ export const overviewStatement = sql`
       where m.user_id = a.user_id and m.status = 'active'
         and (a.bound_workspace_id is null or a.bound_workspace_id = m.workspace_id)), '[]') as wikis
   from access a join users u on u.user_id = a.user_id and u.user_id = (select own_user())`;
+}
 
 /** Wikis of the workspace, and of others, that are listed beside one. */
 export const NEAR_MAX = 20;
@@ -48,7 +58,7 @@ const firstWikis = (workspace_id: Sql) => sql`
  * Each step is a look into an index for one row of the step before (`offset 0` keeps that order): the planner would else read
  * all workspaces that the caller can see.
  */
-export function overviewNear(workspace_slug: string, wiki_slug: string): Sql {
+export function overviewNear(service: OwnAddress, workspace_slug: string, wiki_slug: string): Sql {
   return sql`
   with here as materialized (
     select w.* from memberships m join wikis w on w.workspace_id = m.workspace_id and w.slug = ${wiki_slug}
@@ -65,7 +75,7 @@ export function overviewNear(workspace_slug: string, wiki_slug: string): Sql {
       cross join lateral (${firstWikis(sql`m.workspace_id`)}) w
       order by m.workspace_id limit ${NEAR_MAX}))
   select
-    ${jsonObject(User, userColumns)} as "user", a.granted, a.bound_workspace_id,
+    ${jsonObject(User, userColumns(service))} as "user", a.granted, a.bound_workspace_id,
     (select workspace_id from here) as last_workspace_id,
     coalesce((
       select json_agg(${jsonObject(WorkspaceRow, workspaceColumns)} order by m.created_at, m.membership_id)

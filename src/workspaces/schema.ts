@@ -31,8 +31,20 @@ export function toWorkspace(row: WorkspaceRow, granted: readonly string[] | null
 export const User = Record({ user_id: Id, email: Type.String(), display_name: Type.String(), avatar_url: Text });
 export type User = Static<typeof User>;
 
+/** The service, as far as it makes addresses of its own. */
+export interface OwnAddress {
+  publicUrl: string;
+}
+
+/** Where the picture of a user `u` is: one of their own, else the one that their identity provider names; '' for none. */
+export function avatarUrl({ publicUrl }: OwnAddress): Sql {
+  return sql`coalesce(${`${publicUrl}/v1/avatars/`}::text || u.avatar_id, u.avatar_url)`;
+}
+
 /** The columns of User from a user `u`. */
-export const userColumns: Sql = sql`u.user_id, u.email, u.display_name, u.avatar_url`;
+export function userColumns(service: OwnAddress): Sql {
+  return sql`u.user_id, u.email, u.display_name, ${avatarUrl(service)} as avatar_url`;
+}
 
 export const WorkspaceAccess = Record({
   workspace_id: Id,

@@ -23,9 +23,9 @@ export interface SeatCounts {
   overage_allowed: boolean;
 }
 
-/** The columns of SeatCounts for the workspace `w` of a statement. An invitation past its time takes no seat. */
+/** The columns of SeatCounts for the workspace `w` of a statement. Members are counted by triggers; an invitation past its time takes no seat. */
 export const seatColumns: Sql = raw(`
-  (select count(*)::int from memberships s where s.workspace_id = w.workspace_id and s.status = 'active') as active,
+  w.active_members as active,
   (select count(*)::int from invitations s where s.workspace_id = w.workspace_id and s.state = 'pending'
     and s.expires_at > now()) as pending,
   w.seats_granted as granted, w.seats_unlimited as unlimited, w.seats_overage as overage_allowed`);

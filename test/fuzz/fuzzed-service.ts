@@ -16,6 +16,8 @@ export interface FuzzedService {
   takeLog(): string;
   /** Ends it, and starts it again with other options. */
   restart(more: Record<string, string>): Promise<void>;
+  /** Kills it in the middle of everything, and starts it again. */
+  crash(): Promise<void>;
   env: Record<string, string>;
 }
 
@@ -26,6 +28,8 @@ export async function openFuzzedService(more: Record<string, string> = {}): Prom
   let env: Record<string, string> = {
     LOG_LEVEL: 'error',
     RATE_LIMITS: 'off',
+    // It is written at any time, and has what callers ask for, such as ids of another workspace in the paths of their calls.
+    REQUEST_LOG_SIZE: '0',
     ...more,
     PORT: String(port),
     DATA_DIR: await makeFolder(),
@@ -64,6 +68,11 @@ export async function openFuzzedService(more: Record<string, string> = {}): Prom
       process.kill('SIGTERM');
       await process.ended;
       env = { ...env, ...options };
+      await start();
+    },
+    async crash() {
+      process.kill('SIGKILL');
+      await process.ended;
       await start();
     },
   };

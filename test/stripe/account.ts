@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Customer, Invoice, Line, Price, Session, Subscription } from './objects.ts';
 import { invalid, missing, StripeProblem } from './problem.ts';
-import { changeLines, fullLine, type PlannedChange, periodAfter, priced } from './proration.ts';
+import { changeLines, fullLine, type PlannedChange, periodAfter, priced, totalOf } from './proration.ts';
 
 /** Called after a change, with the type of the event and the object that it is about. */
 export type OnEvent = (type: string, kind: 'customer' | 'subscription' | 'invoice' | 'session', id: string) => void;
 
 /** What a Stripe account holds, and how it changes. Times are seconds. */
 export class StripeAccount {
+  /** Where events go, if a request said so. */
+  endpoint: { url: string; enabled_events: string[] } | undefined;
   readonly customers = new Map<string, Customer>();
   readonly prices = new Map<string, Price>();
   readonly subscriptions = new Map<string, Subscription>();
@@ -36,7 +38,7 @@ export class StripeAccount {
   }
 
   addCustomer(fields: { email: string; metadata: Record<string, string> }): Customer {
-    const customer = { id: newId('cus'), balance: 0, deleted: false, tax_percent: 0, declines: false, ...fields };
+    const customer = { ...NEW_CUSTOMER, id: newId('cus'), ...fields };
     this.customers.set(customer.id, customer);
     return customer;
   }
@@ -86,10 +88,37 @@ export class StripeAccount {
     return [...this.invoices.values()].filter((it) => it.customer === customer).reverse();
   }
 
+  customersOf(workspace_id: string): Customer[] {
+    return [...this.customers.values()].filter(({ metadata }) => metadata.workspace_id === workspace_id);
+  }
+
+  /** The workspace of the first object whose id is in a text; "" for none. */
+  workspaceIn(text: string): string {
+    const [named = ''] = /\borg_[0-9a-z]{26}/.exec(text) ?? [];
+    const [id = ''] = /\b(?:cus|sub|in|cs_test)_[0-9a-f]{24}/.exec(text) ?? [];
+    const of = this.subscriptions.get(id) ?? this.invoices.get(id) ?? this.sessions.get(id);
+    return this.customers.get(of?.customer ?? id)?.metadata.workspace_id ?? named;
+  }
+
+  /** Forgets a customer and what it has, as if it had never been. */
+  forget(id: string): void {
+    for (const held of [this.subscriptions, this.invoices, this.sessions]) {
+      for (const [key, { customer }] of held) if (customer === id) held.delete(key);
+    }
+    for (const key of this.pending.keys()) if (!this.subscriptions.has(key)) this.pending.delete(key);
+    this.customers.delete(id);
+    this.charged.delete(id);
+  }
+
   deleteCustomer(id: string): void {
     this.customer(id).deleted = true;
     for (const it of this.subscriptionsOf(id)) if (it.status !== 'canceled') this.cancel(it.id);
     this.#onEvent('customer.deleted', 'customer', id);
+  }
+
+  /** Says that something about the customer changed, whatever it is. */
+  touchCustomer(id: string): void {
+    this.#onEvent('customer.updated', 'customer', id);
   }
 
   addSession(fields: Omit<Session, 'id' | 'status' | 'created'>): Session {
@@ -117,7 +146,7 @@ export class StripeAccount {
         automatic_tax,
         metadata,
       },
-      ...{ cancel_at_period_end: false, anchor: now, period_start: now, period_end, created: now },
+      ...{ cancel_at_period_end: false, anchor: now, period_start: now, period_end, created: now, ended_at: null },
     };
     this.subscriptions.set(subscription.id, subscription);
     this.#charge(subscription, [fullLine(price, quantity, now, period_end)]);
@@ -142,15 +171,7 @@ export class StripeAccount {
 
   previewNew(customer: Customer | undefined, price: Price, quantity: number, automatic_tax: boolean): Invoice {
     const now = this.now();
-    const payer = customer ?? {
-      id: '',
-      email: '',
-      metadata: {},
-      balance: 0,
-      deleted: false,
-      tax_percent: 0,
-      declines: false,
-    };
+    const payer = customer ?? { ...NEW_CUSTOMER, id: '', email: '', metadata: {} };
     const lines = [fullLine(price, quantity, now, periodAfter(price.interval, now, now))];
     return this.#invoiceOf(payer, { id: '', price, automatic_tax }, lines);
   }
@@ -184,6 +205,7 @@ export class StripeAccount {
     const subscription = this.subscription(id);
     if (subscription.status === 'canceled') throw invalid('The subscription is canceled already.');
     subscription.status = 'canceled';
+    subscription.ended_at = Math.min(this.now(), subscription.period_end);
     this.#onEvent('customer.subscription.deleted', 'subscription', id);
   }
 
@@ -213,6 +235,7 @@ export class StripeAccount {
   age(customer: string, seconds: number): void {
     for (const it of this.subscriptionsOf(customer)) {
       for (const name of ['anchor', 'period_start', 'period_end', 'created'] as const) it[name] -= seconds;
+      if (it.ended_at !== null) it.ended_at -= seconds;
     }
     for (const it of this.invoicesOf(customer)) {
       it.created -= seconds;
@@ -260,9 +283,10 @@ export class StripeAccount {
     subscription: Pick<Subscription, 'id' | 'price' | 'automatic_tax'>,
     lines: Line[],
   ): Invoice {
-    const taxed = priced(lines, subscription.automatic_tax ? customer.tax_percent : 0);
+    const tax_percent = subscription.automatic_tax ? customer.tax_percent : 0;
+    const taxed = priced(lines, { ...customer, tax_percent });
     const subtotal = taxed.reduce((sum, line) => sum + line.amount, 0);
-    const total = taxed.reduce((sum, line) => sum + line.amount + line.tax, 0);
+    const total = taxed.reduce((sum, line) => sum + totalOf(line), 0);
     const amount_due = Math.max(0, total + customer.balance);
     return {
       ...{ id: newId('upcoming_in'), number: '', customer: customer.id, subscription: subscription.id, status: 'open' },
@@ -272,6 +296,15 @@ export class StripeAccount {
     };
   }
 }
+
+const NEW_CUSTOMER: Omit<Customer, 'id' | 'email' | 'metadata'> = {
+  balance: 0,
+  deleted: false,
+  declines: false,
+  tax_percent: 0,
+  tax_behavior: 'exclusive',
+  discount_percent: 0,
+};
 
 function newId(prefix: string): string {
   return `${prefix}_${randomUUID().replaceAll('-', '').slice(0, 24)}`;

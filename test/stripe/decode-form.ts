@@ -8,6 +8,7 @@ export function decodeForm(text: string): Params {
   for (const [name, value] of new URLSearchParams(text)) {
     const path = name.split(/[[\]]+/).filter((part) => part !== '');
     let at = root;
+    if (name.endsWith('[]')) path.push(String(Object.keys((root[path[0] ?? ''] as object) ?? {}).length));
     for (const part of path.slice(0, -1)) {
       at[part] ??= {};
       at = at[part] as Params;

@@ -18,6 +18,10 @@ export interface Customer {
   deleted: boolean;
   /** Percent of tax, where automatic tax is on. */
   tax_percent: number;
+  /** Prices contain the tax, or it is added. */
+  tax_behavior: 'exclusive' | 'inclusive';
+  /** Percent off what is charged. */
+  discount_percent: number;
   /** Payments of the customer's card are declined. */
   declines: boolean;
 }
@@ -34,6 +38,7 @@ export interface Subscription {
   period_start: number;
   period_end: number;
   created: number;
+  ended_at: number | null;
   automatic_tax: boolean;
   metadata: Record<string, string>;
 }
@@ -45,7 +50,9 @@ export interface Line {
   price: string;
   proration: boolean;
   period: { start: number; end: number };
+  discount: number;
   tax: number;
+  tax_behavior: 'exclusive' | 'inclusive';
 }
 
 export interface Invoice {
@@ -109,7 +116,6 @@ export function subscriptionJson(it: Subscription, latest_invoice: string | null
     current_period_start: it.period_start,
     current_period_end: it.period_end,
   });
-  const isCanceled = it.status === 'canceled';
   return shaped('subscription', {
     id: it.id,
     customer: it.customer,
@@ -120,8 +126,8 @@ export function subscriptionJson(it: Subscription, latest_invoice: string | null
     billing_cycle_anchor: it.anchor,
     cancel_at_period_end: it.cancel_at_period_end,
     cancel_at: it.cancel_at_period_end ? it.period_end : null,
-    canceled_at: isCanceled ? it.period_end : null,
-    ended_at: isCanceled ? it.period_end : null,
+    canceled_at: it.ended_at,
+    ended_at: it.ended_at,
     pause_collection: null,
     pending_update: null,
     metadata: it.metadata,
@@ -141,7 +147,7 @@ export function invoiceJson(it: Invoice): object {
       description: line.description,
       quantity: line.quantity,
       period: line.period,
-      subscription: it.subscription,
+      discount_amounts: line.discount === 0 ? [] : [{ amount: line.discount, discount: 'di_1' }],
       pricing: {
         type: 'price_details',
         price_details: { price: line.price, product: 'prod_1' },
@@ -150,31 +156,40 @@ export function invoiceJson(it: Invoice): object {
       taxes: [
         {
           amount: line.tax,
-          tax_behavior: 'exclusive',
+          tax_behavior: line.tax_behavior,
           tax_rate_details: null,
           taxability_reason: 'standard_rated',
-          taxable_amount: line.amount,
+          taxable_amount: line.amount - line.discount,
           type: 'tax_rate_details',
         },
       ],
     }),
   );
-  const tax = it.total - it.subtotal;
+  const { subscription, ...fields } = it;
+  const sum = (of: (line: Line) => number) => it.lines.reduce((total, line) => total + of(line), 0);
+  const taxIncluded = sum(({ tax, tax_behavior }) => (tax_behavior === 'inclusive' ? tax : 0));
+  const tax_behavior = taxIncluded === 0 ? 'exclusive' : 'inclusive';
+  const tax = sum((line) => line.tax);
+  const discount = sum((line) => line.discount);
+  const details = { metadata: null, subscription };
   return shaped('invoice', {
-    ...it,
+    ...fields,
+    parent: { type: 'subscription_details', quote_details: null, subscription_details: details },
+    total_discount_amounts: discount === 0 ? [] : [{ amount: discount, discount: 'di_1' }],
     lines: listOf(lines, `/v1/invoices/${it.id}/lines`),
     amount_remaining: it.amount_due - it.amount_paid,
+    post_payment_credit_notes_amount: it.refunded,
     attempted: true,
     attempt_count: 1,
     due_date: null,
-    total_excluding_tax: it.subtotal,
+    total_excluding_tax: it.subtotal - discount - taxIncluded,
     total_taxes: [
       {
         amount: tax,
-        tax_behavior: 'exclusive',
+        tax_behavior,
         tax_rate_details: null,
         taxability_reason: 'standard_rated',
-        taxable_amount: it.subtotal,
+        taxable_amount: it.subtotal - discount - taxIncluded,
         type: 'tax_rate_details',
       },
     ],

@@ -1,4 +1,4 @@
-import type { Line, Price, Subscription } from './objects.ts';
+import type { Customer, Line, Price, Subscription } from './objects.ts';
 
 /** What a subscription is changed to; `date` is where prorations begin, in seconds. */
 export interface PlannedChange {
@@ -19,10 +19,13 @@ export function periodAfter(interval: 'month' | 'year', anchor: number, start: n
   return Math.floor(end.getTime() / 1000);
 }
 
+/** Discounts and taxes are known when it is invoiced, and are the customer's of that time. */
+const UNPRICED = { discount: 0, tax: 0, tax_behavior: 'exclusive' } as const;
+
 export function fullLine(price: Price, quantity: number, start: number, end: number): Line {
   const description = `${quantity} × ${price.lookup_key} (at ${price.unit_amount} / ${price.interval})`;
   const amount = price.unit_amount * quantity;
-  return { description, amount, quantity, price: price.id, proration: false, period: { start, end }, tax: 0 };
+  return { description, amount, quantity, price: price.id, proration: false, period: { start, end }, ...UNPRICED };
 }
 
 /** The lines of a change: the unused time is credited, and what follows is charged for the rest of the period. */
@@ -34,7 +37,7 @@ export function changeLines(subscription: Subscription, { price, quantity, date 
   const part = (amount: number) => Math.round(amount * rest);
   const credit: Line = {
     ...{ description: `Unused time on ${before} × ${old.lookup_key}`, amount: 0 - part(old.unit_amount * before) },
-    ...{ quantity: before, price: old.id, proration: true, period, tax: 0 },
+    ...{ quantity: before, price: old.id, proration: true, period, ...UNPRICED },
   };
   if (old.interval !== price.interval) {
     return [credit, fullLine(price, quantity, now, periodAfter(price.interval, now, now))];
@@ -44,12 +47,24 @@ export function changeLines(subscription: Subscription, { price, quantity, date 
       description: `Remaining time on ${quantity} × ${price.lookup_key}`,
       amount: part(price.unit_amount * quantity),
     },
-    ...{ quantity, price: price.id, proration: true, period, tax: 0 },
+    ...{ quantity, price: price.id, proration: true, period, ...UNPRICED },
   };
   return [credit, charge];
 }
 
-/** The same lines with their taxes. */
-export function priced(lines: readonly Line[], percent: number): Line[] {
-  return lines.map((line) => ({ ...line, tax: Math.round((line.amount * percent) / 100) }));
+type Terms = Pick<Customer, 'tax_percent' | 'tax_behavior' | 'discount_percent'>;
+
+/** The same lines with their discounts and taxes; what is credited has no discount of its own. */
+export function priced(lines: readonly Line[], { tax_percent, tax_behavior, discount_percent }: Terms): Line[] {
+  return lines.map((line) => {
+    const discount = line.amount > 0 ? Math.round((line.amount * discount_percent) / 100) : 0;
+    const taxable = line.amount - discount;
+    const rate = tax_percent / (tax_behavior === 'inclusive' ? 100 + tax_percent : 100);
+    return { ...line, discount, tax: Math.round(taxable * rate), tax_behavior };
+  });
+}
+
+/** What a line adds to the total of its invoice. */
+export function totalOf({ amount, discount, tax, tax_behavior }: Line): number {
+  return amount - discount + (tax_behavior === 'exclusive' ? tax : 0);
 }

@@ -15,6 +15,7 @@ import {
 import { checkParameters, optionalInteger, optionalText, requireText } from './parameters.ts';
 import { invalid, missing } from './problem.ts';
 import type { PlannedChange } from './proration.ts';
+import { WEBHOOK_SECRET } from './secrets.ts';
 
 interface Call {
   account: StripeAccount;
@@ -74,6 +75,22 @@ const ROUTES: Route[] = [
     },
   },
   {
+    ...{ method: 'POST', pattern: /^\/v1\/prices$/, types: ['Prices', 'PriceCreateParams'] },
+    answer: createPrice,
+  },
+  {
+    ...{
+      method: 'POST',
+      pattern: /^\/v1\/webhook_endpoints$/,
+      types: ['WebhookEndpoints', 'WebhookEndpointCreateParams'],
+    },
+    answer({ account, params }) {
+      const enabled_events = listIn(params.enabled_events).map(String);
+      account.endpoint = { url: requireText(params, 'url'), enabled_events };
+      return { id: 'we_1', object: 'webhook_endpoint', ...account.endpoint, secret: WEBHOOK_SECRET };
+    },
+  },
+  {
     ...{ method: 'POST', pattern: /^\/v1\/checkout\/sessions$/, types: ['Checkout/Sessions', 'SessionCreateParams'] },
     answer: createSession,
   },
@@ -111,7 +128,7 @@ const ROUTES: Route[] = [
     answer: ({ account, params }) =>
       listOf(
         account
-          .subscriptionsOf(account.liveCustomer(requireText(params, 'customer')).id)
+          .subscriptionsOf(account.customer(requireText(params, 'customer')).id)
           .map((it) => described(account, it)),
       ),
   },
@@ -142,7 +159,7 @@ const ROUTES: Route[] = [
         (params.subscription === undefined || it.subscription === params.subscription);
       return listOf(
         account
-          .invoicesOf(account.liveCustomer(requireText(params, 'customer')).id)
+          .invoicesOf(account.customer(requireText(params, 'customer')).id)
           .filter(isAsked)
           .map(invoiceJson),
       );
@@ -166,6 +183,20 @@ const ROUTES: Route[] = [
     },
   },
 ];
+
+function createPrice({ account, params }: Call): object {
+  const recurring = recordOf(params.recurring);
+  checkParameters(recurring, 'Prices', 'PriceCreateParams.Recurring');
+  checkParameters(recordOf(params.product_data), 'Prices', 'PriceCreateParams.ProductData');
+  const lookup_key = requireText(params, 'lookup_key');
+  if ([...account.prices.values()].some((it) => it.lookup_key === lookup_key)) {
+    throw invalid(`A price (\`${lookup_key}\`) already uses that lookup key.`);
+  }
+  const interval = requireText(recurring, 'interval');
+  if (interval !== 'month' && interval !== 'year') throw invalid(`Invalid recurring[interval]: ${interval}`);
+  const unit_amount = optionalInteger(params, 'unit_amount') ?? 0;
+  return priceJson(account.addPrice({ lookup_key, currency: requireText(params, 'currency'), unit_amount, interval }));
+}
 
 function createSession({ account, url, params }: Call): object {
   const customer = account.liveCustomer(requireText(params, 'customer'));

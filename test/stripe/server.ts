@@ -5,13 +5,15 @@ import { decodeForm } from './decode-form.ts';
 import { customerJson, eventJson, invoiceJson, sessionJson, subscriptionJson } from './objects.ts';
 import { StripeProblem } from './problem.ts';
 import { answerRequest } from './routes.ts';
+import { STRIPE_KEY, WEBHOOK_SECRET } from './secrets.ts';
 import { openWebhooks, type Webhooks } from './webhooks.ts';
 
-export const STRIPE_KEY = 'sk_test_stand_in';
-export const WEBHOOK_SECRET = 'whsec_stand_in';
+export { STRIPE_KEY, WEBHOOK_SECRET } from './secrets.ts';
 
 /** What happens to a request instead of an answer: `lost`: it is carried out, and the connection is cut. */
 export type Fault = 429 | 500 | 'cut' | 'lost';
+
+type FaultOf = (method: string, path: string, workspace_id: string) => Fault | undefined;
 
 export interface StripeServer {
   url: string;
@@ -19,14 +21,17 @@ export interface StripeServer {
   webhooks: Webhooks;
   /** The method and path of every request that was carried out. */
   requests: string[];
-  /** Decides about each request. */
-  setFaults(faultOf: (method: string, path: string) => Fault | undefined): void;
+  /** Decides about each request; workspace_id: whose customer it is about, "" for none. */
+  setFaults(faultOf: FaultOf): void;
+  /** Forgets a workspace: its customers, what they have, and the answers to its keys. */
+  forget(workspace_id: string): void;
   /** Where events go: the address of the service. */
   sendEventsTo(address: string): void;
   stop(): Promise<void>;
 }
 
 interface StoredAnswer {
+  workspace_id: string;
   fingerprint: string;
   status: number;
   text: string;
@@ -36,13 +41,17 @@ interface StoredAnswer {
 export async function startStripeServer(): Promise<StripeServer> {
   const requests: string[] = [];
   const answers = new Map<string, StoredAnswer>();
-  let faultOf: (method: string, path: string) => Fault | undefined = () => undefined;
+  let faultOf: FaultOf = () => undefined;
   let address: string | undefined;
   let url = '';
-  const webhooks = openWebhooks(WEBHOOK_SECRET, () => address);
+  // An endpoint that was made by a request gets what it is for, at its very address.
+  const webhooks = openWebhooks(WEBHOOK_SECRET, () => {
+    return address ?? account.endpoint?.url.replace(/\/v1\/webhooks\/stripe$/, '');
+  });
   const account: StripeAccount = new StripeAccount((type, kind, id) => {
+    if (account.endpoint && !account.endpoint.enabled_events.includes(type)) return;
     const object = describe(account, url, kind, id);
-    webhooks.add(type, (event_id) => eventJson(event_id, type, object, account.now()));
+    webhooks.add(type, account.workspaceIn(id), (event_id) => eventJson(event_id, type, object, account.now()));
   });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -52,7 +61,8 @@ export async function startStripeServer(): Promise<StripeServer> {
     if (pathname.startsWith('/pay/') || pathname.startsWith('/portal/')) {
       return answerPage(account, method, pathname, response);
     }
-    const fault = faultOf(method, pathname);
+    const workspace_id = account.workspaceIn(`${target} ${body}`);
+    const fault = faultOf(method, pathname, workspace_id);
     if (fault === 'cut') return void request.socket.destroy();
     if (typeof fault === 'number') return reply(response, fault, JSON.stringify(errorOf(fault)));
     const key = request.headers['idempotency-key'] as string | undefined;
@@ -63,16 +73,16 @@ export async function startStripeServer(): Promise<StripeServer> {
       const text = JSON.stringify({
         error: { type: 'idempotency_error', message: 'Keys can only be used with the same parameters.' },
       });
-      answer = { fingerprint, status: 400, text };
+      answer = { workspace_id, fingerprint, status: 400, text };
     }
     if (!answer) {
       requests.push(`${method} ${pathname}`);
       answer = {
-        fingerprint,
+        ...{ workspace_id, fingerprint },
         ...carryOut(account, url, request, pathname, decodeForm(method === 'GET' ? search.slice(1) : body)),
       };
-      // Stripe keeps no answer of a request that was refused before it began.
-      if (key !== undefined && answer.status < 400) answers.set(key, answer);
+      // Stripe keeps the answer to a declined payment too, but none of a request that was refused before it began.
+      if (key !== undefined && (answer.status < 400 || answer.status === 402)) answers.set(key, answer);
     }
     if (fault === 'lost') return void request.socket.destroy();
     reply(response, answer.status, answer.text);
@@ -91,6 +101,11 @@ export async function startStripeServer(): Promise<StripeServer> {
     webhooks,
     requests,
     setFaults: (value) => void (faultOf = value),
+    forget(workspace_id) {
+      for (const { id } of account.customersOf(workspace_id)) account.forget(id);
+      for (const [key, answer] of answers) if (answer.workspace_id === workspace_id) answers.delete(key);
+      webhooks.forget(workspace_id);
+    },
     sendEventsTo: (value) => void (address = value),
     async stop() {
       await webhooks.idle();

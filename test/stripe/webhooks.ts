@@ -3,6 +3,8 @@ import Stripe from 'stripe';
 
 export interface StoredEvent {
   id: string;
+  /** Whose customer it is about; "" for none. */
+  workspace_id: string;
   type: string;
   body: string;
 }
@@ -10,11 +12,12 @@ export interface StoredEvent {
 /** What happens to the events of an account: sent at once, or kept until they are released. */
 export interface Webhooks {
   readonly events: StoredEvent[];
-  add(type: string, make: (id: string) => object): void;
-  /** Events are sent as they happen, or are kept. */
-  hold(isHeld: boolean): void;
-  /** The events that were kept, which are kept no longer. */
-  take(): StoredEvent[];
+  add(type: string, workspace_id: string, make: (id: string) => object): void;
+  /** Events are sent as they happen, or are kept; those of all workspaces, or of some. */
+  hold(isHeld: boolean | ((workspace_id: string) => boolean)): void;
+  /** The events that were kept, of all workspaces or of one, which are kept no longer. */
+  take(workspace_id?: string): StoredEvent[];
+  forget(workspace_id: string): void;
   /** Sends an event, signed now or at another time (seconds); answers the status and the body. */
   send(event: StoredEvent, options?: { secret?: string; timestamp?: number }): Promise<{ status: number; body: any }>;
   /** Waits for what is being sent. */
@@ -22,27 +25,40 @@ export interface Webhooks {
 }
 
 export function openWebhooks(secret: string, address: () => string | undefined): Webhooks {
-  const events: StoredEvent[] = [];
+  let events: StoredEvent[] = [];
   const sending = new Set<Promise<unknown>>();
   let kept: StoredEvent[] = [];
-  let isHeld = false;
+  let isHeld = (_workspace_id: string) => false;
   const webhooks: Webhooks = {
-    events,
-    add(type, make) {
+    get events() {
+      return events;
+    },
+    add(type, workspace_id, make) {
       const id = `evt_${randomUUID().replaceAll('-', '')}`;
-      const event = { id, type, body: JSON.stringify(make(id)) };
+      const event = { id, workspace_id, type, body: JSON.stringify(make(id)) };
       events.push(event);
-      if (isHeld || address() === undefined) return void kept.push(event);
-      const sent = webhooks.send(event).finally(() => sending.delete(sent));
+      if (isHeld(workspace_id) || address() === undefined) return void kept.push(event);
+      const sent = webhooks
+        .send(event)
+        // A service that is away gets it later, or never.
+        .catch(() => kept.push(event))
+        .finally(() => sending.delete(sent));
       sending.add(sent);
     },
-    hold: (value) => void (isHeld = value),
-    take() {
-      const taken = kept;
-      kept = [];
+    hold: (value) => void (isHeld = typeof value === 'boolean' ? () => value : value),
+    take(workspace_id) {
+      const taken = kept.filter((it) => workspace_id === undefined || it.workspace_id === workspace_id);
+      kept = kept.filter((it) => !taken.includes(it));
       return taken;
     },
-    async send({ body }, { secret: other = secret, timestamp = Math.floor(Date.now() / 1000) } = {}) {
+    forget(workspace_id) {
+      events = events.filter((it) => it.workspace_id !== workspace_id);
+      webhooks.take(workspace_id);
+    },
+    async send(
+      { body }: Pick<StoredEvent, 'body'>,
+      { secret: other = secret, timestamp = Math.floor(Date.now() / 1000) } = {},
+    ) {
       const signature = await Stripe.webhooks.generateTestHeaderStringAsync({
         payload: body,
         secret: other,

@@ -1,5 +1,15 @@
-/** Groups of links and buttons, each with what in it has the focus in turn, and the direction in which its entries stand. */
-const GROUPS = [
+interface Group {
+  group: string;
+  /** What in it has the focus in turn. */
+  entries: string;
+  /** The direction in which its entries stand. */
+  isVertical: boolean;
+  /** undefined: the heading before it. */
+  label: string | undefined;
+}
+
+/** Groups of links and buttons. */
+const GROUPS: readonly Group[] = [
   { group: '.top .do', entries: ':scope > a, :scope > details > summary', isVertical: false, label: 'Actions' },
   {
     group: '.page-bar',
@@ -9,6 +19,7 @@ const GROUPS = [
     label: 'This page',
   },
   { group: '.tree-more', entries: ':scope > li > a', isVertical: true, label: 'More of this wiki' },
+  { group: '.sections > ul', entries: ':scope > li > a', isVertical: true, label: undefined },
 ];
 
 /**
@@ -20,7 +31,7 @@ export function makeOneStop(): void {
     for (const bar of document.querySelectorAll<HTMLElement>(group)) {
       if (entriesOf(bar, entries).length < 2) continue;
       bar.role = 'toolbar';
-      bar.ariaLabel = label;
+      bar.ariaLabel = label ?? bar.previousElementSibling?.textContent ?? '';
       if (isVertical) bar.ariaOrientation = 'vertical';
       for (const item of bar.querySelectorAll(':scope > li')) item.role = 'none';
       chooseStop(bar, entries);
@@ -80,6 +91,7 @@ function entriesOf(bar: HTMLElement, entries: string): HTMLElement[] {
 /** Without an `entry` what was the stop stays it, as long as it is shown. */
 function chooseStop(bar: HTMLElement, entries: string, entry?: HTMLElement): void {
   const shown = entriesOf(bar, entries);
-  const stop = entry ?? shown.find((it) => it.tabIndex === 0 && it.hasAttribute('tabindex')) ?? shown[0];
+  const before = shown.find((it) => it.tabIndex === 0 && it.hasAttribute('tabindex'));
+  const stop = entry ?? before ?? shown.find((it) => it.ariaCurrent === 'page') ?? shown[0];
   for (const it of bar.querySelectorAll<HTMLElement>(entries)) it.tabIndex = it === stop ? 0 : -1;
 }

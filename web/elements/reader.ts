@@ -6,6 +6,7 @@ import { navigateInPlace } from './navigation/navigate.ts';
 import { onPage } from './on-page.ts';
 import { makeOneStop, moveInGroups } from './one-stop.ts';
 import { highlightCurrentHeading } from './outline.ts';
+import { timeWords } from './time-words.ts';
 import { filterTree } from './tree-filter.ts';
 import { openViewerLinks } from './viewer/links.ts';
 
@@ -65,11 +66,10 @@ function makeWideScrollable(): void {
   }
 }
 
-/** Shows times in the reader's time zone and language. */
+/** Shows times in the reader's time zone. */
 function showLocalTimes(): void {
   for (const time of document.querySelectorAll('time')) {
     const at = new Date(time.dateTime);
-    if (!Number.isNaN(at.getTime()))
-      time.textContent = at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+    if (!Number.isNaN(at.getTime())) time.textContent = timeWords(at, at.getTimezoneOffset());
   }
 }

@@ -1,3 +1,9 @@
+import { makeOneStop, moveInGroups } from './one-stop.ts';
+import { scalePicture } from './upload/scale-picture.ts';
+
+makeOneStop();
+moveInGroups();
+
 // Shows the copy buttons, which need a script.
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
   const source = document.getElementById(button.dataset.copy ?? '');
@@ -13,5 +19,27 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
       getSelection()?.selectAllChildren(source);
       status.textContent = 'It is selected now: copy it with Ctrl C.';
     }
+  });
+}
+
+// Photos are larger than pictures of people may be. Where no script runs, the form sends them as they are.
+for (const input of document.querySelectorAll<HTMLInputElement>('input[data-scaled]')) {
+  let scaling: Promise<void> | undefined;
+  const scale = async ([file]: FileList) => {
+    if (!file) return;
+    const scaled = await scalePicture(file);
+    if (scaled === file || input.files?.[0] !== file) return;
+    const list = new DataTransfer();
+    list.items.add(new File([scaled], file.name, { type: scaled.type }));
+    input.files = list.files;
+  };
+  input.addEventListener('change', () => {
+    if (input.files) scaling = scale(input.files).finally(() => (scaling = undefined));
+  });
+  input.form?.addEventListener('submit', (event) => {
+    if (!scaling) return;
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    void scaling.then(() => form.requestSubmit(event.submitter));
   });
 }

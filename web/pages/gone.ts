@@ -1,4 +1,4 @@
-import type { GonePage } from '../../src/pages/schema.ts';
+import type { GonePage } from '../../src/pages/gone/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
@@ -91,7 +91,7 @@ function question(context: WikiContext, decision: Decision, pages: readonly Gone
   const consequence =
     decision === 'keep'
       ? 'They stay as they are, without the mark. No later sync asks for them again; a file of the same name is theirs again.'
-      : 'They go to the trash with all pages below them, and can be restored from there for 30 days.';
+      : 'They go to the trash with all pages below them, and can be restored from there until the day that the trash shows.';
   return html`<form method="post" action="${context.actionUrl('gone')}">
     <p><strong>${DECISIONS[decision]} ${countOf(pages.length)}?</strong> ${consequence}</p>
     <ul class="list">${pages.map((it) => html`<li><input type="hidden" name="page_id" value="${it.page_id}"><strong>${it.title}</strong> ${it.path}${facts(it)}</li>`)}</ul>

@@ -1,8 +1,12 @@
 import type { FullPage } from '../../src/pages/schema.ts';
 import type { FullRevision, Revision, RevisionDiff } from '../../src/revisions/schema.ts';
+import type { User } from '../../src/workspaces/schema.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
+import { type ListPart, partLinks, readPart } from '../paging.ts';
+import { face } from '../people/face.ts';
+import { loadPeople } from '../people/load-people.ts';
 import { loadBranches, renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
@@ -50,16 +54,26 @@ export const history: WebRoute = {
       const diff = await visit.api.get<RevisionDiff>(`${api}/revisions/${from}/diff/${to}`);
       return frame(`${page.title}: what changed`, renderDiff(context, page, diff));
     }
-    const before = Math.min(numberIn(query, 'before') ?? page.revision + 1, page.revision + 1);
-    const offset = Math.max(0, before - 1 - PAGE_SIZE);
-    const revisions = await visit.api.get<Revision[]>(`${api}/revisions?limit=${before - 1 - offset}&offset=${offset}`);
-    return frame(`${page.title}: history`, revisionList(context, page, revisions.reverse(), offset));
+    const part = await readPart<Revision>(visit, `${api}/revisions?limit=${PAGE_SIZE}&order=newest`);
+    const writers = part.records.map(({ created_by }) => created_by);
+    const people = await loadPeople(visit.api, context, writers);
+    return frame(`${page.title}: history`, revisionList(context, page, part, people));
   },
 };
 
-function revisionList(context: WikiContext, page: FullPage, revisions: Revision[], older: number): Content {
+function revisionList(
+  context: WikiContext,
+  page: FullPage,
+  part: ListPart<Revision>,
+  people: ReadonlyMap<string, User>,
+): Content {
+  const revisions = part.records;
+  const faceOf = ({ created_by }: Revision) => {
+    const writer = people.get(created_by);
+    return writer && face(writer, 'small');
+  };
   const address = context.actionUrl('history', page.path);
-  const isSingle = revisions.length < 2 && older === 0;
+  const isSingle = revisions.length < 2 && part.isFirst && part.next === '';
   return html`<article><h1>History of ${page.title}</h1>
     <form action="${address}">
       ${!isSingle && html`<p><button class="button">Compare the selected revisions</button></p>`}
@@ -70,11 +84,11 @@ function revisionList(context: WikiContext, page: FullPage, revisions: Revision[
           html`<td><input type="radio" name="from" value="${it.revision}" aria-label="From revision ${it.revision}"${i === Math.min(1, revisions.length - 1) && html` checked`}></td>
           <td><input type="radio" name="to" value="${it.revision}" aria-label="To revision ${it.revision}"${i === 0 && html` checked`}></td>`
         }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">current</span>`}</td>
-        <td>${time(it.created_at)}</td><td>${it.created_by_name || 'A former member'}</td>
+        <td>${time(it.created_at)}</td><td>${faceOf(it)}${it.created_by_name || 'A former member'}</td>
         <td>${it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
       )}</tbody></table></div>
     </form>
-    ${older > 0 && html`<p><a class="button" href="${address}?before=${older + 1}">Older</a></p>`}</article>`;
+    ${partLinks(part, { first: 'The newest', next: 'Older' })}</article>`;
 }
 
 function renderRevision(context: WikiContext, page: FullPage, revision: FullRevision): Content {

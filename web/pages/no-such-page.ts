@@ -1,4 +1,5 @@
-import type { PageHit, TrashedPage } from '../../src/pages/schema.ts';
+import type { PageHit } from '../../src/pages/search/schema.ts';
+import type { TrashedPage } from '../../src/pages/trash/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';

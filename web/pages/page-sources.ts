@@ -1,4 +1,5 @@
-import type { FullPage, GonePage } from '../../src/pages/schema.ts';
+import type { GonePage } from '../../src/pages/gone/schema.ts';
+import type { FullPage } from '../../src/pages/schema.ts';
 import type { Citation } from '../../src/sources/schema.ts';
 import type { Api } from '../api.ts';
 import { type Block, type Part, splitIntoParts } from '../blocks.ts';
@@ -133,7 +134,13 @@ function pageRange({ first_page, last_page }: Citation): string {
   return first_page === last_page ? `page ${first_page}` : `pages ${first_page} to ${last_page}`;
 }
 
-function lineRange({ first_line, last_line }: Citation): string {
+/** The lines of the file, or of a Word document its paragraphs, and of an EPUB its chapter. */
+function lineRange({ first_line, last_line, first_paragraph, last_paragraph, chapter }: Citation): string {
+  if (chapter > 0) return `chapter ${chapter}`;
+  if (first_paragraph > 0)
+    return first_paragraph === last_paragraph
+      ? `paragraph ${first_paragraph}`
+      : `paragraphs ${first_paragraph}–${last_paragraph}`;
   if (first_line === 0) return '';
   return first_line === last_line ? `line ${first_line}` : `lines ${first_line}–${last_line}`;
 }

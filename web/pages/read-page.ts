@@ -8,6 +8,7 @@ import { incompleteNote } from '../losses.ts';
 import { pageActions } from '../page-actions.ts';
 import { pageText, scriptsFor, withEmbeds } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
+import { withTransclusions } from '../transclusion/transclusions.ts';
 import { renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
@@ -16,6 +17,8 @@ import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts'
 import { pageTags } from './tags.ts';
 
 const RELATED = 5;
+/** A shorter text is shown when all of it is there, in UTF-16 units of its HTML: it may end within the window. */
+const LONG_TEXT = 20_000;
 
 export const readPage: WebRoute = {
   method: 'GET',
@@ -34,18 +37,24 @@ export const readPage: WebRoute = {
     }
     if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
     if (visit.query.has('sources')) return pageSources(visit, context, page);
-    const [surroundings, backlinks, staleness] = await Promise.all([
+    const [surroundings, backlinks, staleness, text] = await Promise.all([
       visit.api.get<PageSurroundings>(
         `${context.api}/pages/${page.page_id}/surroundings${visit.isFragment ? '?branches=beside' : ''}`,
       ),
       visit.query.has(BACKLINKS_PART) ? readBacklinks(visit, context, page) : undefined,
       page.stale ? stalenessReason(visit.api, context, page) : '',
+      withTransclusions(visit, context, page),
     ]);
-    return renderPage(visit, context, page, {
-      ...surroundings,
-      backlinks: backlinks ?? firstBacklinks(context, page, surroundings),
-      staleness,
-    });
+    return renderPage(
+      visit,
+      context,
+      { ...page, html: text },
+      {
+        ...surroundings,
+        backlinks: backlinks ?? firstBacklinks(context, page, surroundings),
+        staleness,
+      },
+    );
   },
 };
 
@@ -97,6 +106,7 @@ function renderPage(
     page: renderInWiki(visit, context, {
       title: page.title,
       page,
+      isLongText: page.html.length > LONG_TEXT,
       // A tree of hundreds of entries takes longer than the rest of the page.
       tree: visit.isFragment ? nothing : renderTree(context, branches, page.page_id),
       aside: outlineNav(page),

@@ -3,7 +3,7 @@ import type { Tokens } from '../../src/session/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderAlone } from '../layout.ts';
-import { themeForm } from '../user-menu.ts';
+import { themeForm } from '../people/user-menu.ts';
 import type { Cookie, Visit, WebResponse, WebRoute } from '../visit.ts';
 import { localUrl } from './home.ts';
 

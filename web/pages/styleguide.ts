@@ -59,6 +59,7 @@ function text(): Html {
     <p>A paragraph with <a href="#text">a link</a>, <strong>strong</strong> and <em>emphasized</em> words, <code>code</code>, <mark>a mark</mark>, <kbd>Ctrl K</kbd> and <a class="wiki missing" href="#text">a link to a missing page</a>.</p>
     <ul><li>One<ul><li>Below it</li></ul></li><li>Two</li></ul><ol><li>First</li><li>Second</li></ol>
     <blockquote><p>A quotation.</p></blockquote><hr><details><summary>Unfolds</summary><p>What was folded.</p></details>
+    <figure class="transclusion"><figcaption><a class="wiki" href="#text">Another page</a></figcaption><p>Its text.</p></figure>
     <table><thead><tr><th>Name</th><th>Value</th></tr></thead><tbody><tr><td>One</td><td>1</td></tr><tr><td>Two</td><td>2</td></tr></tbody></table></div>`;
 }
 

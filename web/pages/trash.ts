@@ -1,4 +1,5 @@
-import type { FullPage, TrashedPage } from '../../src/pages/schema.ts';
+import type { FullPage } from '../../src/pages/schema.ts';
+import type { TrashedPage } from '../../src/pages/trash/schema.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';
@@ -29,7 +30,7 @@ export const trash: WebRoute = {
                   (
                     it,
                   ) => html`<li><form method="post" class="between"><span><strong>${it.title}</strong>${it.page_count > 1 && ` and ${it.page_count - 1} below`}
-                    <br><span class="small">${it.path} · deleted ${time(it.trashed_at)} · gone for good ${time(it.purge_at)}</span></span>
+                    <br><span class="small">${it.path} · deleted ${time(it.trashed_at)} · ${it.purge_at === '' ? 'kept by a legal hold' : html`gone for good ${time(it.purge_at)}`}</span></span>
                     <input type="hidden" name="page_id" value="${it.page_id}"><button class="button">Restore</button></form></li>`,
                 )}</ul>`
           }${partLinks(part)}</article>`,

@@ -1,5 +1,5 @@
 import type { Job } from '../../src/jobs/schema.ts';
-import type { GonePage } from '../../src/pages/schema.ts';
+import type { GonePage } from '../../src/pages/gone/schema.ts';
 import type { FileOfUpload, Upload } from '../../src/uploads/schema.ts';
 import { problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';

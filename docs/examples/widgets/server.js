@@ -35,7 +35,8 @@ const server = createServer(async (request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(text);
     return;
   }
-  const [file, type] = FILES[request.url] ?? [];
+  // A payment leads back to the page with a query.
+  const [file, type] = FILES[new URL(request.url, origin).pathname] ?? [];
   if (!file) {
     response.writeHead(404).end();
     return;

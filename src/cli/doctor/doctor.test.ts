@@ -12,11 +12,11 @@ import { startS3Server } from '../../../test/s3-server.ts';
 import { startTlsServer } from '../../../test/tls-server.ts';
 import { makeDatabase, openWorld } from '../../../test/world.ts';
 import { raw, sql } from '../../db/sql.ts';
+import type { Finding } from '../../operator/checks/finding.ts';
 import { openStore } from '../../providers/storage/open-storage.ts';
 import { readS3Url } from '../../providers/storage/s3-place.ts';
 import { runConfigCommand } from '../config.ts';
 import { CHECK_NAMES, runDoctor } from './doctor.ts';
-import type { Finding } from './finding.ts';
 
 const folder = await makeFolder();
 const [mail, refusing, silent, s3, openId, DATABASE_URL, tls] = await Promise.all([

@@ -10,15 +10,28 @@ import { type Postgres, startPostgres } from '../../db/postgres/postgres.ts';
 import { runningPostgres } from '../../db/postgres/running.ts';
 import { explainUnreachable } from '../../db/prepare-database.ts';
 import { sql } from '../../db/sql.ts';
+import { checkDisks } from '../../operator/checks/disk-check.ts';
+import {
+  type Check,
+  type DatabaseSubject,
+  type Finding,
+  type NamedFinding,
+  ok,
+  problem,
+  reasonOf,
+  type Subject,
+} from '../../operator/checks/finding.ts';
+import { checkClock, checkPostgres } from '../../operator/checks/postgres-checks.ts';
+import { runChecks, within } from '../../operator/checks/run-checks.ts';
+import { checkIndexes, checkSchema } from '../../operator/checks/schema-checks.ts';
+import { checkBackups, checkJobs } from '../../operator/checks/work-checks.ts';
 import { optionProblems } from '../../service/option-problems.ts';
 import { UsageError } from '../with-database.ts';
-import { checkClock, checkPostgres, checkSessions } from './database-checks.ts';
-import { type Check, type DatabaseSubject, type Finding, ok, problem, reasonOf, type Subject } from './finding.ts';
-import { checkDisks, checkPermissions, checkService } from './machine-checks.ts';
+import { checkPermissions, checkService } from './machine-checks.ts';
 import { checkCertificates, checkIssuer, checkMail, checkPublicUrl } from './network-checks.ts';
-import { checkIndexes, checkSchema } from './schema-checks.ts';
+import { checkReplicas } from './replica-checks.ts';
+import { checkSessions } from './session-check.ts';
 import { checkBuckets, checkFiles } from './storage-checks.ts';
-import { checkBackups, checkJobs } from './work-checks.ts';
 
 export const DOCTOR_USAGE = `  ibid doctor [--json]                                          what is wrong with the service and what it needs, and what to do`;
 
@@ -37,6 +50,7 @@ const DATABASE: Record<string, Check<DatabaseSubject>> = {
   clock: checkClock,
   sessions: checkSessions,
   postgres: checkPostgres,
+  replicas: checkReplicas,
   schema: checkSchema,
   indexes: checkIndexes,
   files: checkFiles,
@@ -46,14 +60,9 @@ const DATABASE: Record<string, Check<DatabaseSubject>> = {
 
 export const CHECK_NAMES = ['options', ...Object.keys(MACHINE), 'database', ...Object.keys(DATABASE)];
 
-/** The tables, columns and functions of migrations that are pending; the check of the schema names these. */
-const NOT_MIGRATED = ['42P01', '42703', '42883'];
-
 /** How long a check may take, and starting a PostgreSQL that has to recover. */
 const CHECK_MS = 10_000;
 const START_MS = 60_000;
-
-type NamedFinding = Finding & { check: string };
 
 /**
  * Looks at everything that the service needs, beside a running one or without it, and changes nothing: where the service's own
@@ -102,32 +111,6 @@ async function examine(env: Env, limitMs: number): Promise<NamedFinding[]> {
     examineDatabase(subject, limitMs),
   ]);
   return [{ check: 'options', ...ok('they can be read') }, ...ofMachine, ...ofDatabase];
-}
-
-async function runChecks<S>(checks: Record<string, Check<S>>, subject: S, limitMs: number): Promise<NamedFinding[]> {
-  const found = await Promise.all(
-    Object.entries(checks).map(async ([check, look]) => {
-      const findings = await within(limitMs, look(subject)).catch((error: unknown) => {
-        if (NOT_MIGRATED.includes((error as { code?: string }).code ?? '')) return [];
-        return [problem(reasonOf(error), 'that was not expected: the message says where to look')];
-      });
-      return findings.map((finding) => ({ check, ...finding }));
-    }),
-  );
-  return found.flat();
-}
-
-/** What hangs is given up, not ended: the process ends with the command. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`it has not answered within ${Math.ceil(ms / 1_000)} s`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function examineDatabase(subject: Subject, limitMs: number): Promise<NamedFinding[]> {

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { isTrustworthy } from '../../core/trustworthy-url.ts';
+import { duration, type Finding, ok, problem, reasonOf, type Subject, warning } from '../../operator/checks/finding.ts';
 import { openIssuerKeys } from '../../providers/identity/issuer-keys.ts';
 import { readExternalConfig } from '../../service/external-config.ts';
 import { openMail, publicUrlOf } from '../../service/from-config.ts';
 import { readCertificate, tlsServersOf } from '../../service/metrics/certificate-metrics.ts';
-import { duration, type Finding, ok, problem, reasonOf, type Subject, warning } from './finding.ts';
 
 const silent = pino({ level: 'silent' });
 

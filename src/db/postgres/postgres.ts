@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { StartError, toStartError } from '../../core/start-error.ts';
 import { findBinaries } from './binaries.ts';
 import { clusterMajor, makeCluster, removeUnfinished, USER, writeSettings } from './cluster.ts';
-import { lockFolder } from './data-dir-lock.ts';
-import { choosePlace, type Log, openDataDir, pointTo } from './place.ts';
+import { lockPlace } from './lock-place.ts';
+import { type Log, pointTo } from './place.ts';
 import { stopOrphan } from './processes.ts';
 import { chooseSocketFolder, PORT } from './server.ts';
 import { Supervisor } from './supervisor.ts';
+import { removeUnfinishedUpgrade } from './upgrade-folders.ts';
 
 export interface Postgres {
   /** The connection parameters for `pg`. */
@@ -50,15 +51,13 @@ export async function startPostgres({ dataDir, log, minFreeBytes = MIN_FREE_BYTE
     for (const release of unlocks.splice(0)) release();
   };
   try {
-    const folder = openDataDir(dataDir);
-    unlocks.push(lockFolder(folder));
-    const place = choosePlace(folder, log);
-    if (place.folder !== folder) unlocks.push(lockFolder(place.folder));
+    const { folder, place } = lockPlace(dataDir, unlocks, log);
 
     const major = clusterMajor(place);
     if (major) await stopOrphan(place, log);
     const binaries = findBinaries(place, major, log);
     await removeUnfinished(place);
+    await removeUnfinishedUpgrade(place, log);
     if (!major) {
       if (freeBytes(place.folder) < NEW_CLUSTER_BYTES) {
         throw new StartError(

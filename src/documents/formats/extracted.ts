@@ -31,7 +31,7 @@ export interface Extracted {
   content_type: string;
   /** For files with pages (PDF): the pages of each block of the Markdown. */
   block_pages?: readonly PageRange[];
-  /** For files with lines: the lines of the file that the Markdown is from; undefined if the Markdown is the file. */
+  /** For files with lines, paragraphs (Word) or chapters (EPUB): those that the Markdown is from; undefined if the Markdown is the file. */
   lines?: readonly LineRun[];
   /** Text of the file that the Markdown omits, as lines. */
   rest?: string;

@@ -87,7 +87,13 @@ export function needsReview({ kind }: Loss): boolean {
 
 /** How many characters a text has, white space not counted, in UTF-16 units. */
 export function countCharacters(text: string): number {
-  return text.replace(/\s+/g, '').length;
+  let count = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    // Of ASCII, white space is tab to carriage return, and the space.
+    if (code < 128 ? code > 32 || code < 9 || (code > 13 && code < 32) : !/\s/.test(text[i] as string)) count += 1;
+  }
+  return count;
 }
 
 /** A loss of text in a format without pages; shape it further where it has pages or is no text. */

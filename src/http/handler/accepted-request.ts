@@ -63,6 +63,7 @@ export function acceptRequest(
     openGuard: (answering) =>
       guard({
         ...{ db: contextDb, access, credential, params, event, needsPayment: needsPayment(endpoint) },
+        onlyReads: endpoint.method === 'GET' && event === undefined,
         ...{ request_id, address, onRecordUseFailed, answering },
       }),
   };

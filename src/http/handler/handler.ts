@@ -11,7 +11,7 @@ import { fingerprintOf, receiveUpload } from './files.ts';
 import { type Input, inputReader } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 import { sender } from './reply.ts';
-import { run, runOnce } from './run.ts';
+import { run, runHeavy, runOnce } from './run.ts';
 
 /**
  * The stages of every request of an endpoint: credential, input, database, reply; the order of checks is part of the
@@ -53,6 +53,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
     const form = endpoint.consumes === 'multipart' ? await receiveUpload(endpoint, services, accepted) : NO_FORM;
 
     const key = takesKey ? readIdempotencyKey(request.headers) : undefined;
+    if (endpoint.isHeavy) return send(accepted, reply, await runHeavy(endpoint, needs, accepted, form));
     if (key === undefined) return send(accepted, reply, await run(endpoint, needs, accepted, form));
     const { method, url: path } = request;
     const repeated = { key, method, path, fingerprint: fingerprintOf(accepted, form) };

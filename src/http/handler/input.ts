@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { ApiError, unsupportedMediaType } from '../../core/errors.ts';
 import { isStorable } from '../body.ts';
-import { STREAM_TYPES } from '../body-parsers.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ListPage, listPaging } from '../list-paging.ts';
+import { typesInWords } from '../stream-types.ts';
 import { bodyCheck, queryReader } from '../validation.ts';
 
 export interface Input {
@@ -20,7 +20,7 @@ export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => In
   const checkBody = endpoint.body
     ? bodyCheck(endpoint.body)
     : () => {
-        if (endpoint.consumes) throw unsupportedMediaType(undefined, STREAM_TYPES[endpoint.consumes]);
+        if (endpoint.consumes) throw unsupportedMediaType(undefined, typesInWords(endpoint.consumes));
       };
   const paging = listPaging(endpoint);
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];

@@ -26,10 +26,8 @@ export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) 
     reply.code(status);
     if (endpoint.headers) reply.headers(endpoint.headers(result));
     if (status === 204) return reply.send();
-    if (Array.isArray(result)) {
-      const link = nextLink(request.url, input.query, result);
-      if (link) reply.header('link', link);
-    }
+    const link = nextLink(request.url, input.query, result);
+    if (link) reply.header('link', link);
     if (!endpoint.representations) return sendJson(endpoint, request, reply, result);
     return sendRepresentation(endpoint, request, reply, input, result, media_type);
   };

@@ -57,6 +57,28 @@ export async function run(
   return result;
 }
 
+/** Runs a heavy endpoint in the turn of its tenant. */
+export async function runHeavy(
+  endpoint: Endpoint,
+  needs: HandlerNeeds,
+  accepted: AcceptedRequest,
+  form: ReceivedForm,
+): Promise<unknown> {
+  let leave: () => void;
+  try {
+    leave = await needs.heavy.enter(accepted.request.tenant, accepted.abandoned);
+  } catch (error) {
+    // The credential is checked before anything is refused.
+    if (error instanceof ApiError && error.status === 429) return accepted.openGuard().refuse(error);
+    throw error;
+  }
+  try {
+    return await run(endpoint, needs, accepted, form);
+  } finally {
+    leave();
+  }
+}
+
 interface Answer {
   body: unknown;
   /** Whether it is the stored answer of an earlier request. */

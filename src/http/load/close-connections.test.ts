@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { connectionCloser } from './close-connections.ts';
+import { idleConnections } from './idle-connections.ts';
 
 /** A stop waits for requests, and for nothing else. */
 async function openServer() {
@@ -12,7 +13,7 @@ async function openServer() {
     else response.end('at once');
   });
   const held: (() => void)[] = [];
-  const close = connectionCloser(server);
+  const close = connectionCloser(server, idleConnections(server));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const open = async (sent: string): Promise<Socket> => {

@@ -11,25 +11,18 @@ const LOOK_MS = 250;
  * closes only those that have been idle since an answer, and waits for the others: also for one that has never sent a request,
  * or is sending one a byte at a time.
  */
-export function connectionCloser(server: Server): () => Promise<void> {
-  const idle = new Set<Socket>();
+export function connectionCloser(server: Server, idle: ReadonlySet<Socket>): () => Promise<void> {
   const answering = new Set<ServerResponse>();
   let isStopping = false;
   let accepted = 0;
-  server.on('connection', (socket: Socket) => {
+  server.on('connection', () => {
     accepted += 1;
-    idle.add(socket);
-    socket.once('close', () => idle.delete(socket));
   });
   // Before what answers the request.
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    idle.delete(socket);
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     answering.add(response);
     if (isStopping) response.shouldKeepAlive = false;
-    response.once('close', () => {
-      answering.delete(response);
-      if (!socket.destroyed) idle.add(socket);
-    });
+    response.once('close', () => answering.delete(response));
   });
   async function closeIdle(): Promise<void> {
     const seen = [...idle];

@@ -8,6 +8,8 @@ import { openWorld } from '../../../test/world.ts';
 import { ENDPOINTS } from '../../app.ts';
 import { isShed, openLoadShedding, SHED_LIMITS } from './load-shedding.ts';
 
+const world = await openWorld({ ROLE: 'web' });
+
 /** Under load, what can wait is refused before reads and saves are. */
 test('a late event loop and many requests refuse previews, exports, imports and searches first, and then everything', () => {
   const { first, all } = SHED_LIMITS;
@@ -44,24 +46,68 @@ test('a single pause of the event loop refuses nothing', async () => {
   // The pause is seen by the sample of a window.
   for (let i = 0; i < 25; i += 1) {
     await pause(100);
-    load.enter(true);
-    load.leave();
+    load.enter('a', true)();
   }
   load.stop();
 });
 
 test('requests that have ended, refused or served, are counted out', () => {
   const load = openLoadShedding();
-  for (let i = 0; i < SHED_LIMITS.first.requests; i += 1) load.enter(false);
-  assert.throws(() => load.enter(true), { code: 'overloaded', status: 503, retry_after: 2 });
-  load.enter(false);
-  for (let i = 0; i < 2; i += 1) load.leave();
-  load.enter(true);
+  const leaves = Array.from({ length: SHED_LIMITS.first.requests }, () => load.enter('a', false));
+  assert.throws(() => load.enter('a', true), { code: 'overloaded', status: 503, retry_after: 2 });
+  load.enter('a', false);
+  for (const leave of leaves.slice(0, 2)) leave();
+  load.enter('a', true);
   load.stop();
 });
 
+test('the tenants with the most requests in progress are refused first, and all at twice the limits', () => {
+  const load = openLoadShedding();
+  const { first, all } = SHED_LIMITS;
+  const leaves = Array.from({ length: all.requests }, () => load.enter('many', false));
+  for (const canWait of [true, false]) assert.throws(() => load.enter('many', canWait), { code: 'overloaded' });
+  assert.throws(() => load.enter('few', true), { code: 'overloaded' }, 'what can wait, at twice its limit');
+  for (const leave of leaves.slice(first.requests)) leave();
+  for (const tenant of ['few', 'fewer', 'few']) load.enter(tenant, true);
+  assert.throws(() => load.enter('many', true), { code: 'overloaded' });
+  load.stop();
+  assert.equal(isShed({ requests: 0, delay_ms: first.delay_ms + 1 }, true, true), false);
+  assert.equal(isShed({ requests: 0, delay_ms: 2 * first.delay_ms + 1 }, true, true), true);
+});
+
+test('hundreds of clients of one tenant that send their bodies slowly make no other tenant wait or fail', async () => {
+  const [slow, other] = [await world.owner(), await world.owner()];
+  for (const one of [slow, other]) assert.equal((await one.get(`/v1/wikis/${one.wiki_id}`)).status, 200);
+  const search = ({ wiki_id }: { wiki_id: string }) => `/v1/wikis/${wiki_id}/pages/search?query=x`;
+  const { hostname, port } = new URL(world.address);
+  const sockets = await Promise.all(
+    Array.from({ length: SHED_LIMITS.first.requests }, async () => {
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.write(
+        `PATCH /v1/wikis/${slow.wiki_id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${slow.token}\r\n` +
+          'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+      );
+      return socket;
+    }),
+  );
+  await until(
+    'the tenant has as many requests in progress as the service works on',
+    async () => (await slow.get(search(slow))).status,
+    (status) => status === 503,
+  );
+  assert.equal((await other.get(search(other))).status, 200);
+  assert.equal((await other.get(`/v1/wikis/${other.wiki_id}`)).status, 200);
+  for (const socket of sockets) socket.destroy();
+  await until(
+    'its searches are served again',
+    async () => (await slow.get(search(slow))).status,
+    (status) => status === 200,
+  );
+});
+
 test('after hundreds of requests that were served, refused or abandoned a search is still served', async () => {
-  const world = await openWorld({ ROLE: 'web' });
   const owner = await world.owner();
   const search = `/v1/wikis/${owner.wiki_id}/pages/search?query=x`;
   for (let i = 0; i < 12; i += 1) {

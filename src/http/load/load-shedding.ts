@@ -18,22 +18,30 @@ const WINDOW_MS = 2_000;
 /** A loop is late if it was in each of the last windows: a single pause is over when it is noticed. */
 const LATE_WINDOWS = 3;
 
-/** Refuses requests early while the process has more to do than it can. */
+/** Refuses requests early while the process has more to do than it can, and first those of the tenants that caused it. */
 export interface LoadShedding {
-  /** Counts a request in. `canWait`: it is refused before others are. Errors: 503 `overloaded`. */
-  enter(canWait: boolean): void;
-  leave(): void;
+  /**
+   * Counts a request of a tenant in, and returns what must be called once when it is over. `canWait`: it is refused before
+   * others are. Errors: 503 `overloaded`.
+   */
+  enter(tenant: string, canWait: boolean): () => void;
   stop(): void;
 }
 
-/** Whether a request is refused under this load. */
-export function isShed({ requests, delay_ms }: Load, canWait: boolean): boolean {
+/**
+ * Whether a request is refused under this load. Tenants with fewer requests in progress than the average are refused at twice
+ * the limits only.
+ */
+export function isShed({ requests, delay_ms }: Load, canWait: boolean, isBelowAverage = false): boolean {
   const limit = canWait ? SHED_LIMITS.first : SHED_LIMITS.all;
-  return requests >= limit.requests || delay_ms > limit.delay_ms;
+  const factor = isBelowAverage ? 2 : 1;
+  return requests >= factor * limit.requests || delay_ms > factor * limit.delay_ms;
 }
 
 export function openLoadShedding(): LoadShedding {
   const load: Load = { requests: 0, delay_ms: 0 };
+  /** The number of requests in progress of each tenant that has any. */
+  const tenants = new Map<string, number>();
   const recent: number[] = new Array(LATE_WINDOWS).fill(0);
   const delays = monitorEventLoopDelay({ resolution: SAMPLE_MS });
   delays.enable();
@@ -46,14 +54,20 @@ export function openLoadShedding(): LoadShedding {
   }, WINDOW_MS);
   timer.unref();
   return {
-    enter(canWait) {
-      if (isShed(load, canWait)) {
+    enter(tenant, canWait) {
+      const own = tenants.get(tenant) ?? 0;
+      const isBelowAverage = own < load.requests / (tenants.size + (own === 0 ? 1 : 0));
+      if (isShed(load, canWait, isBelowAverage)) {
         throw new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
       }
       load.requests += 1;
-    },
-    leave() {
-      load.requests -= 1;
+      tenants.set(tenant, own + 1);
+      return () => {
+        load.requests -= 1;
+        const left = (tenants.get(tenant) ?? 0) - 1;
+        if (left > 0) tenants.set(tenant, left);
+        else tenants.delete(tenant);
+      };
     },
     stop() {
       clearInterval(timer);

@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
 import type { Access } from '../../access/access-rule.ts';
 import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
-import { STREAM_TYPES } from '../body-parsers.ts';
 import { Bytes } from '../bytes.ts';
 import { type Endpoint, isIdempotent, needsPayment } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
+import { STREAM_TYPES } from '../stream-types.ts';
 import { describeAccess } from './describe-access.ts';
 import { LINK_HEADER, RATE_LIMIT_HEADERS, refs } from './responses.ts';
 import { tagOf } from './tags.ts';
@@ -92,8 +92,12 @@ function requestBody(endpoint: Endpoint) {
   const file = { type: 'string', format: 'binary' };
   const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
   const content = {
-    ...(endpoint.consumes === 'multipart' && { [STREAM_TYPES.multipart]: { schema: { type: 'object', properties } } }),
-    ...(endpoint.consumes === 'bytes' && { [STREAM_TYPES.bytes]: { schema: file } }),
+    ...Object.fromEntries(
+      (endpoint.consumes ? STREAM_TYPES[endpoint.consumes] : []).map((type) => [
+        type,
+        { schema: endpoint.consumes === 'multipart' ? { type: 'object', properties } : file },
+      ]),
+    ),
     ...(endpoint.signedBody && { 'application/json': { schema: { type: 'object' }, example: SIGNED_EXAMPLE } }),
     ...(endpoint.body && { 'application/json': { schema: endpoint.body, example: endpoint.example.body } }),
   };

@@ -4,7 +4,8 @@ import { PAGING } from '../../core/paging.ts';
 import { WikiParams } from '../../core/records.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { examplePage, GonePage } from '../schema.ts';
+import { examplePage } from '../schema.ts';
+import { GonePage } from './schema.ts';
 
 /** Pages below a page that are counted. */
 const COUNTED_MAX = 1_000;

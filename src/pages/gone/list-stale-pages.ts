@@ -4,7 +4,8 @@ import { PAGING } from '../../core/paging.ts';
 import { WikiParams } from '../../core/records.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { examplePage, STALE_SOURCES_MAX, StalePage } from '../schema.ts';
+import { examplePage } from '../schema.ts';
+import { STALE_SOURCES_MAX, StalePage } from './schema.ts';
 
 export const listStalePages = endpoint({
   method: 'GET',

@@ -7,8 +7,9 @@ import { candidateDocuments } from '../../search/query/candidates.ts';
 import { resolveQuery } from '../../search/query/resolve-query.ts';
 import { attempts } from '../../search/query/search.ts';
 import { CUT_HEADER, cutHeader, readSearch, SEARCHED } from '../../search/query/search-parameters.ts';
-import { HitCounts, IS_FOUND, MAX_COUNTED } from '../schema.ts';
+import { IS_FOUND } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
+import { HitCounts, MAX_COUNTED } from './schema.ts';
 import { PAGE_FILTERS } from './search-pages.ts';
 
 /** How many authors, folders and tags are named, those with the most hits first. */
@@ -26,6 +27,7 @@ export const countHits = endpoint({
     'tag and by status, to narrow it. Takes the parameters of the search.',
   access: onWiki('pages:read'),
   canWait: true,
+  isHeavy: true,
   limit: 'search',
   params: WikiParams,
   query: Type.Object({ ...SEARCHED, ...PAGE_FILTERS }),

@@ -17,8 +17,9 @@ import {
   sortColumns,
 } from '../../search/query/search-parameters.ts';
 import { headingAt } from '../../search/query/snippet.ts';
-import { examplePage, type Page, PageHit, pageColumns } from '../schema.ts';
+import { examplePage, type Page, pageColumns } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
+import { PageHit } from './schema.ts';
 
 interface HitRow extends Page, HitText {
   score: number;
@@ -51,6 +52,7 @@ export const searchPages = endpoint({
     '`author:ada`, lists all pages that meet it, those first that were changed last.',
   access: onWiki('pages:read'),
   canWait: true,
+  isHeavy: true,
   limit: 'search',
   params: WikiParams,
   query: Type.Object({ ...SearchQuery.properties, ...PAGE_FILTERS }),

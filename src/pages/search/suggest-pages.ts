@@ -12,8 +12,9 @@ import { parseQuery, readableQuery } from '../../search/query/parse-query.ts';
 import { resolveQuery } from '../../search/query/resolve-query.ts';
 import { searchIndex } from '../../search/query/search.ts';
 import { CUT_HEADER, cutHeader } from '../../search/query/search-parameters.ts';
-import { IS_FOUND, Suggestion } from '../schema.ts';
+import { IS_FOUND } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
+import { Suggestion } from './schema.ts';
 
 /** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
 const SPARE = 50;
@@ -28,6 +29,7 @@ export const suggestPages = endpoint({
     'and the wiki does not know a word, the query with the words that were probably meant.',
   access: onWiki('pages:read'),
   canWait: true,
+  isHeavy: true,
   params: WikiParams,
   query: Type.Object({
     query: Type.String({ minLength: 1, maxLength: 8_192, description: 'What was typed so far; any text.' }),

@@ -4,8 +4,9 @@ import { Paging } from '../../core/paging.ts';
 import { WikiParams } from '../../core/records.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { examplePage, TrashedPage } from '../schema.ts';
+import { examplePage } from '../schema.ts';
 import { TRASH_DAYS } from './purge-trash.job.ts';
+import { TrashedPage } from './schema.ts';
 
 export const listTrash = endpoint({
   method: 'GET',
@@ -35,10 +36,13 @@ export const listTrash = endpoint({
   run: ({ params, paging, many }) =>
     many(sql`
       select p.page_id, p.wiki_id, p.path, p.title, p.trashed_at, p.trashed_by,
-        p.trashed_at + interval '${raw(String(TRASH_DAYS))} days' as purge_at,
+        case when w.held_since is not null then '' else rfc3339(greatest(
+          p.trashed_at + make_interval(days => coalesce(w.trash_days, ${raw(String(TRASH_DAYS))})),
+          w.retention_changed_at + interval '1 day')) end as purge_at,
         (select count(*)::int from pages c where c.wiki_id = ${params.wiki_id} and c.trashed_at is not null
           and c.trashed_with = p.page_id) as page_count
-      from pages p
+      from pages p cross join (
+        select w.* from access a join workspaces w on w.workspace_id = a.workspace_id) w
       where p.wiki_id = ${params.wiki_id} and p.trashed_with = p.page_id
       ${paging.clause}
     `),

@@ -1,11 +1,12 @@
+import { untilHeld } from '../../core/legal-hold.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { defineJob } from '../../jobs/define-job.ts';
 import { dropPendingCte } from '../../search/index/pending.ts';
 
-/** How long a page can be restored. */
+/** How long a page can be restored where the workspace says nothing else. */
 export const TRASH_DAYS = 30;
 
-const AGE = raw(`interval '${TRASH_DAYS} days'`);
+const DAYS = raw(`coalesce(w.trash_days, ${TRASH_DAYS})`);
 
 /** Pages that are deleted in one transaction, which holds the lock on the tree. */
 const BATCH_PAGES = 500;
@@ -19,7 +20,7 @@ export const purgeTrash = defineJob({
   attempts: 'forever',
   timeoutSeconds: 600,
   every: 3_600,
-  due: sql`select wiki_id, workspace_id from wikis_with_old_trash(${AGE})`,
+  due: sql`select wiki_id, workspace_id from wikis_with_trash_to_purge(${TRASH_DAYS})`,
   async run({ db, target: { wiki_id }, signal }) {
     // Pages of one section leave in batches, those that lie deepest first, so that none is left below a page that is gone.
     const purgeBatch = () =>
@@ -28,7 +29,9 @@ export const purgeTrash = defineJob({
         return query(sql`
           with old as (
             select p.page_id from pages p join pages top on top.wiki_id = p.wiki_id and top.page_id = p.trashed_with
-            where p.wiki_id = ${wiki_id} and top.trashed_at < now() - ${AGE}
+            where p.wiki_id = ${wiki_id} and top.trashed_at < (
+              select purge_horizon(${DAYS}, w.retention_changed_at, w.held_since)
+              from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = ${wiki_id})
             order by p.path desc limit ${BATCH_PAGES}
           ), gone as (
             delete from pages p using old o where p.wiki_id = ${wiki_id} and p.page_id = o.page_id returning p.page_id
@@ -38,6 +41,8 @@ export const purgeTrash = defineJob({
           )
           select page_id from gone`);
       });
-    while (!signal.aborted && (await purgeBatch()).length > 0);
+    await untilHeld(async () => {
+      while (!signal.aborted && (await purgeBatch()).length > 0);
+    });
   },
 });

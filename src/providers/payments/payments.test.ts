@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { minorDigits, share } from './money.ts';
-import { BillingUnavailable, builtInPayments, type Plan, type PreviewInput, type Subscription } from './payments.ts';
+import { builtInPayments, type Plan, type PreviewInput, type Subscription } from './payments.ts';
+import { PlanUnpriced } from './provider.ts';
 
 const plan = (more: Partial<Plan>): Plan => ({
   plan_id: 'team_monthly',
@@ -195,7 +196,7 @@ test('a plan in another currency is a new subscription, because subscriptions ca
 test('a subscription whose plan left the catalogue has no price, and the error says what to do', async () => {
   const lost = preview({ current: november('gold', 1), current_plan: null });
   await assert.rejects(lost, (error) => {
-    assert.ok(error instanceof BillingUnavailable);
+    assert.ok(error instanceof PlanUnpriced);
     assert.match(error.message, /"gold".*put it back into PLANS_FILE/);
     return true;
   });

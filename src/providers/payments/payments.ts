@@ -1,6 +1,6 @@
 import { formatMoney, share, toMajorUnits } from './money.ts';
 import type { Plan } from './plan.ts';
-import type { PaymentProvider } from './provider.ts';
+import { type PaymentProvider, PlanUnpriced } from './provider.ts';
 
 export type { Plan } from './plan.ts';
 
@@ -47,7 +47,7 @@ export interface BillingPreview {
 }
 
 export interface Payments {
-  /** The price of changing to a plan now. Stores nothing. Errors: BillingUnavailable. */
+  /** The price of changing to a plan now. Stores nothing. Errors: BillingUnavailable, PlanUnpriced. */
   preview(input: PreviewInput): Promise<BillingPreview>;
   /** Who is paid; undefined where the operator sets the plans. */
   provider: PaymentProvider | undefined;
@@ -75,14 +75,14 @@ interface Line {
   minor: number;
 }
 
-/** How one comes to a plan: null where nothing is to be paid. Errors: BillingUnavailable. */
+/** How one comes to a plan: null where nothing is to be paid. Errors: PlanUnpriced. */
 export function kindOfChange({ plan, current, current_plan }: PreviewInput): BillingPreview['checkout_type'] {
   // Changing from a paid plan to a free one takes effect at the end of the period: nothing is due and nothing is
   // refunded.
   if (current?.plan_id === plan.plan_id || plan.checkout === 'none') return null;
   if (plan.checkout === 'contact_sales') return 'contact_sales';
   if (current && !current_plan) {
-    throw new BillingUnavailable(
+    throw new PlanUnpriced(
       `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until no workspace is on it.`,
     );
   }

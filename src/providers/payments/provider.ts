@@ -85,6 +85,8 @@ export interface PaymentProvider {
   setCancelAtPeriodEnd(subscription_id: string, value: boolean): Promise<void>;
   /** Ends a subscription that the customer paid in addition to another one, and refunds it. */
   refundDuplicate(customer_id: string, subscription_id: string): Promise<void>;
+  /** Refunds what a deleted customer paid for the same time as another subscription. */
+  refundOverlaps(customer_id: string): Promise<void>;
   /** Newest first, at most 100. */
   listInvoices(customer_id: string): Promise<ProviderInvoice[]>;
   /** Verifies and reads a message. Errors: BadSignature, ForeignEvent. */

@@ -32,7 +32,10 @@ function subscriptionOf(
 ): ProviderSubscription {
   const item = it.items.data[0];
   if (!item) throw new BillingUnavailable(`the subscription ${it.id} of Stripe has no item`);
-  const unpaid = openInvoices.filter((invoice) => invoice.attempted && invoice.amount_remaining > 0);
+  // What an ended subscription left unpaid is no debt of the next one, whose grace would be over at once.
+  const unpaid = openInvoices.filter(
+    (invoice) => subscriptionIdOf(invoice) === it.id && invoice.attempted && invoice.amount_remaining > 0,
+  );
   const isUnpaid = ['past_due', 'unpaid', 'paused'].includes(it.status);
   const since = unpaid.reduce((oldest, { created }) => Math.min(oldest, created), Number.POSITIVE_INFINITY);
   return {
@@ -49,16 +52,49 @@ function subscriptionOf(
   };
 }
 
-/** Safe to repeat: a subscription ends once, and a refund has a key. */
+function subscriptionIdOf({ parent }: StripeLibrary.Invoice): string | undefined {
+  const subscription = parent?.subscription_details?.subscription;
+  return typeof subscription === 'object' ? subscription.id : subscription;
+}
+
+/** Safe to repeat: a subscription ends once, and an invoice is refunded once. */
 export async function refundDuplicate(stripe: StripeLibrary, customer: string, subscription: string): Promise<void> {
   const { data: paid } = await stripe.invoices.list({ customer, subscription, status: 'paid', limit: 100 });
-  for (const { id, amount_paid } of paid) {
-    if (id === undefined || amount_paid === 0) continue;
-    await stripe.creditNotes.create(
-      { invoice: id, amount: amount_paid, refund_amount: amount_paid, reason: 'duplicate' },
-      { idempotencyKey: `refund:${id}` },
-    );
-  }
+  for (const invoice of paid) await refund(stripe, invoice);
   // Last, so that an interrupted refund is continued: a subscription that ended is not looked at again.
   await stripe.subscriptions.cancel(subscription);
+}
+
+/**
+ * Refunds what a customer paid twice whose subscriptions are over: of several that were paid for the same time, the first is kept.
+ * A customer that is deleted ends all of them before a duplicate can be found. Safe to repeat: what was refunded counts as not paid.
+ */
+export async function refundOverlaps(stripe: StripeLibrary, customer: string): Promise<void> {
+  const [subscriptions, invoices] = await Promise.all([
+    stripe.subscriptions.list({ customer, status: 'all', limit: 100 }),
+    stripe.invoices.list({ customer, status: 'paid', limit: 100 }),
+  ]);
+  const kept: StripeLibrary.Subscription[] = [];
+  for (const it of subscriptions.data.toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
+    const paid = invoices.data.filter((invoice) => subscriptionIdOf(invoice) === it.id && keptOf(invoice) > 0);
+    if (paid.length === 0) continue;
+    // The earlier one began before this one did.
+    const isDuplicate = kept.some(({ ended_at }) => ended_at === null || ended_at > it.created);
+    if (!isDuplicate) kept.push(it);
+    else for (const invoice of paid) await refund(stripe, invoice);
+  }
+}
+
+/** What was paid for an invoice and not refunded, in minor units. */
+function keptOf({ amount_paid, post_payment_credit_notes_amount }: StripeLibrary.Invoice): number {
+  return amount_paid - post_payment_credit_notes_amount;
+}
+
+async function refund(stripe: StripeLibrary, invoice: StripeLibrary.Invoice): Promise<void> {
+  const amount = keptOf(invoice);
+  if (invoice.id === undefined || amount <= 0) return;
+  await stripe.creditNotes.create(
+    { invoice: invoice.id, amount, refund_amount: amount, reason: 'duplicate' },
+    { idempotencyKey: `refund:${invoice.id}` },
+  );
 }

@@ -75,7 +75,9 @@ function toPreview(
   const { currency } = invoice;
   const lines = invoice.lines.data.map((line) => lineOf(line, plan, plans));
   const shown = lines.reduce((sum, { total }) => sum + total, 0);
-  const due = invoice.total < 0 ? invoice.total : invoice.amount_due;
+  // A credit pays first what the customer owes; what is left of it is applied to later invoices.
+  const isCredit = invoice.total < 0 && invoice.amount_due === 0;
+  const due = isCredit ? invoice.total + Math.max(0, invoice.starting_balance) : invoice.amount_due;
   const adjustments: Line[] = [
     // Stripe shows the first lines of a long invoice.
     { name: 'Other items', subtotal: 0, total: invoice.total - shown },

@@ -2,7 +2,7 @@ import type StripeLibrary from 'stripe';
 import { BillingUnavailable, type Payments, type Plan } from './payments.ts';
 import type { PaymentProvider } from './provider.ts';
 import { prorationDate, type StripeContext } from './stripe-context.ts';
-import { readStripeCustomer, refundDuplicate } from './stripe-customer.ts';
+import { readStripeCustomer, refundDuplicate, refundOverlaps } from './stripe-customer.ts';
 import { fromStripe } from './stripe-errors.ts';
 import { eventReader } from './stripe-events.ts';
 import { stripePreview } from './stripe-preview.ts';
@@ -78,6 +78,7 @@ function providerOf(context: StripeContext, readEvent: PaymentProvider['readEven
     setCancelAtPeriodEnd: (id, value) =>
       fromStripe(async () => void (await stripe.subscriptions.update(id, { cancel_at_period_end: value }))),
     refundDuplicate: (customer_id, id) => fromStripe(() => refundDuplicate(stripe, customer_id, id)),
+    refundOverlaps: (customer_id) => fromStripe(() => refundOverlaps(stripe, customer_id)),
     listInvoices: (customer) => fromStripe(() => listInvoices(stripe, customer)),
   };
 }

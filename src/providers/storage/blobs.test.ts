@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -16,7 +14,7 @@ import {
 import { collect } from '../../../test/collect.ts';
 import { makeFolder } from '../../../test/process.ts';
 import { announce, offsetOf, patch, sendFile } from '../../../test/resumable.ts';
-import { startS3Server } from '../../../test/s3-server.ts';
+import { startS3Proxy, startS3Server } from '../../../test/s3-server.ts';
 import { until } from '../../../test/until.ts';
 import { openWorld, waitForUpload } from '../../../test/world.ts';
 import { type BlobStore, StorageUnavailable } from './blobs.ts';
@@ -156,26 +154,16 @@ test('a part whose connection breaks is sent again alone; where it breaks for go
   const parts: string[] = [];
   let breaks = 1;
   // A proxy in front of the bucket that ends connections which carry the second part.
-  const proxy = createServer((request, response) => {
-    const part = new URL(request.url ?? '', s3.url).searchParams.get('partNumber');
+  const proxy = await startS3Proxy(s3, ({ url = '', socket }) => {
+    const part = new URL(url, s3.url).searchParams.get('partNumber');
     if (part) parts.push(part);
-    if (part === '2' && breaks-- > 0) return request.socket.destroy();
-    const { hostname, port } = new URL(readS3Url(s3.url).endpoint);
-    const { url: path, method, headers } = request;
-    const onward = forward({ hostname, port, path, method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
+    if (part === '2' && breaks-- > 0) socket.destroy();
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const place = { ...readS3Url(s3.url), endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+  const place = readS3Url(proxy.url);
   const blobs = await openS3Blobs(place, join(folder, 'proxied'));
   t.after(() => {
     blobs.close();
-    proxy.closeAllConnections();
-    proxy.close();
+    proxy.stop();
   });
   const content = randomBytes(20 * MIB);
   await (await receive(blobs, content)).keep();

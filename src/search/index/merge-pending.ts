@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { reverseText, unpackTerms } from '../../analysis/document-terms.ts';
+import { unpackTerms } from '../../analysis/document-terms.ts';
 import type { Db, Query } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS, impactsOf, lengthOf, type Pivots, readTerms } from './impacts.ts';
@@ -7,6 +7,7 @@ import { mergePostings } from './merge-postings.ts';
 import type { DocumentKind } from './pending.ts';
 import { dropSegments, OLD_SEGMENT } from './segments.ts';
 import { type Lengths, type TargetState, takePending, targetStateOf } from './take-pending.ts';
+import { addWords } from './vocabulary.ts';
 
 /**
  * If an average changes by more than this factor, impacts are recomputed. In a large wiki that costs much, and averages
@@ -28,6 +29,7 @@ interface Totals {
 
 interface IndexRow extends Totals, Pivots {
   next_no: number;
+  loose_words: number | null;
 }
 
 interface IndexedDocument extends Lengths {
@@ -81,6 +83,8 @@ export async function mergePending(
       }),
     );
     await writeDocuments(query, wiki_id, kind, targets, numbers);
+    const words = [...new Set(targets.flatMap((document) => document.words))];
+    const loose_words = await addWords(query, { wiki_id, kind }, words, index.loose_words);
     await query(sql`
       delete from search_pending p using unnest(${ids}::text[], ${pending.map(({ version }) => version)}::int[]) t (id, version)
       where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.document_id = t.id and p.version <= t.version`);
@@ -89,7 +93,7 @@ export async function mergePending(
     await query(sql`
       update search_wikis set next_no = ${next_no}, documents = ${totals.documents}, title_terms = ${totals.title_terms},
         body_terms = ${totals.body_terms}, pivot_title = ${pivots.pivot_title}, pivot_body = ${pivots.pivot_body},
-        is_stale = is_stale or ${hasDrifted && !isSmall}
+        loose_words = ${loose_words}, is_stale = is_stale or ${hasDrifted && !isSmall}
       where wiki_id = ${wiki_id} and kind = ${kind}`);
     return pending.length;
   });
@@ -113,11 +117,11 @@ async function lockIndex(
   ifLocked: 'wait' | 'skip',
 ): Promise<IndexRow | undefined> {
   await query(sql`
-    insert into search_wikis (wiki_id, kind, pivot_title, pivot_body)
-    select ${wiki_id}, ${kind}, ${FIRST_PIVOTS.pivot_title}, ${FIRST_PIVOTS.pivot_body}
+    insert into search_wikis (wiki_id, kind, pivot_title, pivot_body, loose_words)
+    select ${wiki_id}, ${kind}, ${FIRST_PIVOTS.pivot_title}, ${FIRST_PIVOTS.pivot_body}, 0
     where exists (select from wikis where wiki_id = ${wiki_id}) on conflict do nothing`);
   const [index] = await query<IndexRow>(sql`
-    select next_no, documents, title_terms, body_terms, pivot_title, pivot_body from search_wikis
+    select next_no, documents, title_terms, body_terms, pivot_title, pivot_body, loose_words from search_wikis
     where wiki_id = ${wiki_id} and kind = ${kind} for update ${raw(ifLocked === 'wait' ? '' : 'skip locked')}`);
   return index;
 }
@@ -177,11 +181,6 @@ async function writeDocuments(
     on conflict (wiki_id, kind, document_no) do update set title_length = excluded.title_length, body_length = excluded.body_length,
       title_terms = '', body_terms = '', body = null
     where (d.title_length, d.body_length) is distinct from (excluded.title_length, excluded.body_length)`);
-  const words = [...new Set(existing.flatMap((document) => document.words))];
-  await query(sql`
-    insert into search_words (wiki_id, kind, word, backwards)
-    select ${wiki_id}, ${kind}, w.* from unnest(${words}::text[], ${words.map(reverseText)}::text[]) w (word, backwards)
-    on conflict do nothing`);
 }
 
 /** Adds the documents that are not among `ids` to the pending ones, so that they are merged again. */

@@ -2,8 +2,9 @@ import type { Statements } from '../../access/guard.ts';
 import { PREFIX_END, reverseText } from '../../analysis/document-terms.ts';
 import { isUnspaced } from '../../analysis/tokenize.ts';
 import { editDistance } from '../../core/edit-distance.ts';
-import { sql } from '../../db/sql.ts';
+import { raw, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
+import { hasWord, wordsBetween } from '../index/vocabulary.ts';
 import { termsBeginning } from './terms-beginning.ts';
 
 /** A query with many unknown words is no typing error; only this many are corrected. */
@@ -31,7 +32,7 @@ export interface WordSuggestion {
 
 /**
  * Suggests words of the wiki for unknown words. A typing error leaves the first or the second half of a word intact, so
- * both are looked up by the keys of search_words, and the results are compared by edit distance; if there are none, a long
+ * both are looked up, and the results are compared by edit distance; if there are none, a long
  * word is looked up by its first and last third, of which two errors seldom meet both. `last` may be incomplete. Words that
  * were written a moment ago are found too.
  */
@@ -55,11 +56,14 @@ export async function suggestWords(
 /** Looks words up by their first and last half or third. */
 async function lookUpWords(
   many: Statements['many'],
-  { wiki_id, kind }: Index,
+  index: Index,
   misspelled: readonly string[],
   last: string,
   pieces: 2 | 3,
 ): Promise<WordSuggestion[]> {
+  const { wiki_id, kind } = index;
+  const between = (from: string, isBackwards = false) =>
+    wordsBetween(index, raw(from), sql`${raw(from)} || ${PREFIX_END}`, isBackwards);
   const halves = misspelled.map((word) => endsOf(word, pieces));
   const parts = misspelled.flatMap((word) => partsOf(word).flatMap(({ left, right }) => [left, right]));
   const rows = await many<{ unknown: string; how: string; word: string }>(sql`
@@ -73,34 +77,29 @@ async function lookUpWords(
       ${halves.map(({ end }) => end)}::text[], ${misspelled.map(reverseText)}::text[])
       u (word, length, beginning, ending, backwards)
     cross join lateral (
-      (select 'completion' as how, w.word from search_words w
-        where u.word = ${last} and u.length > 1 and w.wiki_id = ${wiki_id} and w.kind = ${kind}
-          and w.word > u.word and w.word < u.word || ${PREFIX_END} limit 20)
+      (select 'completion' as how, w.word from (${between('u.word')}) w
+        where u.word = ${last} and u.length > 1 and w.word <> u.word limit 20)
       union all
       (select 'completion', f.word from fresh f
         where u.word = ${last} and u.length > 1 and f.word > u.word and starts_with(f.word, u.word) limit 20)
       union all
-      (select 'correction', w.word from search_words w
-        where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word >= u.beginning
-          and w.word < u.beginning || ${PREFIX_END} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
+      (select 'correction', w.word from (${between('u.beginning')}) w
+        where u.length > 3 and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
       union all
-      (select 'correction', w.word from search_words w
-        where u.length > 3 and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards >= u.ending
-          and w.backwards < u.ending || ${PREFIX_END} and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
+      (select 'correction', w.word from (${between('u.ending', true)}) w
+        where u.length > 3 and length(w.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
       union all
       (select 'correction', f.word from fresh f
         where u.length > 3 and (starts_with(f.word, u.beginning) or starts_with(f.backwards, u.ending))
           and length(f.word) between u.length - 2 and u.length + 2 limit ${MAX_CANDIDATES})
       union all
-      (select 'compound', w.word from search_words w
-        where u.length >= ${MIN_ENDING} and w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.backwards > u.backwards
-          and w.backwards < u.backwards || ${PREFIX_END} limit 20)
+      (select 'compound', w.word from (${between('u.backwards', true)}) w
+        where u.length >= ${MIN_ENDING} and w.word <> u.word limit 20)
     ) found
     union all
     select '', 'parts', p.word from unnest(${[...new Set(parts)]}::text[]) p (word)
-    where exists (select from search_words w where w.wiki_id = ${wiki_id} and w.kind = ${kind} and w.word = p.word)
-      or exists (select from fresh f where f.word = p.word)`);
-  const pairs = await termsBeginning(many, { wiki_id, kind }, misspelled.filter(isCharacter), MAX_PAIRS);
+    where ${hasWord(index, raw('p.word'))} or exists (select from fresh f where f.word = p.word)`);
+  const pairs = await termsBeginning(many, index, misspelled.filter(isCharacter), MAX_PAIRS);
   const known = new Set(rows.filter(({ how }) => how === 'parts').map(({ word }) => word));
   return misspelled.flatMap((word): WordSuggestion[] => {
     const found = (how: string) => [

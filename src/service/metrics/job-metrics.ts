@@ -1,21 +1,12 @@
 import type { Logger } from 'pino';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Query } from '../../db/db.ts';
-import { sql } from '../../db/sql.ts';
+import { countJobs, STATUSES } from '../../jobs/count-jobs.ts';
 import { type AnyJob, LANES, type OnAttempt } from '../../jobs/define-job.ts';
 import { sharedRead } from './shared-read.ts';
 
 /** How long a scrape waits for the database. Without an answer it leaves out what is read from it. */
 const READ_TIMEOUT_MS = 1_000;
-const STATUSES = ['queued', 'running', 'failed'] as const;
-
-interface JobCount {
-  name: string;
-  status: (typeof STATUSES)[number];
-  count: number;
-  /** Since when the one that waits longest is due; at most 0 if none is. */
-  overdue_seconds: number;
-}
 
 /**
  * Registers the metrics of jobs; their labels have only values that the code lists. Returns what is to be called after
@@ -67,15 +58,4 @@ export function openJobMetrics(
     registers,
   });
   return (name, outcome, duration) => seconds.observe({ name, outcome }, duration);
-}
-
-function countJobs(query: Query): Promise<JobCount[]> {
-  return query<JobCount>(sql`
-    select name, status, count(*)::int as count, extract(epoch from now() - min(run_after))::float8 as overdue_seconds
-    from (
-      select name, status, run_after from background_jobs
-      union all
-      select kind, status, run_after from jobs where status in ('queued', 'running')
-    ) j
-    group by name, status`);
 }

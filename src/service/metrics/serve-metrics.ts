@@ -16,6 +16,7 @@ import { registerCertificateMetrics } from './certificate-metrics.ts';
 import { registerDatabaseMetrics } from './database-metrics.ts';
 import { openJobMetrics } from './job-metrics.ts';
 import { registerRenderingMetrics } from './rendering-metrics.ts';
+import { registerReplicaMetrics } from './replica-metrics.ts';
 import { registerRequestMetrics } from './request-metrics.ts';
 import { registerStateMetrics } from './state-metrics.ts';
 import { registerDiskMetrics } from './storage-metrics.ts';
@@ -71,6 +72,7 @@ function registerAll(
   registerRequestMetrics(registry, requests);
   registerRenderingMetrics(registry, rendering);
   registerDatabaseMetrics(registry, db.usage);
+  registerReplicaMetrics(registry, db.replicas);
   registerDiskMetrics(registry, config);
   registerCertificateMetrics(registry, config, warn('a certificate could not be looked at'));
   registerStateMetrics(registry, query, warn('the state of the service could not be read for a scrape of metrics'));

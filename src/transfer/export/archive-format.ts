@@ -23,6 +23,9 @@ export const Manifest = Type.Object({
     slug: Type.String(),
     title: Type.String(),
     description: Type.String(),
+    home_page_id: Type.Optional(
+      Type.String({ description: 'The page with which the wiki begins, where one was chosen.' }),
+    ),
   }),
   pages: Type.Integer({ minimum: 0 }),
   revisions: Type.Integer({ minimum: 0 }),

@@ -1,7 +1,7 @@
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { withCurrentLinks } from '../../markdown/page-links.ts';
-import { canLead } from '../../pages/schema.ts';
+import { canLead } from '../../pages/links/moved-links.ts';
 import type { ArchivedAttachment, ArchivedPage, ArchivedPerson, ArchivedRevision, Manifest } from './archive-format.ts';
 
 /**
@@ -21,10 +21,18 @@ export interface PageRow extends Omit<ArchivedPage, 'file' | 'crc32'> {
   markdown: string;
 }
 
+interface ManifestRow
+  extends Omit<Manifest['wiki'], 'home_page_id'>,
+    Pick<Manifest, 'pages' | 'revisions' | 'attachments'> {
+  home_page_id: string | null;
+}
+
 /** What the manifest says of a wiki; pages in the trash are not counted. */
 export async function readManifest(query: Query, wiki_id: string): Promise<Omit<Manifest, 'format' | 'version'>> {
-  const [row] = await query<Manifest['wiki'] & { pages: number; revisions: number; attachments: number }>(sql`
+  const [row] = await query<ManifestRow>(sql`
     select w.wiki_id, w.slug, w.title, w.description,
+      (select p.page_id from pages p
+        where p.wiki_id = w.wiki_id and p.page_id = w.home_page_id and p.trashed_at is null) as home_page_id,
       (select count(*)::int from pages p where p.wiki_id = w.wiki_id and p.trashed_at is null) as pages,
       (select count(*)::int from pages p join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id
         where p.wiki_id = w.wiki_id and p.trashed_at is null) as revisions,
@@ -32,8 +40,8 @@ export async function readManifest(query: Query, wiki_id: string): Promise<Omit<
         where p.wiki_id = w.wiki_id and p.trashed_at is null) as attachments
     from wikis w where w.wiki_id = ${wiki_id}`);
   if (!row) throw new Error('the wiki of an export is not there');
-  const { pages, revisions, attachments, ...wiki } = row;
-  return { wiki, pages, revisions, attachments };
+  const { pages, revisions, attachments, home_page_id, ...wiki } = row;
+  return { wiki: { ...wiki, ...(home_page_id && { home_page_id }) }, pages, revisions, attachments };
 }
 
 /** Everybody whom a page, a revision or an attachment names. Who left long ago has neither name nor address here. */

@@ -77,6 +77,10 @@ const HOSTILE: Record<string, [Promise<Buffer> | Buffer, RegExp]> = {
     changed('ibid.json', (text) => text.replace('ibid-wiki', 'other')),
     /^invalid_archive: ibid\.json/,
   ],
+  "another wiki's page as its home": [
+    changed('ibid.json', (text) => text.replace('"title"', `"home_page_id": "${FOREIGN}", "title"`)),
+    /^invalid_archive: ibid\.json: .* no page of the archive/,
+  ],
   'a later version': [changed('ibid.json', (text) => text.replace('"version": 1', '"version": 2')), /version 2/],
   'more pages than the manifest says': [
     changed('ibid.json', (text) => text.replace('"pages": 2', '"pages": 1')),

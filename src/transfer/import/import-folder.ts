@@ -81,7 +81,7 @@ export async function importFolder(context: ImportContext): Promise<PreparedImpo
   if (prepared === 0) throw invalid(`None of the files can become a page. ${failures.slice(0, NAMED).join('; ')}`);
   await attachClaimed(context, plan.entryOf, plan.attachmentIds, claimed);
   const left = plan.attachmentIds.size - claimed.size;
-  return { summary: summarize(prepared, claimed.size, left, failures), people: [], isWholeWiki: false };
+  return { summary: summarize(prepared, claimed.size, left, failures), people: [], wholeWiki: undefined };
 }
 
 async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<FolderPlan> {

@@ -27,7 +27,9 @@ export async function importWiki(context: ImportContext): Promise<PreparedImport
   const { pages, revisions, attachments } = found.manifest;
   const more = edited === 0 ? '' : ` ${edited} files were changed in the archive and are new revisions.`;
   const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments.${more}`;
-  return { summary, people: strangers, isWholeWiki: true };
+  const { home_page_id } = found.manifest.wiki;
+  const wholeWiki = { home_page_id: home_page_id === undefined ? null : idOf(home_page_id) };
+  return { summary, people: strangers, wholeWiki };
 }
 
 /** The ids of the archive where no other wiki of the service has them, and new ones for the others. */

@@ -13,8 +13,8 @@ export interface PreparedImport {
   summary: string;
   /** Authors who are no members here. */
   people: readonly ArchivedPerson[];
-  /** Whether the wiki must have no other pages: the archive of a wiki is a whole wiki. */
-  isWholeWiki: boolean;
+  /** What the archive of a whole wiki says of it; then the wiki must have no other pages. undefined for a folder. */
+  wholeWiki: { home_page_id: string | null } | undefined;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface PreparedImport {
  */
 export async function publishImport(query: Query, job: ClaimedJob, prepared: PreparedImport): Promise<void> {
   const { wiki_id, job_id } = job;
-  const { summary, people, isWholeWiki } = prepared;
+  const { summary, people, wholeWiki } = prepared;
   const [staged] = await query(sql`
     select set_config('statement_timeout', '0', true) from staged_imports
     where wiki_id = ${wiki_id} and import_id = ${job_id}`);
@@ -40,7 +40,10 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
   // The job first and then the wiki, as every other write that needs both.
   await lockJob(query, job);
   await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
-  if (isWholeWiki) await refuseUnlessAlone(query, wiki_id, pages);
+  if (wholeWiki) {
+    await refuseUnlessAlone(query, wiki_id, pages);
+    await query(sql`update wikis set home_page_id = ${wholeWiki.home_page_id} where wiki_id = ${wiki_id}`);
+  }
   await resolveLinks(query, wiki_id);
   await endJob(query, job, { status: 'completed', summary, error: '' });
   await recordEnd(query, job, 'completed', { summary });

@@ -10,7 +10,7 @@ const LINE_MAX = 10 * 2 ** 20;
 
 const LINE_BREAK = 10;
 
-const ajv = new Ajv({ coerceTypes: false, strictTypes: false });
+const ajv = new Ajv({ coerceTypes: false, strictTypes: false, validateSchema: false });
 
 type ReadRecord<T> = (bytes: Buffer, where: string) => T;
 

@@ -52,6 +52,7 @@ export async function readWikiArchive(archive: Archive): Promise<WikiArchive> {
   if (attachments.length !== manifest.attachments)
     throw invalid(`${ATTACHMENTS_FILE} and ${MANIFEST_FILE} disagree on how many there are.`);
   checkPages(archive, pages);
+  checkHome(manifest, pages);
   checkAttachments(archive, pages, attachments);
   return { manifest, people, pages, attachments };
 }
@@ -85,6 +86,11 @@ function checkPages(archive: Archive, pages: readonly ArchivedPage[]): void {
     if (!meant.every(({ page_id }) => ids.has(page_id)))
       throw invalid(`${PAGES_FILE}: a link of ${shown(path)} means a page that is not there.`);
   }
+}
+
+function checkHome({ wiki: { home_page_id } }: Manifest, pages: readonly ArchivedPage[]): void {
+  if (home_page_id === undefined || pages.some(({ page_id }) => page_id === home_page_id)) return;
+  throw invalid(`${MANIFEST_FILE}: the wiki begins with ${shown(home_page_id)}, which is no page of the archive.`);
 }
 
 function checkAttachments(

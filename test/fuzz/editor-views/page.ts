@@ -47,7 +47,7 @@ interface Opened {
 }
 
 function open(text: string, asSource: boolean): Opened {
-  const it = createTextView(text, {
+  const it = createTextView(text, [], {
     api: '/v1/wikis/none',
     root: '/none/none',
     attachmentsUrl: () => Promise.reject(new Error('there are no attachments')),

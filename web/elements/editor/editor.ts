@@ -3,7 +3,7 @@ import { PageSaving } from '../saving/page-saving.ts';
 import { editorTools } from './editor-tools.ts';
 import { Preview } from './preview.ts';
 import './text/rich/rich.css';
-import { createTextView, type TextView } from './text/text-view.ts';
+import { createTextView, loadTextStyles, type TextView } from './text/text-view.ts';
 import type { Toolbar } from './toolbar.ts';
 import { WordCount } from './word-count.ts';
 
@@ -44,14 +44,15 @@ class Editor extends HTMLElement {
     return this.#view?.view.state.doc.length ?? 0;
   }
 
-  connectedCallback(): void {
+  async connectedCallback(): Promise<void> {
+    const styles = await loadTextStyles();
     if (this.dataset.template !== undefined) this.#fillIn();
     // Unlike `value`, `defaultValue` has the line breaks as they are written. The user may have typed before the script was
     // loaded, and browsers refill forms on a reload.
     const { value, defaultValue, selectionStart, selectionEnd } = this.#area;
     const { activeElement } = document;
     const text = value === defaultValue.replace(/\r\n?/g, '\n') ? defaultValue : value;
-    const view = createTextView(text, {
+    const view = createTextView(text, styles, {
       api: this.#api,
       root: this.dataset.root ?? '',
       attachmentsUrl: () => (this.#saving as PageSaving).attachmentsUrl(),

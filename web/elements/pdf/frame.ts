@@ -108,9 +108,11 @@ class Column {
   async goTo(number: number): Promise<void> {
     const page = this.#pages[Math.max(1, Math.min(Math.trunc(number) || 1, this.#pages.length)) - 1];
     if (!page) return;
-    await page.draw((width) => this.#scale(width));
+    await this.#draw(page);
     page.element.scrollIntoView({ block: 'start' });
     this.#report();
+    // Now: the event of scrolling comes later, and a change of the size before it would go back to the place before.
+    if (this.#fitted === sizeOfView()) this.#noteMiddle();
   }
 
   zoom(step: -1 | 0 | 1): void {
@@ -146,7 +148,10 @@ class Column {
 
   /** Not where the browser scrolls to as the size changes: a reader who makes the window wide again is where they were. */
   #notePlace(): void {
-    if (scrollY === this.#keptAt || this.#fitted !== sizeOfView()) return;
+    if (scrollY !== this.#keptAt && this.#fitted === sizeOfView()) this.#noteMiddle();
+  }
+
+  #noteMiddle(): void {
     const element = this.#pages[this.#at - 1]?.element;
     if (!element) return;
     const { top, height } = element.getBoundingClientRect();

@@ -13,7 +13,10 @@ interface StoredPage {
  */
 export function tickTasks(prose: HTMLElement): void {
   const { wiki, page, revision } = prose.dataset;
-  const boxes = [...prose.querySelectorAll<HTMLInputElement>('.task-list-item input[type="checkbox"]')];
+  const boxes = [...prose.querySelectorAll<HTMLInputElement>('.task-list-item input[type="checkbox"]')].filter(
+    // Those are tasks of another page.
+    (box) => !box.closest('.transclusion'),
+  );
   if (!wiki || !page || !revision || boxes.length === 0) return;
   const path = `/v1/wikis/${wiki}/pages/${page}`;
   let shown = Number(revision);

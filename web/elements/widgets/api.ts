@@ -20,7 +20,7 @@ export interface TokenSource {
   renew(): Promise<string> | undefined;
 }
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Calls the endpoints of one widget. The token is the only credential; one that has expired is renewed once. */
 export class WidgetApi {
@@ -50,11 +50,12 @@ export class WidgetApi {
         method,
         headers: {
           authorization: `Bearer ${token}`,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
+          // The bytes of a picture say of which kind it is.
+          ...(body !== undefined && { 'content-type': body instanceof Blob ? 'image/png' : 'application/json' }),
         },
         credentials: 'omit',
         signal: this.#signal,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
       });
     } catch (cause) {
       if (this.#signal.aborted) throw cause;

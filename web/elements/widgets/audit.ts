@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import { fieldsOf } from './form-fields.ts';
 import type { Host } from './host.ts';
 import type { Member } from './members.ts';
-import { fieldsOf } from './widget.ts';
 
 interface AuditEvent {
   event_id: string;

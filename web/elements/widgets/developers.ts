@@ -1,6 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import { define } from './define.ts';
+import { fieldsOf } from './form-fields.ts';
 import { renderOrigins } from './origins.ts';
-import { define, fieldsOf, Widget } from './widget.ts';
+import { RequestsSection } from './requests.ts';
+import { SectionedWidget } from './sectioned-widget.ts';
 
 interface ApiKey {
   key_id: string;
@@ -19,9 +22,10 @@ interface Developers {
 
 const DAY_MS = 86_400_000;
 
-/** The API keys of a workspace and the sites that may show its widgets. */
-export class DevelopersWidget extends Widget<Developers> {
+/** The API keys of a workspace, the last calls, and the sites that may show its widgets. */
+export class DevelopersWidget extends SectionedWidget<Developers> {
   protected readonly widget = 'developers';
+  readonly #requests = new RequestsSection(this.host);
   #origins: string[] = [];
   /** Of the key that was just created; it is shown until the user has kept it, and stored nowhere. */
   #secret = '';
@@ -39,7 +43,14 @@ export class DevelopersWidget extends Widget<Developers> {
       ${api_keys.length === 0 ? html`<p class="small">${this.t('no_keys')}</p>` : nothing}
       <ul>${api_keys.map((key) => this.#renderKey(key, canChange))}</ul>
       ${canChange ? this.#renderCreate(permissions) : nothing}
+      ${canChange ? this.#renderRequests(api_keys) : nothing}
       ${canChange ? html`<h3 part="heading">${this.t('origins')}</h3>${renderOrigins(this.#origins, this.#originsHost)}` : nothing}`;
+  }
+
+  #renderRequests(keys: readonly ApiKey[]): TemplateResult {
+    const toggled = (event: Event) => (event.currentTarget as HTMLDetailsElement).open && this.#requests.read();
+    const names = new Map(keys.map(({ key_id, name }) => [key_id, name]));
+    return html`<details class="section" part="section" @toggle=${toggled}><summary>${this.t('request_log')}</summary>${this.#requests.render(names)}</details>`;
   }
 
   #originsHost = {

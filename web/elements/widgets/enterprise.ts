@@ -1,10 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { AuditSection } from './audit.ts';
-import type { Host } from './host.ts';
+import { define } from './define.ts';
 import { type Members, MembersSection, type Role } from './members.ts';
 import { renderOrigins } from './origins.ts';
 import { PlansSection } from './plans.ts';
-import { define, Widget } from './widget.ts';
+import { SectionedWidget } from './sectioned-widget.ts';
 
 interface AccessSettings {
   name: string;
@@ -15,20 +15,11 @@ interface AccessSettings {
 }
 
 /** A workspace: members, invitations and seats, its plan, the audit log, and the sites that may show its widgets. */
-export class EnterpriseWidget extends Widget<AccessSettings> {
+export class EnterpriseWidget extends SectionedWidget<AccessSettings> {
   protected readonly widget = 'enterprise';
-  readonly #host: Host = {
-    t: this.t,
-    translation: () => this.translation,
-    call: this.call.bind(this) as Host['call'],
-    act: this.act.bind(this),
-    ask: this.ask.bind(this),
-    fail: this.fail.bind(this),
-    update: () => this.requestUpdate(),
-  };
-  readonly #members = new MembersSection(this.#host);
-  readonly #plans = new PlansSection(this.#host);
-  readonly #audit = new AuditSection(this.#host);
+  readonly #members = new MembersSection(this.host);
+  readonly #plans = new PlansSection(this.host);
+  readonly #audit = new AuditSection(this.host);
   #origins: string[] = [];
 
   protected override async load({ permissions, roles }: AccessSettings): Promise<void> {

@@ -6,6 +6,8 @@ import type { Translation } from './translate.ts';
 export interface Host {
   t(key: MessageKey, values?: Record<string, string | number>): string;
   translation(): Translation | undefined;
+  /** The address of the service. */
+  service(): string;
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
   act(method: Method, path: string, body?: unknown, done?: MessageKey): Promise<unknown>;
   ask(text: string, action: string, confirmed: () => Promise<unknown>): void;

@@ -1,12 +1,14 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import { renderFace } from './face.ts';
+import { fieldsOf } from './form-fields.ts';
 import type { Host } from './host.ts';
-import { fieldsOf } from './widget.ts';
 
 export interface Member {
   membership_id: string;
   user_id: string;
   display_name: string;
   email: string;
+  avatar_url: string;
   role: string;
   status: string;
 }
@@ -80,7 +82,7 @@ export class MembersSection {
     const deactivate = () =>
       ask(t('ask_deactivate', { name }), t('deactivate'), () => act('POST', `${path}/deactivate`));
     const isActive = status === 'active';
-    return html`<li class="row" part="row"><div><p>${name} ${isActive ? nothing : html`<span class="tag" part="tag">${t('inactive')}</span>`}</p><p class="small">${email}</p></div>
+    return html`<li class="row" part="row"><div class="who">${renderFace(member, this.#host.service())}<div><p>${name} ${isActive ? nothing : html`<span class="tag" part="tag">${t('inactive')}</span>`}</p><p class="small">${email}</p></div></div>
       <div class="row">${
         canChange
           ? html`${isActive ? html`<select class="role" part="input" aria-label=${t('role_of', { name })} .value=${role} @change=${changeRole}>${this.#renderOptions(role)}</select>` : nothing}

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit';
+import { fieldsOf } from './form-fields.ts';
 import type { MessageKey } from './messages/messages.ts';
-import { fieldsOf } from './widget.ts';
 
 interface OriginsHost {
   t(key: MessageKey, values?: Record<string, string>): string;

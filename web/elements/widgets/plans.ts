@@ -11,18 +11,37 @@ interface Plan {
   current: boolean;
 }
 
+interface Billing {
+  status: 'none' | 'active' | 'past_due' | 'read_only';
+  paid_online: boolean;
+  quantity: number;
+  writes_end_at?: string;
+  checkout_pending: boolean;
+}
+
 interface Preview {
   plan_id: string;
+  redirect_to_checkout: boolean;
   currency: string | null;
   line_items: { name: string; description: string; quantity: number; total: number }[];
   total: number | null;
 }
 
-/** The plans, and what one would cost the workspace. They are changed in the settings of the workspace. */
+/** While a payment is not confirmed it is asked again, so often. */
+const PENDING_MS = 3_000;
+const PENDING_MAX = 20;
+
+/**
+ * The plans, what one would cost the workspace, and the way to the payment of a first one. What charges a card that is known is done
+ * in the settings of the workspace alone.
+ */
 export class PlansSection {
   readonly #host: Host;
   #plans: Plan[] | undefined;
+  #billing: Billing | undefined;
   #preview: Preview | undefined;
+  /** The address of the payment that was asked for. */
+  #payment = '';
 
   constructor(host: Host) {
     this.#host = host;
@@ -31,7 +50,25 @@ export class PlansSection {
   async open(): Promise<void> {
     if (this.#plans) return;
     try {
-      this.#plans = await this.#host.call<Plan[]>('GET', '/plans');
+      await this.#read(PENDING_MAX);
+    } catch (error) {
+      this.#host.fail(error);
+    }
+  }
+
+  async #read(more: number): Promise<void> {
+    const { call, update, fail } = this.#host;
+    [this.#plans, this.#billing] = await Promise.all([call<Plan[]>('GET', '/plans'), call<Billing>('GET', '/billing')]);
+    update();
+    if (this.#billing.checkout_pending && more > 0) setTimeout(() => this.#read(more - 1).catch(fail), PENDING_MS);
+  }
+
+  async #pay(plan_id: string): Promise<void> {
+    // A frame is shown at no address of its own.
+    const return_url = parent === window ? { return_url: location.href } : {};
+    try {
+      const { url } = await this.#host.call<{ url: string }>('POST', '/billing/checkout', { plan_id, ...return_url });
+      this.#payment = url;
       this.#host.update();
     } catch (error) {
       this.#host.fail(error);
@@ -40,6 +77,7 @@ export class PlansSection {
 
   async #show(plan_id: string): Promise<void> {
     try {
+      this.#payment = '';
       this.#preview = await this.#host.call<Preview>('POST', '/billing/preview', { plan_id });
       this.#host.update();
     } catch (error) {
@@ -51,8 +89,17 @@ export class PlansSection {
   render(settings: string): TemplateResult {
     const { t } = this.#host;
     if (!this.#plans) return html`<p class="small" role="status">${t('waiting')}</p>`;
-    return html`<ul>${this.#plans.map((plan) => this.#renderPlan(plan))}</ul>
+    return html`<p role="status">${this.#status()}</p><ul>${this.#plans.map((plan) => this.#renderPlan(plan))}</ul>
       <p><a part="link" href=${settings} target="_blank" rel="noopener">${t('change_plan')}</a></p>`;
+  }
+
+  #status(): string {
+    const { t, translation } = this.#host;
+    const { status, quantity, writes_end_at = '', checkout_pending } = this.#billing ?? { status: 'none', quantity: 0 };
+    if (checkout_pending) return t('payment_pending');
+    if (status === 'read_only') return t('read_only');
+    if (status === 'past_due') return t('payment_failed', { time: translation()?.day(writes_end_at) ?? '' });
+    return quantity > 0 ? t('seats_paid', { count: quantity }) : '';
   }
 
   #renderPlan({ plan_id, name, description, interval, currency, unit_price, current }: Plan): TemplateResult {
@@ -70,11 +117,20 @@ export class PlansSection {
       <div role="status">${preview ? this.#renderPreview(preview) : nothing}</div></li>`;
   }
 
-  #renderPreview({ currency, line_items, total }: Preview): TemplateResult {
+  #renderPreview({ plan_id, currency, line_items, total, redirect_to_checkout }: Preview): TemplateResult {
     const { t, translation } = this.#host;
     if (currency === null || total === null) return html`<p>${t('contact_sales')}</p>`;
     const money = (amount: number) => translation()?.money(amount, currency);
     return html`<table part="preview"><tbody>${line_items.map((line) => html`<tr><td>${line.name} × ${line.quantity}<br><span class="small">${line.description}</span></td><td>${money(line.total)}</td></tr>`)}
-      <tr><th scope="row">${t('total')}</th><td>${money(total)}</td></tr></tbody></table>`;
+      <tr><th scope="row">${t('total')}</th><td>${money(total)}</td></tr></tbody></table>
+      ${redirect_to_checkout && this.#billing?.paid_online ? this.#renderPayment(plan_id) : nothing}`;
+  }
+
+  /** The browser leaves the page by a link, which it lets a frame do too. */
+  #renderPayment(plan_id: string): TemplateResult {
+    const { t } = this.#host;
+    return this.#payment === ''
+      ? html`<button type="button" class="main" part="button" @click=${() => void this.#pay(plan_id)}>${t('go_to_payment')}</button>`
+      : html`<p><a part="link" target="_top" href=${this.#payment}>${t('pay_now')}</a></p>`;
   }
 }

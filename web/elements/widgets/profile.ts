@@ -1,6 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import { ownPicturePath } from '../people/avatar.ts';
+import { scalePicture } from '../upload/scale-picture.ts';
+import { define } from './define.ts';
+import { renderFace } from './face.ts';
+import { fieldsOf } from './form-fields.ts';
 import { LANGUAGES } from './translate.ts';
-import { define, fieldsOf, Widget } from './widget.ts';
+import { Widget } from './widget.ts';
 
 interface Profile {
   user: { email: string; display_name: string; avatar_url: string };
@@ -24,7 +29,7 @@ interface Session {
   current: boolean;
 }
 
-/** A user: name, language, time zone, ways to sign in, sessions, and the workspaces that they are in. */
+/** A user: picture, name, language, time zone, ways to sign in, sessions, and the workspaces that they are in. */
 export class ProfileWidget extends Widget<Profile> {
   protected readonly widget = 'profile';
   #preferences: Preferences = { language: '', time_zone: '' };
@@ -45,14 +50,25 @@ export class ProfileWidget extends Widget<Profile> {
   protected renderAnswer(): TemplateResult {
     const { user, can_change, can_manage_sessions } = this.answer;
     const name = user.display_name || user.email;
-    const face = /^https:/.test(user.avatar_url)
-      ? html`<img class="face" part="avatar" src=${user.avatar_url} alt="" referrerpolicy="no-referrer">`
-      : html`<span class="face" part="avatar" aria-hidden="true">${[...name.trim()][0]?.toLocaleUpperCase() ?? '?'}</span>`;
-    return html`<div class="who">${face}<div><h2 part="heading">${name}</h2><p class="small">${user.email}</p></div></div>
+    return html`<div class="who">${renderFace(user, this.service)}<div><h2 part="heading">${name}</h2><p class="small">${user.email}</p></div></div>
+      ${can_change ? this.#renderPicture(user.avatar_url) : nothing}
       ${can_change ? this.#renderForms(user.display_name) : nothing}
       ${can_change ? this.#renderMethods() : nothing}
       ${can_manage_sessions ? this.#renderSessions() : nothing}
       ${this.#renderWorkspaces()}`;
+  }
+
+  #renderPicture(address: string): TemplateResult {
+    const choose = async ({ currentTarget }: Event) => {
+      const input = currentTarget as HTMLInputElement;
+      const [file] = input.files ?? [];
+      if (file) await this.act('PUT', '/avatar', await scalePicture(file));
+      input.value = '';
+    };
+    const remove = () => this.act('DELETE', '/avatar');
+    return html`<div class="fields" part="form">
+      <label>${this.t('picture')}<input part="input" name="picture" type="file" accept="image/png,image/jpeg,image/webp,image/gif" @change=${(event: Event) => void choose(event)}></label>
+      ${ownPicturePath(address) !== undefined ? html`<button part="button" type="button" @click=${() => void remove()}>${this.t('remove_picture')}</button>` : nothing}</div>`;
   }
 
   #renderForms(name: string): TemplateResult {

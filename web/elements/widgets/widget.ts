@@ -1,31 +1,11 @@
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { html, LitElement, type TemplateResult } from 'lit';
 import { type Method, WidgetApi, WidgetError } from './api.ts';
+import { askForToken } from './ask-for-token.ts';
+import type { WidgetChange, WidgetFailure } from './events.ts';
 import type { MessageKey } from './messages/messages.ts';
+import { type Notice, type Question, renderDialog, renderFailure, renderNotice } from './parts.ts';
 import { styles } from './styles.ts';
 import { openTranslation, type Translation } from './translate.ts';
-
-/** What the page is told after a change (`ibid:changed`). */
-export interface WidgetChange {
-  widget: string;
-  method: Method;
-  /** Below `/v1/widgets/{widget}`, such as `/members/mem_…`. */
-  path: string;
-}
-
-/** What the page is told of a failure (`ibid:error`); status 0: the service could not be reached. */
-export interface WidgetFailure {
-  widget: string;
-  status: number;
-  code: string;
-  message: string;
-  request_id: string;
-}
-
-interface Question {
-  text: string;
-  action: string;
-  confirmed(): Promise<void>;
-}
 
 type State = 'waiting' | 'shown' | WidgetError;
 
@@ -64,8 +44,8 @@ export abstract class Widget<Answer> extends LitElement {
   protected preferredLanguage = '';
   #leaving = new AbortController();
   #renewed = '';
-  #question: Question | undefined;
-  #notice: { text: string; failure?: WidgetError } = { text: '' };
+  #question: Question = { text: '', action: '', confirmed: async () => undefined };
+  #notice: Notice = { text: '' };
   /** The last act that has been begun, and what it is. */
   #acting: { what: string; ended: Promise<unknown> } | undefined;
 
@@ -168,7 +148,7 @@ export abstract class Widget<Answer> extends LitElement {
    * and for what is being done already.
    */
   protected async act(method: Method, path: string, body?: unknown, done: MessageKey = 'saved'): Promise<unknown> {
-    const what = JSON.stringify([method, path, body]);
+    const what = JSON.stringify([method, path, body instanceof Blob ? [body.size, body.type] : body]);
     if (this.#acting?.what === what) return undefined;
     const before = this.#acting?.ended;
     const acting = { what, ended: Promise.allSettled([before]).then(() => this.#do(method, path, body, done)) };
@@ -222,7 +202,7 @@ export abstract class Widget<Answer> extends LitElement {
     this.#tellFailure(error);
   }
 
-  protected notify(notice: { text: string; failure?: WidgetError }): void {
+  protected notify(notice: Notice): void {
     this.#notice = notice;
     this.requestUpdate();
     // What had the focus may be gone with the row that it was in.
@@ -257,65 +237,14 @@ export abstract class Widget<Answer> extends LitElement {
     const dir = translation?.dir ?? 'ltr';
     const body =
       state === 'shown'
-        ? html`${this.#renderNotice()}${this.renderAnswer()}${this.#renderDialog()}`
+        ? html`${renderNotice(this.t, this.#notice)}${this.renderAnswer()}${renderDialog(this.t, this.#question)}`
         : state === 'waiting'
           ? html`<p class="small" role="status">${this.t(this.#hasSource ? 'waiting' : 'no_token')}</p>`
-          : this.#renderFailure(state);
+          : renderFailure(this.t, this.messageOf(state), state, () => void this.#begin());
     return html`<div part="widget" lang=${translation?.language ?? 'en'} dir=${dir} aria-busy=${String(this.#acting !== undefined)}>${body}</div>`;
   }
 
   get #hasSource(): boolean {
     return this.token !== '' || this.tokenUrl !== '' || this.getToken !== undefined;
   }
-
-  #renderNotice(): TemplateResult {
-    const { text, failure } = this.#notice;
-    const request = failure?.request_id
-      ? html` <span class="small">${this.t('request')} <code>${failure.request_id}</code></span>`
-      : nothing;
-    return html`<p class="notice ${failure ? 'failed' : ''}" part="notice" tabindex="-1" role=${failure ? 'alert' : 'status'}>${text}${request}</p>`;
-  }
-
-  #renderFailure(failure: WidgetError): TemplateResult {
-    return html`<div role="alert" part="notice"><p class="failed">${this.messageOf(failure)}</p>
-      ${failure.request_id === '' ? nothing : html`<p class="small">${this.t('request')} <code>${failure.request_id}</code></p>`}</div>
-      <button type="button" part="button" @click=${() => void this.#begin()}>${this.t('try_again')}</button>`;
-  }
-
-  #renderDialog(): TemplateResult {
-    const { text = '', action = '' } = this.#question ?? {};
-    const confirm = () => {
-      this.#dialog?.close();
-      void this.#question?.confirmed();
-    };
-    return html`<dialog part="dialog" aria-labelledby="question">
-      <p id="question">${text}</p>
-      <div class="row"><button type="button" part="button" @click=${() => this.#dialog?.close()}>${this.t('cancel')}</button>
-      <button type="button" class="bad" part="button danger" @click=${confirm}>${action}</button></div></dialog>`;
-  }
-}
-
-/** Errors: WidgetError where the page's own server does not answer a token. */
-async function askForToken(address: URL, widget: string): Promise<string> {
-  const body = JSON.stringify({ widget, origin: location.origin });
-  try {
-    const response = await fetch(address, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    const { token } = await response.json();
-    if (response.ok && typeof token === 'string') return token;
-    throw new WidgetError(response.status, '', '', '');
-  } catch (error) {
-    if (error instanceof WidgetError) throw error;
-    throw new WidgetError(0, '', '', '');
-  }
-}
-
-/** The fields of a form that was submitted; the browser's own submission is stopped. */
-export function fieldsOf(event: SubmitEvent): FormData {
-  event.preventDefault();
-  return new FormData(event.currentTarget as HTMLFormElement);
-}
-
-export function define(name: string, element: CustomElementConstructor): void {
-  // A page may load the module twice, even from two versions of the service; the first definition stays.
-  if (!customElements.get(name)) customElements.define(name, element);
 }

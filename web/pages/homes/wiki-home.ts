@@ -6,8 +6,9 @@ import { icon } from '../../icons.ts';
 import { renderInWiki, time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
 import { branchesPath, loadBranches, renderTree, trailTo } from '../../tree.ts';
-import type { Visit, WebRoute } from '../../visit.ts';
+import type { Visit, WebResponse, WebRoute } from '../../visit.ts';
 import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../../wiki-context.ts';
+import { homeNote, loadHome } from './chosen-home.ts';
 import { loadNames } from './recent-changes.ts';
 import { loadStarred, starredList } from './stars.ts';
 
@@ -16,29 +17,48 @@ const CHANGED_READ = 20;
 /** Entries of each list. */
 const SHOWN = 8;
 
-/** The home page of a wiki: what one was writing and has starred, its pages at the root and what was changed; or how to begin in an empty wiki. */
+/** The page with which a wiki begins by the choice of its members, else what is new in it. */
 export const wikiHome: WebRoute = {
   method: 'GET',
   path: '/:workspace/:wiki',
   showsPages: true,
   handle: async (visit) => {
     const context = await loadWikiContext(visit);
-    const [part, changed, unsaved, starred] = await Promise.all([
-      readPart<Branch>(visit, branchesPath(context, ''), { address: context.actionUrl('pages') }),
-      visit.api.get<Page[]>(`${context.api}/recent-pages?limit=${CHANGED_READ}`),
-      context.can('pages:write') ? loadUnsaved(visit, context) : [],
-      loadStarred(visit, context),
-    ]);
-    const names = await loadNames(visit.api, context, changed);
-    const branches = part.records;
-    const { wiki } = context;
-    const isEmpty = branches.length === 0;
-    return {
-      page: renderInWiki(visit, context, {
-        title: wiki.title,
-        tree: renderTree(context, branches),
-        main: html`<article class="home">
+    const home = await loadHome(visit.api, context);
+    return home ? { redirect: context.pageUrl(home.path) } : renderOverview(visit, context, undefined);
+  },
+};
+
+/** The same without such a page, and with the way to choose none. */
+export const overview: WebRoute = {
+  method: 'GET',
+  path: '/:workspace/:wiki/-/overview',
+  showsPages: true,
+  handle: async (visit) => {
+    const context = await loadWikiContext(visit);
+    return renderOverview(visit, context, await loadHome(visit.api, context));
+  },
+};
+
+/** What is new in a wiki: what one was writing and has starred, its pages at the root and what was changed; or how to begin in an empty wiki. */
+async function renderOverview(visit: Visit, context: WikiContext, home: Page | undefined): Promise<WebResponse> {
+  const [part, changed, unsaved, starred] = await Promise.all([
+    readPart<Branch>(visit, branchesPath(context, ''), { address: context.actionUrl('pages') }),
+    visit.api.get<Page[]>(`${context.api}/recent-pages?limit=${CHANGED_READ}`),
+    context.can('pages:write') ? loadUnsaved(visit, context) : [],
+    loadStarred(visit, context),
+  ]);
+  const names = await loadNames(visit.api, context, changed);
+  const branches = part.records;
+  const { wiki } = context;
+  const isEmpty = branches.length === 0;
+  return {
+    page: renderInWiki(visit, context, {
+      title: wiki.title,
+      tree: renderTree(context, branches),
+      main: html`<article class="home">
           <header class="page-head"><h1>${wiki.title}</h1>${wiki.description !== '' && html`<p class="lead">${wiki.description}</p>`}</header>
+          ${home && homeNote(context, home)}
           ${unsavedList(context, unsaved)}
           ${starredList(context, starred)}
           ${isEmpty ? emptyWiki(context) : html`<section><h2>Pages</h2>${pageCards(context, branches)}${partLinks(part)}</section>`}
@@ -46,10 +66,9 @@ export const wikiHome: WebRoute = {
           ${draftList(context, changed)}
           ${!isEmpty && html`<p class="row-of-buttons"><a class="button" href="${context.actionUrl('tags')}">Tags</a>${context.can('pages:write') && html` <a class="button" href="${context.actionUrl('templates')}">Templates</a>`}</p>`}
         </article>`,
-      }),
-    };
-  },
-};
+    }),
+  };
+}
 
 /** One's own texts that are not saved, the latest first. */
 async function loadUnsaved({ api }: Visit, context: WikiContext): Promise<Autosave[]> {

@@ -4,14 +4,15 @@ import type { OrganizationWiki } from '../../../src/wikis/schema.ts';
 import { renderDocument } from '../../document.ts';
 import { type Content, type Html, html, nothing } from '../../html.ts';
 import { time } from '../../layout.ts';
+import { userMenu } from '../../people/user-menu.ts';
 import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
-import { userMenu } from '../../user-menu.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 
 /** Wikis of which the last change is shown: those that were changed last. */
 const CHANGES_MAX = 100;
-/** Members that are named. */
+/** Members that are named, and those that are asked for, since some may be inactive. */
 const MEMBERS_SHOWN = 12;
+const MEMBERS_READ = 50;
 
 interface WikiEntry {
   wiki: OrganizationWiki;
@@ -30,7 +31,7 @@ export const workspace: WebRoute = {
     if (wikis.length === 1) return { redirect: `/${slug}/${wikis[0]?.slug}` };
     const [changed, members] = await Promise.all([
       context.can('pages:read') ? loadLastChanges(visit, context) : [],
-      context.can('members:read') ? loadMembers(visit, context) : [],
+      context.can('members:read') ? loadMembers(visit, context) : undefined,
     ]);
     const changedIn = new Map(changed.map((page) => [page.wiki_id, page]));
     const entries = wikis.map((wiki) => ({ wiki, changed: changedIn.get(wiki.wiki_id) }));
@@ -43,16 +44,24 @@ function loadLastChanges({ api }: Visit, context: SettingsContext): Promise<Page
   return api.get(`${context.api}/recent-pages?per_wiki=1&limit=${CHANGES_MAX}`);
 }
 
-async function loadMembers({ api }: Visit, context: SettingsContext): Promise<Member[]> {
-  const { members } = await api.get<MembersList>(`${context.api}/members`);
-  return members.filter(({ status }) => status === 'active');
+interface Members {
+  /** Those who came first. */
+  first: Member[];
+  /** How many there are. */
+  active: number;
+}
+
+async function loadMembers({ api }: Visit, context: SettingsContext): Promise<Members> {
+  const { members, seats } = await api.get<MembersList>(`${context.api}/members?limit=${MEMBERS_READ}`);
+  const first = members.filter(({ status }) => status === 'active').slice(0, MEMBERS_SHOWN);
+  return { first, active: seats.active };
 }
 
 function renderWorkspace(
   visit: Visit,
   context: SettingsContext,
   entries: readonly WikiEntry[],
-  members: readonly Member[],
+  members: Members | undefined,
 ): Html {
   const { name, slug } = context.workspace;
   return renderDocument(visit, {
@@ -93,16 +102,14 @@ function wikiList(slug: string, entries: readonly WikiEntry[]): Content {
   })}</ul></section>`;
 }
 
-function memberList(context: SettingsContext, members: readonly Member[]): Content {
-  if (members.length === 0) return nothing;
-  const others = members.length - MEMBERS_SHOWN;
-  return html`<section><h2>Members</h2><ul class="members">${members
-    .slice(0, MEMBERS_SHOWN)
-    .map(
-      ({ display_name, email, role }) =>
-        html`<li dir="auto">${display_name || email} <span class="tag">${role}</span></li>`,
-    )}</ul>
-    <p class="row-of-buttons"><a class="button" href="${context.sectionUrl('members')}">${others > 0 ? `All ${members.length} members` : 'Members'}</a>${
+function memberList(context: SettingsContext, members: Members | undefined): Content {
+  if (members === undefined) return nothing;
+  const { first, active } = members;
+  return html`<section><h2>Members</h2><ul class="members">${first.map(
+    ({ display_name, email, role }) =>
+      html`<li dir="auto">${display_name || email} <span class="tag">${role}</span></li>`,
+  )}</ul>
+    <p class="row-of-buttons"><a class="button" href="${context.sectionUrl('members')}">${active > first.length ? `All ${active} members` : 'Members'}</a>${
       context.can('members:manage') &&
       html` <a class="button quiet" href="${context.sectionUrl('members')}">Invite people</a>`
     }</p></section>`;

@@ -1,4 +1,4 @@
-import type { HitCounts, PageHit, Suggestion } from '../../../src/pages/schema.ts';
+import type { HitCounts, PageHit, Suggestion } from '../../../src/pages/search/schema.ts';
 import type { SavedSearch } from '../../../src/search/schema.ts';
 import type { SourceHit } from '../../../src/sources/schema.ts';
 import { type Content, fromApi, html } from '../../html.ts';

@@ -4,9 +4,12 @@ import { type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
 import { settingsPage } from '../../settings.ts';
+import type { SettingsContext } from '../../settings-context.ts';
 import type { Visit } from '../../visit.ts';
 
 const PAGE_SIZE = 50;
+/** Members who can be chosen. */
+const MEMBERS_MAX = 500;
 const DAY_MS = 86_400_000;
 
 interface Filters {
@@ -26,11 +29,13 @@ export const [audit] = settingsPage({
     const filters = filtersOf(visit);
     const [part, { members }] = await Promise.all([
       readPart<AuditEvent>(visit, `${context.api}/audit-events?${auditQuery(filters)}`),
-      visit.api.get<MembersList>(`${context.api}/members`),
+      visit.api.get<MembersList>(`${context.api}/members?limit=${MEMBERS_MAX}`),
     ]);
+    const named =
+      members.length < MEMBERS_MAX ? members : [...members, ...(await otherActors(visit, context, part.records))];
     return html`<p class="lead">Every change in ${context.workspace.name}, newest first: who, what, and from where.</p>
       ${form(filters, members)}
-      ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? '' : 'more '}matching events. Choose an earlier day, or clear the other fields.</p>` : table(part.records, members)}
+      ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? '' : 'more '}matching events. Choose an earlier day, or clear the other fields.</p>` : table(part.records, named)}
       ${partLinks(part, { first: 'The newest', next: 'Earlier' })}`;
   },
 });
@@ -59,6 +64,13 @@ function auditQuery({ type, actor_id, after, before }: Filters): URLSearchParams
     ...(after !== '' && { after: day(after) }),
     ...(before !== '' && { before: day(before, DAY_MS) }),
   });
+}
+
+/** Those who did what is shown, where not all members were asked for. */
+async function otherActors(visit: Visit, context: SettingsContext, events: readonly AuditEvent[]): Promise<Member[]> {
+  const actors = new Set(events.map(({ actor_id }) => actor_id).filter((id) => id !== ''));
+  if (actors.size === 0) return [];
+  return (await visit.api.get<MembersList>(`${context.api}/members?user_id=${[...actors].join(',')}`)).members;
 }
 
 function form({ type, actor_id, after, before }: Filters, members: readonly Member[]): Html {

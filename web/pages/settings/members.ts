@@ -2,10 +2,18 @@ import type { Member, MembersList } from '../../../src/members/schema.ts';
 import type { Seats } from '../../../src/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
+import { partLinks, readBodyOfPart } from '../../paging.ts';
+import { face } from '../../people/face.ts';
 import { settingsPage } from '../../settings.ts';
-import { issueWidgetToken, type SettingsContext } from '../../settings-context.ts';
+import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
+
+/** Members of one page: each has forms of its own. */
+const PART_SIZE = 100;
+
+/** The members of one page, and whether these are all. */
+type ShownMembers = MembersList & { isWhole: boolean };
 
 const field = ({ form }: Visit, name: string) => form.get(name) ?? '';
 const memberPath = (visit: Visit, context: SettingsContext) =>
@@ -16,7 +24,6 @@ const invitationPath = (visit: Visit, context: SettingsContext) =>
 export const [members, changeMembers] = settingsPage({
   path: '/:workspace/-/members',
   title: 'Members',
-  scripts: ['widgets.js'],
   flashMessages: {
     invited: 'The invitation is on its way by mail. Its link works for seven days.',
     resent: 'A new link is on its way by mail. The one that was sent before no longer works.',
@@ -69,7 +76,9 @@ export const [members, changeMembers] = settingsPage({
     },
   },
   async main(visit, context) {
-    const list = await visit.api.get<MembersList>(`${context.api}/members`);
+    const path = `${context.api}/members?limit=${PART_SIZE}`;
+    const { body, ...parts } = await readBodyOfPart<MembersList>(visit, path);
+    const list = { ...body, isWhole: parts.isFirst && parts.next === '' };
     const { can_manage_members } = list.viewer;
     return html`
       <p class="lead">${seatsText(list.seats)}</p>
@@ -77,8 +86,9 @@ export const [members, changeMembers] = settingsPage({
       ${can_manage_members && invitationList(list)}
       <h2>People</h2>
       <ul class="people">${list.members.map((it) => memberEntry(it, list, context))}</ul>
-      ${list.members.length === 1 && html`<p class="empty">You are the only member. ${can_manage_members ? 'Invite people above: they get a mail with a link.' : ''}</p>`}
-      ${await roleList(visit, context, list)}
+      ${partLinks(parts, { first: 'The first members', next: 'More members' })}
+      ${list.isWhole && list.members.length === 1 && html`<p class="empty">You are the only member. ${can_manage_members ? 'Invite people above: they get a mail with a link.' : ''}</p>`}
+      ${roleList(list)}
       ${context.can('workspace:transfer') && transferForm(list, context)}`;
   },
 });
@@ -120,15 +130,16 @@ function invitationList(list: MembersList): Html {
     )}</ul>`;
 }
 
-function memberEntry(it: Member, list: MembersList, context: SettingsContext): Html {
+function memberEntry(it: Member, list: ShownMembers, context: SettingsContext): Html {
   const { membership_id, user_id, display_name, email, role, status } = it;
   const isSelf = user_id === context.user.user_id;
   const canChange = list.viewer.can_manage_members && (list.viewer.role === 'owner' || role !== 'owner');
   const owners = list.members.filter((other) => other.role === 'owner' && other.status === 'active');
-  const isLastOwner = owners.length === 1 && owners[0]?.membership_id === membership_id;
+  // Where there are more members than these, the service says it when it is tried.
+  const isLastOwner = list.isWhole && owners.length === 1 && owners[0]?.membership_id === membership_id;
   const name = display_name || email;
   const roleName = list.roles.find(({ slug }) => slug === role)?.name ?? role;
-  return html`<li>
+  return html`<li>${face(it)}
     <div class="who"><strong>${name}</strong>${isSelf && html` <span class="tag">you</span>`}${status === 'inactive' && html` <span class="tag">inactive</span>`}
       <span class="small">${email}${!(canChange && !isLastOwner) && html` · ${roleName}`}${isLastOwner && html`, the only one`}</span></div>
     ${
@@ -166,22 +177,20 @@ function memberActions(
   );
 }
 
-/** What the roles mean. Users who manage access get the widget that also shows who has them. */
-async function roleList(visit: Visit, context: SettingsContext, list: MembersList): Promise<Html> {
-  const descriptions = html`<dl class="roles">${list.roles.map(({ name, description }) => html`<dt>${name}</dt><dd>${description}</dd>`)}</dl>`;
-  const token = context.can('enterprise:manage') ? await issueWidgetToken(visit, context, 'enterprise') : undefined;
-  return html`<h2>Roles</h2>${token === undefined ? descriptions : html`<ibid-enterprise token="${token}">${descriptions}</ibid-enterprise>`}`;
+/** What the roles mean. */
+function roleList({ roles }: MembersList): Html {
+  return html`<h2>Roles</h2><dl class="roles">${roles.map(({ name, description }) => html`<dt>${name}</dt><dd>${description}</dd>`)}</dl>`;
 }
 
-function transferForm({ members }: MembersList, { user, workspace }: SettingsContext): Html {
+function transferForm({ members, isWhole }: ShownMembers, { user, workspace }: SettingsContext): Html {
   const candidates = members.filter(({ user_id, status }) => user_id !== user.user_id && status === 'active');
   return html`<h2>Ownership</h2>
     ${
       candidates.length === 0
-        ? html`<p class="empty">There is no other active member. Invite one first.</p>`
+        ? html`<p class="empty">There is no other active member${isWhole ? '. Invite one first.' : ' in this part of the list.'}</p>`
         : disclosure(
             `Transfer ${workspace.name}`,
-            'The member you choose becomes an owner, and you an admin, at once. Only they can reverse this.',
+            `The member you choose becomes an owner, and you an admin, at once. Only they can reverse this.${isWhole ? '' : ' Here are the members of this part of the list.'}`,
             html`<form method="post" class="fields">${hiddenFields({ do: 'transfer' })}
             <label class="grow">New owner <select name="membership_id" required>${candidates.map((it) => html`<option value="${it.membership_id}">${it.display_name || it.email} (${it.email})</option>`)}</select></label>
             <button class="button bad">Transfer the ownership</button></form>`,

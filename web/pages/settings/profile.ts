@@ -1,11 +1,13 @@
 import type { Session } from '../../../src/session/schema.ts';
+import { ownPicturePath } from '../../elements/people/avatar.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
+import { face } from '../../people/face.ts';
+import { themeForm } from '../../people/user-menu.ts';
 import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
-import { themeForm } from '../../user-menu.ts';
 
 const SHOWN = 100;
 
@@ -14,6 +16,8 @@ export const [profile, changeProfile] = settingsPage({
   title: 'Profile',
   flashMessages: {
     named: 'Your name is changed.',
+    pictured: 'Your picture is changed.',
+    unpictured: 'Your picture is removed.',
     password: 'Your password is set. You are signed out everywhere else.',
     unset: 'Your password is removed. You now sign in by a link in a mail.',
     ended: 'That browser or program is signed out.',
@@ -22,6 +26,15 @@ export const [profile, changeProfile] = settingsPage({
     async name({ api, form }) {
       await api.patch('/v1/me', { display_name: form.get('display_name') ?? '' });
       return 'named';
+    },
+    async picture({ api, file }) {
+      // Its bytes say what it is.
+      await api.putBytes('/v1/me/avatar', file ?? Buffer.alloc(0), 'image/png');
+      return 'pictured';
+    },
+    async unpicture({ api }) {
+      await api.delete('/v1/me/avatar');
+      return 'unpictured';
     },
     async password({ api, form }) {
       const current = form.get('current_password') ?? '';
@@ -53,6 +66,7 @@ export const [profile, changeProfile] = settingsPage({
       <form method="post" class="fields" aria-label="Your name">${hiddenFields({ do: 'name' })}
         <label class="grow">Name <input name="display_name" required maxlength="100" autocomplete="name" value="${context.user.display_name}"></label>
         <button class="button main">Save</button></form>
+      ${pictureForm(context)}
       <p>You sign in as <strong>${context.user.email}</strong>.</p>
       <h2>Your workspaces</h2>${workspaceList(context)}
       ${methods.includes('password') && passwordForm(context)}
@@ -62,6 +76,14 @@ export const [profile, changeProfile] = settingsPage({
       <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>`;
   },
 });
+
+function pictureForm({ user }: SettingsContext): Html {
+  return html`<div class="own-picture">${face(user, 'large')}
+    <form method="post" enctype="multipart/form-data" class="fields" aria-label="Your picture">${hiddenFields({ do: 'picture' })}
+      <label class="grow">Picture <span class="hint">PNG, JPEG, WebP or GIF; at most 1 MiB and 1024 pixels on each side</span><input type="file" name="picture" required accept="image/png,image/jpeg,image/webp,image/gif" data-scaled></label>
+      <button class="button">Save the picture</button></form>
+    ${ownPicturePath(user.avatar_url) !== undefined && actionButton('unpicture', {}, 'Remove the picture', 'quiet')}</div>`;
+}
 
 function workspaceList({ overview }: SettingsContext): Content {
   const { organizations } = overview.session;
@@ -81,7 +103,6 @@ function passwordForm({ user }: SettingsContext): Html {
     ${disclosure('Remove the password', 'You then sign in by a link in a mail. Your sessions stay signed in.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
 }
 
-/** Nothing stands behind a time, whose length changes when it is shown in the reader's own zone and language. */
 function sessionEntry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
   return html`<li><div class="who"><strong>${browserName(user_agent)}</strong>${current && html` <span class="tag">this one</span>`}
     <span class="small">From ${address}</span><span class="small">Since ${time(created_at)}</span><span class="small">Last used ${time(last_used_at)}</span></div>

@@ -8,7 +8,7 @@ const LABELS: Record<Usage['name'], { name: string; explanation: string }> = {
     name: 'Storage',
     explanation: 'Sources, attachments and archives, and all revisions of pages as Markdown and HTML.',
   },
-  pages: { name: 'Pages', explanation: 'With those in the trash, which are purged after 30 days.' },
+  pages: { name: 'Pages', explanation: 'With those in the trash, until they are purged.' },
   files: { name: 'Files being uploaded', explanation: 'Files of uploads that have not ended.' },
   wikis: { name: 'Wikis', explanation: '' },
   invitations: { name: 'Pending invitations', explanation: '' },

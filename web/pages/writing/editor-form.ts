@@ -109,7 +109,7 @@ function positionFields(
 function deleteForm(context: WikiContext, page: FullPage): Content {
   return html`<details class="danger"><summary>Delete this page</summary>
     <form method="post" action="${context.actionUrl('delete')}"><input type="hidden" name="page_id" value="${page.page_id}">
-    <p>It goes to the trash with the pages below it, and can be restored from there for 30 days.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
+    <p>It goes to the trash with the pages below it, and can be restored from there until the day that the trash shows.</p><button class="button bad">Delete ${page.title}</button></form></details>`;
 }
 
 /** The draft that was posted. */

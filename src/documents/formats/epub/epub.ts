@@ -3,6 +3,8 @@ import type { Element, Nodes, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
 import { TooComplexError } from '../../../markdown/parse-markdown.ts';
+import { lineEndsIn } from '../../../markdown/plain-text.ts';
+import { addRun, type LineRun } from '../../source-lines.ts';
 import { decodeHtml } from '../decode.ts';
 import { collectPictures } from '../document-pictures.ts';
 import { ExtractError } from '../extract-error.ts';
@@ -35,7 +37,7 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   const book = parseXml(read(packagePath));
   const chapters = spineOf(book, packagePath);
   const losses: Loss[] = [];
-  const { markdown, pictures, file_characters } = readChapters(chapters, read, losses);
+  const { markdown, lines, pictures, file_characters } = readChapters(chapters, read, losses);
   if (markdown === undefined) {
     throw new ExtractError(
       'unreadable',
@@ -48,6 +50,7 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   return {
     kind: 'epub',
     markdown,
+    lines,
     title,
     language: language.slice(0, 35),
     content_type: 'application/epub+zip',
@@ -93,9 +96,11 @@ function readChapters(spine: readonly Chapter[], read: Read, losses: Loss[]) {
   const references = findReferences(textsOf(texts, htmlOf));
   const { read: readPart, finish } = openHtmlParts(references, { pictureAt, addPicture: add });
   const parts: string[] = [];
+  const lines: LineRun[] = [];
+  let at = 1;
   let file_characters = 0;
   let count = 0;
-  for (const { name, isPicture } of chapters) {
+  for (const [i, { name, isPicture }] of chapters.entries()) {
     const list = lossList(name, losses);
     const html = isPicture ? `<img src="${encodeURIComponent(posix.basename(name))}">` : readable(() => htmlOf(name));
     if (html === undefined) {
@@ -105,15 +110,21 @@ function readChapters(spine: readonly Chapter[], read: Read, losses: Loss[]) {
     count += 1;
     try {
       const part = readPart({ path: name, html }, list);
-      parts.push(part.markdown.trim());
+      const text = part.markdown.trim();
+      if (text !== '') {
+        parts.push(text);
+        // All its lines are from this chapter.
+        addRun(lines, { at, line: i + 1, height: 0 });
+        at += lineEndsIn(text) + 2;
+      }
       file_characters += part.file_characters;
     } catch (error) {
       if (!(error instanceof TooComplexError)) throw error;
       list.sum('damaged_part', html.replace(/<[^<>]*>/g, ' '));
     }
   }
-  const markdown = count === 0 ? undefined : `${finish(parts.filter((part) => part !== '').join('\n\n'))}\n`;
-  return { markdown, pictures, file_characters };
+  const markdown = count === 0 ? undefined : `${finish(parts.join('\n\n'))}\n`;
+  return { markdown, lines, pictures, file_characters };
 }
 
 function* textsOf(names: readonly string[], htmlOf: (name: string) => string | undefined): Generator<PartText> {

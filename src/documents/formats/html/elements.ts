@@ -11,8 +11,10 @@ export function visit(node: Root | Element, each: (element: Element, parent: Roo
   }
 }
 
+/** The text of a node, in which line breaks are line ends. */
 export function textOf(node: Nodes | undefined): string {
   if (node?.type === 'text') return node.value;
+  if (node?.type === 'element' && node.tagName === 'br') return '\n';
   return node && 'children' in node ? node.children.map(textOf).join('') : '';
 }
 
@@ -51,6 +53,34 @@ export function dropPositions(node: Root | Element): void {
     child.position = undefined;
     if (child.type === 'element') dropPositions(child);
   }
+}
+
+const IN_LINES = /^(?:a|abbr|b|big|cite|del|em|font|i|ins|s|small|span|strike|strong|sub|sup|u)$/;
+
+/** Line breaks at the edges of what is emphasized stand beside it: Markdown's marks cannot have white space inside. */
+export function moveBreaksOut(node: Root | Element): void {
+  node.children = (node.children as Children).flatMap((child): Children => {
+    if (child.type !== 'element') return [child];
+    moveBreaksOut(child);
+    const { children } = child;
+    if (!IN_LINES.test(child.tagName) || !children.some(isBreak)) return [child];
+    const isInner = (part: Children[number]) => !isBreak(part) && !isBlank(part);
+    const [first, last] = [children.findIndex(isInner), children.findLastIndex(isInner)];
+    // What links lead to may be empty.
+    if (first < 0) return [{ ...child, children: [] }, ...children];
+    const start = children.slice(0, first).findLastIndex(isBreak) + 1;
+    const length = children.slice(last + 1).findIndex(isBreak);
+    const end = length < 0 ? children.length : last + 1 + length;
+    return [...children.slice(0, start), { ...child, children: children.slice(start, end) }, ...children.slice(end)];
+  });
+}
+
+function isBreak(node: Children[number]): boolean {
+  return node.type === 'element' && node.tagName === 'br';
+}
+
+export function isBlank(node: Children[number]): boolean {
+  return node.type === 'text' && node.value.trim() === '';
 }
 
 /** A block in a heading is a line of it, and its words are not those before it. */

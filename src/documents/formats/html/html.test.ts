@@ -94,6 +94,16 @@ test('what is raised, and what links lead to, ends no paragraph of text without 
   );
 });
 
+test('a line break never joins the words beside it, and is no character at the end of what is emphasized', () => {
+  assert.equal(htmlToMarkdown('<h1>one<br>two</h1>').title, 'one two');
+  assert.equal(markdownOf('<p>one<sup>a<br>b</sup>'), 'one<sup>a\\\nb</sup>');
+  for (const name of ['b', 'em', 'u', 'a', 'span']) {
+    const start = `<${name} href="x">`;
+    const html = `<p>${start}one<br></${name}>two${start} <br/>three</${name}><b><i>four<br></i> </b>five`;
+    assert.equal(renderMarkdown(markdownOf(html)).text, 'one\ntwo\nthreefour\nfive', name);
+  }
+});
+
 test('links within a document lead to the heading or paragraph that they mean', () => {
   const markdown = markdownOf(
     '<ul><li><a href="#s1">1</a><li><a href="#s2">2</a><li><a href="#p">p</a><li><a href="#gone">gone</a></ul>' +

@@ -9,7 +9,7 @@ import { pictureInAddress } from '../data-pictures.ts';
 import { type LossList, lossList } from '../loss-list.ts';
 import type { Loss } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
-import { dropPositions, findElement, separateBlocksInHeadings, textOf } from './elements.ts';
+import { dropPositions, findElement, moveBreaksOut, separateBlocksInHeadings, textOf } from './elements.ts';
 import { finishMarkup, pageHandlers } from './handlers.ts';
 import { countText, dropRepeatedAlternatives, mainContent, removeChrome } from './html-content.ts';
 import { markReferences, openTargets } from './link-targets.ts';
@@ -102,6 +102,7 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   raiseScripts(content);
   bracketReadings(content);
   separateBlocksInHeadings(content);
+  moveBreaksOut(content);
   dropRepeatedAlternatives(content);
   prepareLists(content);
   prepareTables(content, isData);

@@ -25,7 +25,7 @@ export function raiseScripts(content: Root | Element, isInCode = false): void {
     if (hasReference(child)) return child.children;
     const text = textOf(child);
     if (text.trim() === '') return child.children;
-    const raised = written(text.trim(), tagName === 'sup' ? SUPERSCRIPTS : SUBSCRIPTS);
+    const raised = asScript(text.trim(), tagName);
     if (raised !== undefined) return [newText(text.replace(text.trim(), () => raised))];
     if (isInCode) return [newText(`${tagName === 'sup' ? '^' : '_'}(${text})`)];
     raiseScripts(child);
@@ -33,7 +33,9 @@ export function raiseScripts(content: Root | Element, isInCode = false): void {
   });
 }
 
-function written(text: string, characters: ReadonlyMap<string, string>): string | undefined {
+/** A text in Unicode's superscripts or subscripts; undefined if it does not have them all. */
+export function asScript(text: string, kind: 'sup' | 'sub'): string | undefined {
+  const characters = kind === 'sup' ? SUPERSCRIPTS : SUBSCRIPTS;
   let raised = '';
   for (const character of text) {
     const one = characters.get(character);

@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 import { TooComplexError } from '../../../markdown/parse-markdown.ts';
-import { type Children, classesOf, newElement, newText, textOf, visit } from './elements.ts';
+import { type Children, classesOf, isBlank, newElement, newText, textOf, visit } from './elements.ts';
 
 /** Elements that cells of data tables do not contain. */
 const BLOCKS = new Set('blockquote center h1 h2 h3 h4 h5 h6 hr pre table'.split(' '));
@@ -156,10 +156,6 @@ function beginLine(lines: Children[]): void {
 function isBegun(lines: Children[]): boolean {
   const [mark, ...others] = lines.at(-1) ?? [];
   return mark === undefined || (others.length === 0 && mark.type === 'text' && /^(?:•|\d+\.) $/.test(mark.value));
-}
-
-function isBlank(node: Children[number]): boolean {
-  return node.type === 'text' && node.value.trim() === '';
 }
 
 function moveCaptions(node: Root | Element): void {

@@ -25,14 +25,6 @@ const VARIANTS: Record<string, string> = {
   monospace: 'mathtt',
 };
 
-/** Formulas are rarely nested deeper than ten. */
-const DEPTH_MAX = 100;
-
-/** The length of a formula's TeX, in UTF-16 units; its elements can repeat accents and limits. */
-export const TEX_MAX = 20_000;
-
-class Unconvertible extends Error {}
-
 /**
  * The TeX of a <math> element: its annotation if it has one, else made of its elements. Undefined if it contains
  * something that TeX has no form for.
@@ -40,13 +32,7 @@ class Unconvertible extends Error {}
 export function mathmlToTex(math: Element): string | undefined {
   const annotated = annotationOf(math, 0);
   if (annotated !== undefined) return cleanTex(annotated);
-  try {
-    const made = group(math, 0).trim();
-    return made.length > TEX_MAX ? undefined : made;
-  } catch (error) {
-    if (error instanceof Unconvertible) return undefined;
-    throw error;
-  }
+  return tex.convertedBy(() => group(math, 0));
 }
 
 /** TeX as an author wrote it, on one line; undefined if it cannot stand between dollar signs. */
@@ -56,11 +42,11 @@ export function cleanTex(written: string): string | undefined {
     .replace(/\s+/g, ' ')
     .trim();
   const bare = line.replace(/^\{\\displaystyle (.*)\}$/, '$1').trim();
-  return bare === '' || bare.length > TEX_MAX || /(?<!\\)\$/.test(bare) ? undefined : bare;
+  return bare === '' || bare.length > tex.TEX_MAX || /(?<!\\)\$/.test(bare) ? undefined : bare;
 }
 
 function annotationOf(node: Element, depth: number): string | undefined {
-  if (depth > DEPTH_MAX) return undefined;
+  if (depth > tex.DEPTH_MAX) return undefined;
   for (const child of elementsOf(node)) {
     if (local(child) === 'annotation' && /tex/i.test(String(child.properties.encoding ?? ''))) return textOf(child);
     const found = annotationOf(child, depth + 1);
@@ -75,7 +61,7 @@ function group(node: Element, depth: number): string {
 }
 
 function convert(node: Element, depth: number): string {
-  if (depth > DEPTH_MAX) throw new Unconvertible();
+  if (depth > tex.DEPTH_MAX) throw new tex.Unconvertible();
   const name = local(node);
   const [a, b, c] = elementsOf(node).filter((child) => local(child) !== 'malignmark');
   const arg = (child: Element | undefined) => (child && !IGNORED.has(local(child)) ? convert(child, depth + 1) : '');
@@ -120,7 +106,7 @@ function convert(node: Element, depth: number): string {
   }
   if (GROUPS.has(name)) return name === 'menclose' ? enclosed(node, depth) : fencedRow(node, depth);
   if (IGNORED.has(name)) return '';
-  throw new Unconvertible();
+  throw new tex.Unconvertible();
 }
 
 function variant(node: Element, converted: string): string {
@@ -149,7 +135,7 @@ function fencedRow(node: Element, depth: number): string {
 
 function unwrapped(node: Element): Element {
   let inner = node;
-  for (let i = 0; i < DEPTH_MAX && GROUPS.has(local(inner)); i += 1) {
+  for (let i = 0; i < tex.DEPTH_MAX && GROUPS.has(local(inner)); i += 1) {
     const [only, ...others] = elementsOf(inner);
     if (!only || others.length > 0) break;
     inner = only;

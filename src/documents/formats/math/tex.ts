@@ -5,6 +5,25 @@ import { ACCENTS, ACCENTS_BELOW, ALPHABETS, COMMANDS, FUNCTIONS, LIMITED, WIDE }
  * or a line end, so that a formula can stand in a line or a table cell of Markdown.
  */
 
+/** Formulas are rarely nested deeper than ten. */
+export const DEPTH_MAX = 100;
+/** The length of a formula's TeX, in UTF-16 units; its elements can repeat accents and limits. */
+export const TEX_MAX = 20_000;
+
+/** Thrown by a conversion at something that TeX has no form for. */
+export class Unconvertible extends Error {}
+
+/** What a conversion makes, trimmed; undefined if it met something that it cannot convert, or made more than TEX_MAX. */
+export function convertedBy(convert: () => string): string | undefined {
+  try {
+    const made = convert().trim();
+    return made.length > TEX_MAX ? undefined : made;
+  } catch (error) {
+    if (error instanceof Unconvertible) return undefined;
+    throw error;
+  }
+}
+
 /** Invisible operators and marks. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]/g;
 

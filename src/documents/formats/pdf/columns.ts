@@ -11,6 +11,9 @@ const SHORT_LINES = 10;
 /** The lines of a table change sides with every row, and stand beside each other. */
 const CHANGES = 0.1;
 const APART = 0.15;
+/** An entry of an index ends with the pages that it is on; most lines of its columns are entries. */
+const INDEX_ENTRY = /,\s*\d{1,4}(?:\s?[-–,]\s?\d{1,4})*,?$/;
+const ENTRIES = 0.6;
 /** Few lines, such as titles, cross the space between columns. */
 const CROSSING = 0.1;
 
@@ -116,7 +119,15 @@ function independentLines(lines: readonly Line[], at: number): number {
   const inOrder = sides.sort((a, b) => a.order - b.order);
   const changes = inOrder.filter((line, i) => i > 0 && line.x >= at !== (inOrder[i - 1] as Line).x >= at).length;
   if (changes > Math.max(1, CHANGES * count)) return 0;
+  // The entries of an index stand beside each other, and each of them has its own words and numbers.
+  if (isIndex(before) && isIndex(behind)) return count;
   return Math.min(shareApart(before, behind), shareApart(behind, before)) >= APART ? count : 0;
+}
+
+/** Whether lines are those of a column of an index. */
+export function isIndex(lines: readonly Line[]): boolean {
+  if (lines.length < SHORT_LINES) return false;
+  return lines.filter(({ words }) => INDEX_ENTRY.test(words)).length >= ENTRIES * lines.length;
 }
 
 /** The share of lines that have none of the others beside them, of those that are as high as any of the others. */

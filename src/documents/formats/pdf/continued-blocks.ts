@@ -1,7 +1,8 @@
 import { countCharacters, type Loss } from '../losses.ts';
-import { type Hyphenated, joinRuns, type PdfBlock } from './blocks.ts';
+import { type Hyphenated, joinRuns } from './join-runs.ts';
 import { wordsOf } from './page/lines.ts';
 import { lossOn } from './page/page.ts';
+import type { PdfBlock } from './pdf-block.ts';
 
 /** The share of the width of a table in which its rest on the next page stands; words of cells differ in length. */
 const BELOW = 0.5;

@@ -1,12 +1,16 @@
 import type { Loss } from '../losses.ts';
-import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
+import { blocksOfColumn } from './blocks.ts';
+import { continueCode } from './code-blocks.ts';
 import { inReadingOrder, rowsDown } from './columns.ts';
 import { continueTable, continueTagged } from './continued-blocks.ts';
+import { type Hyphenated, joinRuns } from './join-runs.ts';
 import type { Outline } from './outline.ts';
 import { turnBox } from './page/frames.ts';
 import type { PdfPage } from './page/page.ts';
+import type { PdfBlock, Place } from './pdf-block.ts';
 import { betweenTables, withTableLines } from './ruled-tables.ts';
 import { taggedBlocks } from './tagged-blocks.ts';
+import { takeTurnedHeads } from './turned-heads.ts';
 
 /**
  * The blocks of pages, in reading order: that of the structure tree where a page has one. Adds the heads of tables that
@@ -43,7 +47,7 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Lo
         }
       } else if (!isContinued(part)) blocks.push(part);
     }
-    for (const { angle, lines } of page.turned) {
+    for (const { angle, lines } of takeTurnedHeads(blocks, before, page)) {
       for (const block of blocksOfColumn(rowsDown(lines).flat(), i + 1, hyphenated)) {
         const places = block.places.map((place) => turnedPlace(place, angle, page.angle));
         const row_places = block.row_places?.map((place) => turnedPlace(place, angle, page.angle));
@@ -65,6 +69,7 @@ function insertBlock(blocks: PdfBlock[], from: number, block: PdfBlock): void {
 }
 
 function addBlock(blocks: PdfBlock[], block: PdfBlock, hyphenated: Hyphenated): void {
+  if (continueCode(blocks, block)) return;
   const open = unfinished(blocks, block);
   if (!open) {
     blocks.push(block);

@@ -1,8 +1,8 @@
-import type { PdfBlock, Place } from './blocks.ts';
 import type { Target } from './outline.ts';
 import { turnPoint } from './page/frames.ts';
 import type { Run } from './page/lines.ts';
 import type { PdfPage } from './page/page.ts';
+import type { PdfBlock, Place } from './pdf-block.ts';
 
 /** What a link shows may begin this far above its target, in points. */
 const ABOVE = 3;
@@ -24,6 +24,8 @@ export function withTargets(
 ): PdfBlock[] {
   const byPage = new Map<number, BlockPlace[]>();
   for (const block of blocks) {
+    // In a block of code nothing can be a target: what follows it is.
+    if (block.kind === 'code') continue;
     for (const place of block.places) {
       const places = byPage.get(place.page) ?? [];
       byPage.set(place.page, places);

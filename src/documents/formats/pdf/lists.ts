@@ -1,5 +1,6 @@
 import type { List, PhrasingContent } from 'mdast';
-import { type PdfBlock, readItem } from './blocks.ts';
+import { readItem } from './item-marks.ts';
+import type { PdfBlock } from './pdf-block.ts';
 
 /** How much further to the right an item begins than those of the list around it, in multiples of its font size. */
 const NESTED = 0.9;

@@ -1,11 +1,14 @@
-import type { BlockContent, Html, PhrasingContent, Root } from 'mdast';
+import type { BlockContent, Html, Image, PhrasingContent, Root } from 'mdast';
 import type { PageRange } from '../extracted.ts';
 import { openTargets } from '../html/link-targets.ts';
 import { markdownWriter } from '../markdown-writer.ts';
-import { type PdfBlock, readItem } from './blocks.ts';
+import { codeText } from './code-blocks.ts';
+import { readItem } from './item-marks.ts';
 import { listsOf } from './lists.ts';
 import { type Run, wordsOf } from './page/lines.ts';
+import type { PdfBlock } from './pdf-block.ts';
 import type { BoxesOf } from './shown-boxes.ts';
+import { usualSize } from './usual-size.ts';
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
@@ -71,11 +74,26 @@ function nodeOf(block: PdfBlock, level: Level | undefined): BlockContent {
       })),
     };
   }
-  if (block.kind === 'picture')
-    return { type: 'paragraph', children: [{ type: 'image', url: block.runs[0]?.url ?? '' }] };
-  if (level === undefined) return { type: 'paragraph', children: [...targetIn(block), ...phrasing(block.runs)] };
+  if (block.kind === 'code') return { type: 'code', value: codeText(block) };
+  if (block.kind === 'picture') return { type: 'paragraph', children: [imageOf(block)] };
+  if (level === undefined) return { type: 'paragraph', children: withPictures(block) };
   const { targets } = block;
   return { type: 'heading', depth: level, children: phrasing(block.runs), ...(targets && { data: { targets } }) };
+}
+
+function imageOf({ runs }: PdfBlock): Image {
+  return { type: 'image', url: runs[0]?.url ?? '' };
+}
+
+/** The words of a paragraph; those of a caption on a line of their own, below its pictures or above them as in the document. */
+function withPictures(block: PdfBlock): PhrasingContent[] {
+  const words = [...targetIn(block), ...phrasing(block.runs)];
+  const { pictures = [], places } = block;
+  const [first] = pictures;
+  if (!first) return words;
+  const shown: PhrasingContent[] = pictures.flatMap((picture) => [imageOf(picture), { type: 'break' }]);
+  const isAbove = (places[0]?.bottom ?? 0) > (first.places[0]?.bottom ?? 0);
+  return isAbove ? [...words, { type: 'break' }, ...shown.slice(0, -1)] : [...shown, ...words];
 }
 
 /** The element that links to a block lead to. */
@@ -104,7 +122,7 @@ type Level = 1 | 2 | 3 | 4 | 5 | 6;
 
 function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Level | undefined {
   const words = wordsOf(block.runs);
-  if (block.kind === 'table' || block.kind === 'picture' || words.length > 250) return undefined;
+  if (/^(?:table|picture|code)$/.test(block.kind) || words.length > 250) return undefined;
   if (block.level !== undefined) return block.level === 0 ? undefined : (Math.min(block.level, 6) as Level);
   // A line of a table of contents.
   if (/(?:[.·…]\s?){4}/.test(words)) return undefined;
@@ -121,14 +139,10 @@ function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Leve
  * title.
  */
 function headingLevels(blocks: readonly PdfBlock[]): ReadonlyMap<number, Level> {
-  const letters = new Map<number, number>();
-  const sizeOf = ({ size }: PdfBlock) => Math.round(2 * size);
-  for (const block of blocks) {
-    const length = [...block.rows.flat(), block.runs].flat().reduce((sum, { text }) => sum + text.length, 0);
-    letters.set(sizeOf(block), (letters.get(sizeOf(block)) ?? 0) + length);
-  }
-  const usual = [...letters].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
-  const larger = [...letters.keys()].filter((size) => size > 1.12 * usual).sort((a, b) => b - a);
+  const usual = Math.round(2 * usualSize(blocks));
+  const larger = [...new Set(blocks.map(({ size }) => Math.round(2 * size)))]
+    .filter((size) => size > 1.12 * usual)
+    .sort((a, b) => b - a);
   const levels = new Map<number, Level>();
   for (const [i, size] of larger.entries()) levels.set(size, Math.min(i + 1, 4) as Level);
   return levels;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { getDocument, type PDFDocumentProxy } from 'unpdf/pdfjs';
 import { ExtractError } from '../extract-error.ts';
-import { IMAGE_PIXELS } from './pictures.ts';
+import { IMAGE_PIXELS } from './pictures/pictures.ts';
 
 /**
  * What the predefined encodings of Chinese, Japanese and Korean fonts mean: unpdf has the library without its data. The bundle of this

@@ -204,6 +204,36 @@ test('ligatures that a font does not name are no spaces', async () => {
   assert.equal((await readPdf(pdf)).markdown, 'We find specified flows off\n');
 });
 
+test('an accent that is painted over a letter is part of it, and one that stands by itself is not', async () => {
+  const line = (array: string, y: number) => `BT /F1 12 Tf 50 ${y} Td [${array}] TJ ET`;
+  const pdf = pdfOfPages([
+    [
+      line(String.raw`(Voc\303) 333 (e n\304) 333 (ao est\302) 333 (a)`, 700),
+      line(String.raw`(LICENC) 527 (\313) -194 (A)`, 660),
+      line(String.raw`(m\302) 290 (\365dia, distribui\313) 420 (c\304) 333 (oes)`, 620),
+      line(String.raw`(it\302s) 333 (1\302) 333 (2)`, 580),
+    ].join('\n'),
+  ]);
+  const { markdown } = await read(pdf);
+  assert.equal(markdown, 'Você não está\n\nLICENÇA\n\nmídia, distribuições it´s1´2\n');
+});
+
+test('numbers that are raised or lowered are never joined to the number or word before them', async () => {
+  const show = (text: string, x: number, y: number, size = 10) => `BT /F1 ${size} Tf ${x} ${y} Td (${text}) Tj ET`;
+  const content = [
+    ...[show('There are 10', 50, 700), show('6', 107.2, 704, 7), show('of H', 115, 700), show('2', 133.5, 698, 7)],
+    ...[
+      show('O, on the 1', 137.6, 700),
+      show('st', 187.3, 704, 7),
+      show('day', 195.5, 700),
+      show('12', 211.8, 703.5, 7),
+    ],
+    ...[show('1', 50, 604, 6), show('A note below, with 5', 54, 600), show('7', 152, 600, 7)],
+  ];
+  const { markdown } = await readPdf(pdfOfPages([content.join('\n')]));
+  assert.equal(markdown, 'There are 10⁶ of H₂O, on the 1st day¹²\n\n¹A note below, with 5 7\n');
+});
+
 test('words of Hebrew and Arabic are in the order in which they are read, and letters are not their printed forms', async () => {
   const [cmap, encode] = fontOf('שלוםעכ 12ﻢﻟﺎﻌﻟﺍ');
   const font =

@@ -2,19 +2,22 @@ import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 import { ExtractError } from '../extract-error.ts';
 import type { ExtractedDocument } from '../extracted.ts';
 import type { Loss } from '../losses.ts';
-import type { PdfBlock } from './blocks.ts';
+import { withCode } from './code-fonts.ts';
 import { blocksOf } from './flow.ts';
-import { holdsImages, imagesOfPages } from './image-pages.ts';
 import { withTargets } from './link-targets.ts';
 import { writeBlocks } from './markdown.ts';
+import { linkNotes } from './notes.ts';
 import { openPdf, unreadable } from './open-pdf.ts';
 import { readOutline, type Target, targetOf } from './outline.ts';
 import { collectDestinations, type Destinations } from './page/annotations.ts';
 import { ligatureRestorer } from './page/lost-ligatures.ts';
 import { lossOn, type PdfPage, readPage, unreadPage } from './page/page.ts';
 import { unreadableFonts } from './page/readable-fonts.ts';
-import { insertPictures } from './picture-places.ts';
-import { extractPictures } from './pictures.ts';
+import type { PdfBlock } from './pdf-block.ts';
+import { joinCaptions } from './pictures/captions.ts';
+import { holdsImages, imagesOfPages } from './pictures/image-pages.ts';
+import { insertPictures } from './pictures/picture-places.ts';
+import { extractPictures } from './pictures/pictures.ts';
 import { removeRepeatedLines } from './repeated-lines.ts';
 import { mayHaveRuledTable, withRuledTables } from './ruled-tables.ts';
 import { shownBoxes } from './shown-boxes.ts';
@@ -27,7 +30,7 @@ const END_BYTES = 4_096;
 
 /**
  * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables, links to
- * the web and within the document, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block, and its places on them. `readMore` returns the same
+ * the web and within the document and from marks to their notes, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block, and its places on them. `readMore` returns the same
  * with the pictures between the blocks, and tables divided by their ruled lines. Throws an ExtractError if it is protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
@@ -42,11 +45,13 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   const targets = await targetsOf(document, destinations);
   const outline = await readOutline(document);
   const compose = (from: readonly PdfPage[]): Composed => {
-    const { pages, losses: repeated } = removeRepeatedLines(from);
+    const { pages: kept, losses: repeated } = removeRepeatedLines(from);
+    const pages = withCode(kept);
     const losses = [...lossesOf(from, bytes), ...repeated];
     if (isCutOff(bytes))
       losses.push(lossOn(pages.length, { kind: 'damaged_part', place: 'the end of the file is missing' }));
-    return { pages, blocks: withTargets(blocksOf(pages, outline, losses), pages, targets), losses };
+    const blocks = withTargets(blocksOf(pages, outline, losses), pages, targets);
+    return { pages, blocks: linkNotes(blocks, destinations.byAddress.size), losses };
   };
   const file_characters = all.reduce((sum, { characters }) => sum + characters, 0);
   const about = { kind: 'pdf', title: '', language: '', content_type: 'application/pdf' } as const;
@@ -67,7 +72,10 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
       if (!holdsImages(bytes)) return finished(composed);
       const { pictures, placed, omitted } = await extractPictures(document, bytes, composed.pages);
       const losses = [...composed.losses, ...omitted];
-      return { ...finished({ ...composed, blocks: insertPictures(composed.blocks, placed), losses }), pictures };
+      return {
+        ...finished({ ...composed, blocks: joinCaptions(insertPictures(composed.blocks, placed)), losses }),
+        pictures,
+      };
     },
   };
 }

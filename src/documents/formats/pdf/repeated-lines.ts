@@ -1,5 +1,5 @@
 import { countCharacters, type Loss } from '../losses.ts';
-import { overlaps } from './blocks.ts';
+import { overlaps } from './aligned-tables.ts';
 import { rowsDown } from './columns.ts';
 import type { Line } from './page/lines.ts';
 import { lossOn, type PdfPage } from './page/page.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pdfOfContents } from '../../../../test/pdf.ts';
+import { pdfOfContents, pdfOfPages } from '../../../../test/pdf.ts';
 import { readPdf } from './read-pdf.ts';
 
 const show = (text: string, x: number, y: number) => `BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET`;
@@ -76,4 +76,41 @@ test('a frame around a text, lines below headings and a drawing are no tables, a
   assert.equal(await markdownOf([...words, ...frame].join('\n')), plain);
   const drawing = Array.from({ length: 9_000 }, (_, i) => line(i % 500, 300, (i % 500) + 9, 300));
   assert.equal(await markdownOf([...words, ...drawing].join('\n')), plain);
+});
+
+test('heads that are turned are those of the columns below them, with and without ruled lines', async () => {
+  const turn = (text: string, x: number, y: number) => `BT /F1 10 Tf 0 1 -1 0 ${x} ${y} Tm (${text}) Tj ET`;
+  const heads = ['January', 'February', 'last year'].map((head, k) => turn(head, 208 + 50 * k, 515));
+  const cells = ['Pears', 'Apples', 'Plums'].flatMap((name, row) => [
+    show(name, 60, 500 - 15 * row),
+    ...[0, 1, 2].map((column) => show(String(10 * row + column), 200 + 50 * column, 500 - 15 * row)),
+  ]);
+  const rules = [
+    ...[575, 512, 497, 482, 467].map((y) => line(50, y, 350, y)),
+    ...[50, 190, 240, 290, 350].map((x) => line(x, 575, x, 467)),
+  ];
+  const around = [show('Sold:', 60, 700), show('in kilograms', 60, 400), turn('at the margin', 20, 400)];
+  const rows = '| Pears | 0 | 1 | 2 |\n| Apples | 10 | 11 | 12 |\n| Plums | 20 | 21 | 22 |\n';
+  const table = (corner: string) => `|${corner} | January | February | last year |\n| - | - | - | - |\n${rows}`;
+  const text = (corner: string) => `Sold:\n\n${table(corner)}\nin kilograms\n\nat the margin\n`;
+  assert.equal(await markdownOf([...around, ...heads, ...cells].join('\n')), text(''));
+  assert.equal(await markdownOf([...around, show('Fruit', 60, 515), ...heads, ...cells].join('\n')), text(' Fruit'));
+  assert.equal(await markdownOf([...around, ...heads, ...cells, ...rules].join('\n')), text(''));
+});
+
+test('a link within a cell stays apart from the words beside it, with and without ruled lines', async () => {
+  const cells = ['ash', 'ksh', 'zsh'].flatMap((name, row) => [
+    show(name, 54, 700 - 20 * row),
+    show('a clone of sh for it', 154, 700 - 20 * row),
+  ]);
+  const rules = [720, 695, 675, 655].map((y) => line(50, y, 300, y));
+  rules.push(...[50, 150, 300].map((x) => line(x, 720, x, 655)));
+  // "of sh" of the second row.
+  const link = '/Annots[<</Type/Annot/Subtype/Link/Rect[191 676 216 692]/A<</S/URI/URI(https://sh.example/)>>>>]';
+  const cell = 'a clone [of sh](https://sh.example/) for it';
+  const expected = `| ash | a clone of sh for it |\n| - | - |\n| ksh | ${cell} |\n| zsh | a clone of sh for it |\n`;
+  for (const content of [cells, [...cells, ...rules]]) {
+    const read = await readPdf(pdfOfPages([content.join('\n')], '', [link]));
+    assert.equal(((await read.readMore?.()) ?? read).markdown, expected);
+  }
 });

@@ -1,11 +1,15 @@
 import { AnnotationMode, type PDFDocumentProxy } from 'unpdf/pdfjs';
-import { blocksOfColumn, type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
+import { blocksOfColumn } from './blocks.ts';
 import { inReadingOrder, rowsDown } from './columns.ts';
-import { imagesOfPages } from './image-pages.ts';
+import { type Hyphenated, joinRuns } from './join-runs.ts';
 import { type Box, turnBox } from './page/frames.ts';
 import { cellAt, type Grid, gridsOf, type Rule } from './page/grids.ts';
-import { boxOf, type Line, linesOf, mayBeTable, type PlacedText, type Run } from './page/lines.ts';
+import { boxOf, type Line, linesOf, type Run, trimRuns } from './page/lines.ts';
 import type { PdfPage } from './page/page.ts';
+import { mayBeTable } from './page/pieces.ts';
+import type { PlacedText } from './page/placed-texts.ts';
+import type { PdfBlock, Place } from './pdf-block.ts';
+import { imagesOfPages } from './pictures/image-pages.ts';
 import { rulesOf } from './rules.ts';
 
 /** To find the lines of a page its pictures are decoded; this is the limit for a document, in pixels. */
@@ -143,7 +147,7 @@ export function betweenTables(column: readonly (Line | TableLine)[]): (Line[] | 
 /** Rows of equal length: a cell of several rows or columns is in the first of them. Those without text are left out. */
 function tableBlock(grid: Grid, lines: readonly Line[], page: number, hyphenated: Hyphenated): PdfBlock {
   const byCell = Map.groupBy(lines, ({ cell }) => cell);
-  const columns = new Set(lines.map(({ cell }) => cell?.column));
+  const byColumn = Map.groupBy(lines, ({ cell }) => cell?.column ?? 0);
   const rows: Run[][][] = [];
   const row_places: Place[] = [];
   for (const [i, row] of grid.cells.entries()) {
@@ -151,14 +155,16 @@ function tableBlock(grid: Grid, lines: readonly Line[], page: number, hyphenated
     if (own.length === 0) continue;
     rows.push(
       row.flatMap((cell, k) => {
-        if (!columns.has(k)) return [];
+        if (!byColumn.has(k)) return [];
         return [own.includes(cell) && cell.column === k ? runsOf(byCell.get(cell) ?? [], hyphenated) : []];
       }),
     );
     row_places.push({ page, ...boxOf(own.flatMap((cell) => byCell.get(cell) ?? [])) });
   }
   const size = lines[0]?.size ?? 0;
-  return { kind: 'table', runs: [], rows, size, isFull: false, places: [{ page, ...boxOf(lines) }], row_places };
+  const places = [{ page, ...boxOf(lines) }];
+  const columns = [...byColumn].sort((a, b) => a[0] - b[0]).map(([, own]) => boxOf(own));
+  return { kind: 'table', runs: [], rows, size, isFull: false, places, row_places, columns };
 }
 
 function runsOf(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
@@ -167,5 +173,5 @@ function runsOf(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
     if (runs.length === 0) runs.push(...line.runs.map((run) => ({ ...run })));
     else joinRuns(runs, line.runs, hyphenated);
   }
-  return runs.map(({ text, url }) => ({ text: text.replace(/\s+/g, ' ').trim(), url }));
+  return trimRuns(runs);
 }

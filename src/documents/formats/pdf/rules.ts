@@ -1,6 +1,6 @@
 import { OPS } from 'unpdf/pdfjs';
 import type { Rule } from './page/grids.ts';
-import { type Matrix, product } from './paint-operators.ts';
+import { type Matrix, product } from './pictures/paint-operators.ts';
 
 /** Pages with more are drawings. */
 const RULES_MAX = 8_000;

@@ -1,6 +1,6 @@
-import type { PdfBlock, Place } from './blocks.ts';
 import { turnBox } from './page/frames.ts';
 import type { PdfPage } from './page/page.ts';
+import type { PdfBlock, Place } from './pdf-block.ts';
 
 /** The limit of rectangles of one paragraph, item or row: one for each column that it is in. */
 const PLACES_MAX = 4;

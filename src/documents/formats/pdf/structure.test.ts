@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { type PdfLine, pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/pdf.ts';
-import { readItem } from './blocks.ts';
+import { readItem } from './item-marks.ts';
 import { readPdf } from './read-pdf.ts';
 
 /** An element of a structure tree: its role and its children; numbers are the texts. */
@@ -402,4 +402,16 @@ test('a table whose head is repeated on the next page is one table, and another 
   }
   const numbers = await readPdf(pdfOf([[...row(134, 'a', '1'), ...first], page('a', '1')]));
   assert.equal(numbers.markdown.split('| - |').length, 3, 'a number is no head');
+});
+
+test('the columns of an index, whose entries stand beside each other, are read one after the other, an entry a paragraph', async () => {
+  const entry = (word: string, i: number) => `${word} ${i}, ${i + 3}${i % 3 === 0 ? `, ${i + 20}` : ''}`;
+  const column = (word: string, x: number) =>
+    Array.from({ length: 14 }, (_, i): PdfLine => [entry(word, i), x, 760 - 12 * i]);
+  const { markdown } = await readPdf(pdfOf([[...column('alpha', 60), ...column('beta', 320)]]));
+  const all = ['alpha', 'beta'].flatMap((word) => Array.from({ length: 14 }, (_, i) => entry(word, i)));
+  assert.equal(markdown, `${all.join('\n\n')}\n`);
+  // Written row by row, the same is a table.
+  const rows = column('alpha', 60).flatMap((line, i) => [line, column('beta', 320)[i] as PdfLine]);
+  assert.match((await readPdf(pdfOf([rows]))).markdown, /\| alpha 1, 4 \| beta 1, 4 \|/);
 });

@@ -1,6 +1,9 @@
-import { type Hyphenated, joinRuns, type PdfBlock, type Place } from './blocks.ts';
+import { type Hyphenated, joinRuns } from './join-runs.ts';
+import { around } from './page/frames.ts';
 import { boxOf, type Line, type Run } from './page/lines.ts';
 import type { TaggedElement } from './page/tags.ts';
+import type { PdfBlock, Place } from './pdf-block.ts';
+import { addTaggedCode, segmentsOf } from './tagged-code.ts';
 
 /** A block ends at the edge of the text if its last line is within this share of the width from it. */
 const NEAR_EDGE = 0.12;
@@ -30,19 +33,27 @@ export function taggedBlocks(
     const own = byElement.get(element) ?? [];
     const [first] = own;
     if (!first) continue;
-    const place = { page, ...boxOf(own) };
-    const runs = joined(own, hyphenated);
     if (element.kind === 'cell') {
+      const place = { page, ...boxOf(own) };
+      const runs = joined(own, hyphenated);
       const cells = tables.get(element.table) ?? [];
       if (cells.length === 0) blocks.push(tableBlock(element.table, tables, cells, first.size, place));
       cells.push({ element, runs, place });
       continue;
     }
-    const kind = element.kind === 'item' ? 'item' : 'text';
     const isFull = (own.at(-1)?.right ?? 0) > edge;
     const level = element.level > 0 || isStructured ? { level: element.level } : {};
-    const item = kind === 'item' ? { depth: element.depth, isMarked: element.isMarked } : {};
-    blocks.push({ kind, runs, rows: [], size: first.size, isFull, places: [place], ...level, ...item });
+    const segments = element.kind === 'heading' ? [{ lines: own, isCode: false }] : segmentsOf(own);
+    for (const [i, { lines: part, isCode }] of segments.entries()) {
+      if (isCode) {
+        addTaggedCode(blocks, part, page);
+        continue;
+      }
+      const kind = element.kind === 'item' && i === 0 ? 'item' : 'text';
+      const item = kind === 'item' ? { depth: element.depth, isMarked: element.isMarked } : {};
+      const text = { runs: joined(part, hyphenated), rows: [], size: part[0]?.size ?? first.size };
+      blocks.push({ kind, ...text, isFull, places: [{ page, ...boxOf(part) }], ...level, ...item });
+    }
   }
   for (const block of blocks) {
     const cells = block.table === undefined ? undefined : tables.get(block.table);
@@ -50,7 +61,7 @@ export function taggedBlocks(
     block.rows = rowsOfCells(cells);
     block.head_rows = headRows(cells);
     block.row_places = placesOfRows(cells);
-    block.places = [around(block.row_places)];
+    block.places = [placeAround(block.row_places)];
   }
   return blocks;
 }
@@ -82,18 +93,12 @@ function headRows(cells: readonly TableCell[]): number {
 function placesOfRows(cells: readonly TableCell[]): Place[] {
   const rows = new Map<number, Place[]>();
   for (const { element, place } of cells) rows.set(element.row, [...(rows.get(element.row) ?? []), place]);
-  return [...rows.values()].map(around);
+  return [...rows.values()].map(placeAround);
 }
 
 /** The rectangle around places of a page. */
-function around(places: readonly Place[]): Place {
-  return {
-    page: places[0]?.page ?? 0,
-    x: Math.min(...places.map(({ x }) => x)),
-    right: Math.max(...places.map(({ right }) => right)),
-    top: Math.max(...places.map(({ top }) => top)),
-    bottom: Math.min(...places.map(({ bottom }) => bottom)),
-  };
+function placeAround(places: readonly Place[]): Place {
+  return { page: places[0]?.page ?? 0, ...around(places) };
 }
 
 function joined(lines: readonly Line[], hyphenated: Hyphenated): Run[] {

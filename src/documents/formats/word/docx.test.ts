@@ -21,6 +21,9 @@ const part = (name: string, root: string, content: string): [string, Buffer] => 
   `word/${name}.xml`,
   Buffer.from(`<w:${root} ${WORD}>${content}</w:${root}>`),
 ];
+/** The relationship of the document to a part that is named as its kind. */
+const related = (name: string) =>
+  `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`;
 
 async function read(body: string, parts: [string, Buffer][] = [], relations = '') {
   const { markdown, ...document } = await readDocx(docxOf(body, relations, parts));
@@ -214,12 +217,7 @@ test('lists have the levels and numbers that Word shows, whatever defines them',
       `<w:tbl><w:tr>${cell(item('Head', 9))}${cell(item('one step', 2), item('another', 2))}</w:tr></w:tbl>`,
     ].join(''),
     [numbering, styles],
-    ['numbering', 'styles']
-      .map(
-        (name) =>
-          `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`,
-      )
-      .join(''),
+    ['numbering', 'styles'].map(related).join(''),
   );
   assert.equal(
     markdown,
@@ -248,6 +246,8 @@ test('what a document does not show is listed: deletions, comments, hidden text,
       part('comments', 'comments', `<w:comment w:id="1" w:author="A">${paragraph(run('Is this right?'))}</w:comment>`),
       part('header1', 'hdr', paragraph(run('Dosage'))),
       part('header2', 'hdr', paragraph(run('Draft'))),
+      part('header3', 'hdr', paragraph(run('Dosage'))),
+      part('header4', 'hdr', paragraph(run('Draft'))),
       part('footer1', 'ftr', paragraph(run('Page 1'))),
     ],
   );
@@ -256,11 +256,12 @@ test('what a document does not show is listed: deletions, comments, hidden text,
   assert.deepEqual(said(losses), [
     ['tracked_change', 1, 6, '0 or 200 '],
     ['hidden_text', 1, 6, 'secret '],
-    ['repeated_line', 1, 5, 'Draft'],
+    ['repeated_line', 1, 6, 'Dosage'],
+    ['repeated_line', 2, 10, 'Draft'],
     ['repeated_line', 1, 5, 'Page 1'],
     ['comment', 1, 12, 'Is this right?'],
   ]);
-  assert.equal(file_characters, 'Dose10mgdaily'.length + 6 + 6 + 5 + 5 + 12 + 'Dosage'.length);
+  assert.equal(file_characters, 'Dose10mgdaily'.length + 6 + 6 + 10 + 5 + 12 + 2 * 'Dosage'.length);
   const headed = await read(wordParagraph('Own title', 'Heading1'), [part('header1', 'hdr', paragraph(run('Dosage')))]);
   assert.equal(headed.title, 'Own title');
 });
@@ -323,8 +324,6 @@ test('code keeps its lines and spaces by the style of its paragraphs and words, 
       '<w:style w:type="character" w:styleId="VerbatimChar"><w:name w:val="Verbatim Char"/></w:style>',
   );
   const notes = part('footnotes', 'footnotes', `<w:footnote w:id="2">${paragraph(run('Why so.'))}</w:footnote>`);
-  const related = (name: string) =>
-    `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`;
   const styled = (id: string, ...runs: string[]) => paragraph(`<w:pPr><w:pStyle w:val="${id}"/></w:pPr>`, ...runs);
   const { markdown, losses } = await read(
     [
@@ -360,8 +359,6 @@ test('code that continues an item of a list keeps its lines and spaces, and its 
         [1, 2].map((n) => `<w:num w:numId="${n}"><w:abstractNumId w:val="${n}"/></w:num>`).join(''),
     ),
   ];
-  const related = (name: string) =>
-    `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`;
   const of = (list: number, style: string, ...runs: string[]) =>
     paragraph(
       `<w:pPr><w:pStyle w:val="${style}"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="${list}"/></w:numPr></w:pPr>`,
@@ -408,12 +405,7 @@ test('paragraphs are headings by their own level, quotations by their style, and
       paragraph(run('A'), run(' bold ', '<w:b/>'), run('word')),
     ].join(''),
     [styles, numbering],
-    ['styles', 'numbering']
-      .map(
-        (name) =>
-          `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`,
-      )
-      .join(''),
+    ['styles', 'numbering'].map(related).join(''),
   );
   assert.equal(
     markdown,

@@ -8,6 +8,7 @@ import { htmlToMarkdown } from '../html/html.ts';
 import { type LossList, lossList } from '../loss-list.ts';
 import { openZip } from '../zip/zip.ts';
 import { LIST_STYLES, withNumbers } from './list-paragraphs.ts';
+import { linesOfParagraphs } from './paragraph-lines.ts';
 import { openWordPackage } from './word-package.ts';
 import { MATH_STYLES } from './word-parts.ts';
 import { codeStyles, headingStyles, type ParagraphStyles } from './word-styles.ts';
@@ -46,14 +47,18 @@ export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
   losses.losses.push(...document.losses);
   const { markdown } = document;
   const headers = word.edges('header');
-  const title = titleOf(html) || document.title || titleInHeader(markdown, headers);
-  const repeated = headers.filter((text) => oneLine(text, TITLE_MAX) !== title);
-  for (const text of repeated) losses.add('repeated_line', text);
-  for (const text of word.edges('footer')) losses.add('repeated_line', text);
+  const title = titleOf(html) || document.title || titleInHeader(markdown, [...headers.keys()]);
+  for (const [text, count] of headers) {
+    // One of those that say the title is shown as that.
+    const left = oneLine(text, TITLE_MAX) === title ? count - 1 : count;
+    if (left > 0) losses.add('repeated_line', text, left);
+  }
+  for (const [text, count] of word.edges('footer')) losses.add('repeated_line', text, count);
   for (const text of word.comments()) losses.add('comment', text);
   return {
     kind: 'docx',
     markdown,
+    lines: linesOfParagraphs(markdown, word.paragraphs()),
     title,
     language: '',
     content_type: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',

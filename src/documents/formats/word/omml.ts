@@ -1,9 +1,6 @@
 import * as tex from '../math/tex.ts';
 import type { XmlElement } from './xml-tree.ts';
 
-const DEPTH_MAX = 100;
-const TEX_MAX = 20_000;
-
 const SCRIPTS: Record<string, string> = {
   'double-struck': 'mathbb',
   script: 'mathcal',
@@ -19,17 +16,9 @@ const GROUPS = new Set(
   'oMath oMathPara box e num den deg fName lim sub sup ins moveTo smartTag sdt sdtContent hyperlink'.split(' '),
 );
 
-class Unconvertible extends Error {}
-
 /** The TeX of an equation of Word (m:oMath, ECMA-376 part 1, 22.1); undefined if it contains something else. */
 export function ommlToTex(math: XmlElement): string | undefined {
-  try {
-    const made = group(math, 0).trim();
-    return made.length > TEX_MAX ? undefined : made;
-  } catch (error) {
-    if (error instanceof Unconvertible) return undefined;
-    throw error;
-  }
+  return tex.convertedBy(() => group(math, 0));
 }
 
 function group(node: XmlElement | undefined, depth: number): string {
@@ -37,14 +26,14 @@ function group(node: XmlElement | undefined, depth: number): string {
 }
 
 function convert(node: XmlElement, depth: number): string {
-  if (depth > DEPTH_MAX) throw new Unconvertible();
+  if (depth > tex.DEPTH_MAX) throw new tex.Unconvertible();
   const { name } = node;
   const arg = (child: string) => group(find(node, child), depth);
   const converter = CONVERTERS[name];
   if (converter) return converter(node, arg, depth);
   if (GROUPS.has(name)) return group(node, depth);
   if (IGNORED.test(name)) return '';
-  throw new Unconvertible();
+  throw new tex.Unconvertible();
 }
 
 type Converter = (node: XmlElement, arg: (child: string) => string, depth: number) => string;

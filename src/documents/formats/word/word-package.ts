@@ -5,6 +5,7 @@ import type { ZipEntry } from '../zip/zip.ts';
 import { PLAIN_NUMBERING, rewriteLists } from './list-paragraphs.ts';
 import { readNumbering } from './numbering.ts';
 import { OUTLINE_STYLES, rewriteOwnProperties } from './own-properties.ts';
+import { paragraphsOf } from './paragraph-lines.ts';
 import { rewriteWordPart } from './word-parts.ts';
 import { paragraphStyles } from './word-styles.ts';
 import { countWordCharacters, textOfXml } from './word-text.ts';
@@ -16,6 +17,8 @@ const PART_MAX = 256 * 2 ** 20;
 const NUMBERING = 'word/numbering.xml';
 /** The relationships of the main part. */
 const RELATIONSHIPS = /^word\/_rels\/document\d*\.xml\.rels$/;
+
+const MAIN = /^word\/document\d*\.xml$/;
 
 /** The parts whose text is shown. */
 const SHOWN = /^word\/(?:document|footnotes|endnotes)\d*\.xml$/;
@@ -52,11 +55,17 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
   return {
     files,
     styles,
-    /** The texts of its headers and footers, without those that are the same. */
-    edges(kind: 'header' | 'footer'): string[] {
+    /** The texts of its headers or footers, and how many of them say the same: each section may have three. */
+    edges(kind: 'header' | 'footer'): Map<string, number> {
       const names = [...byName.keys()].filter((name) => new RegExp(`^word/${kind}\\d*\\.xml$`).test(name)).sort();
       const texts = names.map((name) => textOfXml(textOf(name)).replace(/\s+/g, ' ').trim());
-      return [...new Set(texts)].filter((text) => text !== '');
+      const counts = new Map<string, number>();
+      for (const text of texts) if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
+      return counts;
+    },
+    /** The texts of the paragraphs of the main part. */
+    paragraphs(): string[] {
+      return paragraphsOf(textOf([...byName.keys()].find((name) => MAIN.test(name)) ?? ''));
     },
     comments(): string[] {
       const comments = textOf('word/comments.xml').split(/<(?:\w+:)?comment\s/);

@@ -15,6 +15,7 @@ import { type AttachmentTarget, attachFiles, handleDrop, handlePaste } from '../
 import { toggleFocusMode } from '../focus-mode.ts';
 import { altQuestions } from './alt-text.ts';
 import { awaitedMenu } from './awaited-menu.ts';
+import { heightOf, keepClearOfBars } from './clear-of-bars.ts';
 import { insertLink, togglePrefix } from './commands.ts';
 import { emojiMenu } from './emoji-menu.ts';
 import { findAndReplace } from './find.ts';
@@ -26,7 +27,7 @@ import { keepLineEnds, readText, writeText } from './line-ends.ts';
 import { dragHandle } from './moving/drag-handle.ts';
 import { moveBlock } from './moving/move-block.ts';
 import { pageLinks } from './page-links.ts';
-import { adoptStyle } from './rich/adopt-style.ts';
+import { loadStyle } from './rich/adopt-style.ts';
 import { richView } from './rich/rich-view.ts';
 import { toggleTask } from './rich/widgets.ts';
 import { selectionMenu } from './selection-menu.ts';
@@ -62,12 +63,17 @@ export interface TextView {
   chooseFiles(accept: string): void;
 }
 
-export function createTextView(text: string, options: TextOptions): TextView {
+/** The style sheets of the text. It is made when they are there, as it would be drawn twice otherwise. */
+export function loadTextStyles(): Promise<CSSStyleSheet[]> {
+  return Promise.all(['style.css', 'editor.css'].map((name) => loadStyle(new URL(name, import.meta.url).href)));
+}
+
+export function createTextView(text: string, styles: readonly CSSStyleSheet[], options: TextOptions): TextView {
   const host = document.createElement('div');
   host.className = 'text-view';
   // CodeMirror adopts its style sheets in a shadow tree; outside of one it would need inline styles, which the policy forbids.
   const shadow = host.attachShadow({ mode: 'open' });
-  for (const name of ['style.css', 'editor.css']) void adoptStyle(shadow, new URL(name, import.meta.url).href);
+  shadow.adoptedStyleSheets.push(...styles);
   const shown = new Compartment();
   const rich = richView(options.resolvePicture);
   const viewOf = (asSource: boolean) => (asSource ? sourceTheme : rich);
@@ -157,32 +163,6 @@ function editorKeys(options: TextOptions, toggleSource: () => void): KeyBinding[
       run: (view: EditorView) => togglePrefix(view, `${'#'.repeat(level)} `),
     })),
   ];
-}
-
-/**
- * The caret stays clear of the bars, which cover the beginning and the end of the window. No margins of the editor: menus beside the
- * text would be hidden in as many of its lines, since it is the window that scrolls.
- */
-const keepClearOfBars = EditorView.scrollHandler.of((view, range, { y }) => {
-  if (y === 'nearest') {
-    // Once the editor has scrolled, which it does first.
-    view.requestMeasure({
-      key: 'bars',
-      read: () => view.coordsAtPos(range.head),
-      write: (caret) => {
-        if (!caret) return;
-        const top = heightOf('.top') + heightOf('.tools') + 16;
-        const bottom = innerHeight - heightOf('.editor-do') - 24;
-        if (caret.top < top) scrollBy(0, caret.top - top);
-        else if (caret.bottom > bottom) scrollBy(0, caret.bottom - bottom);
-      },
-    });
-  }
-  return false;
-});
-
-function heightOf(bar: string): number {
-  return document.querySelector(bar)?.clientHeight ?? 0;
 }
 
 const SOURCE_KEY = 'ibid-editor-source';

@@ -24,13 +24,19 @@ const THEME = EditorView.theme({
   },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
-    minHeight: '26rem',
     // The page scrolls, not the editor in it.
     // Where the caret was before a change of the width must not widen the page.
     overflow: 'clip visible',
   },
   // What is too wide, such as a table, scrolls in itself instead of widening all lines.
-  '.cm-content': { padding: '0.9rem 0.4rem', caretColor: 'var(--ink)', minWidth: '0', maxWidth: '100%' },
+  // As high as the text field that it replaces: what follows is below the window in both, so that nothing in it moves.
+  '.cm-content': {
+    padding: '0.9rem 0.4rem',
+    caretColor: 'var(--ink)',
+    minWidth: '0',
+    maxWidth: '100%',
+    minHeight: 'max(26rem, 100vh - 15rem)',
+  },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-placeholder': { color: 'var(--ink-2)' },
   '.cm-tooltip': {

@@ -6,6 +6,16 @@ export interface Box {
   top: number;
 }
 
+/** The rectangle around boxes. */
+export function around(boxes: readonly Box[]): Box {
+  return {
+    x: Math.min(...boxes.map(({ x }) => x)),
+    right: Math.max(...boxes.map(({ right }) => right)),
+    bottom: Math.min(...boxes.map(({ bottom }) => bottom)),
+    top: Math.max(...boxes.map(({ top }) => top)),
+  };
+}
+
 /**
  * The angle in degrees, counterclockwise, at which a text runs: a multiple of 90, and of 15 for text that is slanted.
  * Vertical text runs down.

@@ -1,24 +1,10 @@
+import { asScript } from '../../html/scripts.ts';
 import { areIdeographs } from './characters.ts';
+import { type CodeLine, codeLineOf } from './code-lines.ts';
 import type { Box } from './frames.ts';
 import type { GridCell } from './grids.ts';
+import type { PlacedText } from './placed-texts.ts';
 import type { TaggedElement } from './tags.ts';
-
-/** A run of text as placed by the PDF; lengths in points, y grows upwards. */
-export interface PlacedText {
-  text: string;
-  x: number;
-  y: number;
-  width: number;
-  size: number;
-  /** The address of its link; "" without one. */
-  url: string;
-  /** Whether it is written from right to left. */
-  rtl: boolean;
-  /** The element of a tagged PDF that it belongs to, or "artifact" for what is none of the document's text. */
-  element?: TaggedElement | 'artifact' | undefined;
-  /** The cell of a table with ruled lines that it stands in. */
-  cell?: GridCell | undefined;
-}
 
 export interface Run {
   text: string;
@@ -40,10 +26,12 @@ export interface Line {
   /** Whether a tagged PDF says that it is none of the document's text. */
   isArtifact?: boolean;
   cell?: GridCell | undefined;
+  /** What it is as a line of code, if it may be one. */
+  code?: CodeLine | undefined;
 }
 
 /** Gaps wider than this multiple of the font size separate columns and cells, not words. */
-const CELL_GAP = 1.6;
+export const CELL_GAP = 1.6;
 
 /** Gaps wider than this are spaces between two runs, even if the PDF has none. */
 const WORD_GAP = 0.13;
@@ -66,8 +54,11 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
       line.x = Math.min(line.x, text.x);
       line.right = Math.max(line.right, end);
       line.hasRtl ||= text.rtl;
-      // A superscript is smaller than its line and an initial larger; the longer part determines the size.
-      if (text.width > line.right - line.x - text.width) line.size = text.size;
+      // A superscript is smaller than its line and an initial larger; the longer part determines size and height.
+      if (text.width > line.right - line.x - text.width) {
+        line.size = text.size;
+        line.y = text.y;
+      }
       continue;
     }
     const { x, y, size } = text;
@@ -75,9 +66,16 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
     lines.push(line);
   }
   return lines.map(({ parts, hasRtl, ...each }) => {
-    const runs = runsOf(hasRtl ? inLogicalOrder(parts) : parts, hasRtl);
+    const runs = runsOf(hasRtl ? inLogicalOrder(parts) : withScripts(parts), hasRtl);
     const [first] = parts;
-    const line = { ...each, runs, words: wordsOf(runs), ...(first?.cell && { cell: first.cell }) };
+    const code = hasRtl || first?.cell ? undefined : codeLineOf(parts);
+    const line = {
+      ...each,
+      runs,
+      words: wordsOf(runs),
+      ...(first?.cell && { cell: first.cell }),
+      ...(code && { code, size: code.size }),
+    };
     const element = first?.element;
     if (element === undefined) return line;
     return element === 'artifact' ? { ...line, isArtifact: true } : { ...line, element };
@@ -92,6 +90,31 @@ function continues(line: OpenLine, text: PlacedText): boolean {
   const isBeside = (gap: number) => gap > -0.5 * height && gap < CELL_GAP * height;
   if (isBeside(text.x - line.right)) return true;
   return (text.rtl || line.hasRtl) && isBeside(line.x - text.x - text.width);
+}
+
+/** What a smaller part is raised or lowered at least and at most, in sizes of its line. */
+const RAISED = { from: 0.2, to: 0.7 };
+const LOWERED = { from: 0.08, to: 0.35 };
+
+/**
+ * Numbers that are smaller than their line and raised or lowered, as Unicode's superscripts and subscripts: `10⁶` must never
+ * read 106. Letters stay as they are: of `1st` the last two may be raised.
+ */
+function withScripts(parts: readonly PlacedText[]): readonly PlacedText[] {
+  if (parts.length < 2) return parts;
+  const base = parts.reduce((widest, part) => (part.width > widest.width ? part : widest));
+  return parts.map((part, i) => {
+    const text = part.text.trim();
+    if (part.size > 0.85 * base.size || !/^(?:[+\-−]?\d{1,4}|[+\-−])$/.test(text)) return part;
+    const isBetween = (height: number, { from, to }: typeof RAISED) =>
+      height > from * base.size && height < to * base.size;
+    const [raised, lowered] = [isBetween(part.y - base.y, RAISED), isBetween(base.y - part.y, LOWERED)];
+    const before = parts[i - 1];
+    const isBeside = before && !/\s$/.test(before.text) && part.x - before.x - before.width < 0.25 * base.size;
+    // The mark of a note stands in front of it.
+    if (!(raised || lowered) || !(isBeside || (raised && i === 0))) return part;
+    return { ...part, text: part.text.replace(text, asScript(text, raised ? 'sup' : 'sub') ?? text) };
+  });
 }
 
 /** The texts as runs, with spaces where there are gaps. */
@@ -137,59 +160,6 @@ function letters(text: string): number {
   return text.replace(/[^\p{L}]+/gu, '').length;
 }
 
-/** Gaps from this multiple of the font size on may separate the cells of a table. */
-const NARROW_GAP = 0.45;
-/** Cells of this many rows stand below each other, within this many points. */
-const TABULAR_ROWS = 3;
-const ALIGNED_POINTS = 2;
-/** The length of the words of a cell; what is longer is prose in columns. */
-const CELL_LENGTH = 30;
-
-/**
- * Whether texts stand in rows of pieces, and pieces below each other, so that they may be a table whose lines should be
- * looked for. `hasCells`: cells that are far from each other are known; only what is in one of them is asked about. All
- * lines of a justified paragraph begin and end at the same places, which says nothing.
- */
-export function mayBeTable(texts: readonly PlacedText[], hasCells: boolean): boolean {
-  const aligned = new Map<string, number>();
-  for (const pieces of piecesOf(texts, hasCells)) {
-    if (Math.min(...pieces.map(({ length }) => length)) > CELL_LENGTH) continue;
-    const places = [
-      ...pieces.slice(1).map(({ x }) => `from ${Math.round(x / ALIGNED_POINTS)}`),
-      ...pieces.slice(0, -1).map(({ right }) => `to ${Math.round(right / ALIGNED_POINTS)}`),
-    ];
-    for (const place of places) aligned.set(place, (aligned.get(place) ?? 0) + 1);
-  }
-  return [...aligned.values()].some((rows) => rows >= TABULAR_ROWS);
-}
-
-interface Piece {
-  x: number;
-  right: number;
-  length: number;
-}
-
-/** The rows of texts as pieces that have gaps between them; with `hasCells` the cells of rows instead. */
-function piecesOf(texts: readonly PlacedText[], hasCells: boolean): Piece[][] {
-  const rows: Piece[][] = [];
-  for (const row of Map.groupBy(texts, ({ y }) => Math.round(y)).values()) {
-    let pieces: Piece[] = [];
-    rows.push(pieces);
-    for (const { x, width, size, text } of row.sort((a, b) => a.x - b.x)) {
-      const last = pieces.at(-1);
-      const gap = last ? x - last.right : 0;
-      if (last && gap <= NARROW_GAP * size) {
-        last.right = Math.max(last.right, x + width);
-        last.length += text.length;
-        continue;
-      }
-      if (hasCells && gap > CELL_GAP * size) rows.push((pieces = []));
-      pieces.push({ x, right: x + width, length: text.length });
-    }
-  }
-  return rows;
-}
-
 /** Appends to the runs of a text; neighbours with the same address are joined. */
 export function addRun(runs: Run[], text: string, url: string): void {
   const last = runs.at(-1);
@@ -203,6 +173,15 @@ export function wordsOf(runs: readonly Run[]): string {
     .join('')
     .replace(/\s+/g, ' ')
     .trim();
+}
+
+/** The runs of a cell without white space at its ends; a space beside a link stays. */
+export function trimRuns(runs: readonly Run[]): Run[] {
+  return runs.map(({ text, url }, i) => {
+    const words = text.replace(/\s+/g, ' ');
+    const rest = i === 0 ? words.trimStart() : words;
+    return { text: i === runs.length - 1 ? rest.trimEnd() : rest, url };
+  });
 }
 
 /** The rectangle around lines. */

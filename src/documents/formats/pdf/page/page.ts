@@ -1,10 +1,13 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
 import { countCharacters, type Loss } from '../../losses.ts';
+import { composeAccents } from './accents.ts';
 import { type Annotations, type Destinations, readAnnotations } from './annotations.ts';
 import { normalizeText } from './characters.ts';
-import { angleOf, type Box, turnBox, turnPoint } from './frames.ts';
-import { boxOf, type Line, linesOf, mayBeTable, type PlacedText } from './lines.ts';
+import { angleOf, type Box, turnBox } from './frames.ts';
+import { boxOf, type Line, linesOf } from './lines.ts';
 import type { RestoreLigatures } from './lost-ligatures.ts';
+import { mayBeTable } from './pieces.ts';
+import { type PlacedText, placedTexts, type TextItem } from './placed-texts.ts';
 import type { UnreadableFonts } from './readable-fonts.ts';
 import { tagsOf } from './tagged-texts.ts';
 import type { TaggedElement } from './tags.ts';
@@ -67,16 +70,6 @@ const TABULAR_PAGES = 500;
 /** The length of a stamp in the margin; what is shorter is a label of the text beside it. */
 const STAMP = 25;
 
-/** A text of the library, as far as it is used. */
-interface TextItem {
-  str: string;
-  dir: string;
-  transform: number[];
-  width: number;
-  height: number;
-  fontName: string;
-}
-
 interface PageOptions {
   unreadableOn: UnreadableFonts;
   restoreLigatures: RestoreLigatures | undefined;
@@ -98,6 +91,7 @@ export async function readPage(
   );
   const tags = isTagged ? await tagsOf(page, items) : undefined;
   const texts = items.filter((item): item is TextItem & typeof item => 'str' in item && item.str.trim() !== '');
+  composeAccents(texts);
   const annotations = await readAnnotations(page, destinations).catch(() => damagedAnnotations(page.pageNumber));
   const unreadable = await unreadableOn(page, texts);
   const lost = { count: 0, excerpt: '' };
@@ -105,7 +99,8 @@ export async function readPage(
   const drawn = new Map<string, Set<number>>();
   let characters = 0;
   for (const item of texts) {
-    if (isDrawnTwice(item, drawn)) continue;
+    // Where it was the accent of the letter beside it.
+    if (item.str === '' || isDrawnTwice(item, drawn)) continue;
     const length = countCharacters(item.str);
     characters += length;
     if (unreadable.has(item.fontName)) {
@@ -120,8 +115,9 @@ export async function readPage(
     group.characters += length;
     const isVertical = styles[item.fontName]?.vertical ?? false;
     const element = tags?.byItem.get(item);
+    const fixedFont = styles[item.fontName]?.fontFamily === 'monospace' ? item.fontName : undefined;
     for (const text of placedTexts(item, normal.text, angle, annotations, isVertical)) {
-      group.texts.push({ ...text, element });
+      group.texts.push({ ...text, element, fixedFont });
     }
   }
   for (const field of annotations.fields) {
@@ -175,56 +171,6 @@ function isInMargin({ angle, lines }: TurnedLines, text: TurnedLines): boolean {
 function damagedAnnotations(number: number): Annotations {
   const loss = lossOn(number, { kind: 'damaged_part', place: 'links, notes and fields of forms' });
   return { links: [], fields: [], losses: [loss] };
-}
-
-/** A text and its links: one that is only a part of it divides it between words. */
-function placedTexts(
-  { str, dir, transform, width, height }: TextItem,
-  text: string,
-  angle: number,
-  { links }: Annotations,
-  isVertical: boolean,
-): PlacedText[] {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = transform;
-  const size = isVertical ? width || Math.hypot(a, b) : Math.hypot(c, d) || height;
-  const length = isVertical ? height : width;
-  const [x, y] = turnPoint(e, f, angle);
-  const whole = { text, x, y, width: length, size, url: '', rtl: dir === 'rtl' && /\p{L}/u.test(str) };
-  const [left, bottom] = turnPoint(x, y + size / 3, (360 - angle) % 360);
-  const [right, top] = turnPoint(x + length, y + size / 3, (360 - angle) % 360);
-  const box = { x: Math.min(left, right), right: Math.max(left, right), bottom, top };
-  const near = links.filter((area) => area.x < box.right && area.right > box.x && meets(area, box));
-  if (near.length === 0) return [whole];
-  const urlAt = (share: number) => linkAt(x + share * length, y + size / 3, angle, near);
-  const url = urlAt(0.5);
-  const isWhole = url !== '' && urlAt(0.05) === url && urlAt(0.95) === url;
-  return isWhole || isVertical || whole.rtl ? [{ ...whole, url }] : partsOf(whole, urlAt);
-}
-
-/** The words of a text in the order of their links; where they stand is known by their share of the characters. */
-function partsOf(whole: PlacedText, urlAt: (share: number) => string): PlacedText[] {
-  const { text, x, width } = whole;
-  const parts: PlacedText[] = [];
-  for (const { 0: word, index } of text.matchAll(/\s*\S+\s*/g)) {
-    const isLeader = /^[\s.·…]+$/.test(word);
-    const url = isLeader ? '' : urlAt((index + word.length / 2) / text.length);
-    const length = (word.length / text.length) * width;
-    const last = parts.at(-1);
-    if (last?.url === url) {
-      last.text += word;
-      last.width += length;
-    } else parts.push({ ...whole, text: word, x: x + (index / text.length) * width, width: length, url });
-  }
-  return parts;
-}
-
-function meets(area: Box, { bottom, top }: Box): boolean {
-  return area.bottom < Math.max(bottom, top) + 1 && area.top > Math.min(bottom, top) - 1;
-}
-
-function linkAt(u: number, v: number, angle: number, links: Annotations['links']): string {
-  const [x, y] = turnPoint(u, v, (360 - angle) % 360);
-  return links.find((area) => area.x <= x && x <= area.right && area.bottom <= y && y <= area.top)?.url ?? '';
 }
 
 /** Whether the same text was written at the same place before, as some programs write bold type and shadows. */

@@ -1,4 +1,20 @@
 const adopted = new WeakMap<ShadowRoot, Set<string>>();
+const loaded = new Map<string, Promise<CSSStyleSheet>>();
+
+/** Loads a style sheet once. Without an answer it is empty: the text can be written without it. */
+export function loadStyle(address: string): Promise<CSSStyleSheet> {
+  const known = loaded.get(address);
+  if (known) return known;
+  const loading = fetchStyle(address);
+  loaded.set(address, loading);
+  return loading;
+}
+
+async function fetchStyle(address: string): Promise<CSSStyleSheet> {
+  const sheet = new CSSStyleSheet({ baseURL: address });
+  const reply = await fetch(address).catch(() => undefined);
+  return reply?.ok ? sheet.replace(await reply.text()) : sheet;
+}
 
 /** Adopts a style sheet in a shadow tree, into which the rules of the page do not reach; once, however often it is asked. */
 export async function adoptStyle(root: ShadowRoot, address: string): Promise<void> {
@@ -6,8 +22,5 @@ export async function adoptStyle(root: ShadowRoot, address: string): Promise<voi
   adopted.set(root, known);
   if (known.has(address)) return;
   known.add(address);
-  const sheet = new CSSStyleSheet({ baseURL: address });
-  root.adoptedStyleSheets.push(sheet);
-  const reply = await fetch(address);
-  if (reply.ok) await sheet.replace(await reply.text());
+  root.adoptedStyleSheets.push(await loadStyle(address));
 }

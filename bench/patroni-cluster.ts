@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { unprivilegedAccount } from '../src/db/postgres/account.ts';
+import { cleanUp, freePort, makeFolder } from '../test/process.ts';
+import { until } from '../test/until.ts';
+
+const CONFIG = fileURLToPath(new URL('../deploy/patroni/', import.meta.url));
+const BINARIES = '/usr/lib/postgresql/15/bin';
+const PASSWORD = 'of-the-test';
+
+export interface Node {
+  name: string;
+  /** Where PostgreSQL listens on 127.0.0.1, and where Patroni does. */
+  port: number;
+  api: number;
+  start(): void;
+  /** Ends Patroni and PostgreSQL as a power cut does. */
+  kill(): Promise<void>;
+  /** Asks Patroni whether the node is that; false without an answer. */
+  is(role: 'primary' | 'replica' | 'sync'): Promise<boolean>;
+}
+
+/** Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test. */
+export async function startPatroniCluster(): Promise<{ nodes: Node[]; proxyPort: number; superuser: string }> {
+  const folder = await makeFolder();
+  const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
+  if (account) chownSync(folder, account.uid, account.gid);
+  const run = (program: string, args: string[], env: Record<string, string> = {}) => {
+    const out = openSync(join(folder, `${program}.log`), 'a');
+    const child = spawn(program, args, {
+      ...account,
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', out, out],
+    });
+    cleanUp(() => kill(child));
+    return child;
+  };
+  const [client, peer, proxyPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const etcd = `http://127.0.0.1:${client}`;
+  run('etcd', [
+    ...[
+      '--name',
+      'etcd',
+      '--data-dir',
+      join(folder, 'etcd'),
+      '--listen-client-urls',
+      etcd,
+      '--advertise-client-urls',
+      etcd,
+    ],
+    ...['--listen-peer-urls', `http://127.0.0.1:${peer}`, '--initial-advertise-peer-urls', `http://127.0.0.1:${peer}`],
+    ...['--initial-cluster', `etcd=http://127.0.0.1:${peer}`],
+  ]);
+  await until('etcd answers', () => answers(`${etcd}/health`));
+  const nodes = await Promise.all(
+    ['node-1', 'node-2', 'node-3'].map(async (name) => {
+      const [port, api] = await Promise.all([freePort(), freePort()]);
+      const data = join(folder, name);
+      mkdirSync(data);
+      if (account) chownSync(data, account.uid, account.gid);
+      return openNode({ name, port, api, data: join(data, 'postgres'), etcd: `127.0.0.1:${client}`, run });
+    }),
+  );
+  for (const node of nodes) node.start();
+  await until(
+    'there is a primary with a synchronous standby and a replica',
+    async () => {
+      const of = async (role: Parameters<Node['is']>[0]) =>
+        (await Promise.all(nodes.map((node) => node.is(role)))).filter(Boolean);
+      return [(await of('primary')).length, (await of('sync')).length, (await of('replica')).length].join();
+    },
+    (seen) => seen === '1,1,2',
+  );
+  run('haproxy', ['-f', join(CONFIG, 'haproxy.cfg')], {
+    PRIMARY_BIND: `127.0.0.1:${proxyPort}`,
+    ...Object.fromEntries(
+      nodes.flatMap(({ port, api }, i) => [
+        [`NODE_${i + 1}`, `127.0.0.1:${port}`],
+        [`NODE_${i + 1}_API`, String(api)],
+      ]),
+    ),
+  });
+  return { nodes, proxyPort, superuser: `postgres:${PASSWORD}` };
+}
+
+function openNode(options: {
+  name: string;
+  port: number;
+  api: number;
+  data: string;
+  etcd: string;
+  run: (program: string, args: string[], env: Record<string, string>) => ChildProcess;
+}): Node {
+  const { name, port, api, data, etcd, run } = options;
+  const at = `127.0.0.1:${port}`;
+  let patroni: ChildProcess | undefined;
+  const killPostgres = () => {
+    const file = join(data, 'postmaster.pid');
+    const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : 0;
+    try {
+      if (pid > 0) process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  };
+  // PostgreSQL outlives Patroni.
+  cleanUp(killPostgres);
+  return {
+    name,
+    port,
+    api,
+    start() {
+      patroni = run('patroni', [join(CONFIG, 'patroni.yaml')], {
+        PATRONI_NAME: name,
+        PATRONI_ETCD3_HOSTS: etcd,
+        PATRONI_RESTAPI_LISTEN: `127.0.0.1:${api}`,
+        PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${api}`,
+        PATRONI_POSTGRESQL_LISTEN: at,
+        PATRONI_POSTGRESQL_CONNECT_ADDRESS: at,
+        PATRONI_POSTGRESQL_DATA_DIR: data,
+        PATRONI_POSTGRESQL_BIN_DIR: BINARIES,
+        PATRONI_POSTGRESQL_PGPASS: `${data}.pgpass`,
+        PATRONI_SUPERUSER_USERNAME: 'postgres',
+        PATRONI_SUPERUSER_PASSWORD: PASSWORD,
+        PATRONI_REPLICATION_USERNAME: 'replicator',
+        PATRONI_REPLICATION_PASSWORD: PASSWORD,
+        PATRONI_REWIND_USERNAME: 'rewinder',
+        PATRONI_REWIND_PASSWORD: PASSWORD,
+      });
+    },
+    async kill() {
+      if (patroni) await kill(patroni);
+      killPostgres();
+    },
+    is: (role) => answers(`http://127.0.0.1:${api}/${role}`),
+  };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+const answers = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );

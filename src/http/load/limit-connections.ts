@@ -1,0 +1,45 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Holds a server to a number of open connections, in such a way that no address can take them from the others: above it, the
+ * address that has most of them loses the one that has been idle for longest. Where none of its is idle, it loses its oldest
+ * to another address, and gets no further one itself.
+ */
+export function limitConnections(server: Server, max: number, idle: ReadonlySet<Socket>): void {
+  const byAddress = new Map<string, Set<Socket>>();
+  let count = 0;
+
+  function add(socket: Socket, address: string): ReadonlySet<Socket> {
+    const own = byAddress.get(address) ?? new Set();
+    byAddress.set(address, own.add(socket));
+    count += 1;
+    socket.once('close', () => remove(socket, address));
+    return own;
+  }
+
+  /** When it is closed; before, when it is to be. */
+  function remove(socket: Socket, address: string): void {
+    const own = byAddress.get(address);
+    if (!own?.delete(socket)) return;
+    count -= 1;
+    if (own.size === 0) byAddress.delete(address);
+  }
+
+  server.on('connection', (socket: Socket) => {
+    const own = add(socket, socket.remoteAddress ?? '');
+    if (count <= max) return;
+    const [address, most] = largest(byAddress);
+    const longestIdle = [...idle].find((one) => one !== socket && most.has(one));
+    const [oldest = socket] = most;
+    const loser = longestIdle ?? (most === own ? socket : oldest);
+    remove(loser, address);
+    loser.destroy();
+  });
+}
+
+function largest(byAddress: ReadonlyMap<string, ReadonlySet<Socket>>): [address: string, sockets: ReadonlySet<Socket>] {
+  let most: [string, ReadonlySet<Socket>] = ['', new Set()];
+  for (const entry of byAddress) if (entry[1].size > most[1].size) most = entry;
+  return most;
+}

@@ -1,0 +1,35 @@
+import { type Check, type NamedFinding, problem, reasonOf } from './finding.ts';
+
+/** The tables, columns and functions of migrations that are pending; the check of the schema names these. */
+const NOT_MIGRATED = ['42P01', '42703', '42883'];
+
+/** Runs all at once, each for at most `limitMs`; one that fails has found a problem. */
+export async function runChecks<S>(
+  checks: Record<string, Check<S>>,
+  subject: S,
+  limitMs: number,
+): Promise<NamedFinding[]> {
+  const found = await Promise.all(
+    Object.entries(checks).map(async ([check, look]) => {
+      const findings = await within(limitMs, look(subject)).catch((error: unknown) => {
+        if (NOT_MIGRATED.includes((error as { code?: string }).code ?? '')) return [];
+        return [problem(reasonOf(error), 'that was not expected: the message says where to look')];
+      });
+      return findings.map((finding) => ({ check, ...finding }));
+    }),
+  );
+  return found.flat();
+}
+
+/** What hangs is given up, not ended: the process ends with the command. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`it has not answered within ${Math.ceil(ms / 1_000)} s`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

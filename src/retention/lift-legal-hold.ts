@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { onWorkspace } from '../access/access-rule.ts';
+import { ApiError } from '../core/errors.ts';
+import { Id, InputText } from '../core/records.ts';
+import { sql } from '../db/sql.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { exampleRetention, Retention, retentionColumns } from './schema.ts';
+import { readReason } from './set-legal-hold.ts';
+
+export const liftLegalHold = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/legal-hold/lift',
+  summary: 'Lift the legal hold',
+  description:
+    'What the trash and the retention settings would have deleted meanwhile is deleted a day later at the earliest. Where there is no ' +
+    'hold, nothing changes, and the audit log has no record.',
+  access: onWorkspace('workspace:delete'),
+  event: 'workspace.legal_hold_lifted',
+  whenUnpaid: true,
+  params: Type.Object({ workspace_id: Id }),
+  body: Type.Object({ reason: InputText() }),
+  reply: Retention,
+  errors: ['invalid_request', 'conflict'],
+  example: {
+    body: { reason: 'The case is settled.' },
+    reply: { ...exampleRetention, purges_after: '2026-11-22T05:29:32.104Z' },
+  },
+  run: async ({ body, many, refuse }) => {
+    const reason = readReason(body.reason);
+    if (reason instanceof ApiError) return refuse(reason);
+    const [retention] = await many<Retention>({
+      before: sql`
+        select w.workspace_id, w.held_since, w.held_by, w.hold_reason
+        from workspaces w join access a on a.workspace_id = w.workspace_id where w.held_since is not null for no key update of w`,
+      changed: sql`
+        update workspaces w set held_since = null, held_by = null, hold_reason = null, retention_changed_at = now()
+        from before where w.workspace_id = before.workspace_id returning w.*`,
+      after: sql`select w.workspace_id, '' as held_by, '' as hold_reason, ${reason}::text as lift_reason from changed w`,
+      result: sql`
+        select ${retentionColumns} from (
+          select * from changed union all
+          select w.* from workspaces w join access a on a.workspace_id = w.workspace_id where w.held_since is null) w`,
+    });
+    return retention ?? refuse(new ApiError('conflict', 'Another request has just lifted it.'));
+  },
+});

@@ -1,0 +1,97 @@
+import { ByteReader, broken, requireSize } from './picture.ts';
+
+/** Start of image, and the byte that every marker begins with. */
+export const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff]);
+
+const [DHT, DQT, DRI, SOS, EOI, APP0, APP1, APP14, COM] = [0xc4, 0xdb, 0xdd, 0xda, 0xd9, 0xe0, 0xe1, 0xee, 0xfe];
+/** Frames that browsers draw: baseline, extended and progressive, each with Huffman coding. */
+const FRAMES = [0xc0, 0xc1, 0xc2];
+/** A progressive picture has about ten; thousands would keep a browser busy. */
+const SCANS_MAX = 100;
+const EXIF = Buffer.from('Exif\0\0', 'latin1');
+const ADOBE = Buffer.from('Adobe', 'latin1');
+
+/**
+ * The segments that draw the picture, and nothing else: no Exif but for how it is turned, no comments, thumbnails or
+ * profiles, and nothing behind the end. Errors: 400 for what is broken or of a kind that browsers do not draw.
+ */
+export function cleanJpeg(bytes: Buffer): Buffer {
+  const reader = new ByteReader(bytes, 2);
+  const drawn: Buffer[] = [];
+  let orientation = 1;
+  let frames = 0;
+  let scans = 0;
+  for (;;) {
+    const marker = nextMarker(reader);
+    if (marker === EOI) break;
+    const start = reader.at - 2;
+    const data = reader.take(Math.max(reader.take(2).readUInt16BE() - 2, 0));
+    if (marker === APP1 && data.subarray(0, 6).equals(EXIF)) orientation = orientationOf(data.subarray(6));
+    // How its colours are to be read.
+    else if (marker === APP14 && data.length >= 12 && data.subarray(0, 5).equals(ADOBE)) {
+      drawn.push(segment(APP14, data.subarray(0, 12)));
+    } else if ((marker >= APP0 && marker <= 0xef) || marker === COM) continue;
+    else if (FRAMES.includes(marker)) {
+      if (data.length < 6 || (frames += 1) > 1) throw broken();
+      requireSize(data.readUInt16BE(3), data.readUInt16BE(1));
+      drawn.push(segment(marker, data));
+    } else if (marker === SOS) {
+      if (frames === 0 || (scans += 1) > SCANS_MAX) throw broken();
+      skipScan(reader, bytes);
+      drawn.push(Buffer.from([0xff, SOS]), bytes.subarray(start + 2, reader.at));
+    } else if (marker === DHT || marker === DQT || marker === DRI) drawn.push(segment(marker, data));
+    else throw broken();
+  }
+  if (scans === 0) throw broken();
+  const turned = orientation === 1 ? [] : [segment(APP1, exifOf(orientation))];
+  return Buffer.concat([JPEG_SIGNATURE.subarray(0, 2), ...turned, ...drawn, Buffer.from([0xff, EOI])]);
+}
+
+function segment(marker: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0]);
+  head.writeUInt16BE(data.length + 2, 2);
+  return Buffer.concat([head, data]);
+}
+
+/** The marker at the reader, before which any number of 0xff may stand. */
+function nextMarker(reader: ByteReader): number {
+  if (reader.byte() !== 0xff) throw broken();
+  for (;;) {
+    const marker = reader.byte();
+    if (marker !== 0xff) return marker;
+  }
+}
+
+/** Goes on to the marker after a scan; of those within one, 0 stands for a byte 0xff and the others let decoding go on. */
+function skipScan(reader: ByteReader, bytes: Buffer): void {
+  for (;;) {
+    const at = bytes.indexOf(0xff, reader.at);
+    const next = bytes[at + 1];
+    if (at < 0 || next === undefined) throw broken();
+    const isWithin = next === 0 || (next >= 0xd0 && next <= 0xd7);
+    reader.at = isWithin ? at + 2 : next === 0xff ? at + 1 : at;
+    if (!isWithin && next !== 0xff) return;
+  }
+}
+
+/** How a camera was held, 1 to 8; 1 (upright) where the Exif does not say it. */
+function orientationOf(tiff: Buffer): number {
+  const isLittle = tiff.toString('latin1', 0, 2) === 'II';
+  const at16 = (at: number) => (at + 2 > tiff.length ? 0 : isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
+  const directory = tiff.length < 8 ? tiff.length : isLittle ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
+  for (let entry = 0; entry < at16(directory); entry += 1) {
+    const at = directory + 2 + entry * 12;
+    if (at + 12 > tiff.length) return 1;
+    if (at16(at) !== 0x0112) continue;
+    const value = at16(at + 8);
+    return value >= 1 && value <= 8 ? value : 1;
+  }
+  return 1;
+}
+
+/** An Exif of this one entry: browsers turn the picture by it. */
+function exifOf(orientation: number): Buffer {
+  const tiff = Buffer.from('4d4d002a000000080001011200030000000100000000' + '00000000', 'hex');
+  tiff.writeUInt16BE(orientation, 18);
+  return Buffer.concat([EXIF, tiff]);
+}

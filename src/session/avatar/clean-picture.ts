@@ -1,0 +1,23 @@
+import { ApiError } from '../../core/errors.ts';
+import { cleanGif, GIF_SIGNATURE } from './clean-gif.ts';
+import { cleanJpeg, JPEG_SIGNATURE } from './clean-jpeg.ts';
+import { cleanPng, PNG_SIGNATURE } from './clean-png.ts';
+import { cleanWebp, isWebp } from './clean-webp.ts';
+import type { Picture } from './picture.ts';
+
+/**
+ * What the bytes draw, by their own beginning, without anything else that they hold: where a photo was taken, the texts of
+ * other formats, what stands behind the end. Nothing is decoded, so hostile bytes meet only a scan of their structure. Errors:
+ * 415 for what is no PNG, JPEG, GIF or WebP; 400 for a broken, an animated and a huge one.
+ */
+export function cleanPicture(bytes: Buffer): Picture {
+  if (startsWith(bytes, PNG_SIGNATURE)) return { content_type: 'image/png', bytes: cleanPng(bytes) };
+  if (startsWith(bytes, JPEG_SIGNATURE)) return { content_type: 'image/jpeg', bytes: cleanJpeg(bytes) };
+  if (GIF_SIGNATURE.test(bytes.toString('latin1', 0, 6))) return { content_type: 'image/gif', bytes: cleanGif(bytes) };
+  if (isWebp(bytes)) return { content_type: 'image/webp', bytes: cleanWebp(bytes) };
+  throw new ApiError('unsupported_media_type', 'These bytes are no picture. Send a PNG, JPEG, WebP or GIF.');
+}
+
+function startsWith(bytes: Buffer, signature: Buffer): boolean {
+  return bytes.subarray(0, signature.length).equals(signature);
+}

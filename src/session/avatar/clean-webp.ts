@@ -1,0 +1,81 @@
+import { animated, ByteReader, broken, requireSize } from './picture.ts';
+
+const HAS_ALPHA = 0x10;
+const IS_ANIMATED = 0x02;
+
+/** Whether a file begins as a WebP does. */
+export function isWebp(bytes: Buffer): boolean {
+  return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
+}
+
+/**
+ * The image and its transparency: no Exif, XMP or profiles, and nothing behind the end. Errors: 400 for what is broken, and
+ * for an animation.
+ */
+export function cleanWebp(bytes: Buffer): Buffer {
+  const end = 8 + bytes.readUInt32LE(4);
+  if (end > bytes.length) throw broken();
+  const reader = new ByteReader(bytes.subarray(0, end), 12);
+  const chunks = new Map<string, Buffer>();
+  while (!reader.isAtEnd) {
+    const type = reader.take(4).toString('latin1');
+    const length = reader.take(4).readUInt32LE();
+    const data = reader.take(length);
+    // Chunks begin at even addresses. Some writers leave out the last one's padding.
+    if (length % 2 === 1 && !reader.isAtEnd) reader.take(1);
+    if (type === 'ANIM' || type === 'ANMF') throw animated();
+    if (!chunks.has(type)) chunks.set(type, data);
+  }
+  const extended = chunks.get('VP8X');
+  if (extended && ((extended[0] ?? 0) & IS_ANIMATED) !== 0) throw animated();
+  const lossy = chunks.get('VP8 ');
+  const lossless = chunks.get('VP8L');
+  if ((lossy === undefined) === (lossless === undefined)) throw broken();
+  if (lossless) {
+    sizeOfLossless(lossless);
+    return riff([['VP8L', lossless]]);
+  }
+  const image = lossy as Buffer;
+  const [width, height] = sizeOfLossy(image);
+  const alpha = extended ? chunks.get('ALPH') : undefined;
+  if (!alpha) return riff([['VP8 ', image]]);
+  const head = Buffer.alloc(10);
+  head[0] = HAS_ALPHA;
+  head.writeUIntLE(width - 1, 4, 3);
+  head.writeUIntLE(height - 1, 7, 3);
+  return riff([
+    ['VP8X', head],
+    ['ALPH', alpha],
+    ['VP8 ', image],
+  ]);
+}
+
+/** RFC 6386, 9.1: a key frame begins with its sizes. */
+function sizeOfLossy(data: Buffer): [width: number, height: number] {
+  const isKeyFrame = data.length > 10 && ((data[0] ?? 1) & 1) === 0 && data.readUIntBE(3, 3) === 0x9d012a;
+  if (!isKeyFrame) throw broken();
+  const size: [number, number] = [data.readUInt16LE(6) & 0x3fff, data.readUInt16LE(8) & 0x3fff];
+  requireSize(...size);
+  return size;
+}
+
+/** RFC 9649, 3.4: 14 bits each, less one. */
+function sizeOfLossless(data: Buffer): void {
+  if (data.length < 6 || data[0] !== 0x2f) throw broken();
+  const bits = data.readUInt32LE(1);
+  requireSize((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1);
+}
+
+function riff(chunks: readonly (readonly [type: string, data: Buffer])[]): Buffer {
+  const parts = chunks.flatMap(([type, data]) => {
+    const head = Buffer.alloc(8);
+    head.write(type, 'latin1');
+    head.writeUInt32LE(data.length, 4);
+    return [head, data, Buffer.alloc(data.length % 2)];
+  });
+  const body = Buffer.concat([Buffer.from('WEBP', 'latin1'), ...parts]);
+  const head = Buffer.alloc(8);
+  head.write('RIFF', 'latin1');
+  head.writeUInt32LE(body.length, 4);
+  return Buffer.concat([head, body]);
+}

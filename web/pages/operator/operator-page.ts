@@ -1,0 +1,79 @@
+import type { OperatorConsole } from '../../../src/operator/schema.ts';
+import { renderDocument } from '../../document.ts';
+import { type Content, type Html, html } from '../../html.ts';
+import { userMenu } from '../../people/user-menu.ts';
+import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
+import { type FormPage, formPage } from '../../settings-forms.ts';
+import type { Visit, WebRoute } from '../../visit.ts';
+import { loadWikiContext } from '../../wiki-context.ts';
+
+/** What a page for operators knows, once it is known that the user is one. */
+export interface OperatorContext {
+  console: OperatorConsole;
+  settings: SettingsContext;
+  /** As whom actions are recorded. */
+  actor: { credential_kind: 'operator'; user_id: string; request_id: string };
+}
+
+export const HOME = '/-/admin';
+
+interface OperatorPage extends FormPage<OperatorContext> {
+  title: string;
+}
+
+/** The routes of a page for operators and its forms. To everyone else they are an address at which there is nothing. */
+export function operatorPage({ title, ...page }: OperatorPage): [read: WebRoute, write: WebRoute] {
+  return formPage(page, {
+    load: loadOperatorContext,
+    render: (visit, context, main) => renderOperator(visit, context, title, main),
+  });
+}
+
+/** Errors: Problem 401 without a session, and for users who are no operators that of a wiki that does not exist. */
+async function loadOperatorContext(visit: Visit): Promise<OperatorContext> {
+  const { operatorConsole, request } = visit;
+  const user = await visit.api.get<{ user_id: string; email: string; email_verified: boolean }>('/v1/me');
+  if (!operatorConsole?.isOperator(user)) {
+    const [, workspace = '', wiki = ''] = visit.path.split('/');
+    await loadWikiContext({ ...visit, params: { workspace, wiki } });
+    throw new Error('no workspace has such a slug');
+  }
+  return {
+    console: operatorConsole,
+    settings: await loadSettingsContext({ ...visit, params: {} }),
+    actor: { credential_kind: 'operator', user_id: user.user_id, request_id: request.id },
+  };
+}
+
+function renderOperator(visit: Visit, { settings }: OperatorContext, title: string, main: Content): Html {
+  return renderDocument(visit, {
+    title: `${title} · Ibid`,
+    kind: 'wiki',
+    scripts: ['settings.js'],
+    body: html`
+<a class="skip" href="#main">Skip to the text</a>
+<header class="top">
+  <a class="brand" href="/"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">Ibid</span></a>
+  <nav class="do last" aria-label="Actions"><a class="button quiet always" href="/">Back to your wikis</a>${userMenu(visit, settings)}</nav>
+</header>
+<div class="frame">
+  <nav class="sections" aria-label="Operation"><h2>Operation</h2><ul>
+    ${[
+      ['', 'Overview'],
+      ['#jobs', 'Jobs'],
+      ['#workspaces', 'Workspaces'],
+    ].map(
+      ([place, name]) =>
+        html`<li><a href="${HOME}${place}"${place === '' && visit.path === HOME && html` aria-current="page"`}>${name}</a></li>`,
+    )}</ul></nav>
+  <main id="main" tabindex="-1"><article class="settings"><h1>${title}</h1>${main}</article></main>
+  <footer class="end">Ibid · <a href="/docs">API</a></footer>
+</div>`,
+  });
+}
+
+/** A table that scrolls by itself on a narrow window. */
+export function table(name: string, heads: readonly Content[], rows: readonly Html[]): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${name}"><table class="log"><thead><tr>${heads.map((it) => html`<th scope="col">${it}</th>`)}</tr></thead>
+    <tbody>${rows}</tbody></table></div>`;
+}

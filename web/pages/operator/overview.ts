@@ -1,0 +1,135 @@
+import { quotaAmount } from '../../../src/core/quotas.ts';
+import type { LargeWorkspace, NamedFinding, ServiceOverview, ShownFailedJob } from '../../../src/operator/schema.ts';
+import { Problem } from '../../api.ts';
+import { type Content, type Html, html } from '../../html.ts';
+import { time } from '../../layout.ts';
+import { actionButton } from '../../settings-forms.ts';
+import { HOME, operatorPage, table } from './operator-page.ts';
+
+/** How the service is, what waits, what failed, and who uses most of it. */
+export const [operatorOverview, retryFailedJob] = operatorPage({
+  path: HOME,
+  title: 'Operation',
+  flashMessages: {
+    queued: 'The job is queued again, with all its attempts.',
+    superseded: 'The job is removed, because a newer one is queued.',
+  },
+  actions: {
+    async retry({ form, request }, { console, actor }) {
+      const result = await console.retryJob(actor, form.get('job_id') ?? '');
+      if (result !== undefined) return result;
+      throw new Problem(404, {
+        error: 'not_found',
+        message: 'There is no such failed job any more.',
+        request_id: request.id,
+      });
+    },
+  },
+  async main({ query }, { console }) {
+    const named = query.get('workspace')?.trim() ?? '';
+    const [overview, workspaces] = await Promise.all([
+      console.overview(),
+      console.workspaces(named === '' ? undefined : named),
+    ]);
+    return html`<p class="lead">How this service is. Nothing here shows what is written in its wikis.</p>
+      ${state(overview)}${jobs(overview)}${failedJobs(overview.failed_jobs)}${spending(overview)}
+      ${workspaceList(workspaces, named)}`;
+  },
+});
+
+const LEVELS: Record<NamedFinding['level'], string> = { problem: 'Problem', warning: 'Look at this', ok: 'Good' };
+
+function state({ findings, versions, backup }: ServiceOverview): Html {
+  const order = Object.keys(LEVELS);
+  const sorted = findings.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
+  return html`<h2 id="state">State</h2>
+    <p class="small">What <code>ibid doctor</code> finds without asking other servers.</p>
+    ${table(
+      'State',
+      ['', 'What', 'Seen'],
+      sorted.map(
+        ({ level, check, seen, advice }) =>
+          html`<tr><td>${level === 'ok' ? LEVELS.ok : html`<strong>${LEVELS[level]}</strong>`}</td><td>${check}</td><td>${seen}${advice !== undefined && html`<br><span class="small">${advice}</span>`}</td></tr>`,
+      ),
+    )}
+    <dl class="facts"><dt>Ibid</dt><dd>${versions.ibid}</dd><dt>Node.js</dt><dd>${versions.node}</dd><dt>PostgreSQL</dt><dd>${versions.postgresql}</dd><dt>Schema</dt><dd>${versions.schema}</dd>
+      <dt>Last backup</dt><dd>${backup === undefined ? 'none' : html`${backup.outcome}, ${time(backup.ended_at)}`}</dd>
+      ${backup !== undefined && backup.made_at !== '' && html`<dt>Latest complete one</dt><dd><code>${backup.backup_id}</code>, ${time(backup.made_at)}</dd>`}</dl>`;
+}
+
+function jobs({ jobs: list }: ServiceOverview): Html {
+  return html`<h2 id="jobs">Jobs</h2>
+    ${
+      list.length === 0
+        ? html`<p class="empty">Nothing waits, and nothing runs.</p>`
+        : table(
+            'Jobs',
+            ['Job', 'Waiting', 'Longest', 'Running', 'Failed'],
+            list.map(
+              ({ name, queued, overdue_seconds, running, failed }) =>
+                html`<tr><td>${name}</td><td>${queued}</td><td>${Math.round(overdue_seconds)} s</td><td>${running}</td><td>${failed}</td></tr>`,
+            ),
+          )
+    }`;
+}
+
+function failedJobs(list: readonly ShownFailedJob[]): Html {
+  return html`<h2 id="failed">Jobs that were given up</h2>
+    ${
+      list.length === 0
+        ? html`<p class="empty">There are none.</p>`
+        : html`<p class="small">Errors are shown without what they quote; <code>ibid jobs</code> has all of them.</p>
+      ${table(
+        'Jobs that were given up',
+        ['Job', 'Failed', 'Error', 'Again'],
+        list.map(
+          ({ job_id, name, workspace_id, failed_at, error }) =>
+            html`<tr><td>${name}<br><span class="small"><code>${job_id}</code></span></td><td>${time(failed_at)}</td>
+            <td>${error}${workspace_id !== null && html`<br><a class="small" href="${HOME}/workspaces/${workspace_id}">${workspace_id}</a>`}</td>
+            <td>${actionButton('retry', { job_id }, html`Retry<span class="sr-only"> ${name} ${job_id}</span>`)}</td></tr>`,
+        ),
+      )}`
+    }`;
+}
+
+function spending({ spenders }: ServiceOverview): Html {
+  return html`<h2 id="spending">Who uses the database</h2>
+    ${
+      spenders.length === 0
+        ? html`<p class="empty">No workspace has used this process lately.</p>`
+        : html`<p class="small">Seconds of connections of this process; what was used counts half after five minutes.</p>
+      ${table(
+        'Who uses the database',
+        ['Workspace', 'Seconds'],
+        spenders.map(
+          ({ workspace_id, slug, seconds }) =>
+            html`<tr><td>${link(workspace_id, slug)}</td><td>${seconds.toFixed(2)}</td></tr>`,
+        ),
+      )}`
+    }`;
+}
+
+function workspaceList(list: readonly LargeWorkspace[], named: string): Html {
+  return html`<h2 id="workspaces">Workspaces</h2>
+    <form class="fields" action="${HOME}"><label class="grow">Slug or id <input name="workspace" value="${named}" maxlength="100" autocomplete="off" placeholder="Those that store the most"></label><button class="button">Find</button></form>
+    ${
+      list.length === 0
+        ? html`<p class="empty">${named === '' ? 'There are no workspaces yet.' : 'There is no workspace with this slug or id.'}</p>`
+        : table(
+            'Workspaces',
+            ['Workspace', 'Stored', 'Pages', 'Jobs', 'Set'],
+            list.map(
+              ({ workspace_id, slug, bytes, pages, jobs, jobs_are_paused, job_share }) =>
+                html`<tr><td>${link(workspace_id, slug)}</td><td>${quotaAmount('bytes', bytes)}</td><td>${quotaAmount('pages', pages)}</td><td>${jobs}</td><td>${notes(jobs_are_paused, job_share)}</td></tr>`,
+            ),
+          )
+    }`;
+}
+
+function notes(areJobsPaused: boolean, share: number): Content {
+  return [areJobsPaused && 'paused', share > 1 && `share ${share}`].filter(Boolean).join(', ') || '–';
+}
+
+function link(workspace_id: string, slug: string): Html {
+  return html`<a href="${HOME}/workspaces/${workspace_id}">${slug || workspace_id}</a>`;
+}
