@@ -39,14 +39,14 @@ export function decodeJson(bytes: Buffer): unknown {
 
 /**
  * The nesting depth of brackets and the number of values (at least), counted before parsing, so that no recursion runs
- * over hostile input.
+ * over hostile input; counted up to the first limit that is exceeded.
  */
 function sizeOf(text: string): { depth: number; values: number } {
   let depth = 0;
   let deepest = 0;
   let values = 1;
   let inString = false;
-  for (let i = 0; i < text.length; i += 1) {
+  for (let i = 0; i < text.length && deepest <= DEPTH_MAX && values <= VALUES_MAX; i += 1) {
     const c = text.charCodeAt(i);
     if (inString) {
       if (c === 92) i += 1;

@@ -58,8 +58,8 @@ type Empty = TObject<Record<never, TSchema>>;
  * must name exactly the fields of the schema, and `run` sets their ETag.
  */
 export class JsonText {
-  readonly pieces: readonly string[];
-  constructor(pieces: readonly string[]) {
+  readonly pieces: readonly Buffer[];
+  constructor(pieces: readonly Buffer[]) {
     this.pieces = pieces;
   }
 }

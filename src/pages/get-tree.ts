@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { hasPermission, onWiki } from '../access/access-rule.ts';
 import { notFound } from '../core/errors.ts';
 import { Id, Record, WikiParams } from '../core/records.ts';
+import { openSizedCache } from '../core/sized-cache.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint, JsonText, NotModified } from '../http/endpoint.ts';
 import { examplePage, isVisible } from './schema.ts';
@@ -23,6 +24,21 @@ const { page_id, parent_page_id, slug, title, status } = examplePage;
 /** What a tree is made by: with another form its ETags are others. */
 const FORM = createHash('sha1').update(JSON.stringify(TreeEntry)).digest('base64url').slice(0, 8);
 
+interface Tree {
+  etag: string;
+  pieces: readonly Buffer[];
+}
+
+/**
+ * The trees that were asked for last: 32 MiB, which is about 200,000 pages. The database says with each request, under the caller's
+ * permissions, which tree that caller has now.
+ */
+const trees = openSizedCache<Tree>(32 * 2 ** 20);
+/** How the ETag of a tree with drafts ends. A wiki has two trees. */
+const DRAFTS = '-drafts';
+
+const keyOf = (wiki_id: string, hasDrafts: boolean) => `${wiki_id}${hasDrafts ? DRAFTS : ''}`;
+
 /** Lean, because it is all pages at once: a path is the slugs from the root, a position the order in the list. */
 export const getTree = endpoint({
   method: 'GET',
@@ -37,13 +53,14 @@ export const getTree = endpoint({
   example: { reply: [{ page_id, parent_page_id, slug, title, status }] },
   run: async ({ params, known_tags, many, setHeaders }) => {
     // Joined, because row_to_json takes a third longer. Ids and statuses have no characters that JSON escapes. Whether the client
-    // has the tree is a value of its own, so that no page is read for one who does.
+    // or this process has the tree is said first, so that no page is read where one has.
+    const cached = [true, false].flatMap((hasDrafts) => trees.get(keyOf(params.wiki_id, hasDrafts)) ?? []);
     const rows = await many<{ tag: string; is_known: boolean; entries: string | null }>(sql`
       with tagged as materialized (
-        select t.tag, array[t.tag, '*'] && ${known_tags}::text[] as is_known
+        select t.tag, array[t.tag, '*'] && ${known_tags}::text[] as is_known, t.tag = any(${cached.map(({ etag }) => etag)}::text[]) as is_cached
         from wikis w
         cross join lateral (
-          select concat('"', w.tree_version, '-', ${FORM}::text, case when ${hasPermission('pages:write')} then '-drafts' end, '"') as tag offset 0) t
+          select concat('"', w.tree_version, '-', ${FORM}::text, case when ${hasPermission('pages:write')} then ${DRAFTS}::text end, '"') as tag offset 0) t
         where w.wiki_id = ${params.wiki_id}
       )
       select t.tag, t.is_known, pieces.entries from tagged t left join (
@@ -54,7 +71,7 @@ export const getTree = endpoint({
           from (
             select p.page_id, coalesce(p.parent_page_id, '') as parent_page_id, p.slug, p.title, p.status,
               row_number() over (order by p.position, p.page_id) as n
-            from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible} and not (select is_known from tagged)
+            from pages p where p.wiki_id = ${params.wiki_id} and ${isVisible} and not (select is_known or is_cached from tagged)
           ) p
         ) numbered
         group by piece
@@ -65,9 +82,13 @@ export const getTree = endpoint({
     if (!first) throw notFound();
     setHeaders({ etag: first.tag });
     if (first.is_known) return new NotModified();
-    const pieces = rows.flatMap(({ entries }) => entries ?? []);
-    return new JsonText(
-      pieces.map((entries, i) => `${i === 0 ? '[' : ','}${entries}`).concat(pieces.length > 0 ? ']' : '[]'),
-    );
+    const tree = cached.find(({ etag }) => etag === first.tag);
+    if (tree) return new JsonText(tree.pieces);
+    const texts = rows.flatMap(({ entries }) => entries ?? []);
+    const pieces = texts.map((entries, i) => Buffer.from(`${i === 0 ? '[' : ','}${entries}`));
+    pieces.push(Buffer.from(pieces.length > 0 ? ']' : '[]'));
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    trees.set(keyOf(params.wiki_id, first.tag.includes(DRAFTS)), { etag: first.tag, pieces }, bytes);
+    return new JsonText(pieces);
   },
 });

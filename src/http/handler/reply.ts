@@ -62,15 +62,15 @@ function sendPieces(reply: FastifyReply, { pieces }: JsonText) {
   reply.type('application/json; charset=utf-8');
   reply.header(
     'content-length',
-    pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
+    pieces.reduce((sum, piece) => sum + piece.length, 0),
   );
   return reply.send(Readable.from(eachInItsTurn(pieces), { highWaterMark: 1 }));
 }
 
-/** The pieces as bytes, each in a turn of the event loop of its own. */
-async function* eachInItsTurn(pieces: readonly string[]): AsyncGenerator<Buffer> {
+/** Each piece in a turn of the event loop of its own. */
+async function* eachInItsTurn(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
-    yield Buffer.from(piece);
+    yield piece;
     await nextTurn();
   }
 }
