@@ -133,6 +133,9 @@ test('no job calls anything outside the database while a transaction is open', a
   await db.query(sql`insert into staged_imports (wiki_id, import_id) values (${cancelled}, ${job_id})`);
   await owner.send('DELETE', `/v1/wikis/${deleted}`);
   await db.query(sql`update pages set trashed_at = now() - interval '1 year' where trashed_at is not null`);
+  await db.query(sql`
+    update workspaces set revision_days = 30, audit_days = 90, retention_changed_at = now() - interval '1 year'
+    where workspace_id = ${workspace_id}`);
   await db.query(sql`update uploads set updated_at = now() - interval '1 year' where status = 'uploading'`);
   await db.query(sql`update exports set expires_at = now()`);
   await db.query(sql`update blobs set kept_at = now() - interval '1 year'`);
