@@ -404,15 +404,17 @@ test('a wiki begins with what one was writing and what was changed last, and a w
   );
 });
 
-test('below its title a page says who changed it last and when, also where its text has the title', async () => {
+test('below its title a page says and shows who changed it last and when, also where its text has the title', async () => {
   const member = await world.member(workspace.workspace_id, 'member');
-  await world.db.query(sql`update users set display_name = 'Mary Somerville' where user_id = ${member.user_id}`);
+  await world.db.query(sql`
+    update users set display_name = 'Mary Somerville', avatar_url = 'https://people.example/mary.png' where user_id = ${member.user_id}`);
   const { body: first } = await member.post(`${api}/pages`, { title: 'Mill', markdown: '# Mill\n\nIt grinds.' });
   const bylineOf = async () =>
     /<\/h1><div class="byline">([\s\S]*?)<time datetime="([^"]+)" title="[^"]+"/.exec(
       String((await me.open('/hostile/w/mill')).body),
     );
   const [, written = '', at] = (await bylineOf()) ?? [];
+  assert.match(written, /<img class="face small" src="https:\/\/people\.example\/mary\.png" alt=""/);
   assert.match(written, /Written by <span dir="auto">Mary Somerville<\/span>, $/);
   assert.equal(at, first.updated_at);
   await owner.patch(`${api}/pages/${first.page_id}`, { markdown: 'It grinds.', base_revision: 1 });

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { avatarUrl, type OwnAddress } from '../access/avatar-url.ts';
 import { Flag, Id, Record, Text } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { Invitation } from '../invitations/schema.ts';
-import { avatarUrl, type OwnAddress } from '../workspaces/schema.ts';
 import { Seats } from '../workspaces/seats.ts';
 
 export const Member = Record({

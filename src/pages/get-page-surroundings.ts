@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { hasPermission, onWiki } from '../access/access-rule.ts';
+import { avatarUrl, type OwnAddress } from '../access/avatar-url.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { branchesAround, branchesBeside } from './list-branches.ts';
@@ -36,6 +37,7 @@ export const getPageSurroundings = endpoint({
       tags: ['install'],
       properties: [{ name: 'author', value: 'Ada Lovelace' }],
       updated_by_name: 'Ada Lovelace',
+      updated_by_avatar_url: '',
       branches: [exampleBranch],
       subpages: [],
       is_starred: false,
@@ -44,19 +46,21 @@ export const getPageSurroundings = endpoint({
       incomplete_sources: [],
     },
   },
-  run: async ({ params: { wiki_id, page_id }, query: { branches: asked }, one }) => {
+  run: async ({ params: { wiki_id, page_id }, query: { branches: asked }, services, one }) => {
     const branches =
       asked === 'beside'
         ? branchesBeside(wiki_id, page_id, BRANCH_MAX)
         : branchesAround(wiki_id, page_id, { limit: BRANCH_MAX });
     const found = await one<Omit<PageSurroundings, 'has_more_backlinks'>>(sql`
-      select p.tags, p.properties, ${lastAuthor} as updated_by_name,
+      select p.tags, p.properties, coalesce(author.name, '') as updated_by_name,
+        coalesce(author.avatar_url, '') as updated_by_avatar_url,
         ${listed(branches)} as branches,
         ${listed(subpages(wiki_id, page_id))} as subpages,
         ${isStarred} as is_starred,
         ${listed(backlinks(wiki_id, page_id))} as backlinks,
         ${listed(incompleteSources)} as incomplete_sources
-      from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`);
+      from pages p left join lateral (${lastAuthor(services)}) author on true
+      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`);
     return {
       ...found,
       backlinks: found.backlinks.slice(0, BACKLINKS_MAX),
@@ -70,14 +74,16 @@ function listed(rows: Sql): Sql {
 }
 
 /** Of a page `p`. Who moved it made no revision of it. */
-const lastAuthor = sql`coalesce((
-  select coalesce(nullif(u.display_name, ''), u.email)
+function lastAuthor(service: OwnAddress): Sql {
+  return sql`
+  select coalesce(nullif(u.display_name, ''), u.email) as name, ${avatarUrl(service)} as avatar_url
   from revisions r
   join access a on true
   join memberships m on m.workspace_id = a.workspace_id and m.user_id = r.created_by
   join users u on u.user_id = m.user_id
   where r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision and r.created_by = p.updated_by
-    and ${hasPermission('members:read')}), '')`;
+    and ${hasPermission('members:read')}`;
+}
 
 /** Of a page `p`, by the caller. */
 const isStarred = sql`exists (

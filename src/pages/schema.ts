@@ -61,6 +61,7 @@ export const PageSurroundings = Record({
     description:
       'What the member is called who changed the page last, for those who may read the members; "" for a former member.',
   }),
+  updated_by_avatar_url: Type.String({ default: '', description: 'Where a picture of that member is; "" for none.' }),
   branches: Type.Array(BranchEntry, { description: `As \`/branches\` lists them, of each at most 100.` }),
   subpages: Type.Array(Record({ page_id: Id, description: Type.String() }), {
     description: `How the pages right below it begin, in their order: at most 100.`,

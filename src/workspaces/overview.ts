@@ -1,15 +1,8 @@
+import type { OwnAddress } from '../access/avatar-url.ts';
 import { jsonObject } from '../db/json-object.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { Wiki, wikiColumns } from '../wikis/schema.ts';
-import {
-  manageFlags,
-  type OwnAddress,
-  toWorkspace,
-  User,
-  userColumns,
-  WorkspaceRow,
-  workspaceColumns,
-} from './schema.ts';
+import { manageFlags, toWorkspace, User, userColumns, WorkspaceRow, workspaceColumns } from './schema.ts';
 
 interface OverviewRow {
   user: User;

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { avatarUrl, type OwnAddress } from '../access/avatar-url.ts';
 import { effectivePermissions } from '../access/roles.ts';
 import { Flag, Id, Record, Text } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
@@ -30,16 +31,6 @@ export function toWorkspace(row: WorkspaceRow, granted: readonly string[] | null
 
 export const User = Record({ user_id: Id, email: Type.String(), display_name: Type.String(), avatar_url: Text });
 export type User = Static<typeof User>;
-
-/** The service, as far as it makes addresses of its own. */
-export interface OwnAddress {
-  publicUrl: string;
-}
-
-/** Where the picture of a user `u` is: one of their own, else the one that their identity provider names; '' for none. */
-export function avatarUrl({ publicUrl }: OwnAddress): Sql {
-  return sql`coalesce(${`${publicUrl}/v1/avatars/`}::text || u.avatar_id, u.avatar_url)`;
-}
 
 /** The columns of User from a user `u`. */
 export function userColumns(service: OwnAddress): Sql {

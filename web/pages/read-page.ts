@@ -1,4 +1,5 @@
 import type { FullPage, PageSurroundings } from '../../src/pages/schema.ts';
+import type { User } from '../../src/workspaces/schema.ts';
 import { Problem } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
 import { type Content, type Html, html, nothing } from '../html.ts';
@@ -8,6 +9,7 @@ import { incompleteNote } from '../losses.ts';
 import { pageActions } from '../page-actions.ts';
 import { pageText, scriptsFor, withEmbeds } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
+import { face } from '../people/face.ts';
 import { withTransclusions } from '../transclusion/transclusions.ts';
 import { renderTree, trailTo } from '../tree.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
@@ -90,7 +92,8 @@ function renderPage(
   {
     branches,
     subpages,
-    updated_by_name,
+    updated_by_name: display_name,
+    updated_by_avatar_url: avatar_url,
     backlinks,
     tags,
     properties,
@@ -99,7 +102,7 @@ function renderPage(
     is_starred,
   }: Surroundings,
 ): WebResponse {
-  const by = byline(context, page, updated_by_name);
+  const by = byline(context, page, { display_name, avatar_url, email: '' });
   const hasTitle = startsWithTitle(page);
   const text = withEmbeds(page.html);
   return {
@@ -141,9 +144,9 @@ function startsWithTitle({ html: text, outline, title }: FullPage): boolean {
 }
 
 /** Who changed the page last and when, below its title. It is no block of the text: see elements/passages.ts. */
-function byline(context: WikiContext, page: FullPage, author: string): Html {
+function byline(context: WikiContext, page: FullPage, author: Omit<User, 'user_id'>): Html {
   const done = page.revision > 1 ? 'Changed' : page.origin === 'compiled' ? 'Uploaded' : 'Written';
-  return html`<div class="byline"><a href="${context.actionUrl('history', page.path)}">${done}${author !== '' && html` by <span dir="auto">${author}</span>`}, ${time(page.updated_at)}</a></div>`;
+  return html`<div class="byline"><a href="${context.actionUrl('history', page.path)}">${author.display_name !== '' && face(author, 'small')}${done}${author.display_name !== '' && html` by <span dir="auto">${author.display_name}</span>`}, ${time(page.updated_at)}</a></div>`;
 }
 
 function pageState(page: FullPage, staleness: Content): Content {
