@@ -1,6 +1,7 @@
 import { type Content, fromApi, type Html, html, nothing } from '../html.ts';
 import { icon } from '../icons.ts';
 import { problemNote, renderInWiki, time } from '../layout.ts';
+import { face } from '../people/face.ts';
 import { loadBranches, renderTree } from '../tree.ts';
 import type { Visit, WebRoute } from '../visit.ts';
 import { loadWikiContext } from '../wiki-context.ts';
@@ -27,7 +28,7 @@ export const styleguide: WebRoute = {
         aside: html`<nav class="outline" aria-label="On this page"><h2>On this page</h2><ol>
           ${SECTIONS.map(([name]) => html`<li class="level-2"><a href="#${idOf(name)}">${name}</a></li>`)}</ol></nav>`,
         scripts: ['reading.js'],
-        main: html`<article><header class="page-head"><h1>Styleguide</h1><div class="byline"><a href="#text">Changed by Ada, ${time('2026-01-01T12:00:00Z')}</a></div></header>
+        main: html`<article><header class="page-head"><h1>Styleguide</h1><div class="byline"><a href="#text">${face({ display_name: 'Ada', email: '', avatar_url: '' }, 'small')}Changed by Ada, ${time('2026-01-01T12:00:00Z')}</a></div></header>
           ${SECTIONS.map(([name, content]) => html`<section aria-labelledby="${idOf(name)}"><h2 id="${idOf(name)}">${name}</h2>${content()}</section>`)}</article>`,
       }),
     };
