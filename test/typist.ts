@@ -96,8 +96,11 @@ export class Typist {
       this.#words += 1;
       for (const key of `w${this.#words}${this.#words % 9 === 0 ? '\n' : ' '}`) {
         await page.keyboard.press(key === '\n' ? 'Enter' : key === ' ' ? 'Space' : key);
-        this.typed += key;
-        this.#times.push(performance.now());
+        // Enter begins a paragraph.
+        for (const written of key === '\n' ? '\n\n' : key) {
+          this.typed += written;
+          this.#times.push(performance.now());
+        }
       }
     }
   }

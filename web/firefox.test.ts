@@ -85,7 +85,7 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
     await page.keyboard.press('Control+Shift+ArrowLeft');
     await page.keyboard.press('Control+b');
     await page.keyboard.press('Control+End');
-    await page.keyboard.type('\n\n/table');
+    await page.keyboard.type('\n/table');
     await page.getByRole('option', { name: '/table' }).waitFor();
     await page.keyboard.press('Enter');
     for (const key of ['A', 'Tab', 'B', 'Tab', 'C']) await page.keyboard.press(key);

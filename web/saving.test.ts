@@ -71,8 +71,8 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       await stored(tab);
     }
     for (const [tab, words] of [
-      [page, 'Here.\nOf the first tab.'],
-      [other, 'Here.\nOf the other tab.'],
+      [page, 'Here.\n\nOf the first tab.'],
+      [other, 'Here.\n\nOf the other tab.'],
     ] as const) {
       await tab.reload();
       await tab.getByText('Your unsaved changes were restored').waitFor();
@@ -92,7 +92,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     );
     assert.equal(
       (await owner.get(`${api}/autosaves/${kept[0].autosave_id}`)).body.markdown,
-      'Here.\nOf the first tab.',
+      'Here.\n\nOf the first tab.',
     );
     const device = await openBrowserFor(world, owner.user_id);
     const { page: far } = await openWatched(device);
@@ -111,7 +111,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       isCut && route.request().method() === 'PUT' ? route.abort() : route.continue(),
     );
     await far.getByRole('button', { name: 'Continue here' }).click();
-    assert.equal(await textOf(far), 'Here.\nOf the first tab.');
+    assert.equal(await textOf(far), 'Here.\n\nOf the first tab.');
     await isTried;
     assert.deepEqual(await ids(), [kept[0].autosave_id], 'it is there until the service has the copy of this device');
     isCut = false;
@@ -125,7 +125,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
   await t.test('saving stays in the editor and says so', async () => {
     await page.keyboard.press('Control+s');
     await page.getByText('Saved at').waitFor();
-    assert.equal((await pageNow()).markdown, 'Here.\nOf the first tab.');
+    assert.equal((await pageNow()).markdown, 'Here.\n\nOf the first tab.');
   });
 
   await t.test('without a connection it waits, and saves what was typed meanwhile too', async () => {
@@ -136,7 +136,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await type(page, ' Later.');
     await context.setOffline(false);
     await page.getByText('Saved at').waitFor();
-    assert.equal((await pageNow()).markdown, 'Here.\nOf the first tab. Offline. Later.');
+    assert.equal((await pageNow()).markdown, 'Here.\n\nOf the first tab. Offline. Later.');
   });
 
   await t.test('a save whose answer is lost is not done twice, also after a crash of the tab', async () => {
@@ -243,7 +243,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
         await typist.assertKept(typist.typed, kill);
       }
       // A long text is stored in another way while it is typed.
-      const long = `${'words '.repeat(20)}\n`.repeat(1_000);
+      const long = `${'words '.repeat(20)}\n\n`.repeat(1_000);
       typist.typed += long;
       await typist.page.locator('ibid-editor').evaluate((editor: HTMLElement & { text: string }, more) => {
         editor.text += more;

@@ -312,7 +312,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     await page.keyboard.type('More.\nAnd more.');
     await save(page);
     await page.waitForURL(`**${root}/mixed`);
-    assert.equal(await stored(), `${MIXED.replace('end word', 'end thing')}More.\r\nAnd more.`);
+    assert.equal(await stored(), `${MIXED.replace('end word', 'end thing')}\r\nMore.\r\n\r\nAnd more.`);
   });
 
   await t.test('without a script, lines that are kept keep their ends', async () => {
@@ -366,6 +366,36 @@ test('the text is kept byte for byte, and keys and completions write what is mea
       '',
     );
   });
+
+  await t.test(
+    'Enter begins a paragraph, Shift+Enter a line, and lines that are none in the page are none',
+    async () => {
+      const write = async () => {
+        await page.keyboard.type('One');
+        await page.keyboard.press('Enter');
+        await page.keyboard.type('two');
+        await page.keyboard.press('Shift+Enter');
+        await page.keyboard.type('three');
+      };
+      assert.equal(await edited(write), 'One\n\ntwo\\\nthree');
+      const lines = () =>
+        text(page).evaluate((element) =>
+          [...element.querySelectorAll('.cm-line')].map(({ textContent }) => textContent),
+        );
+      const wrapped = 'One **long\nline**\nhere.\n\n- an item\n  of two\n';
+      await edited(() => page.keyboard.insertText(wrapped));
+      assert.deepEqual(await lines(), ['One long line here.', '', '•an item of two', '']);
+      await page.keyboard.press('Control+Home');
+      // Where the caret comes, the marks are shown.
+      for (let i = 0; i < 'One **long '.length; i += 1) await page.keyboard.press('ArrowRight');
+      await page.keyboard.type('and wide ');
+      assert.match(await markdown(page), /^One \*\*long\nand wide line\*\*\nhere\./);
+      // The last line of a text, which has nothing in it.
+      await edited(() => page.keyboard.insertText('The end.\n'));
+      await page.keyboard.type('No, more.');
+      assert.equal(await markdown(page), 'The end.\n\nNo, more.');
+    },
+  );
 
   await t.test('a link is completed by titles, with one pair of closing brackets', async () => {
     assert.equal(
@@ -486,7 +516,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
         await page.keyboard.press('Shift+End');
         await page.keyboard.press('Control+V');
       }),
-      '[two](https://example.com/x)\none',
+      '[two](https://example.com/x)\n\none',
     );
     assert.equal(
       await edited(async () => {
@@ -569,7 +599,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
           await page.keyboard.type('/');
           await compose(['か', 'かな'], '仮名');
         }),
-        '**日本 한글\n- [ ] 你好\n- [ ] /仮名',
+        '**日本 한글\n\n- [ ] 你好\n- [ ] /仮名',
       );
       const table = '| A |\n| --- |\n| x |\n\nThe end.';
       await edited(() => page.keyboard.insertText(table));
@@ -580,16 +610,17 @@ test('the text is kept byte for byte, and keys and completions write what is mea
       await keyboard.detach();
       assert.equal(
         await edited(async () => {
-          await page.keyboard.insertText('אבג דה\nabc');
+          await page.keyboard.insertText('אבג דה\n\nabc');
           await page.keyboard.press('Control+Home');
           await page.keyboard.press('ArrowLeft');
           await page.keyboard.insertText('ו');
+          await page.keyboard.press('ArrowDown');
           await page.keyboard.press('ArrowDown');
           await page.keyboard.press('Home');
           await page.keyboard.press('ArrowRight');
           await page.keyboard.insertText('x');
         }),
-        'אובג דה\naxbc',
+        'אובג דה\n\naxbc',
       );
     },
   );
@@ -678,7 +709,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     );
     await page.unrouteAll({ behavior: 'wait' });
     assert.equal(await edited(keys('/tasks', 'x')), '- [ ] x');
-    assert.equal(await edited(keys('/usr', 'x')), '/usr\nx');
+    assert.equal(await edited(keys('/usr', 'x')), '/usr\n\nx');
     // A second Enter leaves what the first went on with.
     const twice = (typed: string) => async () => {
       for (const key of [...typed, 'Enter', 'Enter', 'x']) await page.keyboard.press(key);
@@ -686,7 +717,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.equal(await edited(twice('- a')), '- a\nx');
     assert.equal(await edited(twice('> a')), '> a\n\nx');
     assert.equal(await edited(twice('> > a')), '> > a\n>\n> x');
-    assert.equal(await edited(keys('one', 'two')), 'one\ntwo');
+    assert.equal(await edited(keys('one', 'two')), 'one\n\ntwo');
   });
 
   await t.test('what is written often takes six keys, or two clicks', async (t) => {

@@ -5,15 +5,16 @@ import { ChangeSet, type EditorState, findClusterBreak, StateEffect, type Text, 
 import { EditorView, type ViewUpdate } from '@codemirror/view';
 import { insertBlock } from '../../../web/elements/editor/text/commands.ts';
 import { readText, writeText } from '../../../web/elements/editor/text/line-ends.ts';
+import { isBelowParagraph } from '../../../web/elements/editor/text/rich/paragraph-keys.ts';
 import { createTextView, type TextView } from '../../../web/elements/editor/text/text-view.ts';
 import { KEYS, type Step } from './steps.ts';
 
 /** Runs in a browser: one sequence of edits in the rich view and in the source view of the product. */
 
-/** What one step did in the rich view: the bytes after it, and its changes where it worked in a cell of a table. */
+/** What one step did in the rich view: the bytes after it, and its changes where the source view has no such place or key. */
 interface Done {
   text: string;
-  inCell: { changes: unknown; userEvent: string | undefined }[] | undefined;
+  ofRich: { changes: unknown; userEvent: string | undefined }[] | undefined;
 }
 
 /** Faults that the browser or CodeMirror reports, such as a plugin that crashed. */
@@ -187,29 +188,47 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
   // The oracle of what is typed: in place of the selection, and nowhere else.
   if (!cell && /^(?:type|compose)$/.test(step[0]) && /^[x日本]+$/.test(step[3])) {
     const { main } = from.selection;
-    const expected = from.sliceDoc(0, main.from) + step[3] + from.sliceDoc(main.to);
+    const begin = !it.isSource && isBelowParagraph(from) ? '\n' : '';
+    const expected = from.sliceDoc(0, main.from) + begin + step[3] + from.sliceDoc(main.to);
     const found = it.view.state.doc.toString();
     must(found === expected, () => `typed ${step[3]}: ${show(expected)} was expected, not ${show(found)}`);
   }
   if (reported.length > 0) throw new Fault(reported.splice(0).join('\n'));
-  const inCell = cell && updates.flatMap(({ transactions }) => transactions.filter(({ docChanged }) => docChanged));
+  const isOfRich =
+    cell !== undefined || OWN_KEYS.has(step[0]) || updates.some(joinsLines) || (!it.isSource && isBelowParagraph(from));
+  const made = updates.flatMap(({ transactions }) => transactions.filter(({ docChanged }) => docChanged));
   return {
     text: it.text,
-    inCell: inCell?.map((made) => ({
-      changes: made.changes.toJSON(),
-      userEvent: made.annotation(Transaction.userEvent),
+    ofRich: (isOfRich ? made : undefined)?.map((one) => ({
+      changes: one.changes.toJSON(),
+      userEvent: one.annotation(Transaction.userEvent),
     })),
   };
 }
 
-/** The same in the source view; what was done in a cell is there the same change of the text. */
-async function repeat(opened: Opened, step: Step, { inCell }: Done): Promise<string> {
+/** Keys that do something else in a paragraph of the rich view. */
+const OWN_KEYS = new Set(['enter', 'line up']);
+
+/**
+ * Whether a key has deleted a line break with what its next line begins with, or an empty line: where lines are shown as one, or
+ * paragraphs meet, these are one place.
+ */
+function joinsLines({ startState, changes, transactions }: ViewUpdate): boolean {
+  let isOne = transactions.some((made) => made.isUserEvent('delete'));
+  changes.iterChanges((from, to, _from, _to, inserted) => {
+    if (inserted.length > 0 || !/^\n[\n \t>]+$/.test(startState.sliceDoc(from, to))) isOne = false;
+  });
+  return isOne;
+}
+
+/** The same in the source view; what is only in the rich view is there the same change of the text. */
+async function repeat(opened: Opened, step: Step, { ofRich }: Done): Promise<string> {
   // It stays the source, while the other view goes to and fro.
   if (step[0] === 'source') return opened.it.text;
-  if (!inCell) return (await doStep(opened, step)).text;
+  if (!ofRich) return (await doStep(opened, step)).text;
   const { view } = opened.it;
   select(opened.it, step);
-  for (const { changes, userEvent } of inCell) {
+  for (const { changes, userEvent } of ofRich) {
     view.dispatch({ changes: ChangeSet.fromJSON(changes), ...(userEvent && { userEvent }) });
   }
   return opened.it.text;

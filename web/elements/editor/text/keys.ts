@@ -1,4 +1,5 @@
 const KEYS: readonly [keys: string, does: string][] = [
+  ['Enter, Shift+Enter', 'new paragraph, new line in it'],
   ['Ctrl+B', 'bold, or not any more'],
   ['Ctrl+I', 'italic'],
   ['Ctrl+Shift+X', 'strike through'],
@@ -9,7 +10,7 @@ const KEYS: readonly [keys: string, does: string][] = [
   ['Ctrl+Enter', 'tick the task'],
   ['/', 'insert: table, callout, picture, …'],
   ['[[', 'link to a page'],
-  ['Alt+↑, Alt+↓', 'move the lines'],
+  ['Alt+↑, Alt+↓', 'move the paragraph, or the lines of a list or of code'],
   ['Alt+Shift+↑, ↓', 'move the block: a paragraph, an item, a folded heading; or drag it'],
   ['Ctrl+F', 'find and replace'],
   ['Ctrl+Shift+[, ]', 'fold the heading, or unfold it'],

@@ -1,14 +1,8 @@
 import { syntaxTree } from '@codemirror/language';
-import {
-  type EditorState,
-  type Extension,
-  type Range,
-  RangeSet,
-  StateField,
-  type Transaction,
-} from '@codemirror/state';
+import { type EditorState, type Extension, type Range, RangeSet, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 import type { SyntaxNodeRef, Tree } from '@lezer/common';
+import { findAgain } from './stale-range.ts';
 import { TableEditor, TableWidget } from './table-widget.ts';
 import { DrawnWidget } from './widgets.ts';
 
@@ -36,50 +30,12 @@ const blocks = StateField.define<Blocks>({
   update(value, transaction) {
     const tree = syntaxTree(transaction.state);
     if (!transaction.docChanged && tree === value.tree && !transaction.selection) return value;
-    let { all } = value;
-    if (transaction.docChanged) all = all.map(transaction.changes);
-    if (transaction.docChanged || tree !== value.tree) {
-      const { from, to } = staleRange(transaction, value.tree, tree);
-      const found = findBlocks(transaction.state, tree, from, to);
-      all = all.update({ filterFrom: from, filterTo: to, filter: () => false, add: found, sort: true });
-    }
+    const all = findAgain(value.all, transaction, value.tree, findBlocks);
     const isComposed = transaction.isUserEvent('input.type.compose');
     return { all, shown: withoutSelected(all, transaction.state, isComposed), tree };
   },
   provide: (field) => EditorView.decorations.from(field, ({ shown }) => shown),
 });
-
-/** What must be looked at again: the blocks that a change touches, in both trees, and what was parsed since. */
-function staleRange({ changes, docChanged, state }: Transaction, before: Tree, tree: Tree) {
-  let from = state.doc.length;
-  let to = 0;
-  const include = (start: number, end: number) => {
-    from = Math.min(from, start);
-    to = Math.max(to, end);
-  };
-  if (docChanged) {
-    changes.iterChangedRanges((fromA, toA, fromB, toB) => {
-      const old = topBlock(before, fromA, toA);
-      include(changes.mapPos(old.from, -1), changes.mapPos(old.to, 1));
-      const now = topBlock(tree, fromB, toB);
-      include(now.from, now.to);
-    });
-  }
-  const parsed = docChanged ? changes.mapPos(Math.min(before.length, changes.length), 1) : before.length;
-  if (tree.length > parsed) include(topBlock(tree, parsed, parsed).from, tree.length);
-  return { from: Math.min(from, to), to };
-}
-
-/** The range of the outermost blocks at a range. */
-function topBlock(tree: Tree, from: number, to: number): { from: number; to: number } {
-  const outermost = (at: number, side: 1 | -1) => {
-    let node = tree.resolve(Math.min(at, tree.length), side);
-    while (node.parent?.parent) node = node.parent;
-    return node.parent ? node : undefined;
-  };
-  const [first, last] = [outermost(from, -1), outermost(to, 1)];
-  return { from: Math.min(from, first?.from ?? from), to: Math.max(to, last?.to ?? to) };
-}
 
 function findBlocks(state: EditorState, tree: Tree, from: number, to: number): Range<Decoration>[] {
   const found: Range<Decoration>[] = [];

@@ -49,6 +49,8 @@ function markNode(marking: Marking, node: SyntaxNode): boolean {
     const text = state.sliceDoc(from, to).replace(/^\$+|\$+$/g, '');
     if (!marking.isTouched(from, to))
       add(Decoration.replace({ widget: new DrawnWidget('math-inline', text) }).range(from, to));
+  } else if (name === 'HardBreak') {
+    if (!marking.isTouched(from, to - 1)) add(HIDDEN.range(from, to - 1));
   } else if (name === 'Escape') {
     if (!marking.isTouched(from, to)) add(HIDDEN.range(from, from + 1));
   } else {

@@ -3,6 +3,8 @@ import { EditorView } from '@codemirror/view';
 import { blockWidgets } from './blocks.ts';
 import { codeColours } from './code-colours.ts';
 import { richMarks } from './marks.ts';
+import { paragraphKeys } from './paragraph-keys.ts';
+import { joinedLines } from './soft-breaks.ts';
 
 /**
  * Shows Markdown as it is read, with its marks only where the selection is. It is made of decorations alone: the document
@@ -12,6 +14,8 @@ export function richView(resolvePicture: (address: string) => string): Extension
   return [
     richMarks(resolvePicture),
     blockWidgets,
+    joinedLines,
+    paragraphKeys,
     codeColours,
     EditorView.editorAttributes.of({ class: 'rich' }),
     openLinks,

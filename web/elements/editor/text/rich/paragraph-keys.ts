@@ -1,0 +1,90 @@
+import { syntaxTree } from '@codemirror/language';
+import { type EditorState, type Extension, Prec, type StateCommand } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
+import type { SyntaxNode } from '@lezer/common';
+import { moveBlock } from '../moving/move-block.ts';
+
+/** The paragraph or heading of the page at a position, which is in no list and no quote. */
+function blockAt(state: EditorState, at: number, side: 1 | -1): SyntaxNode | undefined {
+  let node: SyntaxNode | null = syntaxTree(state).resolveInner(at, side);
+  while (node?.parent?.parent) node = node.parent;
+  return node?.parent && /^(?:Paragraph|ATXHeading\d)$/.test(node.name) ? node : undefined;
+}
+
+/** Enter begins a new paragraph: a line break alone is none in the page. */
+export const newParagraph: StateCommand = ({ state, dispatch }) => {
+  const { main, ranges } = state.selection;
+  if (ranges.length > 1 || !(blockAt(state, main.from, -1) ?? blockAt(state, main.from, 1))) return false;
+  // Where lines of a paragraph meet, the line break becomes that of the new one.
+  const isBreak = (at: number) =>
+    state.sliceDoc(at, at + 1) === '\n' && blockAt(state, at, -1)?.from === (blockAt(state, at + 1, 1)?.from ?? -1);
+  const from = isBreak(main.from - 1) ? main.from - 1 : main.from;
+  const to = isBreak(main.to) ? main.to + 1 : main.to;
+  const changes = { from, to, insert: '\n\n' };
+  dispatch(state.update({ changes, selection: { anchor: from + 2 }, userEvent: 'input', scrollIntoView: true }));
+  return true;
+};
+
+/** Shift+Enter breaks the line of a paragraph in the page too. */
+export const breakLine: StateCommand = ({ state, dispatch }) => {
+  const { main, ranges } = state.selection;
+  if (ranges.length > 1 || blockAt(state, main.from, -1)?.name !== 'Paragraph') return false;
+  dispatch(state.update(state.replaceSelection('\\\n'), { userEvent: 'input', scrollIntoView: true }));
+  return true;
+};
+
+/** Backspace at the begin of a paragraph takes back what Enter did. */
+export const joinParagraphs: StateCommand = ({ state, dispatch }) => {
+  const { main, ranges } = state.selection;
+  const line = state.doc.lineAt(main.head);
+  if (ranges.length > 1 || !main.empty || main.head !== line.from || line.number < 3) return false;
+  const [above, blank] = [state.doc.line(line.number - 2), state.doc.line(line.number - 1)];
+  const isText = line.text.trim() === '' || blockAt(state, line.from + line.text.search(/\S/), 1)?.name === 'Paragraph';
+  if (blank.length > 0 || !isText || blockAt(state, above.to, -1)?.name !== 'Paragraph') return false;
+  dispatch(
+    state.update({ changes: { from: above.to, to: line.from }, userEvent: 'delete.backward', scrollIntoView: true }),
+  );
+  return true;
+};
+
+/** Whether the caret is in an empty line right below a paragraph, as at the end of most texts: what is written there would go on with it. */
+export function isBelowParagraph(state: EditorState): boolean {
+  const { main, ranges } = state.selection;
+  const line = state.doc.lineAt(main.head);
+  if (ranges.length > 1 || !main.empty || line.length > 0 || line.number === 1) return false;
+  // A hard break has begun a line of the paragraph.
+  if (/(?:\\| {2})$/.test(state.doc.line(line.number - 1).text)) return false;
+  return blockAt(state, line.from - 1, -1)?.name === 'Paragraph';
+}
+
+function isInParagraph(state: EditorState): boolean {
+  return (
+    blockAt(state, state.selection.main.head, 1)?.name === 'Paragraph' ||
+    blockAt(state, state.selection.main.head, -1)?.name === 'Paragraph'
+  );
+}
+
+/** Where the text is shown as it is read, the keys do what they do there. */
+export const paragraphKeys: Extension = Prec.high([
+  keymap.of([
+    { key: 'Enter', run: newParagraph, shift: breakLine },
+    { key: 'Backspace', run: joinParagraphs },
+    // A line of the window is no line of the text.
+    { key: 'Alt-ArrowUp', run: (view) => isInParagraph(view.state) && moveBlock(-1)(view) },
+    { key: 'Alt-ArrowDown', run: (view) => isInParagraph(view.state) && moveBlock(1)(view) },
+  ]),
+  EditorView.inputHandler.of((view, from, to, text) => {
+    if (view.composing || from !== to || !isBelowParagraph(view.state)) return false;
+    const changes = { from, insert: `\n${text}` };
+    const selection = { anchor: from + 1 + text.length };
+    view.dispatch({ changes, selection, userEvent: 'input.type', scrollIntoView: true });
+    return true;
+  }),
+  EditorView.domEventHandlers({
+    compositionstart(_event, view) {
+      if (isBelowParagraph(view.state))
+        view.dispatch(view.state.replaceSelection('\n'), { userEvent: 'input.type.compose.start' });
+      return false;
+    },
+  }),
+]);

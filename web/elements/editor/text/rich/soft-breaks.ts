@@ -1,0 +1,94 @@
+import { syntaxTree } from '@codemirror/language';
+import { type EditorState, type Extension, type Range, RangeSet, StateField } from '@codemirror/state';
+import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view';
+import type { SyntaxNode, Tree } from '@lezer/common';
+import { findAgain } from './stale-range.ts';
+
+/** A longer paragraph is shown with its lines: all of it is drawn at once, and looked at again with each key. */
+const LINES_MAX = 200;
+/**
+ * Lines that are something else in the page than a part of the paragraph that the editor takes them for: containers, definitions,
+ * notes, comments, ids of blocks, rows of tables.
+ */
+const NO_TEXT = /^[ \t>]*(?::|!!!|\?\?\?|\+\+\+|%%|\^|\||\{|\[\^|\[!)/;
+
+class SpaceWidget extends WidgetType {
+  override eq(): boolean {
+    return true;
+  }
+  toDOM(): HTMLElement {
+    const space = document.createElement('span');
+    space.textContent = ' ';
+    return space;
+  }
+  override ignoreEvent(): boolean {
+    return false;
+  }
+}
+
+const SPACE = Decoration.replace({ widget: new SpaceWidget() });
+
+/** Where lines of a paragraph meet that are one in the page: the line break, and what the next line begins with. */
+function softBreaksOf(state: EditorState, paragraph: SyntaxNode): Range<Decoration>[] {
+  const { doc } = state;
+  const first = doc.lineAt(paragraph.from);
+  const last = doc.lineAt(paragraph.to);
+  if (last.number === first.number || last.number - first.number >= LINES_MAX) return [];
+  const hard = hardBreaksOf(paragraph);
+  const found: Range<Decoration>[] = [];
+  for (let line = first; line.number < last.number; ) {
+    const next = doc.line(line.number + 1);
+    const [before = ''] = /^[ \t>]*/.exec(next.text) ?? [];
+    if (!hard.has(line.to) && !NO_TEXT.test(line.text) && !NO_TEXT.test(next.text))
+      found.push(SPACE.range(line.to, next.from + before.length));
+    line = next;
+  }
+  return found;
+}
+
+/** The line breaks that are breaks in the page too. */
+function hardBreaksOf(paragraph: SyntaxNode): Set<number> {
+  const breaks = new Set<number>();
+  paragraph.cursor().iterate(({ name, to }) => {
+    if (name === 'HardBreak') breaks.add(to - 1);
+  });
+  return breaks;
+}
+
+function findSoftBreaks(state: EditorState, tree: Tree, from: number, to: number): Range<Decoration>[] {
+  const found: Range<Decoration>[] = [];
+  tree.iterate({
+    from,
+    to,
+    enter(node) {
+      if (node.name !== 'Paragraph' && node.name !== 'Task') return undefined;
+      found.push(...softBreaksOf(state, node.node));
+      return false;
+    },
+  });
+  return found;
+}
+
+interface Breaks {
+  found: DecorationSet;
+  tree: Tree;
+}
+
+const softBreaks = StateField.define<Breaks>({
+  create(state) {
+    const tree = syntaxTree(state);
+    return { found: RangeSet.of(findSoftBreaks(state, tree, 0, tree.length), true), tree };
+  },
+  update(value, transaction) {
+    const tree = syntaxTree(transaction.state);
+    const found = findAgain(value.found, transaction, value.tree, findSoftBreaks);
+    return found === value.found && tree === value.tree ? value : { found, tree };
+  },
+  provide: (field) => [
+    EditorView.decorations.from(field, ({ found }) => found),
+    EditorView.atomicRanges.of((view) => view.state.field(field).found),
+  ],
+});
+
+/** Lines of a paragraph are shown as one, as they are in the page, and broken where the window ends. */
+export const joinedLines: Extension = softBreaks;
