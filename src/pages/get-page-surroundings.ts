@@ -73,7 +73,7 @@ function listed(rows: Sql): Sql {
   return sql`coalesce((select json_agg(x) from (${rows}) x), '[]')`;
 }
 
-/** Of a page `p`. Who moved it made no revision of it. */
+/** Of a page `p`. Who moved it made no revision of it. Without the limit the planner may hash all members of the workspace. */
 function lastAuthor(service: OwnAddress): Sql {
   return sql`
   select coalesce(nullif(u.display_name, ''), u.email) as name, ${avatarUrl(service)} as avatar_url
@@ -82,7 +82,8 @@ function lastAuthor(service: OwnAddress): Sql {
   join memberships m on m.workspace_id = a.workspace_id and m.user_id = r.created_by
   join users u on u.user_id = m.user_id
   where r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision and r.created_by = p.updated_by
-    and ${hasPermission('members:read')}`;
+    and ${hasPermission('members:read')}
+  limit 1`;
 }
 
 /** Of a page `p`, by the caller. */
