@@ -1,5 +1,43 @@
 -- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
 
+-- The workspaces that the caller is or was a member of (then without name and membership_id), and what their account's deletion is decided by, under locks on all of them. is_paid: a plan renews, or may be being paid for.
+CREATE OR REPLACE FUNCTION public.account_workspaces()
+ RETURNS TABLE(workspace_id text, name text, membership_id text, is_only_owner boolean, other_members integer, wikis integer, is_paid boolean, is_held boolean)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  me constant text := own_user();
+begin
+  if coalesce(me, '') = '' then return; end if;
+  perform from workspaces w
+  where w.workspace_id in (select m.workspace_id from memberships m where m.user_id = me union select * from workspaces_left(me))
+  order by w.workspace_id for no key update;
+  -- A statement of its own sees what was committed while this one waited for the locks.
+  return query
+    select w.workspace_id, case when m.membership_id is null then '' else w.name end, m.membership_id,
+      coalesce(m.role = 'owner' and m.status = 'active', false) and not exists (
+        select from memberships o
+        where o.workspace_id = w.workspace_id and o.role = 'owner' and o.status = 'active' and o.user_id <> me),
+      (select count(*)::int from memberships o where o.workspace_id = w.workspace_id and o.user_id <> me),
+      (select count(*)::int from wikis k where k.workspace_id = w.workspace_id),
+      exists (
+        select from subscriptions s
+        where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
+      or exists (
+        select from billing_customers c
+        where c.workspace_id = w.workspace_id and c.checkout_opened_at > now() - interval '1 day'
+          and not exists (select from subscriptions s where s.workspace_id = c.workspace_id)),
+      w.held_since is not null
+    from (
+      select t.workspace_id from memberships t where t.user_id = me union select * from workspaces_left(me)
+    ) mine (workspace_id)
+    join workspaces w on w.workspace_id = mine.workspace_id
+    left join memberships m on m.workspace_id = w.workspace_id and m.user_id = me
+    order by w.workspace_id;
+end $function$;
+
 -- For the migration that counts, which may wait for the transaction of somebody who joins.
 CREATE OR REPLACE FUNCTION public.active_members_of(workspace text)
  RETURNS integer
@@ -66,7 +104,9 @@ CREATE OR REPLACE FUNCTION public.add_wiki_usage(wiki text, bytes bigint DEFAULT
 AS $function$
 begin
   if ($2, $3, $4, $5) = (0, 0, 0, 0) then return; end if;
-  perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k where k.wiki_id = wiki;
+  perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k
+  where k.wiki_id = wiki
+    and (k.workspace_id is not null or exists (select from workspaces w where w.workspace_id = k.deleted_from));
 end $function$;
 
 -- For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.
@@ -95,6 +135,147 @@ CREATE OR REPLACE FUNCTION public.avatar_of(picture text)
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture$function$;
+
+-- What the caller did to their account, which is in the log of no workspace.
+CREATE OR REPLACE FUNCTION public.caller_account_events(after_time timestamp with time zone, after_id text)
+ RETURNS SETOF audit_events
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select e.* from audit_events e
+  where e.workspace_id is null and e.actor_id = (select own_user()) and (e.created_at, e.event_id) > (after_time, after_id)
+  order by e.created_at, e.event_id limit 500
+$function$;
+
+-- Attachments that the caller added.
+CREATE OR REPLACE FUNCTION public.caller_attachments(after_wiki text, after_id text)
+ RETURNS TABLE(wiki_id text, attachment_id text, page_id text, filename text, content_type text, byte_size bigint, sha256 text, created_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET enable_bitmapscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select a.wiki_id, a.attachment_id, a.page_id, a.filename, a.content_type, a.byte_size, a.sha256, a.created_at from attachments a
+  where a.created_by = (select own_user()) and (a.wiki_id, a.attachment_id) > (after_wiki, after_id)
+    and array_position((select caller_wikis()), a.wiki_id) is not null
+  order by a.wiki_id, a.attachment_id limit 500
+$function$;
+
+-- The next unsaved text of the caller; one, as it may be long.
+CREATE OR REPLACE FUNCTION public.caller_autosaves(after_wiki text, after_id text)
+ RETURNS TABLE(wiki_id text, autosave_id text, page_id text, title text, markdown text, created_at timestamp with time zone, updated_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select a.wiki_id, a.autosave_id, a.page_id, a.title, a.markdown, a.created_at, a.updated_at from autosaves a
+  where a.user_id = (select own_user()) and a.wiki_id = any ((select caller_wikis())::text[])
+    and (a.wiki_id, a.autosave_id) > (after_wiki, after_id)
+  order by a.wiki_id, a.autosave_id limit 1
+$function$;
+
+-- Invitations to the verified address of the caller, in whatever state.
+CREATE OR REPLACE FUNCTION public.caller_invitations(after_id text)
+ RETURNS TABLE(invitation_id text, workspace_id text, workspace_name text, email text, role text, state text, created_at timestamp with time zone, expires_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select i.invitation_id, i.workspace_id, w.name, i.email, i.role, i.state, i.created_at, i.expires_at
+  from users u join invitations i on i.email = u.email join workspaces w on w.workspace_id = i.workspace_id
+  where u.user_id = (select own_user()) and u.email_verified and u.email <> '' and i.invitation_id > after_id
+  order by i.invitation_id limit 500
+$function$;
+
+-- Revisions that the caller wrote, with their texts where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.
+CREATE OR REPLACE FUNCTION public.caller_revisions(after_wiki text, after_page text, after_revision integer, writers text[])
+ RETURNS TABLE(wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamp with time zone, markdown text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET enable_bitmapscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with found as materialized (
+    select r.wiki_id, r.page_id, r.revision, r.title, r.origin, r.created_at, octet_length(r.markdown) as bytes
+    from revisions r
+    where r.created_by = (select own_user()) and (r.wiki_id, r.page_id, r.revision) > (after_wiki, after_page, after_revision)
+      and array_position((select caller_wikis()), r.wiki_id) is not null
+    order by r.wiki_id, r.page_id, r.revision limit 200
+  ), fitting as (
+    -- The first one is always there, however long it is.
+    select f.*, sum(f.bytes) over (order by f.wiki_id, f.page_id, f.revision) - f.bytes as before from found f
+  )
+  select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown
+  from fitting f cross join lateral (
+    select p.path,
+      -- As everywhere: what is in the trash is not read, and drafts only by those who may write.
+      case when p.trashed_at is null and (p.status <> 'draft' or exists (
+        select from wikis k join memberships m on m.workspace_id = k.workspace_id
+        where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers)))
+      then r.markdown end as markdown
+    from pages p, revisions r
+    where p.wiki_id = f.wiki_id and p.page_id = f.page_id
+      and r.wiki_id = f.wiki_id and r.page_id = f.page_id and r.revision = f.revision
+    offset 0
+  ) t
+  where f.before < 1048576
+  order by f.wiki_id, f.page_id, f.revision
+$function$;
+
+-- Searches that the caller has saved.
+CREATE OR REPLACE FUNCTION public.caller_searches(after_wiki text, after_id text)
+ RETURNS TABLE(wiki_id text, saved_search_id text, name text, query text, sort text, created_at timestamp with time zone, updated_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select s.wiki_id, s.saved_search_id, s.name, s.query, s.sort, s.created_at, s.updated_at from saved_searches s
+  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
+    and (s.wiki_id, s.saved_search_id) > (after_wiki, after_id)
+  order by s.wiki_id, s.saved_search_id limit 500
+$function$;
+
+-- Pages that the caller has starred.
+CREATE OR REPLACE FUNCTION public.caller_stars(after_wiki text, after_page text)
+ RETURNS TABLE(wiki_id text, page_id text, created_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select s.wiki_id, s.page_id, s.created_at from starred_pages s
+  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
+    and (s.wiki_id, s.page_id) > (after_wiki, after_page)
+  order by s.wiki_id, s.page_id limit 500
+$function$;
+
+-- Uploads that the caller made, with the names of their files, of which there may be a thousand.
+CREATE OR REPLACE FUNCTION public.caller_uploads(after_wiki text, after_id text)
+ RETURNS TABLE(wiki_id text, upload_id text, status text, summary text, created_at timestamp with time zone, files json)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET enable_bitmapscan TO 'off'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select u.wiki_id, u.upload_id, u.status, u.summary, u.created_at, (
+    select coalesce(json_agg(json_build_object(
+      'filename', f.filename, 'content_type', f.content_type, 'byte_size', f.byte_size, 'status', f.status) order by f.file_no), '[]')
+    from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file')
+  from uploads u
+  where u.created_by = (select own_user()) and (u.wiki_id, u.upload_id) > (after_wiki, after_id)
+    and array_position((select caller_wikis()), u.wiki_id) is not null
+  order by u.wiki_id, u.upload_id limit 10
+$function$;
+
+-- The wikis of the workspaces that the caller is an active member of.
+CREATE OR REPLACE FUNCTION public.caller_wikis()
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select array(select k.wiki_id from wikis k where k.workspace_id = any ((select own_workspaces())::text[]))
+$function$;
 
 -- For triggers of memberships: keeps workspaces.active_members.
 CREATE OR REPLACE FUNCTION public.change_active_members()
@@ -372,6 +553,61 @@ begin
   where c.workspace_id = case when tg_op = 'DELETE' then old.workspace_id else new.workspace_id end
   on conflict do nothing;
   return null;
+end $function$;
+
+-- Deletes the caller's user with all that is theirs alone, these workspaces where they have neither members nor wikis, and their name and address wherever else they are. Records and texts keep the id, which belongs to no user then.
+CREATE OR REPLACE FUNCTION public.erase_account(emptied text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  me constant text := own_user();
+  person users;
+  gone text[];
+begin
+  select u.* into person from users u where u.user_id = me for update;
+  if not found then return false; end if;
+  gone := array(
+    select w.workspace_id from workspaces w
+    where w.workspace_id = any (emptied)
+      and not exists (select from memberships m where m.workspace_id = w.workspace_id)
+      and not exists (select from wikis k where k.workspace_id = w.workspace_id));
+  delete from workspaces w where w.workspace_id = any (gone);
+  delete from workspace_usage u where u.workspace_id = any (gone);
+
+  -- Of workspaces under a legal hold nothing is taken. Members of one are refused before; here they may be invited to one.
+  update audit_events e set before = without_person(e.before), after = without_person(e.after)
+  where e.type = 'organization_membership.deleted' and e.before ->> 'user_id' = me
+    and not exists (select from workspaces w where w.workspace_id = e.workspace_id and w.held_since is not null);
+  if person.email <> '' then
+    update background_jobs j set error = replace(j.error, person.email, '') where position(person.email in j.error) > 0;
+  end if;
+  -- Another user may have the same address, by another way to sign in, and one that was never verified may be a stranger's.
+  if person.email <> '' and person.email_verified
+    and not exists (select from users o where o.email = person.email and o.user_id <> me)
+  then
+    delete from email_links l where l.email = person.email;
+    delete from sign_in_links l where l.email = person.email;
+    delete from password_guesses g where g.email = person.email;
+    delete from background_jobs j where j.input ->> 'email' = person.email;
+    update audit_events e set before = without_person(e.before), after = without_person(e.after),
+      target_id = case when e.target_id = person.email then '' else e.target_id end
+    where e.after ->> 'email' = person.email
+      and not exists (select from workspaces w where w.workspace_id = e.workspace_id and w.held_since is not null);
+    delete from invitations i where i.email = person.email
+      and not exists (select from workspaces w where w.workspace_id = i.workspace_id and w.held_since is not null);
+    update imported_people p set name = '', email = '' where p.email = person.email
+      and not exists (
+        select from wikis k join workspaces w on w.workspace_id = k.workspace_id
+        where k.wiki_id = p.wiki_id and w.held_since is not null);
+  end if;
+  -- Of this account, and of workspaces that have no members any more, only who did what and when.
+  update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id is null and e.actor_id = me;
+  update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id = any (gone);
+  delete from users u where u.user_id = me;
+  return true;
 end $function$;
 
 -- The name of a file as a title, in lower case.
@@ -1298,6 +1534,26 @@ AS $function$
   where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
 $function$;
 
+-- Details of an audit record without who it is about.
+CREATE OR REPLACE FUNCTION public.without_person(record jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select record - '{email,display_name,avatar_url}'::text[]
+$function$;
+
+-- The workspaces that a person was a member of. Of all records about them there this one is the last, and so the last to be purged.
+CREATE OR REPLACE FUNCTION public.workspaces_left(person text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select distinct e.workspace_id from audit_events e
+  where e.type = 'organization_membership.deleted' and e.before ->> 'user_id' = person and e.workspace_id is not null
+$function$;
+
 -- For the scheduler: workspaces whose usage was compared with what they hold so long ago.
 CREATE OR REPLACE FUNCTION public.workspaces_to_recount(age interval)
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -1305,7 +1561,8 @@ CREATE OR REPLACE FUNCTION public.workspaces_to_recount(age interval)
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  select null::text, u.workspace_id from workspace_usage u where u.transaction_id = 0 and u.counted_at < now() - age
+  select null::text, u.workspace_id from workspace_usage u join workspaces w on w.workspace_id = u.workspace_id
+  where u.transaction_id = 0 and u.counted_at < now() - age
 $function$;
 
 -- For the scheduler: workspaces that keep their audit log for a time.
@@ -1380,6 +1637,7 @@ create table attachments (
   UNIQUE (wiki_id, page_id, sha256),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
+CREATE INDEX attachments_by_creator ON attachments USING btree (created_by, wiki_id, attachment_id);
 CREATE INDEX attachments_by_page ON attachments USING btree (wiki_id, page_id, attachment_id);
 CREATE INDEX attachments_by_sha256 ON attachments USING btree (sha256);
 CREATE INDEX attachments_with_id ON attachments USING hash (attachment_id);
@@ -1413,7 +1671,9 @@ create table audit_events (
 CREATE INDEX audit_events_by_actor_and_time ON audit_events USING btree (workspace_id, actor_id, created_at, event_id);
 CREATE INDEX audit_events_by_time ON audit_events USING btree (workspace_id, created_at, event_id);
 CREATE INDEX audit_events_by_type_and_time ON audit_events USING btree (workspace_id, type, created_at, event_id);
+CREATE INDEX audit_events_of_former_members ON audit_events USING btree (((before ->> 'user_id'::text))) WHERE (type = 'organization_membership.deleted'::text);
 CREATE INDEX audit_events_of_invitation_mail ON audit_events USING btree (workspace_id, created_at) WHERE (type = ANY (ARRAY['invitation.created'::text, 'invitation.resent'::text]));
+CREATE INDEX audit_events_with_address ON audit_events USING btree (((after ->> 'email'::text))) WHERE ((after ->> 'email'::text) IS NOT NULL);
 grant insert, select on audit_events to ibid_service;
 alter table audit_events enable row level security;
 create policy anybody_adds on audit_events for insert
@@ -1708,6 +1968,7 @@ create table imported_people (
   PRIMARY KEY (wiki_id, user_id),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+CREATE INDEX imported_people_by_email ON imported_people USING btree (email);
 grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people for all
@@ -1749,11 +2010,11 @@ create table invitations (
   CHECK ((mail_status = ANY (ARRAY['queued'::text, 'sent'::text, 'bounced'::text, 'failed'::text]))),
   CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
   CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text, 'expired'::text]))),
-  FOREIGN KEY (invited_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE INDEX invitations_by_email ON invitations USING btree (email) WHERE (state = 'pending'::text);
 CREATE INDEX invitations_by_workspace ON invitations USING btree (workspace_id, invitation_id);
+CREATE INDEX invitations_to ON invitations USING btree (email);
 CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
 CREATE TRIGGER seats AFTER INSERT OR UPDATE OF state, expires_at, workspace_id ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON invitations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
@@ -2148,6 +2409,7 @@ create table revisions (
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
+CREATE INDEX revisions_by_author ON revisions USING btree (created_by, wiki_id, page_id, revision);
 CREATE TRIGGER usage_on_delete AFTER DELETE ON revisions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON revisions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
 grant delete, insert, select, update on revisions to ibid_service;
@@ -2598,6 +2860,7 @@ create table uploads (
   CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
+CREATE INDEX uploads_by_creator ON uploads USING btree (created_by, wiki_id, upload_id);
 CREATE INDEX uploads_waiting ON uploads USING btree (updated_at) WHERE (status = 'uploading'::text);
 grant delete, insert, select, update on uploads to ibid_service;
 alter table uploads enable row level security;
@@ -2663,7 +2926,6 @@ create table wikis (
   tree_version  text                      collate "C" not null default ''::text,
   home_page_id  text,
   PRIMARY KEY (wiki_id),
-  FOREIGN KEY (created_by) REFERENCES users(user_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
 CREATE INDEX wikis_deleted ON wikis USING btree (wiki_id) WHERE (workspace_id IS NULL);
@@ -2748,8 +3010,7 @@ create table workspaces (
   CHECK ((((held_since IS NULL) = (held_by IS NULL)) AND ((held_since IS NULL) = (hold_reason IS NULL)))),
   CHECK (((revision_days >= 30) AND (revision_days <= 3650))),
   CHECK ((seats_granted >= 0)),
-  CHECK (((trash_days >= 7) AND (trash_days <= 3650))),
-  FOREIGN KEY (created_by) REFERENCES users(user_id)
+  CHECK (((trash_days >= 7) AND (trash_days <= 3650)))
 );
 CREATE INDEX workspaces_widget_origins ON workspaces USING gin (widget_origins);
 CREATE TRIGGER legal_hold BEFORE DELETE ON workspaces FOR EACH ROW WHEN ((old.held_since IS NOT NULL)) EXECUTE FUNCTION refuse_deletion_of_workspace_under_hold();

@@ -1,3 +1,4 @@
+import { account } from './account/feature.ts';
 import { attachments } from './attachments/feature.ts';
 import { audit } from './audit/feature.ts';
 import { autosaves } from './autosaves/feature.ts';
@@ -31,6 +32,7 @@ import { workspaces } from './workspaces/feature.ts';
 /** In the order of the API's description. */
 const FEATURES: readonly Feature[] = [
   session,
+  account,
   // The organization.
   workspaces,
   members,

@@ -131,9 +131,11 @@ for (const endpoint of WRITING) {
     await db.query(
       sql`update users set display_name = 'As it was', time_zone = '', language = '' where user_id = ${owner.user_id}`,
     );
-    await db.query(sql`
-      update users set avatar_id = user_id, avatar_sha256 = ${'0'.repeat(64)}, avatar_type = 'image/gif', avatar_bytes = 1
-      where user_id = ${actor.user_id}`);
+    if (endpoint.path.endsWith('/avatar')) {
+      await db.query(sql`
+        update users set avatar_id = user_id, avatar_sha256 = ${'0'.repeat(64)}, avatar_type = 'image/gif', avatar_bytes = 1
+        where user_id = ${actor.user_id}`);
+    }
     const rowsBefore = await rowsOf(kind);
     // Read before the write, which may end the credential.
     const credential = await credentialOf(endpoint, actor.token);

@@ -48,6 +48,7 @@ const LAYERS = [
   'usage',
   'audit',
   'retention',
+  'account',
   // Built on all of them.
   'widget-endpoints.ts',
   'app.ts',

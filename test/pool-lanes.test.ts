@@ -7,7 +7,7 @@ import { ENDPOINTS } from '../src/app.ts';
 import { openServiceDb } from '../src/db/db.ts';
 import { SERVICE } from '../src/db/request-context.ts';
 import { type Sql, sql } from '../src/db/sql.ts';
-import { Bytes } from '../src/http/bytes.ts';
+import { Bytes, Download } from '../src/http/bytes.ts';
 import { EventStream } from '../src/http/event-stream.ts';
 import { BUDGETS_MS, budgetOf, openBudget } from '../src/http/handler/budget.ts';
 import { freePort } from './process.ts';
@@ -253,7 +253,8 @@ test('a request that is answered too late for its budget is told so, whatever it
   assert.deepEqual([signal.aborted, signal.reason.code, signal.reason.status], [true, 'time_limit_exceeded', 503]);
   for (const endpoint of ENDPOINTS) {
     const ms = budgetOf(endpoint);
-    const isStream = endpoint.consumes !== undefined || endpoint.reply === EventStream || endpoint.reply === Bytes;
+    const isStream =
+      endpoint.consumes !== undefined || endpoint.reply === EventStream || [Bytes, Download].includes(endpoint.reply);
     assert.equal(ms, isStream ? undefined : endpoint.method === 'GET' ? 10_000 : 30_000, endpoint.path);
   }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Fastify from 'fastify';
 import { pino } from 'pino';
 import { ENDPOINTS } from '../src/app.ts';
-import { Bytes } from '../src/http/bytes.ts';
+import { Bytes, Download } from '../src/http/bytes.ts';
 import { EventStream } from '../src/http/event-stream.ts';
 import { replySchema } from '../src/http/handler/reply-schema.ts';
 import { nameOf } from './requests.ts';
@@ -12,7 +12,7 @@ import { type Client, type Owner, openWorld } from './world.ts';
 /** A field that a statement leaves out is a failure, never an empty text or the default that openapi.json describes. */
 
 const JSON_ENDPOINTS = ENDPOINTS.filter(
-  ({ status, reply }) => status !== 204 && reply !== Bytes && reply !== EventStream,
+  ({ status, reply }) => status !== 204 && reply !== Bytes && reply !== Download && reply !== EventStream,
 );
 
 interface Schema {

@@ -40,6 +40,8 @@ export const PUBLIC_URL = 'https://wiki.example.com';
 /** Endpoints that cannot succeed in a world with users and without paid plans, and their answers there; their own tests cover more. */
 const NEVER_IN_A_WORLD: Record<string, number> = {
   'POST /v1/auth/first-owner': 401,
+  // Not the address of the caller, who is to stay.
+  'POST /v1/me/deletion': 400,
   // The callers of a world stay in it.
   'DELETE /v1/widgets/profile/members/:membership_id': 403,
   ...Object.fromEntries(

@@ -54,6 +54,11 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/auth/email/complete': 5,
   // Counts the guess, reads the hash, and writes the session after comparing it.
   'POST /v1/auth/password': 3,
+  // begin, the lock on the user, the record, commit; the user, eleven lists, of which those of texts are asked until there is no
+  // more, and of each of two workspaces the records and the calls.
+  'POST /v1/me/export': 24,
+  // begin, the lock on the user, the address, which is another one, rollback.
+  'POST /v1/me/deletion': 4,
   // Takes the attempt, and writes the session after asking the issuer.
   'POST /v1/auth/openid/complete': 2,
   // Reads the current hash before it computes the new one.

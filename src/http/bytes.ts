@@ -24,6 +24,16 @@ export interface StoredFile {
  */
 export const Bytes = Type.Unsafe<StoredFile>({ type: 'string', contentMediaType: 'application/octet-stream' });
 
+/** A file that is made while it is sent, and is kept nowhere. */
+export interface Download {
+  stream: Readable;
+  content_type: string;
+  filename: string;
+}
+
+/** The reply of an endpoint that answers a Download. Where the stream fails, the connection ends in the middle of the answer. */
+export const Download = Type.Unsafe<Download>({ type: 'string', contentMediaType: 'application/zip' });
+
 /** No shared cache keeps it, so what its owner has removed is not handed out any more. */
 const IMMUTABLE = {
   'cache-control': 'private, max-age=31536000, immutable',
@@ -70,6 +80,25 @@ export async function sendBytes(request: FastifyRequest, reply: FastifyReply, bl
       'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
     })
     .send(stream);
+}
+
+/** `onFailure` gets what the stream has failed with, of which the client sees only that the answer has no end. */
+export function sendDownload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: Download,
+  onFailure: (error: unknown) => void,
+) {
+  file.stream.once('error', onFailure);
+  reply.raw.setTimeout(STALLED_MS, () => request.raw.socket.destroy());
+  return reply
+    .headers({
+      'cache-control': 'no-store',
+      'content-type': file.content_type,
+      'content-disposition': contentDisposition('attachment', file.filename),
+      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+    })
+    .send(file.stream);
 }
 
 async function open(blobs: Blobs, sha256: string, range: ByteRange | undefined): Promise<Readable> {

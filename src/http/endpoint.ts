@@ -139,7 +139,10 @@ interface EndpointDefinition<
   invitation?: (input: { query: Static<Query>; body: Static<Body> }) => string;
   /** Default: 200. */
   status?: 200 | 201 | 204;
-  /** The schema of the JSON; `Bytes` for an endpoint that answers a file, `EventStream` for one that streams states. */
+  /**
+   * The schema of the JSON; `Bytes` for an endpoint that answers a file, `Download` for one that is made while it is sent,
+   * `EventStream` for one that streams states.
+   */
   reply: Reply;
   /** Error codes beyond 401, 403, 404, 422 and 500. */
   errors?: readonly string[];

@@ -15,7 +15,7 @@ import type { ServiceDb } from '../db/db.ts';
 import { admission } from './admission.ts';
 import { requestId } from './answer-headers.ts';
 import { registerBodyParsers } from './body-parsers.ts';
-import { Bytes } from './bytes.ts';
+import { Bytes, Download } from './bytes.ts';
 import type { Endpoint } from './endpoint.ts';
 import { actorOf, afterCallerCheck, sendError } from './error-reply.ts';
 import { EventStream, openEventStreams } from './event-stream.ts';
@@ -157,7 +157,7 @@ function newServer({ services, trustedProxies, log }: ServerOptions): FastifyIns
 
 function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): RouteOptions {
   const { method, path, access, reply, status = 200 } = endpoint;
-  const isJson = status !== 204 && reply !== Bytes && reply !== EventStream;
+  const isJson = status !== 204 && reply !== Bytes && reply !== Download && reply !== EventStream;
   return {
     method,
     url: path.replace(/\*[a-z_]+$/, '*'),

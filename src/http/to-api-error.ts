@@ -27,6 +27,9 @@ const CONNECTION_ERRORS =
 /** The SQLSTATE of a statement that took longer than its timeout. */
 const QUERY_CANCELED = '57014';
 
+/** The SQLSTATE of a row that refers to one which is not there. */
+const FOREIGN_KEY_VIOLATION = '23503';
+
 /** SQLSTATEs of a transaction that PostgreSQL ended because of another one: serialization_failure, deadlock_detected. */
 const CONFLICT_ERRORS = /^40(001|P01)$/;
 
@@ -50,6 +53,8 @@ export function toApiError(error: unknown): ApiError {
   if (code === '53100') {
     return new ApiError('storage_unavailable', 'The disk of the service is full. Try again later.', { cause: error });
   }
+  // Between the check of the credential and the write the user was deleted, with their credentials.
+  if (code === FOREIGN_KEY_VIOLATION && /_user_id_fkey$/.test(readConstraint(error))) return unauthorized(error);
   if (CONFLICT_ERRORS.test(code)) {
     return new ApiError('database_unavailable', 'Another request was changing the same. Try again in a moment.', {
       cause: error,
@@ -69,6 +74,10 @@ export function toApiError(error: unknown): ApiError {
 
 function readCode(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}
+
+function readConstraint(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : '';
 }
 
 /** The driver gives these errors no code. */

@@ -27,10 +27,10 @@ export const lookupInvitation = endpoint({
   },
   run: ({ query, one }) =>
     one(sql`
-      select w.name as workspace_name, u.display_name as inviter_name, i.email, i.role, ${presentState} as state, i.expires_at
+      select w.name as workspace_name, coalesce(u.display_name, 'A former member') as inviter_name, i.email, i.role, ${presentState} as state, i.expires_at
       from invitations i
       join workspaces w on w.workspace_id = i.workspace_id
-      join users u on u.user_id = i.invited_by
+      left join users u on u.user_id = i.invited_by
       where i.secret_hash = ${sha256(query.token)}
     `),
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../../core/errors.ts';
 import type { Budget } from '../../db/db.ts';
-import { Bytes } from '../bytes.ts';
+import { Bytes, Download } from '../bytes.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
 
@@ -13,7 +13,7 @@ export const BUDGETS_MS = { read: 10_000, write: 30_000 };
  * and each of their statements has its own limit.
  */
 export function budgetOf({ method, consumes, reply }: Endpoint): number | undefined {
-  if (consumes || reply === EventStream || reply === Bytes) return undefined;
+  if (consumes || reply === EventStream || reply === Bytes || reply === Download) return undefined;
   return method === 'GET' ? BUDGETS_MS.read : BUDGETS_MS.write;
 }
 

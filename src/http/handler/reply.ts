@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { subjectOf } from '../../access/credential.ts';
-import { Bytes, type StoredFile, sendBytes } from '../bytes.ts';
+import { Bytes, Download, type StoredFile, sendBytes, sendDownload } from '../bytes.ts';
 import { type Endpoint, JsonText, NotModified } from '../endpoint.ts';
 import { type EventSource, EventStream } from '../event-stream.ts';
 import { listPaging } from '../list-paging.ts';
@@ -12,7 +12,7 @@ import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
 /** Sends an endpoint's reply: as events, as bytes, or as JSON or the representation that the client accepts. */
-export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) {
+export function sender(endpoint: Endpoint, { services, streams, log }: HandlerNeeds) {
   const status = endpoint.status ?? 200;
   const { nextLink } = listPaging(endpoint);
 
@@ -21,6 +21,11 @@ export function sender(endpoint: Endpoint, { services, streams }: HandlerNeeds) 
       return streams.send(request, reply, result as EventSource, subjectOf(credential).join(' '));
     }
     if (endpoint.reply === Bytes) return sendBytes(request, reply, services.blobs, result as StoredFile);
+    if (endpoint.reply === Download) {
+      return sendDownload(request, reply, result as Download, (err) =>
+        log.warn({ err, request_id: request.id }, 'a download ended before it was complete'),
+      );
+    }
     if (endpoint.representations) reply.header('vary', 'authorization, accept');
     if (result instanceof NotModified) return reply.code(304).send();
     reply.code(status);

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Access } from '../../access/access-rule.ts';
 import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
-import { Bytes } from '../bytes.ts';
+import { Bytes, Download } from '../bytes.ts';
 import { type Endpoint, isIdempotent, needsPayment } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
 import { STREAM_TYPES } from '../stream-types.ts';
@@ -62,6 +62,12 @@ function success(endpoint: Endpoint) {
       200: { description: 'The file. ETag is its hash; the type is found out from the bytes.', headers, content },
       206: { description: 'The part of it that `Range` requests.', headers, content },
       304: { description: 'The client has it already, according to If-None-Match.', headers },
+    };
+  }
+  if (endpoint.reply === Download) {
+    const content = { 'application/zip': { schema: Download, example: 'The bytes of the archive.' } };
+    return {
+      200: { description: 'The archive, made while it is sent. One that is incomplete has no end.', headers, content },
     };
   }
   if (endpoint.reply === EventStream) {

@@ -83,7 +83,8 @@ export async function writeAttachments(
   }
 }
 
-function lines(records: AsyncIterable<object> | Iterable<object>): Readable {
+/** Records as lines of JSON, which are read no faster than they are written. */
+export function lines(records: AsyncIterable<object> | Iterable<object>): Readable {
   const texts = mapped(records, (record) => `${JSON.stringify(record)}\n`);
   return Readable.from(texts, { objectMode: false, highWaterMark: 65_536 });
 }
