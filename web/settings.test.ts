@@ -243,6 +243,37 @@ test('a user sets and removes a picture in a form without scripts, and members s
   assert.match(body, /<span class="face large" aria-hidden="true">/);
 });
 
+test('without a script a user downloads their data and deletes their account, and is told what is in the way', async () => {
+  const person = await world.owner('leaving@example.com');
+  const browser = await browserOf(person.user_id);
+  const { body: page } = await browser.open('/me');
+  assert.match(page, /<form method="post" action="\/v1\/me\/export">/);
+  const archive = await browser.submit('/v1/me/export', {});
+  assert.equal(archive.status, 200);
+  assert.match(archive.headers.get('content-disposition') ?? '', /^attachment; filename="my-data\.zip"$/);
+  assert.match(archive.body, /^PK/);
+
+  const remove = (email: string) => browser.submit('/me', { do: 'delete', email });
+  for (const [email, words] of [
+    ['other@example.com', /not the address of your account/],
+    ['leaving@example.com', /Only you are in “leaving”, where there are wikis/],
+  ] as const) {
+    const refused = await remove(email);
+    assert.ok([400, 409].includes(refused.status));
+    assert.match(refused.body, /role="alert"/);
+    assert.match(refused.body, words);
+  }
+  await person.send('DELETE', `/v1/wikis/${person.wiki_id}`);
+  const done = await remove('leaving@example.com');
+  assert.equal(done.headers.get('location'), '/sign-in?deleted', done.body);
+  const cookies = done.headers.getSetCookie();
+  assert.ok(
+    ['ibid=;', 'ibid-device=;'].every((name) => cookies.some((it) => it.startsWith(name) && it.includes('Max-Age=0'))),
+  );
+  assert.match((await browser.open('/sign-in?deleted')).body, /Your account is deleted/);
+  assert.equal((await person.get('/v1/me')).status, 401);
+});
+
 test('the audit log is filtered and paged', async () => {
   for (let i = 0; i < 51; i += 1) await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title: `Handbook ${i}` });
   const first = await me.open(`/${slug}/-/audit?type=wiki.renamed`);

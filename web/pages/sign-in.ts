@@ -64,7 +64,11 @@ export const signIn: WebRoute = {
   path: '/sign-in',
   handle: async (visit) => {
     const token = visit.query.get('token');
-    if (token === null) return renderSignIn(visit, localUrl(visit.query.get('next')));
+    if (token === null) {
+      const note =
+        visit.query.has('deleted') && html`<div class="note good" role="status"><p>Your account is deleted.</p></div>`;
+      return renderSignIn(visit, localUrl(visit.query.get('next')), 200, note);
+    }
     return {
       page: renderAlone(visit, {
         title: 'Sign in',

@@ -104,7 +104,7 @@ function table(events: readonly AuditEvent[], members: readonly Member[]): Html 
     <tbody>${events.map(
       (
         it,
-      ) => html`<tr><td>${time(it.created_at)}</td><td>${it.actor_id === '' ? 'the service' : (nameOf.get(it.actor_id) ?? html`<code>${it.actor_id}</code>`)}</td>
+      ) => html`<tr><td>${time(it.created_at)}</td><td>${it.actor_id === '' ? 'the service' : (nameOf.get(it.actor_id) ?? html`a former member, <code>${it.actor_id}</code>`)}</td>
       <td><details><summary>${sentence(it, nameOf)}</summary>${details(it)}</details></td></tr>`,
     )}</tbody></table></div>`;
 }

@@ -1,3 +1,4 @@
+import { deviceCookieName } from '../../../src/http/browser-cookie.ts';
 import type { Session } from '../../../src/session/schema.ts';
 import { ownPicturePath } from '../../elements/people/avatar.ts';
 import { type Content, type Html, html } from '../../html.ts';
@@ -56,6 +57,15 @@ export const [profile, changeProfile] = settingsPage({
       await api.post('/v1/auth/sign-out-everywhere');
       return { redirect: '/sign-in', cookies: [{ name: sessionCookie, value: '', maxAgeSeconds: 0 }] };
     },
+    async delete({ api, form, sessionCookie, publicUrl }) {
+      await api.post('/v1/me/deletion', { email: form.get('email') ?? '' });
+      const cookies = [sessionCookie, deviceCookieName(publicUrl)].map((name) => ({
+        name,
+        value: '',
+        maxAgeSeconds: 0,
+      }));
+      return { redirect: '/sign-in?deleted', cookies };
+    },
   },
   async main(visit, context) {
     const [sessions, { methods }] = await Promise.all([
@@ -73,7 +83,8 @@ export const [profile, changeProfile] = settingsPage({
       <h2>Where you are signed in</h2>
       <ul class="people">${sessions.records.map(sessionEntry)}</ul>${partLinks(sessions)}
       ${disclosure('Sign out everywhere', 'All of these are signed out at once, including this one. API keys keep working.', actionButton('everywhere', {}, 'Sign out everywhere', 'bad'))}
-      <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>`;
+      <h2>Colours</h2><div class="narrowly">${themeForm(visit)}</div>
+      ${ownData()}`;
   },
 });
 
@@ -83,6 +94,24 @@ function pictureForm({ user }: SettingsContext): Html {
       <label class="grow">Picture <span class="hint">PNG, JPEG, WebP or GIF; at most 1 MiB and 1024 pixels on each side</span><input type="file" name="picture" required accept="image/png,image/jpeg,image/webp,image/gif" data-scaled></label>
       <button class="button">Save the picture</button></form>
     ${ownPicturePath(user.avatar_url) !== undefined && actionButton('unpicture', {}, 'Remove the picture', 'quiet')}</div>`;
+}
+
+/** The archive is the answer of the API to the form itself: no script has to wait for it, and no page to keep it. */
+function ownData(): Html {
+  return html`<h2>Your data</h2>
+    <p>One ZIP with all that this service has of you: your profile, sessions, keys and memberships, what you wrote where you may read it now, and what you did.</p>
+    <form method="post" action="/v1/me/export"><button class="button">Download your data</button></form>
+    ${disclosure('Delete your account', deletionWords(), deletionForm())}`;
+}
+
+function deletionWords(): Content {
+  return html`Your name, address, sessions, keys, drafts and stars are gone at once, and it cannot be undone. Pages that you wrote stay in their workspaces, without your name. Workspaces that others own go on; of one that only you are in, delete the wikis first. <a href="/sign-in?next=%2Fme">Sign in again</a> before, if it was more than 15 minutes ago.`;
+}
+
+function deletionForm(): Html {
+  return html`<form method="post" class="fields">${hiddenFields({ do: 'delete' })}
+    <label class="grow">Your address, to confirm <input name="email" type="email" required maxlength="254" autocomplete="off"></label>
+    <button class="button bad">Delete my account</button></form>`;
 }
 
 function workspaceList({ overview }: SettingsContext): Content {
