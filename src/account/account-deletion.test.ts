@@ -7,6 +7,7 @@ import { signedInClient } from '../../test/signed-in.ts';
 import { until } from '../../test/until.ts';
 import { type Answer, type Client, openWorld } from '../../test/world.ts';
 import { newId } from '../core/ids.ts';
+import { sha256 } from '../core/secrets.ts';
 import { raw, sql } from '../db/sql.ts';
 import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
 
@@ -192,9 +193,21 @@ test('the only owner of a workspace with other members is told which, and after 
   assert.deepEqual([refused.status, refused.body.error], [409, 'last_owner']);
   assert.match(refused.body.message, /“Looms & Co”/);
   await db.query(sql`update memberships set status = 'active' where membership_id = ${heir.membership_id}`);
+  const invited = await done(
+    lone.post(`/v1/workspaces/${lone.workspace_id}/members/invite`, { email: 'next@example.com', role: 'viewer' }),
+  );
+  await until(
+    'the letter is sent, which makes another secret',
+    () => db.query(sql`select mail_status from invitations where invitation_id = ${invited.invitation_id}`),
+    ([row]) => row?.mail_status !== 'queued',
+  );
+  await db.query(sql`
+    update invitations set secret_hash = ${sha256('known')} where invitation_id = ${invited.invitation_id}`);
   await lone.post(`/v1/workspaces/${lone.workspace_id}/transfer`, { membership_id: heir.membership_id });
   assert.equal((await remove(session, 'lone@example.com')).status, 204);
   assert.equal((await heir.get(`/v1/wikis/${lone.wiki_id}`)).status, 200);
+  const offer = await world.anonymous.get('/v1/invitations/lookup?token=known');
+  assert.deepEqual([offer.status, offer.body.inviter_name], [200, 'A former member']);
 });
 
 test('of the last two owners who go at the same time one stays, and of two requests of one person one deletes', async () => {

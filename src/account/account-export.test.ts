@@ -176,7 +176,7 @@ test('a session that is revoked while it is sent ends the archive in the middle'
     insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
     select ${person.wiki_id}, ${page.body.page_id}, n, 'Long',
       (select string_agg(md5(n::text || i::text), '') from generate_series(1, 8000) i), '', '[]', ${person.user_id}
-    from generate_series(2, 100) n`);
+    from generate_series(2, 50) n`);
   const response = await fetch(`${world.address}/v1/me/export`, {
     method: 'POST',
     headers: { authorization: `Bearer ${leaving.token}` },
