@@ -41,12 +41,7 @@ function missingCompanions(config: Config): string[] {
   if (OIDC_ISSUER === undefined && OIDC_CLIENT_ID !== '') {
     problems.push('OIDC_CLIENT_ID is set, so set OIDC_ISSUER to the issuer that knows it');
   }
-  if (config.SERVICE_DATABASE_URL !== undefined && config.DATABASE_URL === undefined) {
-    problems.push('SERVICE_DATABASE_URL is set, so set DATABASE_URL to the same database for the user who owns it');
-  }
-  if (config.DATABASE_REPLICA_URLS.length > 0 && config.DATABASE_URL === undefined) {
-    problems.push('DATABASE_REPLICA_URLS is set, so set DATABASE_URL to the primary that they follow');
-  }
+  problems.push(...missingDatabase(config));
   if (config.BACKUP_SCHEDULE !== undefined && config.BACKUP_URL === undefined) {
     problems.push('BACKUP_SCHEDULE is set, so set BACKUP_URL to where backups are kept');
   }
@@ -54,6 +49,25 @@ function missingCompanions(config: Config): string[] {
     problems.push(
       'STRIPE_SECRET_KEY is set, so set STRIPE_WEBHOOK_SECRETS to the signing secret of its webhook endpoint',
     );
+  }
+  return problems;
+}
+
+/** With SERVICE_DATABASE_URL alone a process can do nothing as the owner of the database. */
+function missingDatabase(config: Config): string[] {
+  const { DATABASE_URL, SERVICE_DATABASE_URL, DATABASE_REPLICA_URLS, OPERATORS, BACKUP_SCHEDULE, ROLE } = config;
+  if (DATABASE_URL !== undefined) return [];
+  if (SERVICE_DATABASE_URL === undefined) {
+    return DATABASE_REPLICA_URLS.length > 0
+      ? ['DATABASE_REPLICA_URLS is set, so set DATABASE_URL to the primary that they follow']
+      : [];
+  }
+  const problems: string[] = [];
+  if (OPERATORS.length > 0 && ROLE !== 'worker') {
+    problems.push('OPERATORS is set, so set DATABASE_URL too: /-/admin works as the owner of the database');
+  }
+  if (BACKUP_SCHEDULE !== undefined && ROLE !== 'web') {
+    problems.push('BACKUP_SCHEDULE is set, so set DATABASE_URL too: backups are made as the owner of the database');
   }
   return problems;
 }

@@ -70,15 +70,18 @@ test('the check of the image fails where its process does not answer, or answers
     );
   assert.equal(await check({ PORT: String(port) }), 1);
   const asked: (string | undefined)[] = [];
+  let isAlive = true;
   const server = createServer(({ url }, response) => {
     asked.push(url);
-    response.writeHead(url === '/livez' ? 200 : 503).end();
+    response.writeHead(isAlive ? 200 : 503).end();
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   cleanUp(() => void server.close());
   assert.equal(await check({ PORT: String(port) }), 0);
-  assert.equal(await check({ ROLE: 'worker', METRICS_PORT: String(port) }), 1);
-  assert.deepEqual(asked, ['/livez', '/metrics']);
+  assert.equal(await check({ ROLE: 'worker', METRICS_PORT: String(port) }), 0);
+  isAlive = false;
+  assert.equal(await check({ PORT: String(port) }), 1);
+  assert.deepEqual(asked, ['/livez', '/livez', '/livez']);
 });
 
 test('Compose names options that exist, publishes no port to other machines, and runs read-only', () => {

@@ -2,8 +2,8 @@
 import { inspectConfig } from '../../src/config.ts';
 
 const { ROLE, METRICS_PORT, PORT } = inspectConfig(process.env).config;
-const path = ROLE === 'worker' ? `${METRICS_PORT}/metrics` : `${PORT}/livez`;
-fetch(`http://127.0.0.1:${path}`, { signal: AbortSignal.timeout(3_000) }).then(
+const port = ROLE === 'worker' ? METRICS_PORT : PORT;
+fetch(`http://127.0.0.1:${port}/livez`, { signal: AbortSignal.timeout(3_000) }).then(
   ({ status }) => process.exit(status === 200 ? 0 : 1),
   () => process.exit(1),
 );

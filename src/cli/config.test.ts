@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -6,6 +7,7 @@ import { makeFolder } from '../../test/process.ts';
 import { OPTIONS } from '../config/options.ts';
 import { inspectConfig, readConfig } from '../config.ts';
 import { runConfigCommand } from './config.ts';
+import { runMigrateCommand } from './migrate.ts';
 
 const folder = await makeFolder();
 let files = 0;
@@ -101,6 +103,27 @@ test('config --check names every problem at once with file and line, shows no se
   }
   assert.ok(!text.includes('hidden'), text);
   assert.equal(new Set(problems).size, problems.length, text);
+});
+
+test('without the login of the owner a process is refused what only the owner does, and a command says which login it needs', async () => {
+  const own = { SERVICE_DATABASE_URL: 'postgres://ibid_service@db/ibid' };
+  const asked = {
+    ...own,
+    OPERATORS: 'a@example.com',
+    BACKUP_URL: 'file:///b',
+    BACKUP_SCHEDULE: '6h',
+    DATABASE_REPLICA_URLS: 'postgres://ibid_service@db-2/ibid',
+  };
+  const problemsOf = (env: Record<string, string>) => inspectConfig(env).problems.map((text) => text.split(',')[0]);
+  assert.deepEqual(problemsOf(own), []);
+  assert.deepEqual(problemsOf(asked), ['OPERATORS is set', 'BACKUP_SCHEDULE is set']);
+  assert.deepEqual(problemsOf({ ...asked, ROLE: 'web' }), ['OPERATORS is set']);
+  assert.deepEqual(problemsOf({ ...asked, ROLE: 'worker' }), ['BACKUP_SCHEDULE is set']);
+  assert.deepEqual(problemsOf({ ...asked, DATABASE_URL: 'postgres://ibid@db/ibid' }), []);
+  const DATA_DIR = join(folder, 'never');
+  const refused = runMigrateCommand(readConfig({ ...own, DATA_DIR }), [], () => undefined);
+  await assert.rejects(refused, /owner of the database: set DATABASE_URL/);
+  assert.equal(existsSync(DATA_DIR), false, 'no PostgreSQL of its own was started instead');
 });
 
 test('a file of options that is missing, no text, or a folder is named, and nothing else is wrong then', async () => {

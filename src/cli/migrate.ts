@@ -1,13 +1,17 @@
 import { parseArgs } from 'node:util';
+import { loadPlans } from '../billing/plans.ts';
 import type { Config } from '../config.ts';
 import { kindOf, type Migration, worksWith } from '../db/apply-migration.ts';
 import { findPending, listMigrations } from '../db/migrate.ts';
-import { withConnection } from './with-database.ts';
+import { prepareAsOwner } from '../service/prepare-as-owner.ts';
+import { onWait, withConnection } from './with-database.ts';
 
 type Print = (line: string) => void;
 
 export const MIGRATE_USAGE = `  ibid migrate --plan                                           what the next start changes in the database, and who has to stop
   ibid migrate                                                  changes it now, without starting the service`;
+
+const UP_TO_DATE = 'the database is up to date';
 
 const KINDS = {
   transaction: 'one transaction',
@@ -15,20 +19,21 @@ const KINDS = {
   batches: 'rows, in batches',
 };
 
-/** Prints the pending migrations in order, or applies them. Errors: StartError where the database is newer. */
+/**
+ * Prints the pending migrations in order, or does everything that a start does as the owner of the database. Errors: StartError
+ * where the database is newer.
+ */
 export async function runMigrateCommand(config: Config, args: string[], print: Print): Promise<void> {
   const { values } = parseArgs({ args, options: { plan: { type: 'boolean' } } });
-  await withConnection(config, async (db, prepare) => {
+  const plans = loadPlans(config.PLANS_FILE);
+  await withConnection(config, async (db) => {
+    if (!values.plan) {
+      const applied = await prepareAsOwner(db, config, plans, onWait);
+      return print(applied.length === 0 ? UP_TO_DATE : `applied: ${applied.join(', ')}`);
+    }
     const pending = await findPending(db.query, listMigrations());
-    for (const migration of pending) {
-      if (values.plan) print(describe(migration));
-    }
-    if (pending.length === 0) print('the database is up to date');
-    else if (values.plan) print(adviceFor(pending));
-    else {
-      await prepare();
-      print(`applied: ${pending.map(({ name }) => name).join(', ')}`);
-    }
+    for (const migration of pending) print(describe(migration));
+    print(pending.length === 0 ? UP_TO_DATE : adviceFor(pending));
   });
 }
 

@@ -19,8 +19,8 @@ export const UPGRADE_USAGE = `  ibid upgrade                                    
  */
 export async function runUpgrade(config: Config, args: readonly string[], print: Print): Promise<void> {
   if (args.length > 0) throw new UsageError(`the command takes no arguments.\n\n${UPGRADE_USAGE}`);
-  if (config.DATABASE_URL) {
-    throw new UsageError('DATABASE_URL names a PostgreSQL that Ibid does not run: upgrade that as its manual says.');
+  if (config.DATABASE_URL ?? config.SERVICE_DATABASE_URL) {
+    throw new UsageError('The options name a PostgreSQL that Ibid does not run: upgrade that as its manual says.');
   }
   const { DATA_DIR: dataDir } = config;
   const done = await upgradePostgres({ dataDir, log: (_level, message) => print(message) }, async (from, to) => {

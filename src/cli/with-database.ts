@@ -10,7 +10,7 @@ import { prepareDatabase } from '../db/prepare-database.ts';
 /** The arguments of the command are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
 
-const onWait = (reason: string) => void process.stderr.write(`Waiting: ${reason}.\n`);
+export const onWait = (reason: string) => void process.stderr.write(`Waiting: ${reason}.\n`);
 
 /**
  * Runs `work` on the database of the service, migrated; if the service is not running, its PostgreSQL is started for it.
@@ -28,6 +28,9 @@ export async function withConnection(
   config: Config,
   work: (db: OwnerDb, prepare: (migrations?: readonly Migration[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
+  if (!config.DATABASE_URL && config.SERVICE_DATABASE_URL) {
+    throw new UsageError('this works as the owner of the database: set DATABASE_URL to its address with that login.');
+  }
   const running = config.DATABASE_URL ? { connectionString: config.DATABASE_URL } : runningPostgres(config.DATA_DIR);
   const own = running
     ? undefined

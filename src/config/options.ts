@@ -38,7 +38,7 @@ export const OPTIONS = {
     { secret: true },
   ),
   SERVICE_DATABASE_URL: option(
-    'Where the service itself connects as ibid_service, for example through PgBouncer; DATABASE_URL is then used to migrate only.',
+    'Where the service itself connects as ibid_service, for example through PgBouncer. DATABASE_URL is then used to migrate, for /-/admin and for backups only; without it the service has no rights of the owner, and "ibid migrate" has to be run before.',
     '',
     databaseUrl,
     { secret: true, see: 'docs/operations/poolers.md' },

@@ -78,18 +78,19 @@ async function ensureServiceRole(query: Query): Promise<void> {
 }
 
 /**
- * Sets the session settings for logins of SERVICE_ROLE, where start options do not reach the server. A user who may not do
+ * Sets the session settings of SERVICE_ROLE, if it may log in by itself: through a pooler start options do not reach the server. A user who may not do
  * so leaves it to an administrator: `checkSession` says what is missing.
  */
 export async function setRoleSettings(query: Query): Promise<void> {
-  const [row] = await query<{ known: string[]; name: string }>(sql`
-    select quote_ident(current_database()) as name, array(
+  const [row] = await query<{ logs_in: boolean; known: string[]; name: string }>(sql`
+    select quote_ident(current_database()) as name,
+      exists (select from pg_roles where rolname = ${SERVICE_ROLE} and rolcanlogin) as logs_in, array(
       select unnest(setconfig) from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
       where r.rolname = ${SERVICE_ROLE}
         and s.setdatabase = (select oid from pg_database where datname = current_database())
     ) as known`);
   for (const [name, value] of Object.entries(SETTINGS)) {
-    if (!row || row.known.includes(`${name}=${value}`)) continue;
+    if (!row?.logs_in || row.known.includes(`${name}=${value}`)) continue;
     try {
       await query(raw(`alter role ${SERVICE_ROLE} in database ${row.name} set ${name} = '${value}'`));
     } catch (error) {

@@ -4,21 +4,22 @@ import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import { followDatabaseClock } from '../db/clock-skew.ts';
 import { type OwnerDb, openDb, openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
+import { findPending, listMigrations } from '../db/migrate.ts';
 import { type Postgres, startPostgres } from '../db/postgres/postgres.ts';
-import { explainUnreachable, prepareDatabase, setRoleSettings } from '../db/prepare-database.ts';
+import { explainUnreachable } from '../db/prepare-database.ts';
 import { readFromReplicas } from '../db/replicas/read-from-replicas.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { UnsafeSession } from '../db/service-session.ts';
 import { sql } from '../db/sql.ts';
 import { endAllLeases } from '../jobs/workers.ts';
 import type { Plan } from '../providers/payments/payments.ts';
-import { storeLimits } from '../usage/store-limits.ts';
 import { makeDataDir } from './data-dir.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
+import { prepareAsOwner } from './prepare-as-owner.ts';
 
 /**
- * Opens the configured database, or starts the service's own PostgreSQL; migrates it, and opens it with the rights of
- * the service. Errors: StartError.
+ * Opens the configured database, or starts the service's own PostgreSQL; migrates it, if the options have the login of its
+ * owner, and opens it with the rights of the service. Errors: StartError.
  */
 export async function openDatabase(
   config: Config,
@@ -27,21 +28,22 @@ export async function openDatabase(
   hooks: ServiceHooks,
   onStop: OnStop,
 ): Promise<{ db: ServiceDb; postgres: Postgres | undefined }> {
-  const { DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_CONNECTIONS: connections, WORKSPACE_LIMITS } = config;
-  if (url) await makeDataDir(dataDir);
-  const postgres = url
+  const { DATABASE_URL: url, SERVICE_DATABASE_URL, DATA_DIR: dataDir, DATABASE_CONNECTIONS: connections } = config;
+  const isExternal = (url ?? SERVICE_DATABASE_URL) !== undefined;
+  if (isExternal) await makeDataDir(dataDir);
+  const postgres = isExternal
     ? undefined
     : await startPostgres({ dataDir, log: (level, message, details) => log[level](details ?? {}, message) });
   if (postgres) onStop(() => postgres.stop());
-  const connection = postgres ? postgres.connection : { connectionString: url };
-  await asOwner(connection, async (owner) => {
-    const applied = await prepareDatabase(owner, { url, dataDir }, (reason) =>
-      log.info({ reason }, 'the database cannot be migrated yet'),
-    );
-    if (applied.length > 0) log.info({ applied }, 'the database was migrated');
-    if (config.SERVICE_DATABASE_URL) await setRoleSettings(owner.query);
-    await storeLimits(owner.query, WORKSPACE_LIMITS, plans);
-  });
+  const ofOwner = postgres?.connection ?? (url === undefined ? undefined : { connectionString: url });
+  if (ofOwner) {
+    await asOwner(ofOwner, async (owner) => {
+      const applied = await prepareAsOwner(owner, config, plans, (reason) =>
+        log.info({ reason }, 'the database cannot be migrated yet'),
+      );
+      if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+    });
+  }
   const options = {
     ...serviceConnection(config, postgres?.connection),
     connections,
@@ -65,13 +67,23 @@ export async function openDatabase(
     .query(sql`select 1`)
     .catch((cause: Error) => {
       if (cause instanceof UnsafeSession) throw new StartError(cause.message, { cause });
-      const { SERVICE_DATABASE_URL: own } = config;
+      const own = SERVICE_DATABASE_URL;
       throw own ? new StartError(explainUnreachable('SERVICE_DATABASE_URL', own, cause), { cause }) : cause;
     });
+  if (!ofOwner) await refuseOlderSchema(db.in(SERVICE).query);
   onStop(await followClock(db.in(SERVICE).query, log));
   // No other process can use this DATA_DIR, so all previous workers are gone.
   if (postgres) await endAllLeases(db.in(SERVICE).query);
   return { db, postgres };
+}
+
+/** Errors: StartError where migrations are pending, which this process may not apply. */
+async function refuseOlderSchema(query: Query): Promise<void> {
+  const pending = await findPending(query, listMigrations());
+  if (pending.length === 0) return;
+  throw new StartError(
+    `The database lacks ${pending.length} migrations, the first of which is ${pending[0]?.name}: run "ibid migrate" of this version with DATABASE_URL for the owner of the database, then start this again.`,
+  );
 }
 
 /** Lets what this process orders and compares follow the database's clock. Returns how to stop. Errors: StartError. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { StartError } from '../core/start-error.ts';
 
 /** How long an orderly stop may take before the process exits anyway. */
-const STOP_TIMEOUT_MS = 15_000;
+export const STOP_TIMEOUT_MS = 15_000;
 
 interface Running {
   stop(): Promise<void>;

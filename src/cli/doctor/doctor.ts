@@ -20,6 +20,7 @@ import {
   problem,
   reasonOf,
   type Subject,
+  warning,
 } from '../../operator/checks/finding.ts';
 import { checkClock, checkPostgres } from '../../operator/checks/postgres-checks.ts';
 import { runChecks, within } from '../../operator/checks/run-checks.ts';
@@ -116,6 +117,10 @@ async function examine(env: Env, limitMs: number): Promise<NamedFinding[]> {
 async function examineDatabase(subject: Subject, limitMs: number): Promise<NamedFinding[]> {
   const { config } = subject;
   const of = (finding: Finding): NamedFinding[] => [{ check: 'database', ...finding }];
+  if (!config.DATABASE_URL && config.SERVICE_DATABASE_URL) {
+    const seen = 'the options have no login of the owner of the database, so it was not looked at';
+    return of(warning(seen, 'run this where DATABASE_URL is set too, such as where "ibid migrate" runs'));
+  }
   let started: Postgres | undefined;
   try {
     const own = config.DATABASE_URL ? undefined : await findOwn(config, (postgres) => (started = postgres));

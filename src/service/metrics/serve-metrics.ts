@@ -41,6 +41,8 @@ export async function serveMetrics(
   const registry = new Registry();
   const observers = registerAll(registry, measured);
   const server = createServer(async (request, response) => {
+    // For a worker, which has no other port: whether the process answers, without asking the database.
+    if (request.url === '/livez') return void response.writeHead(200).end();
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
   });
