@@ -12,6 +12,7 @@ import type { Endpoint } from '../src/http/endpoint.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
 import { type AnyJob, isRecordJob } from '../src/jobs/define-job.ts';
 import { extractorVersions } from './extractor-outputs.ts';
+import { generatedChart } from './generated-chart.ts';
 
 /** The generated files that are committed and compared: their paths and texts. */
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
@@ -23,6 +24,7 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'src/jobs/README.md': await jobsReadme(),
     'src/documents/formats/README.md': await formatsReadme(),
     'src/documents/extractor-versions.json': await extractorVersions(),
+    ...(await generatedChart()),
   };
 }
 

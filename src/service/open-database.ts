@@ -2,6 +2,7 @@ import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
+import type { Migration } from '../db/apply-migration.ts';
 import { followDatabaseClock } from '../db/clock-skew.ts';
 import { type OwnerDb, openDb, openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
 import { findPending, listMigrations } from '../db/migrate.ts';
@@ -65,7 +66,9 @@ export async function openDatabase(
   await db
     .in(SERVICE)
     .query(sql`select 1`)
-    .catch((cause: Error) => {
+    .catch((cause: Error & { code?: string }) => {
+      // A database without tables has no function that says who asks.
+      if (!ofOwner && cause.code === UNDEFINED_FUNCTION) throw notMigrated(listMigrations());
       if (cause instanceof UnsafeSession) throw new StartError(cause.message, { cause });
       const own = SERVICE_DATABASE_URL;
       throw own ? new StartError(explainUnreachable('SERVICE_DATABASE_URL', own, cause), { cause }) : cause;
@@ -80,9 +83,14 @@ export async function openDatabase(
 /** Errors: StartError where migrations are pending, which this process may not apply. */
 async function refuseOlderSchema(query: Query): Promise<void> {
   const pending = await findPending(query, listMigrations());
-  if (pending.length === 0) return;
-  throw new StartError(
-    `The database lacks ${pending.length} migrations, the first of which is ${pending[0]?.name}: run "ibid migrate" of this version with DATABASE_URL for the owner of the database, then start this again.`,
+  if (pending.length > 0) throw notMigrated(pending);
+}
+
+const UNDEFINED_FUNCTION = '42883';
+
+function notMigrated([first, ...others]: readonly Migration[]): StartError {
+  return new StartError(
+    `The database lacks ${1 + others.length} migrations, the first of which is ${first?.name}: run "ibid migrate" of this version with DATABASE_URL for the owner of the database, then start this again.`,
   );
 }
 

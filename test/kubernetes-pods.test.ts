@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { SUPERUSER } from '../src/db/postgres/cluster.ts';
+import { startPostgres } from '../src/db/postgres/postgres.ts';
+import { raw, sql } from '../src/db/sql.ts';
+import { makePod, type Pod, startPod } from './kubernetes/pods.ts';
+import { whyNoPrograms } from './kubernetes/programs.ts';
+import { renderChart } from './kubernetes/render.ts';
+import { MINIMAL } from './kubernetes/value-sets.ts';
+import { skipUnless } from './needs.ts';
+import { cleanUp, freePort, makeFolder } from './process.ts';
+import { startS3Server } from './s3-server.ts';
+import { until } from './until.ts';
+import { addressOf, openOwner, worldOf } from './world.ts';
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const missing = await whyNoPrograms();
+
+/** A PostgreSQL as deploy/cloudnative-pg/cluster.yaml describes it, whose logins need their passwords. */
+async function startDatabase() {
+  const folder = await makeFolder();
+  const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
+  cleanUp(() => postgres.stop());
+  const admin = openOwner(addressOf({ ...postgres.connection, user: SUPERUSER }));
+  const { bootstrap, managed } = parse(read('deploy/cloudnative-pg/cluster.yaml')).spec;
+  const { database, owner, postInitApplicationSQL } = bootstrap.initdb;
+  assert.deepEqual([database, owner], [postgres.connection.database, postgres.connection.user]);
+  // Our own server has it from its beginning.
+  await admin.query(raw('drop role ibid_service'));
+  for (const statement of postInitApplicationSQL) await admin.query(raw(statement));
+  const flags = ['superuser', 'createdb', 'createrole', 'replication', 'bypassrls', 'login', 'inherit'];
+  for (const role of managed.roles) {
+    const attributes = flags.map((flag) => `${role[flag] ? '' : 'no'}${flag}`).join(' ');
+    await admin.query(raw(`alter role ${role.name} ${attributes} password 'served'`));
+  }
+  await admin.query(raw(`alter role ${owner} nosuperuser nocreatedb nocreaterole password 'owned'`));
+  await writeFile(
+    join(folder, 'postgres', 'pg_hba.conf'),
+    `local all ${SUPERUSER} trust\nlocal all all scram-sha-256\n`,
+  );
+  await admin.query(sql`select pg_reload_conf()`);
+  const as = (user: string, password: string) => addressOf({ ...postgres.connection, user: `${user}:${password}` });
+  return { admin, owner: as(owner, 'owned'), service: as('ibid_service', 'served') };
+}
+
+/** What the Containerfile says about the environment and the command. */
+function readImage() {
+  const lines = read('deploy/container/Containerfile').split('\n');
+  const of = (name: string) => lines.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
+  const env = of('ENV')
+    .split(' ')
+    .map((each) => each.split('='));
+  return { env: Object.fromEntries(env), entrypoint: JSON.parse(of('ENTRYPOINT')) };
+}
+
+async function answers(pod: Pod, probe: string): Promise<boolean> {
+  const { ok } = await fetch(pod.urlOf(pod.container[probe])).catch(() => ({ ok: false }));
+  return ok;
+}
+
+test('what the chart makes runs: a job migrates with one login, pods serve with the other, and end within their grace', {
+  skip: skipUnless(missing === undefined, missing ?? ''),
+}, async (t) => {
+  const [database, bucket] = await Promise.all([startDatabase(), startS3Server()]);
+  cleanUp(() => bucket.stop());
+  const backups = bucket.url.replace('/folder', '/backups');
+  const port = await freePort();
+  const manifests = await renderChart({
+    ...MINIMAL,
+    config: { PUBLIC_URL: `http://127.0.0.1:${port}`, RATE_LIMITS: false, WORKSPACE_LIMITS: 'wikis=7' },
+    secrets: { ...MINIMAL.secrets, BACKUP_URL: { secretName: 'backups', key: 'url' } },
+    backup: { schedule: '@daily' },
+  });
+  const secrets = {
+    'db-owner': { url: database.owner },
+    'db-service': { url: database.service },
+    bucket: { url: bucket.url },
+    backups: { url: backups },
+  };
+  const cluster = { secrets, manifests, image: readImage() };
+  const podOf = (kind: string, name: string) =>
+    makePod(
+      cluster,
+      manifests.find((each) => each.kind === kind && each.metadata.name === name),
+    );
+  const [migrate, web, worker, backup] = await Promise.all([
+    podOf('Job', 'ibid-migrate'),
+    podOf('Deployment', 'ibid-web'),
+    podOf('Deployment', 'ibid-worker'),
+    podOf('CronJob', 'ibid-backup'),
+  ]);
+
+  const early = startPod(web);
+  assert.equal(await early.ended, 1);
+  assert.match(await early.output, /lacks \d+ migrations.*run "ibid migrate"/);
+
+  const migrating = startPod(migrate);
+  const [code, output] = [await migrating.ended, await migrating.output];
+  assert.equal(code, 0, output);
+  assert.match(output, /^applied: 001_/m);
+  const again = startPod(migrate);
+  assert.deepEqual([await again.ended, await again.output], [0, 'the database is up to date\n'], 'it may be repeated');
+
+  const [serving, working] = [startPod(web), startPod(worker)];
+  cleanUp(() => {
+    for (const pod of [serving, working]) if (!pod.isOver()) pod.kill('SIGKILL');
+  });
+  for (const [pod, running] of [
+    [web, serving],
+    [worker, working],
+  ] as const) {
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      if (!pod.container[probe]) continue;
+      await until(
+        `the ${probe} is answered`,
+        async () => (running.isOver() ? assert.fail(await running.output) : answers(pod, probe)),
+        Boolean,
+      );
+    }
+  }
+  const world = worldOf(database.admin, web.urlOf({ httpGet: { path: '', port: 'http' } }));
+  const owner = await world.owner();
+  const { body: upload } = await world.upload(owner, owner.wiki_id, { 'weft.md': '# Weft\n\nA shuttle carries it.\n' });
+  assert.equal(upload.status, 'completed', JSON.stringify(upload));
+  const users = await database.admin.query<{ usename: string }>(sql`
+    select distinct usename::text from pg_stat_activity where backend_type = 'client backend' and usename <> ${SUPERUSER}`);
+  assert.deepEqual(users, [{ usename: 'ibid_service' }], 'no process that serves has the login of the owner');
+  const [limits] = await database.admin.query<{ wikis: number }>(sql`
+    select (limits ->> 'wikis')::int as wikis from plan_limits where plan_id = ''`);
+  assert.equal(limits?.wikis, 7, 'the job has written the limits');
+  const service = openOwner(database.service);
+  await assert.rejects(service.query(raw('alter table pages add column more text')), { code: '42501' });
+  await assert.rejects(service.query(raw('create table more ()')), { code: '42501' });
+
+  const saving = startPod(backup);
+  assert.equal(await saving.ended, 0, await saving.output);
+
+  const stopping = performance.now();
+  for (const pod of [serving, working]) pod.kill('SIGTERM');
+  // They exit with 1 where their own time, which is shorter than the grace, was not enough.
+  assert.deepEqual(await Promise.all([serving.ended, working.ended]), [0, 0]);
+  t.diagnostic(`both had ended ${(performance.now() - stopping).toFixed(0)} ms after the signal`);
+});

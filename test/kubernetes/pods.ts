@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { freePort, makeFolder } from '../process.ts';
+import { type Manifest, podOf } from './manifests.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What the cluster would have: Secrets by name and key, and the ConfigMaps of the release. */
+export interface Cluster {
+  secrets: Record<string, Record<string, string>>;
+  manifests: readonly Manifest[];
+  /** What the image says: environment variables, and what it runs without a command. */
+  image: { env: Record<string, string>; entrypoint: string[] };
+}
+
+/** A container as it would be started: only the places of files and the numbers of ports are of this machine. */
+export interface Pod {
+  command: string[];
+  env: Record<string, string>;
+  /** The address that a probe asks. */
+  urlOf(probe: { httpGet: { path: string; port: string } }): string;
+  container: Manifest;
+}
+
+/** Makes the files that are mounted into the pod of a manifest. Errors: where the cluster lacks what is mounted. */
+export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod> {
+  const { spec } = podOf(manifest);
+  const [container] = spec.containers;
+  const root = await makeFolder();
+  const of = (kind: 'secret' | 'configMap', name: string): Record<string, string> => {
+    const map = cluster.manifests.find((each) => each.kind === 'ConfigMap' && each.metadata.name === name);
+    const found = kind === 'secret' ? cluster.secrets[name] : map?.data;
+    if (!found) throw new Error(`there is no ${kind} ${name}`);
+    return found;
+  };
+  for (const { name, mountPath } of container.volumeMounts) {
+    await mkdir(join(root, mountPath), { recursive: true });
+    const volume = spec.volumes.find((each: Manifest) => each.name === name);
+    const sources = [...(volume.projected?.sources ?? []), volume].flatMap(({ secret, configMap }: Manifest) => [
+      ...(secret ? [{ content: of('secret', secret.name ?? secret.secretName), items: secret.items }] : []),
+      ...(configMap ? [{ content: of('configMap', configMap.name), items: undefined }] : []),
+    ]);
+    for (const { content, items } of sources) {
+      const files = items ?? Object.keys(content).map((key) => ({ key, path: key }));
+      for (const { key, path } of files) await writeMounted(join(root, mountPath, path), content[key]);
+    }
+  }
+  const ports: Record<string, number> = {};
+  const values: Record<string, string> = { ...cluster.image.env };
+  for (const { configMapRef } of container.envFrom ?? []) Object.assign(values, of('configMap', configMapRef.name));
+  for (const { name, value } of container.env) values[name] = value;
+  for (const { name, containerPort } of container.ports ?? []) {
+    ports[name] = await freePort();
+    const [variable = ''] = Object.entries(values).find(([, value]) => value === String(containerPort)) ?? [];
+    values[variable] = String(ports[name]);
+  }
+  const mounted: string[] = container.volumeMounts.map(({ mountPath }: Manifest) => mountPath);
+  const env = Object.entries(values).map(([name, value]) => {
+    const isInside = mounted.some((path) => value === path || value.startsWith(`${path}/`));
+    return [name, isInside ? join(root, value) : value];
+  });
+  return {
+    command: container.command ?? cluster.image.entrypoint,
+    env: Object.fromEntries(env),
+    urlOf: ({ httpGet }) => `http://127.0.0.1:${ports[httpGet.port]}${httpGet.path}`,
+    container,
+  };
+}
+
+async function writeMounted(path: string, content: string | undefined): Promise<void> {
+  if (content === undefined) throw new Error(`there is no key for ${path}`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+}
+
+/** Runs a container's command with its environment and no other, as in the image's folder. */
+export function startPod({ command: [program = '', ...args], env }: Pod) {
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = Promise.all([text(child.stdout), text(child.stderr)]).then((parts) => parts.join(''));
+  let isOver = false;
+  const ended = new Promise<number | string | null>((resolve, reject) => {
+    child.once('error', reject).once('exit', (code, signal) => {
+      isOver = true;
+      resolve(code ?? signal);
+    });
+  });
+  return {
+    ended,
+    output,
+    isOver: () => isOver,
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+  };
+}
