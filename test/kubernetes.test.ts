@@ -93,7 +93,7 @@ test(
         assert.match(kind, /^(emptyDir|projected|secret|configMap|persistentVolumeClaim)$/, `${name}: ${kind}`);
       const writable = container.volumeMounts.filter(({ readOnly }: Manifest) => !readOnly);
       assert.deepEqual(
-        writable.map(({ mountPath }: Manifest) => mountPath),
+        writable.map(({ mountPath }: Manifest) => mountPath).filter((path: string) => path !== '/backups'),
         ['/data', '/tmp'],
         name,
       );
@@ -142,6 +142,7 @@ test('selectors match what they are for, and whatever is referred to is there or
           matchExpressions.every(({ key, values: some }: Manifest) => some.includes(pod[key])),
       );
     for (const { kind, metadata, spec } of manifests) {
+      assert.ok(metadata.name.length <= (kind === 'CronJob' ? 52 : 63), metadata.name);
       const what = `${values}: ${kind} ${metadata.name}`;
       const selector = kind === 'Service' ? { matchLabels: spec.selector } : (spec?.selector ?? spec?.podSelector);
       if (selector) assert.equal(matching(selector).length, kind === 'PodMonitor' ? 2 : 1, what);
@@ -196,7 +197,7 @@ test('pods reach only names, the database and what options need', needsHelm, () 
 test(
   'every option is a value of the chart, or set by it, and values reach the service as they were meant',
   needsHelm,
-  () => {
+  async () => {
     const { config, secrets } = JSON.parse(read('deploy/helm/ibid/values.schema.json')).properties;
     const reachable = [config, secrets].flatMap(({ properties }) => Object.keys(properties));
     assert.deepEqual([...reachable, ...Object.keys(SET_BY_CHART)].sort(), Object.keys(OPTIONS).sort());
@@ -205,6 +206,9 @@ test(
       [data.PASSWORD_SIGN_IN, data.MAX_UPLOAD_FILES, data.OTEL_TRACES_SAMPLER_ARG],
       ['on', '100000', '0.25'],
     );
+    // Six pods of each kind, and one more while they are replaced.
+    const notes = await runHelm(['install', 'ibid', '--dry-run=client'], VALUE_SETS.everything ?? {});
+    assert.match(notes, /needs up to 280 connections: of 14 pods .* with 20 each\./);
     const { version } = JSON.parse(read('package.json'));
     assert.equal(parse(read('deploy/helm/ibid/Chart.yaml')).appVersion, version);
   },

@@ -16,13 +16,13 @@ export const installationsIn = (document: string): string[] =>
 
 /**
  * Runs a script of a document, from the root of a checkout, as far as it goes without a cluster: `kubectl create` says what it would
- * send, `kubectl apply` what it was given, and `helm upgrade` renders. Answers all manifests. Errors: where a command fails.
+ * send, `kubectl apply` what it was given, `kubectl wait` does not, and `helm upgrade` renders. Answers all manifests. Errors: where a command fails.
  */
 export async function runWithoutCluster(script: string): Promise<Manifest[]> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-commands-'));
   try {
     const { helm, kubectl } = await findPrograms();
-    const asKubectl = `case "$1" in apply) exec cat "$3";; *) exec ${kubectl} "$@" --dry-run=client -o json;; esac`;
+    const asKubectl = `case "$1" in apply) exec cat "$3";; wait) ;; *) exec ${kubectl} "$@" --dry-run=client -o json;; esac`;
     const asHelm = `shift 2; exec ${helm} template "$@"`;
     for (const [name, text] of [
       ['kubectl', asKubectl],

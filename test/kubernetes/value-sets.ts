@@ -50,7 +50,7 @@ export const VALUE_SETS: Record<string, object> = {
     plans: [{ plan_id: 'team', name: 'Team', seats: 10 }],
     web: { ...placed, drainSeconds: 20, autoscaling: { enabled: true } },
     worker: { ...placed, autoscaling: { enabled: true } },
-    backup: { schedule: '30 2 * * *' },
+    backup: { schedule: '30 2 * * *', existingClaim: 'wiki-backups' },
     extraEnv: [
       { name: 'NODE_EXTRA_CA_CERTS', value: '/run/ibid/database-ca/ca.crt' },
       { name: 'OTEL_EXPORTER_OTLP_HEADERS', valueFrom: { secretKeyRef: { name: 'otel', key: 'headers' } } },
@@ -73,6 +73,9 @@ export const VALUE_SETS: Record<string, object> = {
   },
   'replicas, a pooler and KEDA': {
     ...MINIMAL,
+    fullnameOverride: 'a-name-that-is-longer-than-kubernetes-lets-a-name-of-a-job-be',
+    secrets: { ...MINIMAL.secrets, BACKUP_URL: secret('backups') },
+    backup: { schedule: '@daily' },
     database: { ...MINIMAL.database, replicas: secret('db-service', 'replicas') },
     worker: { autoscaling: { enabled: true, kind: 'keda', prometheusUrl: 'http://prometheus.monitoring:9090' } },
     networkPolicy: { database: { to: [{ podSelector: { matchLabels: { app: 'pooler' } } }], ports: [5432, 6432] } },

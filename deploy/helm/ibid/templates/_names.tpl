@@ -1,11 +1,11 @@
-{{/* What resources are called: the release, with "ibid" in it. */}}
+{{/* What resources are called: the release, with "ibid" in it. A CronJob may have 52 letters, of which "-backup" is a part. */}}
 {{- define "ibid.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 45 | trimSuffix "-" -}}
 {{- else if contains "ibid" .Release.Name -}}
-{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 45 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-ibid" .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- printf "%s-ibid" .Release.Name | trunc 45 | trimSuffix "-" -}}
 {{- end -}}
 {{- end }}
 

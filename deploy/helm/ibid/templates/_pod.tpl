@@ -56,6 +56,9 @@ volumeMounts:
   - { name: data, mountPath: /data }
   - { name: tmp, mountPath: /tmp }
   - { name: secrets, mountPath: /run/ibid/secrets, readOnly: true }
+  {{- if and (eq (index . 1) "backup") $root.Values.backup.existingClaim }}
+  - { name: backups, mountPath: /backups }
+  {{- end }}
   {{- if $root.Values.database.ca.secretName }}
   - { name: database-ca, mountPath: /run/ibid/database-ca, readOnly: true }
   {{- end }}
@@ -91,6 +94,10 @@ volumeMounts:
   {{- end }}
 - name: tmp
   emptyDir: { sizeLimit: {{ $root.Values.storage.tmpSize }} }
+{{- if and (eq $component "backup") $root.Values.backup.existingClaim }}
+- name: backups
+  persistentVolumeClaim: { claimName: {{ $root.Values.backup.existingClaim }} }
+{{- end }}
 - name: secrets
   projected:
     # Octal 0440: for the group of the pod.
