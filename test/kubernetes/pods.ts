@@ -51,7 +51,9 @@ export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod
   const ports: Record<string, number> = {};
   const values: Record<string, string> = { ...cluster.image.env };
   for (const { configMapRef } of container.envFrom ?? []) Object.assign(values, of('configMap', configMapRef.name));
-  for (const { name, value } of container.env) values[name] = value;
+  for (const { name, value, valueFrom } of container.env) {
+    values[name] = valueFrom ? of('secret', valueFrom.secretKeyRef.name)[valueFrom.secretKeyRef.key] : value;
+  }
   for (const { name, containerPort } of container.ports ?? []) {
     ports[name] = await freePort();
     const [variable = ''] = Object.entries(values).find(([, value]) => value === String(containerPort)) ?? [];

@@ -8,6 +8,28 @@ export const MINIMAL = {
   secrets: { STORAGE_URL: secret('bucket') },
 };
 
+/** A catalogue as the built-in one, with a number that has more digits than a template keeps by itself. */
+export const PLANS = [
+  {
+    ...{ plan_id: 'large', name: 'Large', seats: 9, limits: { bytes: 5368709121 } },
+    ...{ interval: null, currency: 'usd', unit_amount: 0, checkout: 'none' },
+  },
+];
+
+/** What a Secret has for each option that the values below name one for. */
+export const EXAMPLES: Record<string, string> = {
+  DATABASE_URL: 'postgres://ibid:a@db/ibid',
+  SERVICE_DATABASE_URL: 'postgres://ibid_service:a@db/ibid',
+  DATABASE_REPLICA_URLS: 'postgres://ibid_service:a@db-2/ibid postgres://ibid_service:a@db-3/ibid',
+  STORAGE_URL: 's3://key:secret@s3.example.com/wiki',
+  BACKUP_URL: 's3://key:secret@s3.example.com/backups',
+  BACKUP_KEY_FILE: '0123456789abcdef'.repeat(4),
+  SMTP_URL: 'smtp://user:a@mail.example.com',
+  OIDC_CLIENT_SECRET: 'a',
+  STRIPE_SECRET_KEY: 'sk_test_a',
+  STRIPE_WEBHOOK_SECRETS: 'whsec_a',
+};
+
 const secrets = {
   STORAGE_URL: secret('bucket'),
   BACKUP_URL: secret('backups'),
@@ -47,7 +69,7 @@ export const VALUE_SETS: Record<string, object> = {
     },
     database: { ...MINIMAL.database, ca: secret('db-ca', 'ca.crt'), ownerInWeb: true },
     secrets,
-    plans: [{ plan_id: 'team', name: 'Team', seats: 10 }],
+    plans: PLANS,
     web: { ...placed, drainSeconds: 20, autoscaling: { enabled: true } },
     worker: { ...placed, autoscaling: { enabled: true } },
     backup: { schedule: '30 2 * * *', existingClaim: 'wiki-backups' },
