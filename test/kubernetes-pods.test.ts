@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -46,6 +46,9 @@ async function startDatabase() {
     `local all ${SUPERUSER} trust\nlocal all all scram-sha-256\n`,
   );
   await admin.query(sql`select pg_reload_conf()`);
+  // Pods have a user of their own, who may reach the socket.
+  await chmod(postgres.connection.host, 0o711);
+  await chmod(join(postgres.connection.host, `.s.PGSQL.${postgres.connection.port}`), 0o777);
   const as = (user: string, password: string) => addressOf({ ...postgres.connection, user: `${user}:${password}` });
   return { admin, owner: as(owner, 'owned'), service: as('ibid_service', 'served') };
 }
@@ -84,7 +87,7 @@ test('every pod has options that can be read, and those that belong to them', ne
 });
 
 test(
-  'what the chart makes runs: a job migrates with one login, pods serve with the other, and end within their grace',
+  'what the chart makes runs, as a user without a name: a job migrates with one login, pods serve with the other, and end within their grace',
   needsHelm,
   async (t) => {
     const [database, bucket] = await Promise.all([startDatabase(), startS3Server()]);

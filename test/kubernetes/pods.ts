@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -23,13 +23,18 @@ export interface Pod {
   /** The address that a probe asks. */
   urlOf(probe: { httpGet: { path: string; port: string } }): string;
   container: Manifest;
+  /** The user that it runs as, which no list of users has; undefined where the tests may not become another one. */
+  uid: number | undefined;
 }
+
+const isRoot = process.getuid?.() === 0;
 
 /** Makes the files that are mounted into the pod of a manifest. Errors: where the cluster lacks what is mounted. */
 export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod> {
   const { spec } = podOf(manifest);
   const [container] = spec.containers;
   const root = await makeFolder();
+  const uid: number | undefined = isRoot ? spec.securityContext.runAsUser : undefined;
   const of = (kind: 'secret' | 'configMap', name: string): Record<string, string> => {
     const map = cluster.manifests.find((each) => each.kind === 'ConfigMap' && each.metadata.name === name);
     const found = kind === 'secret' ? cluster.secrets[name] : map?.data;
@@ -38,6 +43,7 @@ export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod
   };
   for (const { name, mountPath } of container.volumeMounts) {
     await mkdir(join(root, mountPath), { recursive: true });
+    if (uid !== undefined) await chown(join(root, mountPath), uid, uid);
     const volume = spec.volumes.find((each: Manifest) => each.name === name);
     const sources = [...(volume.projected?.sources ?? []), volume].flatMap(({ secret, configMap }: Manifest) => [
       ...(secret ? [{ content: of('secret', secret.name ?? secret.secretName), items: secret.items }] : []),
@@ -45,7 +51,7 @@ export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod
     ]);
     for (const { content, items } of sources) {
       const files = items ?? Object.keys(content).map((key) => ({ key, path: key }));
-      for (const { key, path } of files) await writeMounted(join(root, mountPath, path), content[key]);
+      for (const { key, path } of files) await writeMounted(join(root, mountPath, path), content[key], uid);
     }
   }
   const ports: Record<string, number> = {};
@@ -69,21 +75,27 @@ export async function makePod(cluster: Cluster, manifest: Manifest): Promise<Pod
     env: Object.fromEntries(env),
     urlOf: ({ httpGet }) => `http://127.0.0.1:${ports[httpGet.port]}${httpGet.path}`,
     container,
+    uid,
   };
 }
 
-async function writeMounted(path: string, content: string | undefined): Promise<void> {
+/** A file as it is mounted: of root, for the group of the pod. */
+async function writeMounted(path: string, content: string | undefined, uid: number | undefined): Promise<void> {
   if (content === undefined) throw new Error(`there is no key for ${path}`);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content);
+  if (uid === undefined) return;
+  await chown(path, 0, uid);
+  await chmod(path, 0o440);
 }
 
 /** Runs a container's command with its environment and no other, as in the image's folder. */
-export function startPod({ command: [program = '', ...args], env }: Pod) {
+export function startPod({ command: [program = '', ...args], env, uid }: Pod) {
   const child = spawn(program, args, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
   });
   const output = Promise.all([text(child.stdout), text(child.stderr)]).then((parts) => parts.join(''));
   let isOver = false;

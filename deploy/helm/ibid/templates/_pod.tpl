@@ -71,6 +71,8 @@ volumeMounts:
 {{- define "ibid.env" -}}
 {{- $root := index . 0 -}}
 - { name: DATA_DIR, value: /data }
+# A user that the platform chose has none, and the client of S3 asks for it.
+- { name: HOME, value: /data }
 {{- if $root.Values.plans }}
 - { name: PLANS_FILE, value: /run/ibid/plans/plans.json }
 {{- end }}
