@@ -1,72 +1,22 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { parse } from 'yaml';
 import { inspectConfig } from '../src/config.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
-import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import { optionProblems } from '../src/service/option-problems.ts';
+import { startDatabase } from './kubernetes/database.ts';
 import { nameOf, podOf, secretsOf } from './kubernetes/manifests.ts';
-import { type Cluster, makePod, type Pod, startPod } from './kubernetes/pods.ts';
+import { answers, type Cluster, makePod, readImage, startPod } from './kubernetes/pods.ts';
 import { whyNoPrograms } from './kubernetes/programs.ts';
 import { renderChart } from './kubernetes/render.ts';
 import { EXAMPLES, MINIMAL, PLANS, VALUE_SETS } from './kubernetes/value-sets.ts';
 import { skipUnless } from './needs.ts';
-import { cleanUp, freePort, makeFolder } from './process.ts';
+import { cleanUp, freePort } from './process.ts';
 import { startS3Server } from './s3-server.ts';
 import { until } from './until.ts';
-import { addressOf, openOwner, worldOf } from './world.ts';
+import { openOwner, worldOf } from './world.ts';
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 const missing = await whyNoPrograms();
-
-/** A PostgreSQL as deploy/cloudnative-pg/cluster.yaml describes it, whose logins need their passwords. */
-async function startDatabase() {
-  const folder = await makeFolder();
-  const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
-  cleanUp(() => postgres.stop());
-  const admin = openOwner(addressOf({ ...postgres.connection, user: SUPERUSER }));
-  const { bootstrap, managed } = parse(read('deploy/cloudnative-pg/cluster.yaml')).spec;
-  const { database, owner, postInitApplicationSQL } = bootstrap.initdb;
-  assert.deepEqual([database, owner], [postgres.connection.database, postgres.connection.user]);
-  // Our own server has it from its beginning.
-  await admin.query(raw('drop role ibid_service'));
-  for (const statement of postInitApplicationSQL) await admin.query(raw(statement));
-  const flags = ['superuser', 'createdb', 'createrole', 'replication', 'bypassrls', 'login', 'inherit'];
-  for (const role of managed.roles) {
-    const attributes = flags.map((flag) => `${role[flag] ? '' : 'no'}${flag}`).join(' ');
-    await admin.query(raw(`alter role ${role.name} ${attributes} password 'served'`));
-  }
-  await admin.query(raw(`alter role ${owner} nosuperuser nocreatedb nocreaterole password 'owned'`));
-  await writeFile(
-    join(folder, 'postgres', 'pg_hba.conf'),
-    `local all ${SUPERUSER} trust\nlocal all all scram-sha-256\n`,
-  );
-  await admin.query(sql`select pg_reload_conf()`);
-  // Pods have a user of their own, who may reach the socket.
-  await chmod(postgres.connection.host, 0o711);
-  await chmod(join(postgres.connection.host, `.s.PGSQL.${postgres.connection.port}`), 0o777);
-  const as = (user: string, password: string) => addressOf({ ...postgres.connection, user: `${user}:${password}` });
-  return { admin, owner: as(owner, 'owned'), service: as('ibid_service', 'served') };
-}
-
-/** What the Containerfile says about the environment and the command. */
-function readImage() {
-  const lines = read('deploy/container/Containerfile').split('\n');
-  const of = (name: string) => lines.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
-  const env = of('ENV')
-    .split(' ')
-    .map((each) => each.split('='));
-  return { env: Object.fromEntries(env), entrypoint: JSON.parse(of('ENTRYPOINT')) };
-}
-
-async function answers(pod: Pod, probe: string): Promise<boolean> {
-  const { ok } = await fetch(pod.urlOf(pod.container[probe])).catch(() => ({ ok: false }));
-  return ok;
-}
 
 const needsHelm = { skip: skipUnless(missing === undefined, missing ?? '') };
 

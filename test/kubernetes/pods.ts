@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -111,4 +112,20 @@ export function startPod({ command: [program = '', ...args], env, uid }: Pod) {
     isOver: () => isOver,
     kill: (signal: NodeJS.Signals) => void child.kill(signal),
   };
+}
+
+/** What the Containerfile says about the environment and the command. */
+export function readImage(): Cluster['image'] {
+  const lines = readFileSync(join(ROOT, 'deploy/container/Containerfile'), 'utf8').split('\n');
+  const of = (name: string) => lines.findLast((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
+  const env = of('ENV')
+    .split(' ')
+    .map((each) => each.split('='));
+  return { env: Object.fromEntries(env), entrypoint: JSON.parse(of('ENTRYPOINT')) };
+}
+
+/** Whether a probe of the pod succeeds. */
+export async function answers(pod: Pod, probe: string): Promise<boolean> {
+  const { ok } = await fetch(pod.urlOf(pod.container[probe])).catch(() => ({ ok: false }));
+  return ok;
 }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
+import { startPostgres } from '../../src/db/postgres/postgres.ts';
+import { raw, sql } from '../../src/db/sql.ts';
+import { cleanUp, makeFolder } from '../process.ts';
+import { addressOf, openOwner } from '../world.ts';
+
+const CLUSTER = new URL('../../deploy/cloudnative-pg/cluster.yaml', import.meta.url);
+
+/** A PostgreSQL as deploy/cloudnative-pg/cluster.yaml describes it, whose logins need their passwords. */
+export async function startDatabase() {
+  const folder = await makeFolder();
+  const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
+  cleanUp(() => postgres.stop());
+  const admin = openOwner(addressOf({ ...postgres.connection, user: SUPERUSER }));
+  const { bootstrap, managed } = parse(await readFile(CLUSTER, 'utf8')).spec;
+  const { database, owner, postInitApplicationSQL } = bootstrap.initdb;
+  assert.deepEqual([database, owner], [postgres.connection.database, postgres.connection.user]);
+  // Our own server has it from its beginning.
+  await admin.query(raw('drop role ibid_service'));
+  for (const statement of postInitApplicationSQL) await admin.query(raw(statement));
+  const flags = ['superuser', 'createdb', 'createrole', 'replication', 'bypassrls', 'login', 'inherit'];
+  for (const role of managed.roles) {
+    const attributes = flags.map((flag) => `${role[flag] ? '' : 'no'}${flag}`).join(' ');
+    await admin.query(raw(`alter role ${role.name} ${attributes} password 'served'`));
+  }
+  await admin.query(raw(`alter role ${owner} nosuperuser nocreatedb nocreaterole password 'owned'`));
+  await writeFile(
+    join(folder, 'postgres', 'pg_hba.conf'),
+    `local all ${SUPERUSER} trust\nlocal all all scram-sha-256\n`,
+  );
+  await admin.query(sql`select pg_reload_conf()`);
+  // Pods have a user of their own, who may reach the socket.
+  await chmod(postgres.connection.host, 0o711);
+  await chmod(join(postgres.connection.host, `.s.PGSQL.${postgres.connection.port}`), 0o777);
+  const as = (user: string, password: string) => addressOf({ ...postgres.connection, user: `${user}:${password}` });
+  return { admin, owner: as(owner, 'owned'), service: as('ibid_service', 'served') };
+}
