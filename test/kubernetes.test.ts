@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { OPTIONS } from '../src/config/options.ts';
+import { SETTINGS } from '../src/db/service-session.ts';
 import { STOP_TIMEOUT_MS } from '../src/service/run-until-stopped.ts';
 import { SET_BY_CHART } from './generated-chart.ts';
 import { installationsIn, runWithoutCluster } from './kubernetes/documented.ts';
@@ -221,6 +222,10 @@ test('the manifests for CloudNativePG are valid for it, and name a server that p
   const { synchronous } = cluster.spec.postgresql;
   assert.deepEqual([synchronous.dataDurability, synchronous.failoverQuorum], ['required', true]);
   assert.equal(cluster.spec.enableSuperuserAccess, false);
+  const settings = cluster.spec.bootstrap.initdb.postInitApplicationSQL.filter((each: string) => / set /.test(each));
+  assert.equal(settings.length, Object.keys(SETTINGS).length);
+  const documented = read('docs/operations/install.md');
+  for (const each of settings) assert.ok(documented.includes(`\n${each};\n`), `the document has: ${each}`);
   assert.deepEqual([pooler.spec.cluster.name, pooler.spec.pgbouncer.poolMode], [cluster.metadata.name, 'transaction']);
 });
 
