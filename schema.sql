@@ -2892,6 +2892,19 @@ alter table users enable row level security;
 create policy self_and_colleagues on users for all
   using (((user_id = ( SELECT own_user())) OR ( SELECT is_service()) OR (EXISTS ( SELECT FROM ( SELECT m_1.workspace_id FROM memberships m_1 WHERE (m_1.user_id = users.user_id) OFFSET 0) m WHERE (m.workspace_id = ANY (( SELECT own_workspaces())::text[])) OFFSET 0))));
 
+-- Which write-ahead log of the service's own PostgreSQL is in the place of backups, for recovery to a moment; no row: it is not stored.
+create table wal_archive (
+  the_only      boolean                   not null default true,
+  last_segment  text                      collate "C",
+  stored_until  timestamp with time zone,
+  files_until   timestamp with time zone  not null default now(),
+  gap_at        timestamp with time zone,
+  based_at      timestamp with time zone,
+  PRIMARY KEY (the_only),
+  CHECK (the_only)
+);
+grant select on wal_archive to ibid_service;
+
 -- The timelines that the primary has written on, one more after each fail-over. A server whose last row is that of the primary has followed it there.
 create table wal_timelines (
   timeline  text                      collate "C" not null,

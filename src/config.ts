@@ -45,6 +45,14 @@ function missingCompanions(config: Config): string[] {
   if (config.BACKUP_SCHEDULE !== undefined && config.BACKUP_URL === undefined) {
     problems.push('BACKUP_SCHEDULE is set, so set BACKUP_URL to where backups are kept');
   }
+  if (config.BACKUP_WAL !== undefined && config.BACKUP_URL === undefined) {
+    problems.push('BACKUP_WAL is set, so set BACKUP_URL to where backups are kept');
+  }
+  if (config.BACKUP_WAL !== undefined && config.DATABASE_URL !== undefined) {
+    problems.push(
+      'BACKUP_WAL is for the PostgreSQL that the service runs itself: for the one of DATABASE_URL use its own tools, such as pgBackRest, or what its provider has, and leave BACKUP_WAL empty',
+    );
+  }
   if (config.STRIPE_SECRET_KEY !== undefined && STRIPE_WEBHOOK_SECRETS.length === 0) {
     problems.push(
       'STRIPE_SECRET_KEY is set, so set STRIPE_WEBHOOK_SECRETS to the signing secret of its webhook endpoint',

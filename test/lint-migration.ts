@@ -9,6 +9,7 @@ export const SMALL_TABLES = [
   'schedules',
   'service_controls',
   'signing_keys',
+  'wal_archive',
   'wal_timelines',
   'workers',
 ];

@@ -63,6 +63,8 @@ before(async () => {
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
   await world.db.query(sql`
     insert into backup_status (last_outcome, last_backup_id, last_made_at) values ('succeeded', 'b', now() - interval '1 hour')`);
+  await world.db.query(sql`
+    insert into wal_archive (stored_until, gap_at, based_at) values (now() - interval '1 hour', now(), now() - interval '2 hours')`);
   await world.anonymous.post('/v1/auth/email', { email: 'owner@example.com' });
   await until(
     'a message was sent and the certificate looked at',
@@ -140,6 +142,8 @@ test('metrics say when the certificate of a server ends, how much disk is left a
   const made = sampleOf(samples, 'ibid_backup_last_success_timestamp_seconds', {}) ?? 0;
   const ended = sampleOf(samples, 'ibid_backup_last_end_timestamp_seconds', {}) ?? 0;
   assert.equal(Math.round(ended - made), 3_600);
+  assert.equal(ended - (sampleOf(samples, 'ibid_wal_stored_until_timestamp_seconds', {}) ?? 0) > 3_590, true);
+  assert.equal(sampleOf(samples, 'ibid_wal_needs_base_backup', {}), 1, 'the gap is newer than the base backup');
   assert.equal(sampleOf(samples, 'ibid_backup_last_outcome', { outcome: 'succeeded' }), 1);
   assert.equal(sampleOf(samples, 'ibid_backup_last_outcome', { outcome: 'failed' }), 0);
 });

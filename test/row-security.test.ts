@@ -44,6 +44,7 @@ const UNSECURED = [
   'migrations',
   'schedules',
   'service_controls',
+  'wal_archive',
   'wal_timelines',
   'workers',
 ];

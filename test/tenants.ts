@@ -548,6 +548,7 @@ const GLOBAL_TABLES = [
   'plan_limits',
   'service_controls',
   'signing_keys',
+  'wal_archive',
   'wal_timelines',
 ];
 

@@ -9,6 +9,12 @@ import { type Content, measure, type Stored } from './measure.ts';
 /** The backups in a folder or bucket: what is written is encrypted where there is a key. */
 export type BackupStore = ReturnType<typeof openBackupStore>;
 
+const ALTERED = 'its bytes are not those that were stored';
+
+const sumOf = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
+/** Of a sum and the end of its line. */
+const SUM_BYTES = 65;
+
 export function openBackupStore(objects: Objects, key: Buffer | undefined) {
   const manifestOf = (id: string) => `backups/${id}/manifest`;
 
@@ -28,14 +34,31 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
     yield* key ? decrypted(key, name, bytes) : bytes;
     const { sha256, byte_size } = measured.result();
     if (stored && (stored.sha256 !== sha256 || stored.byte_size !== byte_size)) {
-      throw new DamagedObject('its bytes are not those that were stored');
+      throw new DamagedObject(ALTERED);
     }
+  }
+
+  /** Content that says itself whether it is as it was stored. */
+  async function writeSealed(name: string, content: Buffer): Promise<void> {
+    await write(name, Readable.from([Buffer.concat([Buffer.from(`${sumOf(content)}\n`), content])]));
+  }
+
+  /** Errors: ENOENT, DamagedObject. */
+  async function readSealed(name: string): Promise<Buffer> {
+    const bytes = await buffer(read(name));
+    const content = bytes.subarray(SUM_BYTES);
+    if (bytes.subarray(0, SUM_BYTES).toString('latin1') !== `${sumOf(content)}\n`) throw new DamagedObject(ALTERED);
+    return content;
   }
 
   return {
     isEncrypted: key !== undefined,
     write,
     read,
+    writeSealed,
+    readSealed,
+    names: objects.list,
+    removeObject: objects.remove,
     has: objects.has,
     /** The name under which a file is stored, once for all backups. */
     fileName(sha256: string): string {
@@ -45,16 +68,13 @@ export function openBackupStore(objects: Objects, key: Buffer | undefined) {
     /** Makes a backup complete: it is there when its manifest is. */
     async complete(manifest: Manifest): Promise<void> {
       const text = JSON.stringify(manifest, null, 2);
-      const sum = createHash('sha256').update(text).digest('hex');
-      await write(manifestOf(manifest.backup_id), Readable.from([Buffer.from(`${sum}\n${text}\n`)]));
+      await write(manifestOf(manifest.backup_id), Readable.from([Buffer.from(`${sumOf(text)}\n${text}\n`)]));
     },
     /** Errors: ENOENT where there is no complete backup of this id; DamagedObject. */
     async manifest(backup_id: string): Promise<Manifest> {
       const text = (await buffer(read(manifestOf(backup_id)))).toString();
       const json = text.slice(65, -1);
-      if (text !== `${createHash('sha256').update(json).digest('hex')}\n${json}\n`) {
-        throw new DamagedObject('its bytes are not those that were stored');
-      }
+      if (text !== `${sumOf(json)}\n${json}\n`) throw new DamagedObject(ALTERED);
       return JSON.parse(json) as Manifest;
     },
     manifestOf,

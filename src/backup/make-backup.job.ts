@@ -1,8 +1,9 @@
 import { backupDueSince } from '../core/backup-plan.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { defineJob } from '../jobs/define-job.ts';
+import { type Backups, defineJob } from '../jobs/define-job.ts';
 import type { BackupOutcome } from './backup-status.ts';
+import { needsBase } from './wal/wal-archive.ts';
 
 /** How often it is looked whether a backup is due. */
 const LOOK_SECONDS = 60;
@@ -22,7 +23,7 @@ export const makeScheduledBackup = defineJob({
   timeoutSeconds: 24 * 3_600,
   every: LOOK_SECONDS,
   async run({ db: { query }, services: { backups, log }, signal }) {
-    if (!backups || !(await isDue(query, backups.schedule))) return;
+    if (!backups || !(await isDue(query, backups))) return;
     const { code, output } = await backups.make(signal);
     if (signal.aborted || code === 0) return;
     const [status] = await query<{ outcome: BackupOutcome; error: string }>(sql`
@@ -33,11 +34,12 @@ export const makeScheduledBackup = defineJob({
 });
 
 /** By the clock of the database. */
-async function isDue(query: Query, schedule: Parameters<typeof backupDueSince>[0]): Promise<boolean> {
+async function isDue(query: Query, { schedule, hasWal }: Backups): Promise<boolean> {
   const [row] = await query<{ now: number; made_at: number | null; is_paused: boolean | null }>(sql`
     select extract(epoch from now())::float8 as now, extract(epoch from s.last_made_at)::float8 as made_at,
       s.last_outcome = 'failed' and s.last_ended_at > now() - make_interval(secs => ${PAUSE_SECONDS}) as is_paused
     from (select) one left join backup_status s on true`);
   if (!row || row.is_paused) return false;
+  if (hasWal && (await needsBase(query))) return true;
   return row.made_at === null || row.made_at < backupDueSince(schedule, row.now);
 }

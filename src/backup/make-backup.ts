@@ -7,25 +7,43 @@ import type { Copy, OwnerDb, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
-import { DamagedObject } from './encryption.ts';
-import { hashed, inBatches } from './file-list.ts';
-import type { BackedUpTable, Manifest } from './manifest.ts';
+import { copyFile } from './copy-file.ts';
+import { inBatches } from './file-list.ts';
+import type { BackedUpTable, BaseBackup, Manifest } from './manifest.ts';
 import { measure, through } from './measure.ts';
 import { type Pruned, pruneBackups } from './prune-backups.ts';
 import { COPY_SETTINGS, copyOut, listTables, type Table } from './tables.ts';
+import { recordBase, withStoredFiles } from './wal/wal-archive.ts';
 
 /** Fast: most of what is in the tables is text, and the processor is the bottleneck. */
 const gzip = () => createGzip({ level: 1 });
 
+/** Files may be referred to for a day after they were last stored, also by what the snapshot does not show yet. */
+const RECENT = `interval '2 days'`;
+
+export interface BackupOptions {
+  /** Others are then removed. */
+  retention?: BackupRetention | undefined;
+  /** For recovery to moments after the backup. */
+  recovery?: Recovery | undefined;
+}
+
+export interface Recovery {
+  /** How far back moments reach: older WAL is removed. */
+  windowSeconds: number;
+  /** Stores a base backup below a folder; undefined where none can be made now. */
+  makeBase(folder: string, query: Query): Promise<BaseBackup | undefined>;
+}
+
 /**
  * Makes a backup of one snapshot of the database and of the files that it refers to. Writers do not wait for it. Files that an
- * earlier backup has stored are not stored again. `retention`: older ones are then removed. Errors: one for the operator where another backup is being made.
+ * earlier backup has stored are not stored again. Errors: one for the operator where another backup is being made.
  */
 export async function makeBackup(
   db: Pick<OwnerDb, 'session'>,
   blobs: Pick<BlobStore, 'stream'>,
   store: BackupStore,
-  retention?: BackupRetention,
+  { retention, recovery }: BackupOptions = {},
 ): Promise<{ manifest: Manifest; pruned: Pruned | undefined }> {
   return db.session(async (query, runScript, copy) => {
     await lockForBackup(query);
@@ -37,10 +55,15 @@ export async function makeBackup(
     const tables: BackedUpTable[] = [];
     for (const table of await listTables(query)) tables.push(await copyTable(copy, store, table, folder));
     const files = await copyFiles(copy, blobs, store, folder);
-    const manifest = { ...head, tables, files };
-    await store.complete(manifest);
     await runScript('commit');
-    return { manifest, pruned: retention && (await pruneBackups(store, retention)) };
+    // After the snapshot: whatever a later moment refers to is in this list of files or in one that comes with the WAL.
+    const base = recovery && (await recovery.makeBase(folder, query));
+    const manifest: Manifest = { ...head, tables, files, ...(base && { base }) };
+    await store.complete(manifest);
+    if (base) await recordBase(query, manifest.made_at);
+    if (!retention && !recovery) return { manifest, pruned: undefined };
+    const prune = () => pruneBackups(store, retention, recovery?.windowSeconds);
+    return { manifest, pruned: await withStoredFiles(query, prune) };
   });
 }
 
@@ -71,18 +94,23 @@ async function copyFiles(
   const files = { count: 0, byte_size: 0, missing: [] as string[] };
   const known = copy.out(`
     copy (
-      select r.sha256, coalesce(b.byte_size, 0) from (select distinct sha256 from blob_references where sha256 <> '') r
-      left join blobs b on b.sha256 = r.sha256 order by 1
+      select r.sha256, coalesce(b.byte_size, 0), bool_or(r.is_referred)::int
+      from (
+        select sha256, true as is_referred from blob_references where sha256 <> ''
+        union all select sha256, false from blobs where kept_at > now() - ${RECENT} and exists (select from wal_archive)
+      ) r
+      left join blobs b on b.sha256 = r.sha256 group by 1, 2 order by 1
     ) to stdout`);
   async function* list(): AsyncGenerator<Uint8Array> {
     for await (const lines of inBatches(createInterface({ input: known }))) {
       const found = await mapAtOnce(lines, async (line) => {
-        const [sha256 = '', byte_size] = line.split('\t');
-        return { sha256, byte_size: Number(byte_size), isThere: await copyFile(blobs, store, sha256) };
+        const [sha256 = '', byte_size, isReferred] = line.split('\t');
+        const isThere = await copyFile(blobs, store, sha256);
+        return { sha256, byte_size: Number(byte_size), isNeeded: isReferred === '1', isThere };
       });
-      for (const { sha256, byte_size, isThere } of found) {
-        if (!isThere) files.missing.push(sha256);
-        else {
+      for (const { sha256, byte_size, isNeeded, isThere } of found) {
+        if (!isThere && isNeeded) files.missing.push(sha256);
+        if (isThere) {
           files.count += 1;
           files.byte_size += byte_size;
         }
@@ -92,17 +120,4 @@ async function copyFiles(
     }
   }
   return { list: await store.write(`${folder}/files`, through(list(), gzip())), ...files };
-}
-
-/** Stores a file, unless the target has it. Returns whether it is there: the file store may not have it, or not as it was. */
-async function copyFile(blobs: Pick<BlobStore, 'stream'>, store: BackupStore, sha256: string): Promise<boolean> {
-  const name = store.fileName(sha256);
-  if (await store.has(name)) return true;
-  try {
-    await store.write(name, hashed(await blobs.stream(sha256), sha256));
-    return true;
-  } catch (error) {
-    if (error instanceof DamagedObject || (error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
 }

@@ -18,6 +18,23 @@ export interface Manifest {
     /** Files that the database refers to and that the file store did not have, or not as they were. */
     missing: string[];
   };
+  /** Where the backup leads to later moments, with the WAL that is stored of the same cluster. */
+  base?: BaseBackup;
+}
+
+/** A copy of the files of PostgreSQL, made after the snapshot. */
+export interface BaseBackup {
+  /** Names the cluster. */
+  system_identifier: string;
+  timeline: number;
+  /** The WAL from and up to where is needed to make the copy whole. */
+  start_lsn: string;
+  stop_lsn: string;
+  /** The first moment that can be recovered, by the database's clock. */
+  stopped_at: string;
+  /** What is stored of the tar file and of the manifest that PostgreSQL made of it, both compressed. */
+  archive: Stored;
+  manifest: Stored;
 }
 
 export interface BackedUpTable {

@@ -5,10 +5,11 @@ import { sql } from '../db/sql.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';
 import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
+import { readFile } from './copy-file.ts';
 import type { Manifest } from './manifest.ts';
 import { RestoreRefused, refused, refuseIfUsed, restoreRows, type TableRows } from './restore-rows.ts';
 import type { Table } from './tables.ts';
-import { readFile, readFileList, readTable } from './verify-backup.ts';
+import { readFileList, readTable } from './verify-backup.ts';
 
 interface Target {
   db: OwnerDb;
@@ -81,7 +82,7 @@ function storedRows(store: BackupStore, manifest: Manifest, { name }: Table): Ta
 }
 
 /** The parts of files that were still being sent are in no backup: clients that ask how much is there send all. */
-async function beginUnfinishedFilesAgain(query: Query): Promise<void> {
+export async function beginUnfinishedFilesAgain(query: Query): Promise<void> {
   await query(sql`
     with gone as (delete from upload_parts returning wiki_id, upload_id, file_no)
     update upload_files f set received = 0

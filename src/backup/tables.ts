@@ -14,8 +14,8 @@ export const COPY_SETTINGS = `
   set DateStyle = 'ISO, YMD'; set IntervalStyle = 'postgres'; set extra_float_digits = 1; set bytea_output = 'hex';
   set TimeZone = 'UTC'; set client_encoding = 'UTF8'; set row_security = off`;
 
-/** migrations: the manifest names them. workers: the processes of now. */
-const LEFT_OUT = ['migrations', 'workers'];
+/** migrations: the manifest names them. workers: the processes of now. wal_archive: of a cluster that others are not. */
+const LEFT_OUT = ['migrations', 'workers', 'wal_archive'];
 
 /** All tables whose rows outlive a crash, those first that others refer to. */
 export async function listTables(query: Query): Promise<Table[]> {

@@ -3,16 +3,19 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
-import { hashed, inBatches } from './file-list.ts';
+import { verifyBase } from './base/base-backup.ts';
+import { readFile } from './copy-file.ts';
+import { inBatches } from './file-list.ts';
 import type { BackedUpTable, Manifest } from './manifest.ts';
 import { type Content, measure, through } from './measure.ts';
+import { type VerifiedWal, verifyWal } from './wal/verify-wal.ts';
 
-/** Reads all of a backup. `onDamaged` is called with the name of each object that is not as it was stored, and why. */
+/** Reads all of a backup, and of the WAL that leads from it to later moments. `onDamaged` is called with the name of each object that is not as it was stored, and why. */
 export async function verifyBackup(
   store: BackupStore,
   backup_id: string,
   onDamaged: (name: string, reason: string) => void,
-): Promise<Manifest | undefined> {
+): Promise<{ manifest: Manifest; wal?: VerifiedWal } | undefined> {
   const check = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
@@ -39,7 +42,9 @@ export async function verifyBackup(
       );
     }
   });
-  return manifest;
+  if (!manifest.base) return { manifest };
+  await verifyBase(store, manifest, manifest.base, check);
+  return { manifest, wal: await verifyWal(store, manifest, manifest.base, check) };
 }
 
 const tableOf = ({ backup_id }: Manifest, { name }: BackedUpTable) => `backups/${backup_id}/tables/${name}`;
@@ -53,11 +58,6 @@ export function readTable(store: BackupStore, manifest: Manifest, table: BackedU
 export async function* readFileList(store: BackupStore, manifest: Manifest): AsyncGenerator<string[]> {
   const list = through(store.read(`backups/${manifest.backup_id}/files`, manifest.files.list), createGunzip());
   yield* inBatches(linesOf(list));
-}
-
-/** A file of a backup. Its end is an error where it was altered. */
-export function readFile(store: BackupStore, sha256: string): AsyncGenerator<Uint8Array> {
-  return hashed(store.read(store.fileName(sha256)), sha256);
 }
 
 /** How many rows there are in what `copy … to stdout` says, and their hash. */

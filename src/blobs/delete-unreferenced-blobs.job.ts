@@ -57,6 +57,7 @@ async function deleteUnreferenced(query: Query, blobs: Blobs, sha256s: readonly 
       where b.sha256 = any (${sha256s}::text[])
         and (b.deleting_since < now() - ${DELETION_ABANDONED}
           or (b.deleting_since is null and b.kept_at < now() - ${UNREFERENCED}))
+        and not exists (select from wal_archive w where w.files_until <= b.kept_at)
         and not exists (select from blob_references r where r.sha256 = b.sha256)
         and not ${backupIsBeingMade}
       for update of b skip locked

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { recordBackup } from '../backup/backup-status.ts';
 import { type BackupStore, openBackupStore } from '../backup/backup-store.ts';
 import { readKey } from '../backup/encryption.ts';
@@ -12,25 +13,24 @@ import { BackupInProgress } from '../blobs/backup-lock.ts';
 import type { Config } from '../config.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';
-import type { BlobStore } from '../providers/storage/blobs.ts';
 import { openObjects } from '../providers/storage/objects.ts';
-import { openStore } from '../providers/storage/open-storage.ts';
-import { readS3Url } from '../providers/storage/s3-place.ts';
+import { recoveryOf } from './base-backups.ts';
+import { restoreToMoment } from './restore-to-moment.ts';
 import { UsageError, withConnection, withDatabase } from './with-database.ts';
+import { withFiles } from './with-files.ts';
 
 type Print = (line: string) => void;
 
 export const BACKUP_USAGE = `  ibid backup                                                   a backup of database and files to BACKUP_URL
   ibid verify-backup [BACKUP_ID]                                whether all of a backup, the latest unless named, is as it was stored
   ibid restore [BACKUP_ID]                                      puts a backup into an empty database, with jobs and mail paused
+  ibid restore [BACKUP_ID] --at 2026-11-26T13:00:00Z            the same as of a moment after a backup, or --at latest, with BACKUP_WAL
   ibid resume                                                   jobs and mail of a restored service go on`;
 
 /** Runs one of the commands above. Returns whether what it looked at is whole. */
-export async function runBackupCommand(
-  config: Config,
-  [command, id, ...more]: string[],
-  print: Print,
-): Promise<boolean> {
+export async function runBackupCommand(config: Config, [command, ...args]: string[], print: Print): Promise<boolean> {
+  const { id, more, at } = readArguments(args);
+  if (at !== undefined && command !== 'restore') throw new UsageError(`--at is of "ibid restore".\n\n${BACKUP_USAGE}`);
   if (more.length > 0 || (id !== undefined && !/^\w+-[0-9a-f]+$/.test(id))) {
     throw new UsageError(`a backup has an id such as 20261123T063000Z-0a1b2c.\n\n${BACKUP_USAGE}`);
   }
@@ -41,9 +41,20 @@ export async function runBackupCommand(
     return true;
   }
   if (command === 'backup') return backup(config, print);
+  if (at !== undefined) return withBackups(config, (store) => restoreToMoment(config, store, { at, id }, print));
   const work = { restore, 'verify-backup': verify }[command ?? ''];
   if (!work) throw new UsageError(`there is no command "${command}".\n\n${BACKUP_USAGE}`);
   return withBackups(config, (store) => work(config, store, print, id));
+}
+
+function readArguments(args: string[]): { id: string | undefined; more: string[]; at: string | undefined } {
+  try {
+    const { positionals, values } = parseArgs({ args, allowPositionals: true, options: { at: { type: 'string' } } });
+    const [id, ...more] = positionals;
+    return { id, more, at: values.at };
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${BACKUP_USAGE}`);
+  }
 }
 
 type Work = (config: Config, store: BackupStore, print: Print, id: string | undefined) => Promise<boolean>;
@@ -52,10 +63,13 @@ type Work = (config: Config, store: BackupStore, print: Print, id: string | unde
 async function backup(config: Config, print: Print): Promise<boolean> {
   backupUrlOf(config);
   let isWhole = false;
-  await withDatabase(config, async (db) => {
+  await withDatabase(config, async (db, own) => {
     try {
       const { manifest, pruned } = await withBackups(config, (store) =>
-        withFiles(config, (blobs) => makeBackup(db, blobs, store, config.BACKUP_RETENTION)),
+        withFiles(config, async (blobs) => {
+          const recovery = await recoveryOf(config, { db, own, blobs, store });
+          return makeBackup(db, blobs, store, { retention: config.BACKUP_RETENTION, recovery });
+        }),
       );
       await recordBackup(db.query, manifest);
       describe(manifest, print);
@@ -71,11 +85,17 @@ async function backup(config: Config, print: Print): Promise<boolean> {
 
 const verify: Work = async (_config, store, print, id) => {
   let isWhole = true;
-  const manifest = await verifyBackup(store, id ?? (await latest(store)), (name, reason) => {
+  const found = await verifyBackup(store, id ?? (await latest(store)), (name, reason) => {
     isWhole = false;
     print(`${name}: ${reason}`);
   });
-  if (manifest && isWhole) describe(manifest, print);
+  if (found && isWhole) describe(found.manifest, print);
+  if (found?.wal && isWhole) {
+    const { segments, stored_until } = found.wal;
+    print(
+      `${segments} segments of WAL, to recover any moment from ${found.manifest.base?.stopped_at} to ${stored_until}`,
+    );
+  }
   return isWhole;
 };
 
@@ -104,7 +124,8 @@ function describe({ backup_id, tables, files, made_at }: Manifest, print: Print)
   for (const sha256 of files.missing) print(`${sha256}: the file store did not have this file, or not as it was`);
 }
 
-function describePruned({ backups, files, unreadable }: Pruned, print: Print): void {
+function describePruned({ backups, files, segments, unreadable }: Pruned, print: Print): void {
+  if (segments > 0) print(`removed: ${segments} segments of WAL that are older than BACKUP_WAL says`);
   if (backups.length > 0) print(`removed: ${backups.join(', ')}`);
   if (files > 0) print(`removed: ${files} files that no backup needs any more`);
   for (const id of unreadable) {
@@ -127,15 +148,5 @@ async function withBackups<T>(config: Config, work: (store: BackupStore) => Prom
     return await work(openBackupStore(objects, key));
   } finally {
     objects.close();
-  }
-}
-
-async function withFiles<T>(config: Config, work: (blobs: BlobStore) => Promise<T>): Promise<T> {
-  const { STORAGE_URL, DATA_DIR } = config;
-  const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
-  try {
-    return await work(blobs);
-  } finally {
-    close();
   }
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readBackupRetention, readBackupSchedule } from '../core/backup-plan.ts';
+import { readBackupRetention, readBackupSchedule, readRecoveryWindow } from '../core/backup-plan.ts';
 import { readQuotas } from '../core/quotas.ts';
 import {
   addresses,
@@ -89,6 +89,12 @@ export const OPTIONS = {
     'Which backups are kept, such as daily=7,weekly=4,monthly=12: the latest of so many days, weeks and months; empty: all.',
     '',
     readBackupRetention,
+    { see: BACKUPS },
+  ),
+  BACKUP_WAL: option(
+    'How far back the service can be restored to any moment, such as 7d: its own PostgreSQL stores its write-ahead log at BACKUP_URL all the time; empty: backups alone can be restored.',
+    '',
+    readRecoveryWindow,
     { see: BACKUPS },
   ),
   SIGN_UP: option(

@@ -30,6 +30,14 @@ export function readBackupRetention(text: string): BackupRetention | undefined {
   return retention;
 }
 
+/** Reads `7d` as seconds; undefined for "". Errors: Error that says what is taken. */
+export function readRecoveryWindow(text: string): number | undefined {
+  if (text === '') return undefined;
+  const [, days] = /^([1-9]\d{0,2})d$/.exec(text) ?? [];
+  if (days === undefined) throw new Error('how many days back a moment can be recovered, such as 7d');
+  return 86_400 * Number(days);
+}
+
 /** Since when a backup is due, in seconds since the epoch: an older one than that is not enough. */
 export function backupDueSince(schedule: BackupSchedule, now: number): number {
   if ('everySeconds' in schedule) return now - schedule.everySeconds;

@@ -55,6 +55,8 @@ export interface JobServices {
 /** When backups are made, and how. */
 export interface Backups {
   schedule: BackupSchedule;
+  /** Whether moments between backups can be recovered, which needs a base backup after each gap. */
+  hasWal: boolean;
   /** Runs `ibid backup` in a process, until it has ended or `signal` is aborted; its exit code, and the end of what it wrote. */
   make(signal: AbortSignal): Promise<{ code: number | null; output: string }>;
 }

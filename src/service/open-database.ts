@@ -1,5 +1,6 @@
 import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
+import { beginWalArchive, endWalArchive } from '../backup/wal/wal-archive.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import type { Migration } from '../db/apply-migration.ts';
@@ -34,7 +35,11 @@ export async function openDatabase(
   if (isExternal) await makeDataDir(dataDir);
   const postgres = isExternal
     ? undefined
-    : await startPostgres({ dataDir, log: (level, message, details) => log[level](details ?? {}, message) });
+    : await startPostgres({
+        dataDir,
+        archivesWal: config.BACKUP_WAL !== undefined,
+        log: (level, message, details) => log[level](details ?? {}, message),
+      });
   if (postgres) onStop(() => postgres.stop());
   const ofOwner = postgres?.connection ?? (url === undefined ? undefined : { connectionString: url });
   if (ofOwner) {
@@ -43,6 +48,8 @@ export async function openDatabase(
         log.info({ reason }, 'the database cannot be migrated yet'),
       );
       if (applied.length > 0) log.info({ applied }, 'the database was migrated');
+      if (config.BACKUP_WAL === undefined) await endWalArchive(owner.query);
+      else await beginWalArchive(owner.query);
     });
   }
   const options = {

@@ -10,9 +10,9 @@ const IBID = fileURLToPath(new URL('../../bin/ibid', import.meta.url));
 const OUTPUT_MAX = 2_000;
 
 /** Makes backups in a process of low CPU priority, so that requests do not wait for compressing and encrypting. */
-export function scheduledBackups({ BACKUP_SCHEDULE: schedule }: Config): Backups | undefined {
+export function scheduledBackups({ BACKUP_SCHEDULE: schedule, BACKUP_WAL }: Config): Backups | undefined {
   if (!schedule) return undefined;
-  return { schedule, make: run };
+  return { schedule, hasWal: BACKUP_WAL !== undefined, make: run };
 }
 
 /** With the environment of this process, so with the same options. */

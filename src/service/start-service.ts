@@ -7,6 +7,7 @@ import { openRequestStats } from '../http/load/request-stats.ts';
 import { bundledProgram } from '../programs/bundled-programs.ts';
 import { observedMail } from '../providers/mail/observed-mail.ts';
 import { openRenderingStats } from '../sandbox/rendering/stats.ts';
+import { archiveWal } from './archive-wal.ts';
 import { openFiles } from './data-dir.ts';
 import { readExternalConfig } from './external-config.ts';
 import { openMail, openPayments } from './from-config.ts';
@@ -45,6 +46,7 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     const { db, postgres } = await openDatabase(config, external.plans, log, hooks, onStop);
     await programs;
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
+    if (postgres && config.BACKUP_WAL !== undefined) archiveWal(config, postgres, blobs, log, onStop);
     const rendering = openRenderingStats();
     const requests = openRequestStats();
     const observers = await serveMetrics({ config, db, rendering, requests, log }, onStop);

@@ -25,6 +25,7 @@ import {
 import { checkClock, checkPostgres } from '../../operator/checks/postgres-checks.ts';
 import { runChecks, within } from '../../operator/checks/run-checks.ts';
 import { checkIndexes, checkSchema } from '../../operator/checks/schema-checks.ts';
+import { checkWal } from '../../operator/checks/wal-check.ts';
 import { checkBackups, checkJobs } from '../../operator/checks/work-checks.ts';
 import { optionProblems } from '../../service/option-problems.ts';
 import { UsageError } from '../with-database.ts';
@@ -57,6 +58,7 @@ const DATABASE: Record<string, Check<DatabaseSubject>> = {
   files: checkFiles,
   jobs: checkJobs,
   backups: checkBackups,
+  wal: checkWal,
 };
 
 export const CHECK_NAMES = ['options', ...Object.keys(MACHINE), 'database', ...Object.keys(DATABASE)];
@@ -139,7 +141,7 @@ async function findOwn(config: Config, onStarted: (postgres: Postgres) => void):
   const { DATA_DIR: dataDir } = config;
   const running = runningPostgres(dataDir);
   if (running || !existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return running;
-  const starting = startPostgres({ dataDir, log: () => undefined });
+  const starting = startPostgres({ dataDir, archivesWal: config.BACKUP_WAL !== undefined, log: () => undefined });
   const postgres = await within(START_MS, starting).catch((error: unknown) => {
     void starting.then((late) => late.stop()).catch(() => undefined);
     throw error instanceof StartError ? error : new StartError(`PostgreSQL did not start: ${reasonOf(error)}.`);

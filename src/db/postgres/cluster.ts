@@ -17,7 +17,9 @@ import { StartError } from '../../core/start-error.ts';
 import { namesAllowedIn, replaceFile } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { cleanEnvironment } from './environment.ts';
-import { isMade, type Place } from './place.ts';
+import { isMade, type Log, type Place } from './place.ts';
+import { stopOrphan } from './processes.ts';
+import { ARCHIVE_SETTINGS } from './wal-folder.ts';
 
 /** The superuser that initdb creates; Ibid itself connects as USER, who is not a superuser. */
 export const SUPERUSER = 'postgres';
@@ -32,10 +34,11 @@ export function clusterMajor(place: Place): number | undefined {
   return Number(readFileSync(join(place.cluster, 'PG_VERSION'), 'utf8').trim());
 }
 
-/** Removes what a start that was killed during `makeCluster` left behind. */
-export async function removeUnfinished(place: Place): Promise<void> {
+/** Removes what a start that was killed during `makeCluster`, or a recovery that was killed, left behind. */
+export async function removeUnfinished(place: Place, log: Log): Promise<void> {
   for (const name of readdirSync(place.folder)) {
     if (!name.startsWith(UNFINISHED)) continue;
+    await stopOrphan({ ...place, cluster: join(place.folder, name) }, log);
     // initdb of the killed start may still be running there, and rmSync stops half-way when a file disappears.
     await rm(join(place.folder, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
@@ -91,12 +94,16 @@ export function explain(output: string): string {
   return `${reason}. If this stays so, set DATABASE_URL to another PostgreSQL.`;
 }
 
-/** Writes the settings at each start, so that they change with Ibid. `alter system` overrides them permanently. */
-export function writeSettings({ cluster, account }: Place, { major }: Binaries): void {
+/**
+ * Writes the settings at each start, so that they change with Ibid. `alter system` overrides them permanently.
+ * `archivesWal`: finished segments of WAL go to the folder beside the cluster.
+ */
+export function writeSettings({ cluster, account }: Place, { major }: Binaries, archivesWal: boolean): void {
   const allowedIn = namesAllowedIn(account).flatMap((name) =>
     [USER, SUPERUSER].map((user) => `${USER} "${name}" ${user}\n`),
   );
-  replaceFile(join(cluster, 'postgresql.conf'), settings(major), account);
+  const archive = archivesWal ? ARCHIVE_SETTINGS : '';
+  replaceFile(join(cluster, 'postgresql.conf'), settings(major) + archive, account);
   replaceFile(join(cluster, 'pg_hba.conf'), `local all,replication all peer map=${USER}\n`, account);
   replaceFile(join(cluster, 'pg_ident.conf'), allowedIn.join(''), account);
 }

@@ -9,6 +9,7 @@ import { stopOrphan } from './processes.ts';
 import { chooseSocketFolder, PORT } from './server.ts';
 import { Supervisor } from './supervisor.ts';
 import { removeUnfinishedUpgrade } from './upgrade-folders.ts';
+import { prepareWalFolder, walFolderOf } from './wal-folder.ts';
 
 export interface Postgres {
   /** The connection parameters for `pg`. */
@@ -19,11 +20,15 @@ export interface Postgres {
   readonly pid: number | undefined;
   /** Whether the file system is nearly full: writes should be refused before PostgreSQL itself stops. */
   diskIsFull(): boolean;
+  /** Where finished segments of WAL wait, if they are archived. */
+  walFolder: string;
 }
 
 interface Options {
   dataDir: string;
   log: Log;
+  /** Whether finished segments of WAL are copied to `walFolder`, from where they are to be taken. */
+  archivesWal?: boolean;
   /** Below this the disk counts as full: enough for PostgreSQL's own writes. */
   minFreeBytes?: number;
 }
@@ -40,7 +45,12 @@ const NEW_CLUSTER_BYTES = 100 * 2 ** 20;
  * authentication): only root, its own user and Ibid's can connect. So there is no password that could be read, copied
  * or lost.
  */
-export async function startPostgres({ dataDir, log, minFreeBytes = MIN_FREE_BYTES }: Options): Promise<Postgres> {
+export async function startPostgres({
+  dataDir,
+  log,
+  archivesWal = false,
+  minFreeBytes = MIN_FREE_BYTES,
+}: Options): Promise<Postgres> {
   if (process.platform === 'win32') {
     throw new StartError(
       'Ibid does not start a PostgreSQL of its own on Windows: set DATABASE_URL, or run Ibid in WSL.',
@@ -56,7 +66,7 @@ export async function startPostgres({ dataDir, log, minFreeBytes = MIN_FREE_BYTE
     const major = clusterMajor(place);
     if (major) await stopOrphan(place, log);
     const binaries = findBinaries(place, major, log);
-    await removeUnfinished(place);
+    await removeUnfinished(place, log);
     await removeUnfinishedUpgrade(place, log);
     if (!major) {
       if (freeBytes(place.folder) < NEW_CLUSTER_BYTES) {
@@ -67,7 +77,8 @@ export async function startPostgres({ dataDir, log, minFreeBytes = MIN_FREE_BYTE
       await makeCluster(place, binaries);
     }
     if (place.folder !== folder) pointTo(place.cluster, folder);
-    writeSettings(place, binaries);
+    writeSettings(place, binaries, archivesWal);
+    prepareWalFolder(place, archivesWal);
     const host = chooseSocketFolder(place);
     const connection = { host, port: PORT, user: USER, database: USER };
     const server = new Supervisor({ place, binaries, connection, logFile: join(folder, 'postgres.log'), log });
@@ -79,6 +90,7 @@ export async function startPostgres({ dataDir, log, minFreeBytes = MIN_FREE_BYTE
         return server.pid;
       },
       stop: () => server.stop().finally(unlock),
+      walFolder: walFolderOf(place.cluster),
       diskIsFull: diskGauge(place.cluster, minFreeBytes),
     };
   } catch (error) {

@@ -44,6 +44,8 @@ export interface Setup {
   connection: Connection;
   logFile: string;
   log: Log;
+  /** For this run alone. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** Only part of the socket's file name: nothing listens on a network. */
@@ -83,7 +85,7 @@ function ensureSocketFolder(folder: string, account: Account | undefined): void 
 /**
  * Starts a server in its own session, so that a Ctrl-C in the terminal reaches only Ibid, which stops the server last.
  */
-export function launch({ place, binaries, connection, logFile }: Setup): Server {
+export function launch({ place, binaries, connection, logFile, settings = {} }: Setup): Server {
   ensureSocketFolder(connection.host, place.account);
   const handle = openSync(logFile, 'a', 0o600);
   const begin = fstatSync(handle).size;
@@ -96,6 +98,7 @@ export function launch({ place, binaries, connection, logFile }: Setup): Server 
     `unix_socket_directories=${folders}`,
     '-c',
     `port=${connection.port}`,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
   const child = spawn(join(binaries.folder, 'postgres'), ['-D', place.cluster, ...fixed], {
     ...place.account,

@@ -36,7 +36,7 @@ export async function upgradePostgres<T>(
     const major = clusterMajor(place);
     if (!major) throw new StartError(`${dataDir} has no database yet: there is nothing to upgrade.`);
     await stopOrphan(place, log);
-    await removeUnfinished(place);
+    await removeUnfinished(place, log);
     await removeUnfinishedUpgrade(place, log);
     const next = findBinaries(place, undefined, log);
     if (next.major === major) return undefined;
@@ -78,7 +78,7 @@ async function withServer<T>(
   { logFile, log }: { logFile: string; log: Log },
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  writeSettings(place, binaries);
+  writeSettings(place, binaries, false);
   const connection = { host: chooseSocketFolder(place), port: PORT, user: USER, database: USER };
   const server = new Supervisor({ place, binaries, connection, logFile, log });
   await server.start();

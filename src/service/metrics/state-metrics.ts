@@ -15,6 +15,8 @@ interface State {
   outcome: (typeof OUTCOMES)[number] | null;
   ended_at: number | null;
   made_at: number | null;
+  wal_until: number | null;
+  wal_gap: boolean | null;
 }
 
 /** Registers what the database says about the whole service: the search index's backlog, paused jobs, backups. */
@@ -52,6 +54,16 @@ export function registerStateMetrics(registry: Registry, query: Query, onFailed:
     'When the last attempt of a backup ended; absent if there was none.',
     (state) => state.ended_at,
   );
+  gauge(
+    'ibid_wal_stored_until_timestamp_seconds',
+    'What was committed before this moment can be recovered from the place of backups; absent without BACKUP_WAL.',
+    (state) => state.wal_until,
+  );
+  gauge(
+    'ibid_wal_needs_base_backup',
+    '1 while no moment of now can be recovered, because WAL was lost or there is no base backup yet; absent without BACKUP_WAL.',
+    (state) => (state.wal_gap === null ? null : Number(state.wal_gap)),
+  );
   new Gauge({
     name: 'ibid_backup_last_outcome',
     help: '1 for how the last attempt of a backup ended: succeeded, incomplete (the file store did not have all files) or failed.',
@@ -70,7 +82,9 @@ async function readState(query: Query): Promise<State | undefined> {
     select b.documents::float8 as documents, b.oldest_seconds,
       exists (select from service_controls where jobs_are_paused) as jobs_are_paused,
       s.last_outcome as outcome, extract(epoch from s.last_ended_at)::float8 as ended_at,
-      extract(epoch from s.last_made_at)::float8 as made_at
-    from search_backlog() b left join backup_status s on true`);
+      extract(epoch from s.last_made_at)::float8 as made_at,
+      extract(epoch from coalesce(w.stored_until, w.files_until))::float8 as wal_until,
+      case when w.the_only then w.based_at is null or coalesce(w.gap_at > w.based_at, false) end as wal_gap
+    from search_backlog() b left join backup_status s on true left join wal_archive w on true`);
   return state;
 }
