@@ -4,6 +4,10 @@ import { open, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { openDb } from '../src/db/db.ts';
+import { SUPERUSER } from '../src/db/postgres/cluster.ts';
+import { runningPostgres } from '../src/db/postgres/running.ts';
+import { sql } from '../src/db/sql.ts';
 import { skipUnless } from './needs.ts';
 import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
@@ -81,6 +85,29 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
     const { body: ended } = await world.upload(owner, owner.wiki_id, { 'small.md': '# Small\n' });
     assert.equal(ended.status, 'completed', JSON.stringify(ended));
     assert.equal(service.isOver(), false);
+    service.kill('SIGTERM');
+    await service.ended;
+  });
+
+  await t.test('WAL that the place of backups does not take is given up before it fills the disk', async () => {
+    const away = { BACKUP_URL: 'file:///dev/null/backups', BACKUP_WAL: '7d' };
+    const archiving = spawnService({ PORT: String(port), DATA_DIR: dataDir, ...away });
+    await archiving.ready;
+    using again = worldOfProcess(`http://127.0.0.1:${port}`, { dataDir });
+    const connection = { ...runningPostgres(dataDir), user: SUPERUSER };
+    const superuser = openDb({ connection, connections: 1, onConnectionLost: () => undefined });
+    await superuser.query(sql`select pg_switch_wal()`);
+    await superuser.close();
+    const gap = () => again.db.query(sql`select 1 from wal_archive where gap_at is not null`);
+    await until('it is given up', gap, (rows) => rows.length === 1);
+    await until(
+      'nothing waits',
+      () => readdir(join(dataDir, 'postgres-wal')),
+      (left) => left.length === 0,
+    );
+    assert.match(archiving.stdout(), /"isPaused":false.*WAL that waited to be stored was given up/);
+    const written = await again.as(owner.token).post(`${wiki}/pages`, { title: 'Kept on', markdown: '' });
+    assert.equal(written.status, 201);
   });
 });
 

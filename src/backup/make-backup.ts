@@ -60,7 +60,7 @@ export async function makeBackup(
     const base = recovery && (await recovery.makeBase(folder, query));
     const manifest: Manifest = { ...head, tables, files, ...(base && { base }) };
     await store.complete(manifest);
-    if (base) await recordBase(query, manifest.made_at);
+    if (base) await recordBase(query, base.started_at);
     if (!retention && !recovery) return { manifest, pruned: undefined };
     const prune = () => pruneBackups(store, retention, recovery?.windowSeconds);
     return { manifest, pruned: await withStoredFiles(query, prune) };

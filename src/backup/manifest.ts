@@ -30,6 +30,8 @@ export interface BaseBackup {
   /** The WAL from and up to where is needed to make the copy whole. */
   start_lsn: string;
   stop_lsn: string;
+  /** When it was begun, by the database's clock: WAL that was lost before does not matter. */
+  started_at: string;
   /** The first moment that can be recovered, by the database's clock. */
   stopped_at: string;
   /** What is stored of the tar file and of the manifest that PostgreSQL made of it, both compressed. */

@@ -9,6 +9,8 @@ import { openBackupStore } from './backup-store.ts';
 import type { Manifest } from './manifest.ts';
 import { pruneBackups } from './prune-backups.ts';
 import { backupsToKeep } from './retention.ts';
+import { followWal, segmentName, segmentOf } from './wal/segments.ts';
+import { openWalStore } from './wal/wal-store.ts';
 
 const madeAt = (made_at: string, missing: string[] = []) => ({ backup_id: made_at, made_at, files: { missing } });
 const daysOf2026 = Array.from({ length: 120 }, (_, day) =>
@@ -73,7 +75,7 @@ function openMemory(stored: Map<string, string>, removals = Number.POSITIVE_INFI
   };
 }
 
-const sha = (digit: string) => digit.repeat(64);
+const sha = (digits: string) => digits.repeat(64).slice(0, 64);
 
 /** Backups of three days; of their files one is in all of them, one in each alone. */
 async function threeBackups(key?: Buffer): Promise<Map<string, string>> {
@@ -139,4 +141,71 @@ test('while a backup cannot be read, it stays with every file, also with those t
     assert.deepEqual([unreadable, files()], [[id], before], damaged);
     assert.ok(!backups.includes(id));
   }
+});
+
+test('WAL and base backups that no moment of the window needs are removed, and files that came with the rest of it stay', async () => {
+  const all = await threeBackups();
+  const whole = openBackupStore(openMemory(all), undefined);
+  const wal = openWalStore(whole, '7');
+  for (const day of [1, 2, 3]) {
+    const manifest = await whole.manifest(`2026010${day}T000000Z-aaaaaa`);
+    const object = async (name: string) =>
+      whole.write(`backups/${manifest.backup_id}/base/${name}`, Readable.from([Buffer.from('x')]));
+    const times = { started_at: manifest.made_at, stopped_at: manifest.made_at };
+    const position = {
+      system_identifier: '7',
+      timeline: 1,
+      start_lsn: `0/${2 * day}000028`,
+      stop_lsn: `0/${2 * day}000100`,
+    };
+    const [archive, list] = [await object('archive'), await object('manifest')];
+    await whole.complete({ ...manifest, base: { ...position, ...times, archive, manifest: list } });
+    // A file that no snapshot has: it was deleted before the next one.
+    await whole.write(whole.fileName(sha(`a${day}`)), Readable.from([Buffer.from('x')]));
+    await wal.writeList(`2026-01-0${day}T12:00:00.000Z`, [sha(`a${day}`)]);
+    for (const number of [2 * day, 2 * day + 1]) {
+      const segment = { content: Buffer.from(String(number)), written_at: '2026-01-01T00:00:00.000Z' };
+      await wal.write(segmentName({ timeline: 1, number }), segment);
+    }
+  }
+  const windowSeconds = (Date.now() - Date.parse('2026-01-02T06:00:00Z')) / 1_000;
+  for (let removals = 0; ; removals += 1) {
+    const stored = new Map(all);
+    const killed = await pruneBackups(
+      openBackupStore(openMemory(stored, removals), undefined),
+      ONE_DAY,
+      windowSeconds,
+    ).catch(() => 'killed');
+    const store = openBackupStore(openMemory(stored), undefined);
+    const left = (await openWalStore(store, '7').list()).names;
+    for (const number of [4, 5, 6, 7]) assert.ok(left.has(segmentName({ timeline: 1, number })), `${number}`);
+    for (const day of [2, 3]) {
+      assert.ok(
+        (await store.manifest(`2026010${day}T000000Z-aaaaaa`)).base,
+        'the window begins with the second, which stays',
+      );
+      assert.ok(stored.has(store.fileName(sha(`a${day}`))), `the file of day ${day}`);
+    }
+    await store.removeUnfinished();
+    await pruneBackups(store, ONE_DAY, windowSeconds);
+    assert.deepEqual([...(await openWalStore(store, '7').list()).names].length, 4);
+    assert.ok(![...stored.keys()].some((name) => name.includes('20260101') || name === store.fileName(sha('a1'))));
+    if (killed !== 'killed') return;
+  }
+});
+
+test('WAL is followed over timelines: to the segment in which one ends, then on the next', () => {
+  const histories = new Map([[2, '1\t0/5000100\tat a moment\n']]);
+  const name = (timeline: number, number: number) => segmentName({ timeline, number });
+  const stored = [name(1, 3), name(1, 4), name(1, 5), name(1, 6), name(2, 5), name(2, 6), name(2, 8)];
+  const followed = followWal({ timeline: 1, number: 3 }, new Set(stored), histories);
+  assert.deepEqual(followed, {
+    timeline: 2,
+    segments: [name(1, 3), name(1, 4), name(2, 5), name(2, 6)],
+    missing: [name(2, 7)],
+  });
+  const alone = followWal({ timeline: 1, number: 6 }, new Set(stored), histories);
+  assert.deepEqual(alone, { timeline: 1, segments: [name(1, 6)], missing: [] }, 'what was made after the other began');
+  assert.equal(segmentOf('1/4F000028'), 0x14f);
+  assert.equal(name(1, 0x14f), '00000001000000010000004F');
 });

@@ -10,6 +10,7 @@ import type { Check, DatabaseSubject } from './checks/finding.ts';
 import { checkClock, checkPostgres } from './checks/postgres-checks.ts';
 import { runChecks } from './checks/run-checks.ts';
 import { checkIndexes, checkSchema } from './checks/schema-checks.ts';
+import { checkWal } from './checks/wal-check.ts';
 import { checkBackups, checkJobs } from './checks/work-checks.ts';
 import { retryFailedJob, withoutQuotations } from './failed-jobs.ts';
 import type { OperatorConsole, ServiceOverview } from './schema.ts';
@@ -24,6 +25,7 @@ const CHECKS: Record<string, Check<DatabaseSubject>> = {
   indexes: checkIndexes,
   jobs: checkJobs,
   backups: checkBackups,
+  wal: checkWal,
 };
 const CHECK_MS = 3_000;
 

@@ -18,7 +18,10 @@ const LOOK_MS = 1_000;
 const PAUSE_MS = 10_000;
 
 /** What waits may fill the disk until so much is left: four times as much as where writes are refused. */
-export const WAL_MIN_FREE_BYTES = 2 ** 30;
+const MIN_FREE_BYTES = 2 ** 30;
+
+/** How many segments wait at most while jobs are paused, in which state a restored copy may stay for long: 1 GiB. */
+const PAUSED_MAX = 64;
 
 /**
  * Stores the WAL of the service's own PostgreSQL in the place of backups, from the start to the stop. While that place is away, WAL waits
@@ -50,38 +53,45 @@ export function archiveWal(
   }
 
   /** Whether what waits had to be given up. */
-  async function giveUp(): Promise<boolean> {
+  async function giveUp(isPaused: boolean): Promise<boolean> {
     const names = await waitingWal(folder);
     const { bavail, bsize } = await statfs(folder);
-    if (names.length === 0 || bavail * bsize > WAL_MIN_FREE_BYTES) return false;
+    const isTooMuch = bavail * bsize < MIN_FREE_BYTES || (isPaused && names.length > PAUSED_MAX);
+    if (names.length === 0 || !isTooMuch) return false;
     // Recorded first: a base backup that is made because of it is newer than what is lost.
     await recordGap(db.query);
     for (const name of names) await rm(join(folder, name), { force: true });
     return true;
   }
 
+  let hasFailed = false;
+  /** Returns after how long to look again. */
+  async function look(): Promise<number> {
+    let isPaused = false;
+    try {
+      const shipped = await ship();
+      isPaused = shipped?.isPaused === true;
+      if (shipped?.hasGap) log.error('WAL was lost before it was stored: only the next backup leads to later moments');
+      if (hasFailed && shipped && !isPaused) log.info('WAL is stored again');
+      hasFailed &&= !shipped;
+    } catch (err) {
+      if (!hasFailed) log.error({ err }, 'WAL cannot be stored, and waits on the disk');
+      hasFailed = true;
+    }
+    if (!hasFailed && !isPaused) return LOOK_MS;
+    if (!isStopped() && (await giveUp(isPaused))) {
+      log.error({ isPaused }, 'WAL that waited to be stored was given up: only the next backup leads to later moments');
+    }
+    return PAUSE_MS;
+  }
+
   async function run(): Promise<void> {
-    let hasFailed = false;
     while (!isStopped()) {
-      let isWaiting = false;
-      try {
-        const shipped = await ship();
-        isWaiting = shipped?.isPaused === true;
-        if (shipped?.hasGap) log.error('WAL was lost before it was stored: the next base backup leads on');
-        if (hasFailed && shipped && !isWaiting) log.info('WAL is stored again');
-        hasFailed &&= !shipped;
-      } catch (err) {
-        if (!hasFailed) log.error({ err }, 'WAL cannot be stored, and waits on the disk');
-        hasFailed = isWaiting = true;
-      }
-      if (
-        isWaiting &&
-        !isStopped() &&
-        (await giveUp().catch((err: unknown) => void log.error({ err }, NOT_GIVEN_UP)))
-      ) {
-        log.error('WAL that could not be stored was removed, because the disk is nearly full: a base backup is needed');
-      }
-      await delay(isWaiting ? PAUSE_MS : LOOK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      const pause = await look().catch((err: unknown) => {
+        log.error({ err }, 'WAL waits on the disk, and could not be given up');
+        return PAUSE_MS;
+      });
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   }
 
@@ -92,5 +102,3 @@ export function archiveWal(
     await db.close();
   });
 }
-
-const NOT_GIVEN_UP = 'the disk is nearly full, and WAL that waits on it could not be given up';

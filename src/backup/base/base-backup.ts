@@ -39,14 +39,17 @@ export async function makeBase(
   const { system_identifier } = await readWalArchive(query);
   const write = (name: string, content: Content) =>
     store.write(`${folder}/base/${name}`, through(content, createGzip({ level: 1 })));
+  // What is lost already is noticed before.
+  await ship();
+  const started_at = await clockOf(query);
   const stored: Partial<Pick<BaseBackup, 'archive' | 'manifest'>> = {};
   const position = await take({
     archive: async (content) => void (stored.archive = await write('archive', content)),
     manifest: async (content) => void (stored.manifest = await write('manifest', content)),
   });
   const { archive, manifest } = stored;
-  const [clock] = await query<{ stopped_at: string }>(sql`select clock_timestamp() as stopped_at`);
-  if (!archive || !manifest || !clock) throw new Error('the server sent no whole base backup');
+  const clock = await clockOf(query);
+  if (!archive || !manifest) throw new Error('the server sent no whole base backup');
   const wal = openWalStore(store, system_identifier);
   const last = segmentName({ timeline: position.timeline, number: segmentOf(position.stop_lsn) });
   for (const deadline = performance.now() + WAL_MS; !(await wal.has(last)); await delay(LOOK_MS)) {
@@ -54,8 +57,14 @@ export async function makeBase(
     if (performance.now() > deadline) throw new Error(`the WAL of the base backup was not stored: ${wal.nameOf(last)}`);
   }
   // Moments are compared in milliseconds, to which this was rounded down.
-  const stopped_at = new Date(Date.parse(clock.stopped_at) + 1).toISOString();
-  return { system_identifier, ...position, stopped_at, archive, manifest };
+  const stopped_at = new Date(Date.parse(clock) + 1).toISOString();
+  return { system_identifier, ...position, started_at, stopped_at, archive, manifest };
+}
+
+async function clockOf(query: Query): Promise<string> {
+  const [clock] = await query<{ now: string }>(sql`select clock_timestamp() as now`);
+  if (!clock) throw new Error('the database did not say what time it is');
+  return clock.now;
 }
 
 function readArchive(store: BackupStore, { backup_id }: Manifest, base: BaseBackup) {
@@ -104,7 +113,7 @@ export async function verifyBase(
   });
 }
 
-/** Writes the files of a base backup into an empty folder, durable when it answers as far as their bytes go. */
+/** Writes the files of a base backup into an empty folder. PostgreSQL has them on disk before it recovers them. */
 export async function unpackBase(
   store: BackupStore,
   manifest: Manifest,
@@ -123,7 +132,6 @@ export async function unpackBase(
     const handle = await open(path, 'wx', 0o600);
     try {
       for await (const chunk of measured.of(content)) await handle.writeFile(chunk);
-      await handle.sync();
     } finally {
       await handle.close();
     }

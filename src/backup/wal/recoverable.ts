@@ -1,4 +1,5 @@
 import type { BackupStore } from '../backup-store.ts';
+import { DamagedObject } from '../encryption.ts';
 import type { BaseBackup, Manifest } from '../manifest.ts';
 import { RestoreRefused } from '../restore-rows.ts';
 import { chainOf } from './chain-of.ts';
@@ -24,8 +25,11 @@ export async function findRecoverable(
 ): Promise<RecoverableBackup> {
   const found: { manifest: Manifest; base: BaseBackup }[] = [];
   for (const id of backup_id === undefined ? await store.list() : [backup_id]) {
-    const manifest = await store.manifest(id);
-    if (manifest.base) found.push({ manifest, base: manifest.base });
+    const manifest = await store.manifest(id).catch((error: Error) => {
+      if (backup_id === undefined && error instanceof DamagedObject) return undefined;
+      throw error;
+    });
+    if (manifest?.base) found.push({ manifest, base: manifest.base });
   }
   const [earliest] = found;
   if (!earliest) {

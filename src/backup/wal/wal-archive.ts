@@ -10,7 +10,7 @@ export interface WalArchive {
   files_until: string;
   /** When there was a gap after `last_segment`: only a base backup that is newer leads on. */
   gap_at: string | null;
-  /** The time of the snapshot of the latest backup that has a base backup. */
+  /** When the latest base backup of a complete backup was begun. */
   based_at: string | null;
 }
 
@@ -45,8 +45,8 @@ export async function recordGap(query: Query): Promise<void> {
   await query(sql`update wal_archive set gap_at = clock_timestamp(), last_segment = null`);
 }
 
-export async function recordBase(query: Query, made_at: string): Promise<void> {
-  await query(sql`update wal_archive set based_at = ${made_at}`);
+export async function recordBase(query: Query, started_at: string): Promise<void> {
+  await query(sql`update wal_archive set based_at = ${started_at}`);
 }
 
 /** `written_at`: when PostgreSQL last wrote to the segment. */

@@ -13,5 +13,5 @@ comment on column wal_archive.last_segment is 'The latest segment that is stored
 comment on column wal_archive.stored_until is 'What was committed before this is stored.';
 comment on column wal_archive.files_until is 'Files of the store that were kept before this are in the place of backups, too; later ones are not deleted.';
 comment on column wal_archive.gap_at is 'When it was noticed that a segment was lost before it was stored.';
-comment on column wal_archive.based_at is 'When the latest backup was made that has a base backup.';
+comment on column wal_archive.based_at is 'When the latest base backup of a complete backup was begun.';
 grant select on wal_archive to ibid_service;

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openDb } from '../../src/db/db.ts';
+import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
+import { startPostgres } from '../../src/db/postgres/postgres.ts';
+import { runningPostgres } from '../../src/db/postgres/running.ts';
+import { sql } from '../../src/db/sql.ts';
+import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from '../process.ts';
+import { until } from '../until.ts';
+
+/** RECOVERY_MOMENTS: how many moments are recovered. RECOVERY_SECONDS: for how long there are writes. */
+const MOMENTS = Number(process.env.RECOVERY_MOMENTS || 50);
+const SECONDS = Number(process.env.RECOVERY_SECONDS || 120);
+const WRITERS = 4;
+const KILL_EVERY_MS = 8_000;
+const IBID = new URL('../../src/cli/ibid.ts', import.meta.url).pathname;
+
+const folder = await makeFolder();
+const BACKUP_KEY_FILE = join(folder, 'backup.key');
+await writeFile(BACKUP_KEY_FILE, randomBytes(32).toString('hex'));
+const port = await freePort();
+const backups = join(folder, 'backups');
+const options = { BACKUP_URL: `file://${backups}`, BACKUP_KEY_FILE, BACKUP_WAL: '7d' };
+let DATA_DIR = join(folder, 'data');
+
+async function start(): Promise<ServiceProcess> {
+  const service = spawnService({ ...options, DATA_DIR, PORT: String(port) });
+  await service.ready;
+  return service;
+}
+
+async function ibid(dataDir: string, ...args: string[]): Promise<string> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, ...options, DATA_DIR: dataDir };
+  return (await promisify(execFile)(process.execPath, [IBID, ...args], { env })).stdout;
+}
+
+/** Finishes the segment that is written, and waits until nothing waits to be stored. */
+async function storeAll(): Promise<void> {
+  const db = openDb({ connection: { ...runningPostgres(DATA_DIR), user: SUPERUSER }, connections: 1 });
+  const [row] = await db.query<{ name: string }>(sql`select pg_walfile_name(pg_switch_wal()) as name`);
+  await db.close();
+  await until(
+    'all WAL is stored',
+    async () => [
+      await readdir(join(DATA_DIR, 'postgres-wal')),
+      (await readdir(backups, { recursive: true })).some((name) => name.endsWith(row?.name ?? '')),
+    ],
+    ([left, isStored]) => Array.isArray(left) && left.length === 0 && isStored === true,
+  );
+}
+
+/** PostgreSQL then ends all of its sessions and recovers. Returns how many were killed. */
+async function killBackend(): Promise<number> {
+  const db = openDb({ connection: runningPostgres(DATA_DIR) ?? {}, connections: 1, onConnectionLost: () => undefined });
+  const [row] = await db.query<{ pid: number }>(sql`select pg_backend_pid() as pid`).catch(() => []);
+  if (row) process.kill(row.pid, 'SIGKILL');
+  await db.close();
+  return row ? 1 : 0;
+}
+
+interface Written {
+  title: string;
+  /** Milliseconds since the epoch: it was sent after, and answered before. */
+  sent: number;
+  answered: number;
+}
+
+test('any moment is recovered exactly, under writes, kills of service and database, and after a restore', async (t) => {
+  let service = await start();
+  using world = worldOfProcess(`http://127.0.0.1:${port}`, { dataDir: DATA_DIR });
+  const owner = await world.owner();
+  const written: Written[] = [];
+  let unknown = 0;
+  let isOver = false;
+  let isPaused = false;
+  let kills = 0;
+  const first = Date.now();
+  await ibid(DATA_DIR, 'backup');
+  const begin = Date.now();
+
+  async function write(writer: number): Promise<void> {
+    for (let count = 0; !isOver; count += 1) {
+      if (isPaused) {
+        await delay(20);
+        continue;
+      }
+      const title = `w${writer}n${count}`;
+      const sent = Date.now();
+      const form = new FormData();
+      form.append('files', new Blob([`# ${title}\n\n${'text '.repeat(50)}\n`]), `${title}.md`);
+      const request =
+        count % 5 === 0
+          ? owner.send('POST', `/v1/wikis/${owner.wiki_id}/uploads`, { body: form })
+          : owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title, markdown: 'x' });
+      const answer = await request.catch(() => undefined);
+      if (answer && answer.status < 300) written.push({ title, sent, answered: Date.now() + 1 });
+      else unknown += 1;
+      await delay(answer ? Math.random() * 60 : 200);
+    }
+  }
+
+  const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer));
+  const hasEnded = () => Date.now() - begin > SECONDS * 1_000;
+  let isMoved = false;
+  for (let round = 0; !hasEnded(); round += 1) {
+    await delay(Math.random() * KILL_EVERY_MS);
+    if (round % 3 === 1) {
+      kills += await killBackend();
+      continue;
+    }
+    if (!isMoved && Date.now() - begin > SECONDS * 500) {
+      // The machine is lost; another goes on from what was stored.
+      isPaused = true;
+      await delay(2_000);
+      await storeAll();
+      service.kill('SIGKILL');
+      await service.ended;
+      const next = join(folder, 'next');
+      await ibid(next, 'restore', '--at', 'latest');
+      DATA_DIR = next;
+      service = await start();
+      await ibid(DATA_DIR, 'resume');
+      isMoved = true;
+      isPaused = false;
+      await delay(3_000);
+      await ibid(DATA_DIR, 'backup');
+      continue;
+    }
+    service.kill('SIGKILL');
+    await service.ended;
+    kills += 1;
+    service = await start();
+  }
+  isOver = true;
+  await Promise.all(writers);
+  const end = Date.now();
+  await storeAll();
+  service.kill('SIGTERM');
+  await service.ended;
+  t.diagnostic(
+    `${written.length} writes in ${Math.round((end - first) / 1_000)} s, ${unknown} unanswered, ${kills} kills`,
+  );
+  t.diagnostic((await ibid(DATA_DIR, 'verify-backup')).trim());
+  const sizes = await Promise.all(
+    (await readdir(join(backups, 'wal'), { recursive: true }))
+      .filter((name) => /\/[0-9A-F]{24}$/.test(name))
+      .map(async (name) => (await stat(join(backups, 'wal', name))).size),
+  );
+  t.diagnostic(`${sizes.length} segments of WAL take ${Math.round(sizes.reduce((a, b) => a + b, 0) / 1_024)} KiB`);
+
+  const durations: number[] = [];
+  let compared = 0;
+  for (let round = 0; round < MOMENTS; round += 1) {
+    const moment = begin + Math.floor(Math.random() * (end - begin));
+    const target = join(folder, 'recovered');
+    const started = performance.now();
+    await ibid(target, 'restore', '--at', new Date(moment).toISOString());
+    durations.push(performance.now() - started);
+    const postgres = await startPostgres({ dataDir: target, log: () => undefined });
+    const db = openDb({ connection: postgres.connection, connections: 1 });
+    const rows = await db.query<{ title: string }>(sql`
+      select title from pages union select replace(filename, '.md', '') from upload_files`);
+    await db.close();
+    await postgres.stop();
+    const there = new Set(rows.map(({ title }) => title));
+    const lost = written.filter(({ title, answered }) => answered <= moment && !there.has(title));
+    const later = written.filter(({ title, sent }) => sent > moment && there.has(title));
+    assert.deepEqual([lost, later], [[], []], new Date(moment).toISOString());
+    compared += written.filter(({ sent, answered }) => answered <= moment || sent > moment).length;
+    await rm(target, { recursive: true });
+  }
+  durations.sort((a, b) => a - b);
+  t.diagnostic(
+    `${MOMENTS} moments are exact: ${compared} writes compared; a restore took ${Math.round(durations[MOMENTS >> 1] ?? 0)} ms (median), ${Math.round(durations.at(-1) ?? 0)} ms (longest)`,
+  );
+});
