@@ -1792,6 +1792,7 @@ create table blobs (
   CHECK ((byte_size >= 0)),
   CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
+CREATE INDEX blobs_by_kept_at ON blobs USING btree (kept_at, sha256);
 CREATE INDEX blobs_deleting ON blobs USING btree (deleting_since) WHERE (deleting_since IS NOT NULL);
 grant delete, insert, select, update on blobs to ibid_service;
 alter table blobs enable row level security;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -54,6 +55,20 @@ async function storeAll(): Promise<void> {
     ],
     ([left, isStored]) => Array.isArray(left) && left.length === 0 && isStored === true,
   );
+}
+
+/** A restore that is killed has made nothing, and is repeated. Returns 1, or 0 where it had ended before. */
+async function killedRestore(target: string, moment: number): Promise<number> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, ...options, DATA_DIR: target };
+  const at = new Date(moment).toISOString();
+  const child = spawn(process.execPath, [IBID, 'restore', '--at', at], { env, stdio: 'ignore' });
+  const ended = once(child, 'close');
+  await delay(500 + Math.random() * 4_000);
+  child.kill('SIGKILL');
+  if ((await ended)[1] === 'SIGKILL') return 1;
+  await rm(target, { recursive: true });
+  return 0;
 }
 
 /** PostgreSQL then ends all of its sessions and recovers. Returns how many were killed. */
@@ -157,9 +172,11 @@ test('any moment is recovered exactly, under writes, kills of service and databa
 
   const durations: number[] = [];
   let compared = 0;
+  let restoresKilled = 0;
   for (let round = 0; round < MOMENTS; round += 1) {
     const moment = begin + Math.floor(Math.random() * (end - begin));
     const target = join(folder, 'recovered');
+    if (round % 5 === 0) restoresKilled += await killedRestore(target, moment);
     const started = performance.now();
     await ibid(target, 'restore', '--at', new Date(moment).toISOString());
     durations.push(performance.now() - started);
@@ -178,6 +195,6 @@ test('any moment is recovered exactly, under writes, kills of service and databa
   }
   durations.sort((a, b) => a - b);
   t.diagnostic(
-    `${MOMENTS} moments are exact: ${compared} writes compared; a restore took ${Math.round(durations[MOMENTS >> 1] ?? 0)} ms (median), ${Math.round(durations.at(-1) ?? 0)} ms (longest)`,
+    `${MOMENTS} moments are exact: ${compared} writes compared, ${restoresKilled} restores killed before; a restore took ${Math.round(durations[MOMENTS >> 1] ?? 0)} ms (median), ${Math.round(durations.at(-1) ?? 0)} ms (longest)`,
   );
 });

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Query } from '../../db/db.ts';
-import { sql } from '../../db/sql.ts';
+import { raw, sql } from '../../db/sql.ts';
 import { jobsAreOn } from '../../jobs/pause-jobs.ts';
 import { type BlobStore, mapAtOnce } from '../../providers/storage/blobs.ts';
 import type { BackupStore } from '../backup-store.ts';
@@ -12,6 +12,13 @@ import { openWalStore, type WalStore } from './wal-store.ts';
 
 /** How many segments follow one look at the files. */
 const BATCH = 32;
+
+/** How many files are looked at together, and how many are remembered as stored. */
+const FILES_BATCH = 1_000;
+const KNOWN_MAX = 50_000;
+
+/** A row of a file is there before its bytes are, and is seen when its transaction has ended. */
+const OVERLAP = raw(`interval '10 minutes'`);
 
 export interface ShippedFrom {
   /** Of one session. */
@@ -112,31 +119,35 @@ async function shipFile(wal: WalStore, folder: string, name: string): Promise<st
   return written_at;
 }
 
-/** Stores the files that were kept since the last look, with a list of them. Returns until when it looked. */
-async function shipFiles(
-  { query, blobs, store, known = new Set() }: ShippedFrom,
-  wal: WalStore,
-  { files_until }: WalArchive,
-): Promise<string> {
-  // A row is there before the bytes are, and is seen when its transaction has ended.
-  const kept = await query<{ now: string; sha256: string | null; kept_at: string }>(sql`
-    select n.now, b.sha256, b.kept_at::text as kept_at from (select now()) n (now)
-    left join blobs b on b.kept_at > ${files_until}::timestamptz - interval '10 minutes' and b.deleting_since is null
-    order by b.sha256`);
-  const now = kept[0]?.now ?? files_until;
-  const files = kept.flatMap(({ sha256, kept_at }) =>
-    sha256 === null ? [] : [{ sha256, id: `${sha256} ${kept_at}` }],
-  );
-  const fresh = files.filter(({ id }) => !known.has(id));
-  const isThere = await mapAtOnce(fresh, ({ sha256 }) => copyFile(blobs, store, sha256));
-  const there = fresh.filter((_, at) => isThere[at]);
-  if (there.length > 0)
-    await wal.writeList(
-      now,
-      there.map(({ sha256 }) => sha256),
-    );
-  const recent = new Set(files.map(({ id }) => id));
-  for (const id of known) if (!recent.has(id)) known.delete(id);
-  for (const { id } of there) known.add(id);
-  return now;
+interface KeptFile {
+  sha256: string;
+  kept_at: string;
 }
+
+/** Stores the files that were kept since the last look, with lists of them. Returns until when it looked. */
+async function shipFiles(from: ShippedFrom, wal: WalStore, { files_until }: WalArchive): Promise<string> {
+  const { query, blobs, store, known = new Set() } = from;
+  const [clock] = await query<{ now: string; since: string }>(sql`
+    select now() as now, (${files_until}::timestamptz - ${OVERLAP})::text as since`);
+  if (!clock) throw new Error('the database did not say what time it is');
+  const { now, since } = clock;
+  if (known.size > KNOWN_MAX) known.clear();
+  let after: KeptFile = { sha256: '', kept_at: since };
+  for (let page = 0; ; page += 1) {
+    const kept = await query<KeptFile>(sql`
+      select sha256, kept_at::text as kept_at from blobs
+      where (kept_at, sha256) > (${after.kept_at}::timestamptz, ${after.sha256}) and deleting_since is null
+      order by kept_at, sha256 limit ${FILES_BATCH}`);
+    const fresh = kept.filter((file) => !known.has(idOf(file)));
+    const isThere = await mapAtOnce(fresh, ({ sha256 }) => copyFile(blobs, store, sha256));
+    const there = fresh.filter((_, at) => isThere[at]);
+    const names = there.map(({ sha256 }) => sha256);
+    if (names.length > 0) await wal.writeList(page === 0 ? now : `${now}-${page}`, names);
+    for (const file of there) known.add(idOf(file));
+    const last = kept.at(-1);
+    if (!last || kept.length < FILES_BATCH) return now;
+    after = last;
+  }
+}
+
+const idOf = ({ sha256, kept_at }: KeptFile) => `${sha256} ${kept_at}`;
