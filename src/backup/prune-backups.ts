@@ -19,9 +19,8 @@ export interface Pruned {
 
 /**
  * Removes the backups that need not be kept, the WAL that is older than the window, and then the files that nothing needs.
- * Only while the lock of
- * backups is held: a backup that is being made relies on the files that are there. A prune that is killed leaves backups
- * that are whole, and what the next one removes.
+ * Only while the lock of backups is held, and that of stored files: a backup that is being made and what stores WAL rely on
+ * the files that are there. A prune that is killed leaves backups that are whole, and what the next one removes.
  */
 export async function pruneBackups(
   store: BackupStore,

@@ -129,6 +129,10 @@ function describePruned({ backups, files, segments, unreadable }: Pruned, print:
   if (backups.length > 0) print(`removed: ${backups.join(', ')}`);
   if (files > 0) print(`removed: ${files} files that no backup needs any more`);
   for (const id of unreadable) {
+    if (id.startsWith('wal/')) {
+      print(`${id}: cannot be read, so no file is removed while BACKUP_WAL reaches so far back`);
+      continue;
+    }
     print(
       `${id}: cannot be read, so no file is removed; see what ibid verify-backup ${id} says, and remove backups/${id}`,
     );

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 import { beginWalArchive, endWalArchive } from '../backup/wal/wal-archive.ts';
@@ -48,8 +49,11 @@ export async function openDatabase(
         log.info({ reason }, 'the database cannot be migrated yet'),
       );
       if (applied.length > 0) log.info({ applied }, 'the database was migrated');
-      if (config.BACKUP_WAL === undefined) await endWalArchive(owner.query);
-      else await beginWalArchive(owner.query);
+      if (config.BACKUP_WAL !== undefined) await beginWalArchive(owner.query);
+      else {
+        await endWalArchive(owner.query);
+        if (postgres) await rm(postgres.walFolder, { recursive: true, force: true });
+      }
     });
   }
   const options = {

@@ -45,7 +45,16 @@ async function ibid(dataDir: string, ...args: string[]): Promise<string> {
 /** Finishes the segment that is written, and waits until nothing waits to be stored. */
 async function storeAll(): Promise<void> {
   const db = openDb({ connection: { ...runningPostgres(DATA_DIR), user: SUPERUSER }, connections: 1 });
-  const [row] = await db.query<{ name: string }>(sql`select pg_walfile_name(pg_switch_wal()) as name`);
+  const finish = () => db.query<{ name: string }>(sql`select pg_walfile_name(pg_switch_wal()) as name`);
+  const [row] = await until(
+    'PostgreSQL has recovered and finishes a segment',
+    () =>
+      finish().catch((error: { code?: string }) => {
+        if (error.code === '57P03') return [];
+        throw error;
+      }),
+    (rows) => rows.length > 0,
+  );
   await db.close();
   await until(
     'all WAL is stored',

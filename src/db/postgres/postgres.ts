@@ -9,7 +9,7 @@ import { stopOrphan } from './processes.ts';
 import { chooseSocketFolder, PORT } from './server.ts';
 import { Supervisor } from './supervisor.ts';
 import { removeUnfinishedUpgrade } from './upgrade-folders.ts';
-import { prepareWalFolder, walFolderOf } from './wal-folder.ts';
+import { makeWalFolder, walFolderOf } from './wal-folder.ts';
 
 export interface Postgres {
   /** The connection parameters for `pg`. */
@@ -78,7 +78,7 @@ export async function startPostgres({
     }
     if (place.folder !== folder) pointTo(place.cluster, folder);
     writeSettings(place, binaries, archivesWal);
-    prepareWalFolder(place, archivesWal);
+    if (archivesWal) makeWalFolder(place);
     const host = chooseSocketFolder(place);
     const connection = { host, port: PORT, user: USER, database: USER };
     const server = new Supervisor({ place, binaries, connection, logFile: join(folder, 'postgres.log'), log });

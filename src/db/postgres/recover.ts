@@ -9,7 +9,7 @@ import { type Log, type Place, pointTo } from './place.ts';
 import { restoreCommand, type Supply, serveWal } from './serve-wal.ts';
 import { type Connection, chooseSocketFolder, PORT } from './server.ts';
 import { Supervisor } from './supervisor.ts';
-import { prepareWalFolder } from './wal-folder.ts';
+import { makeWalFolder, walFolderOf } from './wal-folder.ts';
 
 export interface Recovery<T> {
   /** The major version of the base backup, which alone can recover it. */
@@ -41,8 +41,9 @@ export async function recoverPostgres<T>({ dataDir, log }: { dataDir: string; lo
     if (clusterMajor(place)) throw new StartError(`${dataDir} has a database: give a new DATA_DIR.`);
     const binaries = findBinaries(place, recovery.major, log);
     await removeUnfinished(place, log);
-    prepareWalFolder(place, false);
-    prepareWalFolder(place, recovery.archivesWal);
+    // Of a recovery that was killed.
+    rmSync(walFolderOf(place.cluster), { recursive: true, force: true });
+    if (recovery.archivesWal) makeWalFolder(place);
     const [cluster = '', wal = ''] = [1, 2].map(() => mkdtempSync(join(place.folder, UNFINISHED)));
     await recovery.unpack(cluster);
     giveTo(place, cluster, wal);

@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Place } from './place.ts';
 
@@ -10,10 +10,9 @@ const TIMEOUT_SECONDS = 60;
 /** Where PostgreSQL copies finished segments of WAL, beside its cluster, so that base backups do not have them. */
 export const walFolderOf = (cluster: string): string => join(dirname(cluster), NAME);
 
-/** Makes the folder for PostgreSQL's account. Where WAL is not archived, what waits there is of no use. */
-export function prepareWalFolder({ cluster, account }: Place, archivesWal: boolean): void {
+/** Makes the folder for PostgreSQL's account. What waits there stays, also while a command runs without the option. */
+export function makeWalFolder({ cluster, account }: Place): void {
   const folder = walFolderOf(cluster);
-  if (!archivesWal) return rmSync(folder, { recursive: true, force: true });
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) && account) chownSync(folder, account.uid, account.gid);
 }
 
