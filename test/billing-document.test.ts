@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort, makeFolder } from './process.ts';
+import { cleanUp, freePort, makeFolder } from './process.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
 import { until } from './until.ts';
 
@@ -15,7 +15,7 @@ const PAGE = readFileSync(join(ROOT, 'docs/operations/billing.md'), 'utf8');
 const BLOCKS = [...PAGE.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) => block);
 
 const stripe = await startStripeServer();
-after(() => stripe.stop());
+cleanUp(() => stripe.stop());
 const port = await freePort();
 const DATA_DIR = join(await makeFolder(), 'data');
 
@@ -31,7 +31,8 @@ const shell = spawn('bash', ['--noprofile', '--norc'], {
 const output = { out: '', error: '' };
 shell.stdout.setEncoding('utf8').on('data', (text) => (output.out += text));
 shell.stderr.setEncoding('utf8').on('data', (text) => (output.error += text));
-after(async () => {
+// Before the folder goes: a service whose PostgreSQL is killed starts it again.
+cleanUp(async () => {
   shell.stdin.end('[ -n "$SERVICE" ] && kill "$SERVICE" && wait "$SERVICE"\nexit 0\n');
   await once(shell, 'exit');
 });

@@ -12,7 +12,13 @@ import { makeDatabase, type World, worldOf } from './world.ts';
 
 const cleaning: (() => Promise<unknown> | void)[] = [];
 after(async () => {
-  for (const step of cleaning.reverse()) await step();
+  const errors: unknown[] = [];
+  // What is left running would keep the file from ending.
+  for (const step of cleaning.reverse())
+    await Promise.resolve()
+      .then(step)
+      .catch((error) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
 });
 
 /**
