@@ -105,7 +105,11 @@ test('on a disk that fills up writes are refused as 503 while reads go on, nothi
       () => readdir(join(dataDir, 'postgres-wal')),
       (left) => left.length === 0,
     );
-    assert.match(archiving.stdout(), /"isPaused":false.*WAL that waited to be stored was given up/);
+    await until(
+      'the log says so',
+      async () => archiving.stdout(),
+      (text) => /"isPaused":false.*WAL that waited to be stored was given up/.test(text),
+    );
     const written = await again.as(owner.token).post(`${wiki}/pages`, { title: 'Kept on', markdown: '' });
     assert.equal(written.status, 201);
   });

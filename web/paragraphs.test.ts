@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ensureSyntaxTree } from '@codemirror/language';
-import { EditorState, type StateCommand } from '@codemirror/state';
-import { EditorView } from '@codemirror/view';
+import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
+import { EditorState, RangeSet, type StateCommand } from '@codemirror/state';
+import { Decoration, EditorView } from '@codemirror/view';
 import { markdownSupport } from './elements/editor/text/language.ts';
 import { breakLine, joinParagraphs, newParagraph } from './elements/editor/text/rich/paragraph-keys.ts';
 import { joinedLines } from './elements/editor/text/rich/soft-breaks.ts';
+import { findAgain } from './elements/editor/text/rich/stale-range.ts';
 
 function stateOf(doc: string, anchor = 0): EditorState {
   const state = EditorState.create({ doc, selection: { anchor }, extensions: [markdownSupport, joinedLines] });
@@ -64,6 +65,15 @@ test('after an edit the same lines are joined as in a text that is opened', () =
       assert.equal(shownOf(state), shownOf(stateOf(doc)), `seed ${seed}: ${JSON.stringify(doc)}`);
     }
   }
+});
+
+test('a tree that is parsed again, and says the same, leaves what is shown as it is', () => {
+  const state = stateOf('one\ntwo');
+  const find = () => [Decoration.mark({ class: 'found' }).range(0, 3)];
+  const found = RangeSet.of(find());
+  const before = syntaxTree(stateOf('one\ntwo'));
+  assert.notEqual(before, syntaxTree(state));
+  assert.equal(findAgain(found, state.update({}), before, find), found);
 });
 
 /** The text after a command at the `^`, and where the caret is then; undefined where the command is none for the place. */

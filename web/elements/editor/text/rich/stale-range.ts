@@ -10,7 +10,11 @@ type Find = (state: EditorState, tree: Tree, from: number, to: number) => Range<
 export function findAgain(found: DecorationSet, transaction: Transaction, before: Tree, find: Find): DecorationSet {
   const tree = syntaxTree(transaction.state);
   if (!transaction.docChanged && tree === before) return found;
-  const { from, to } = staleRange(transaction, before, tree);
+  const stale = staleRange(transaction, before, tree);
+  // A tree may be another one that says the same, where the parser has run out of time before.
+  if (!stale) return found;
+  // Blocks that only touch it are found as well, so all that was drawn of them goes.
+  const { from, to } = topBlock(tree, stale.from, stale.to);
   return found.map(transaction.changes).update({
     filterFrom: from,
     filterTo: to,
@@ -20,7 +24,7 @@ export function findAgain(found: DecorationSet, transaction: Transaction, before
   });
 }
 
-/** What must be looked at again: the blocks that a change touches, in both trees, and what was parsed since. */
+/** What must be looked at again: the blocks that a change touches, in both trees, and what was parsed since; undefined: nothing. */
 function staleRange({ changes, docChanged, state }: Transaction, before: Tree, tree: Tree) {
   let from = state.doc.length;
   let to = 0;
@@ -38,7 +42,7 @@ function staleRange({ changes, docChanged, state }: Transaction, before: Tree, t
   }
   const parsed = docChanged ? changes.mapPos(Math.min(before.length, changes.length), 1) : before.length;
   if (tree.length > parsed) include(topBlock(tree, parsed, parsed).from, tree.length);
-  return { from: Math.min(from, to), to };
+  return from > to ? undefined : { from, to };
 }
 
 /**
