@@ -1,4 +1,4 @@
-import { ApiError, legalHold } from '../core/errors.ts';
+import { ApiError } from '../core/errors.ts';
 
 /** A workspace that the caller is or was a member of. */
 export interface AccountWorkspace {
@@ -52,9 +52,8 @@ export function refuseDeletion(workspaces: readonly AccountWorkspace[]): OwnMemb
 /** Who wrote something is a part of what the hold keeps. Those who have left are not told where it is. */
 function heldAccount(held: readonly AccountWorkspace[]): ApiError {
   const where = held.length > 0 ? names(held) : 'A workspace that you were in';
-  const { code } = legalHold();
   return new ApiError(
-    code,
+    'legal_hold',
     `${where} is under a legal hold, which keeps who wrote what. Your account can be deleted when it is lifted.`,
   );
 }
