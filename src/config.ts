@@ -48,7 +48,7 @@ function missingCompanions(config: Config): string[] {
   if (config.BACKUP_WAL !== undefined && config.BACKUP_URL === undefined) {
     problems.push('BACKUP_WAL is set, so set BACKUP_URL to where backups are kept');
   }
-  if (config.BACKUP_WAL !== undefined && config.DATABASE_URL !== undefined) {
+  if (config.BACKUP_WAL !== undefined && (config.DATABASE_URL ?? config.SERVICE_DATABASE_URL) !== undefined) {
     problems.push(
       'BACKUP_WAL is for the PostgreSQL that the service runs itself: for the one of DATABASE_URL use its own tools, such as pgBackRest, or what its provider has, and leave BACKUP_WAL empty',
     );

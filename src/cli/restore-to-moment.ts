@@ -49,9 +49,9 @@ export async function restoreToMoment(
 ): Promise<boolean> {
   const moment = readMoment(at);
   const { DATA_DIR: dataDir } = config;
-  if (config.DATABASE_URL !== undefined) {
+  if ((config.DATABASE_URL ?? config.SERVICE_DATABASE_URL) !== undefined) {
     throw new RestoreRefused(
-      '--at recovers the PostgreSQL that the service runs itself: leave DATABASE_URL empty, or recover the one that it names with its own tools.',
+      '--at recovers the PostgreSQL that the service runs itself: leave DATABASE_URL and SERVICE_DATABASE_URL empty, or recover the one that it names with its own tools.',
     );
   }
   const { manifest, base, chain, stored_until } = await findRecoverable(store, moment, id);

@@ -205,11 +205,13 @@ test('a lost segment is noticed, and the doctor says that a backup is needed, wh
   await service.ended;
 });
 
-test('for a PostgreSQL of DATABASE_URL the option is refused, and says what to use instead', async () => {
-  const external = { ...env, DATABASE_URL: await makeDatabase() };
-  assert.throws(
-    () => readConfig(external),
-    /BACKUP_WAL is for the PostgreSQL that the service runs itself.*pgBackRest/,
-  );
+test('for a PostgreSQL of DATABASE_URL or SERVICE_DATABASE_URL the option is refused, and says what to use instead', async () => {
+  const url = await makeDatabase();
+  for (const external of [{ DATABASE_URL: url }, { SERVICE_DATABASE_URL: url }]) {
+    assert.throws(
+      () => readConfig({ ...env, ...external }),
+      /BACKUP_WAL is for the PostgreSQL that the service runs itself.*pgBackRest/,
+    );
+  }
   assert.throws(() => readConfig({ ...env, BACKUP_WAL: '7' }), /how many days back/);
 });
