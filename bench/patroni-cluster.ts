@@ -4,7 +4,8 @@ import { chownSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unprivilegedAccount } from '../src/db/postgres/account.ts';
-import { cleanUp, freePort, makeFolder } from '../test/process.ts';
+import { cleanUp } from '../test/clean-up.ts';
+import { freePort, makeFolder } from '../test/process.ts';
 import { until } from '../test/until.ts';
 
 const CONFIG = fileURLToPath(new URL('../deploy/patroni/', import.meta.url));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { pino } from 'pino';
 import { ENDPOINTS } from '../src/app.ts';
@@ -8,6 +8,7 @@ import { sha256 } from '../src/core/secrets.ts';
 import type { Row } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import { type Endpoint, isIdempotent } from '../src/http/endpoint.ts';
+import { cleanUp } from './clean-up.ts';
 import { startMailServer } from './mail-server.ts';
 import type { RawAnswer } from './raw-http.ts';
 import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
@@ -15,7 +16,7 @@ import { type Actor, openTenants } from './tenants.ts';
 
 /** What the audit log records of every write, and the process log of every refusal. Nothing here names an endpoint. */
 const mailServer = await startMailServer();
-after(() => mailServer.stop());
+cleanUp(() => mailServer.stop());
 const lines: string[] = [];
 const log = pino({ level: 'trace', base: undefined }, { write: (line: string) => lines.push(line) });
 const tenants = await openTenants({ SMTP_URL: mailServer.url, MAIL_FROM: 'wiki@example.com' }, { log });

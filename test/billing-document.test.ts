@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { cleanUp, freePort, makeFolder } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { freePort, makeFolder } from './process.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
 import { until } from './until.ts';
 

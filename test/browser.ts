@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { after } from 'node:test';
 import { type Browser, chromium, firefox } from 'playwright-core';
+import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
 
 /** The path of an installed browser, which playwright-core does not bring; undefined where there is none. */
@@ -27,7 +27,7 @@ export const skipFirefox: string | false = skipUnless(
 export const PAGE_TIMEOUT_MS = 120_000;
 
 const launched = new Map<() => Promise<Browser>, Promise<Browser>>();
-after(async () => {
+cleanUp(async () => {
   for (const browser of launched.values()) await (await browser).close();
 });
 

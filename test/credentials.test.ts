@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
+import { cleanUp } from './clean-up.ts';
 import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { openWorld } from './world.ts';
 
 const openId = await startOpenIdProvider();
-after(() => openId.stop());
+cleanUp(() => openId.stop());
 const world = await openWorld({ OIDC_ISSUER: openId.issuer, OIDC_AUDIENCE: AUDIENCE });
 
 test('an access token of the configured issuer signs its user in, who is created on the first call', async () => {

@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { cleanUp } from './clean-up.ts';
 import { runtimeLicenses } from './licenses.ts';
 import { lockedPackages } from './lockfile.ts';
 
@@ -60,7 +61,7 @@ test('.ci/run installs without running scripts of packages', async () => {
 
 test('npm run sbom writes every package with its hash as CycloneDX, and marks those that only development needs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-sbom-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
   for (const name of ['package.json', 'package-lock.json']) await copyFile(new URL(name, ROOT), join(folder, name));
   await promisify(execFile)('npm', ['run', 'sbom'], { cwd: folder });
   const sbom = JSON.parse(await readFile(join(folder, 'sbom.cdx.json'), 'utf8'));

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { OPTIONS } from '../src/config/options.ts';
-import { cleanUp, freePort } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { freePort } from './process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

@@ -5,8 +5,8 @@ import { openServiceDb } from '../src/db/db.ts';
 import { SERVICE } from '../src/db/request-context.ts';
 import { sql } from '../src/db/sql.ts';
 import { toApiError } from '../src/http/to-api-error.ts';
+import { cleanUp } from './clean-up.ts';
 import { startPostgresPair } from './postgres-pair.ts';
-import { cleanUp } from './process.ts';
 import { until } from './until.ts';
 import { openWorld } from './world.ts';
 

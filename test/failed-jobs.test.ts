@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sql } from '../src/db/sql.ts';
+import { cleanUp } from './clean-up.ts';
 import { startMailServer } from './mail-server.ts';
 import { until } from './until.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
 const DATABASE_URL = await makeDatabase();
 const mail = await startMailServer();
-after(() => mail.stop());
+cleanUp(() => mail.stop());
 const world = await openWorld({ DATABASE_URL, SMTP_URL: mail.url });
 
 /** Runs `ibid` as an operator does. */

@@ -8,8 +8,9 @@ import { openDb } from '../src/db/db.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import { sql } from '../src/db/sql.ts';
+import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
-import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { ENDPOINTS } from '../src/app.ts';
@@ -9,6 +9,7 @@ import { openDb } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
 import { operationId } from '../src/http/openapi/operation.ts';
+import { cleanUp } from './clean-up.ts';
 import { generatedFiles } from './generated.ts';
 import { makeEmptyDatabase } from './world.ts';
 
@@ -32,7 +33,7 @@ interface Operation {
 }
 
 const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
-after(() => db.close());
+cleanUp(() => db.close());
 await migrate(db);
 
 for (const [name, text] of Object.entries(await generatedFiles(db.query))) {

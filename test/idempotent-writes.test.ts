@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { isIdempotent } from '../src/http/endpoint.ts';
 import { StorageUnavailable } from '../src/providers/storage/blobs.ts';
+import { cleanUp } from './clean-up.ts';
 import { observedServices } from './observed-services.ts';
 import { sendRaw } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';
@@ -19,7 +20,7 @@ import { makeDatabase, type Owner, openWorld } from './world.ts';
 /** Which calls hold a connection and locks while a request writes, and for how long. */
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-idempotent-'));
-after(() => rm(DATA_DIR, { recursive: true, force: true }));
+cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 const { db } = tenants.world;
 

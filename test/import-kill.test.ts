@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { send, zipped } from './archives.ts';
-import { cleanUp, openRestartableService, worldOfProcess } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { openRestartableService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 

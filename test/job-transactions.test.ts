@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { JOBS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { isRecordJob } from '../src/jobs/define-job.ts';
 import { ended, exported, imported, newWiki, PNG, zipped } from './archives.ts';
+import { cleanUp } from './clean-up.ts';
 import { heldServices } from './held-services.ts';
 import { runScheduled } from './jobs.ts';
 import { announce } from './resumable.ts';
@@ -20,7 +21,7 @@ const db = openOwner(database);
 const calls = new Set<string>();
 const faults: string[] = [];
 const stripe = await startStripeServer();
-after(() => stripe.stop());
+cleanUp(() => stripe.stop());
 stripe.account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
 
 /** Holds each call of a service back until every transaction that was open when it was made has ended. */

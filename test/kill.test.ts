@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { assertDurable } from './assert-durable.ts';
-import { cleanUp, openRestartableService, postgresIn, type ServiceProcess, worldOfProcess } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { openRestartableService, postgresIn, type ServiceProcess, worldOfProcess } from './process.ts';
+import { signal } from './processes.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { until } from './until.ts';
 import { startWriters, type Writers } from './writers.ts';
@@ -33,7 +35,7 @@ test('nothing acknowledged is lost or duplicated when the service or its Postgre
     // It may not have come back from the last time yet, and a child that it has just made still looks like it.
     const one = (pids: number[]) => pids.length === 1;
     for (const pid of await until('one PostgreSQL on the DATA_DIR', () => postgresIn(dataDir), one)) {
-      process.kill(pid, 'SIGKILL');
+      signal(pid, 'SIGKILL');
     }
   };
   const killService = async () => {

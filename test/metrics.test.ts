@@ -6,10 +6,12 @@ import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import { TAGS } from '../src/http/openapi/tags.ts';
 import { LANES } from '../src/jobs/define-job.ts';
-import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { addressOf } from './database-address.ts';
+import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { type Sample, sampleOf, scrape } from './scrape.ts';
 import { until } from './until.ts';
-import { addressOf, openWorld } from './world.ts';
+import { openWorld } from './world.ts';
 
 const namesOf = (samples: Sample[]) => new Set(samples.map(({ name }) => name));
 

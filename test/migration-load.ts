@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type OwnerDb, openDb } from '../src/db/db.ts';
 import { SERVICE_ROLE } from '../src/db/service-session.ts';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp } from './process.ts';
+import { cleanUp } from './clean-up.ts';
 import { until } from './until.ts';
 
 /** Marks the session that others wait for. */

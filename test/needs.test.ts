@@ -35,3 +35,15 @@ test('no test is skipped in any other way', () => {
   assert.ok(files.length > 0);
   assert.deepEqual(skipping, [], 'Say what is missing with skipUnless of test/needs.ts.');
 });
+
+test('what a test file leaves behind is cleaned up by steps that all run, whatever one of them meets', () => {
+  const files = globSync(['src/**/*.test.ts', 'test/**/*.ts', 'web/**/*.test.ts'], { cwd: ROOT });
+  const hooked = files.filter((file) =>
+    /import \{[^}]*\bafter\b[^}]*\} from 'node:test'/.test(readFileSync(ROOT + file, 'utf8')),
+  );
+  assert.deepEqual(
+    hooked,
+    ['test/clean-up.ts'],
+    'Use cleanUp of test/clean-up.ts: after a hook that fails no other runs.',
+  );
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { openServiceDb } from '../src/db/db.ts';
 import { SERVICE } from '../src/db/request-context.ts';
@@ -10,6 +10,7 @@ import { type Sql, sql } from '../src/db/sql.ts';
 import { Bytes, Download } from '../src/http/bytes.ts';
 import { EventStream } from '../src/http/event-stream.ts';
 import { BUDGETS_MS, budgetOf, openBudget } from '../src/http/handler/budget.ts';
+import { cleanUp } from './clean-up.ts';
 import { freePort } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, openWorld } from './world.ts';
@@ -222,7 +223,7 @@ test('a statement that takes too long is ended with an error of its own', async 
 
 test('a read has 10 seconds in the database, a write and a job 30', async () => {
   const db = openServiceDb({ connection: { connectionString: DATABASE_URL }, connections: 1 });
-  after(() => db.close());
+  cleanUp(() => db.close());
   const timeout = sql`select current_setting('statement_timeout') as timeout`;
   const own = db.in(SERVICE);
   assert.deepEqual(await own.query(timeout), [{ timeout: '10s' }]);
@@ -235,7 +236,7 @@ test('a read has 10 seconds in the database, a write and a job 30', async () => 
 
 test('a statement has no more time than the rest of its request', async () => {
   const db = openServiceDb({ connection: { connectionString: DATABASE_URL }, connections: 1 });
-  after(() => db.close());
+  cleanUp(() => db.close());
   const within = (ms: number) => db.in(SERVICE, { left: () => ms, abandoned: () => new AbortController().signal });
   const timeout = sql`select current_setting('statement_timeout') as timeout`;
   assert.deepEqual(await within(29_000).query(timeout), [{ timeout: '10s' }]);

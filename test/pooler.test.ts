@@ -8,9 +8,11 @@ import { SUPERUSER } from '../src/db/postgres/cluster.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { SERVICE } from '../src/db/request-context.ts';
 import { raw, sql } from '../src/db/sql.ts';
+import { cleanUp } from './clean-up.ts';
+import { addressOf } from './database-address.ts';
 import { openForgetfulPooler, PGBOUNCER, startPgBouncer } from './pooler.ts';
-import { cleanUp, makeFolder } from './process.ts';
-import { addressOf, openOwner, openWorld } from './world.ts';
+import { makeFolder } from './process.ts';
+import { openOwner, openWorld } from './world.ts';
 
 const folder = await makeFolder();
 const postgres = await startPostgres({ dataDir: folder, log: () => undefined });

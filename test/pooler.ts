@@ -4,8 +4,8 @@ import { existsSync, statSync } from 'node:fs';
 import { chmod, chown, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import type { Postgres } from '../src/db/postgres/postgres.ts';
+import { cleanUp } from './clean-up.ts';
 import { freePort, makeFolder } from './process.ts';
 import { until } from './until.ts';
 
@@ -32,7 +32,7 @@ export async function openForgetfulPooler({ host, port }: Connection): Promise<n
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  after(() => {
+  cleanUp(() => {
     for (const socket of open) socket.destroy();
     server.close();
   });
@@ -92,7 +92,7 @@ max_prepared_statements = ${maxPreparedStatements}
   server.stderr.on('data', (chunk) => {
     log += chunk;
   });
-  after(() => stop(server));
+  cleanUp(() => stop(server));
   await until(`PgBouncer listens: ${log}`, () => server.exitCode !== null || isOpen(listen_port));
   if (server.exitCode !== null) throw new Error(`PgBouncer ended: ${log}`);
   return listen_port;

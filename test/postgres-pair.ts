@@ -10,7 +10,9 @@ import { cleanEnvironment } from '../src/db/postgres/environment.ts';
 import { choosePlace } from '../src/db/postgres/place.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp, freePort, makeFolder } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { freePort, makeFolder } from './process.ts';
+import { signal } from './processes.ts';
 import { until } from './until.ts';
 import { openOwner } from './world.ts';
 
@@ -93,8 +95,8 @@ export async function startPostgresPair(): Promise<{
 /** The children of a stopped postmaster would go on. */
 async function signalAll(child: ChildProcess, name: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+  const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');
   for (const pid of [child.pid, ...children.trim().split(/\s+/).map(Number)]) {
-    if (pid) process.kill(pid, name);
+    if (pid) signal(pid, name);
   }
 }

@@ -1,32 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
-import { promisify } from 'node:util';
 import { openDb } from '../src/db/db.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
+import { cleanUp } from './clean-up.ts';
+import { commandLines, signal } from './processes.ts';
 import { until } from './until.ts';
 import { makeDatabase, type World, worldOf } from './world.ts';
-
-const cleaning: (() => Promise<unknown> | void)[] = [];
-after(async () => {
-  const errors: unknown[] = [];
-  // What is left running would keep the file from ending.
-  for (const step of cleaning.reverse())
-    await Promise.resolve()
-      .then(step)
-      .catch((error) => errors.push(error));
-  if (errors.length > 0) throw errors[0];
-});
-
-/**
- * Runs after the tests of the file, in reverse order: a folder can only be removed after the service in it has ended.
- */
-export function cleanUp(step: () => Promise<unknown> | void): void {
-  cleaning.push(step);
-}
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
 
@@ -111,7 +93,7 @@ export async function makeFolder(mode = 0o755): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-process-'));
   await chmod(folder, mode);
   cleanUp(async () => {
-    for (const pid of await postgresIn(folder)) process.kill(pid, 'SIGKILL');
+    for (const pid of await postgresIn(folder)) signal(pid, 'SIGKILL');
     await until(
       `no PostgreSQL in ${folder}`,
       () => postgresIn(folder),
@@ -124,26 +106,9 @@ export async function makeFolder(mode = 0o755): Promise<string> {
 
 /** The postmasters of clusters below a folder, found by their command lines. */
 export async function postgresIn(folder: string): Promise<number[]> {
-  const lines = process.platform === 'linux' ? await commandLinesOfLinux() : await commandLinesOfPs();
-  return lines
+  return (await commandLines())
     .filter(([, line]) => /^\S*\/postgres /.test(line) && line.includes(` -D ${folder}/`))
     .map(([pid]) => pid);
-}
-
-async function commandLinesOfLinux(): Promise<[number, string][]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  return Promise.all(
-    pids.map(async (pid) => {
-      // The process may have ended since it was listed.
-      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return [Number(pid), line.replaceAll('\0', ' ')] as [number, string];
-    }),
-  );
-}
-
-async function commandLinesOfPs(): Promise<[number, string][]> {
-  const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,command=']);
-  return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, line]) => [Number(pid), `${line} `]);
 }
 
 /** A service with its own PostgreSQL that can be restarted with the same port and the same folder. */

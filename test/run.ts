@@ -12,7 +12,8 @@ import { type Postgres, startPostgres } from '../src/db/postgres/postgres.ts';
 import { prepareDatabase } from '../src/db/prepare-database.ts';
 import { raw } from '../src/db/sql.ts';
 import { bundleTests } from './bundle-tests.ts';
-import { addressOf } from './world.ts';
+import { addressOf } from './database-address.ts';
+import { killHangingFiles } from './hanging-files.ts';
 
 /**
  * Runs every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run
@@ -127,7 +128,9 @@ async function runFiles(bundles: string[], concurrency: number): Promise<string[
   stream.on('test:summary', ({ file, success }: EventData.TestSummary) => {
     if (file !== undefined && success) passed.add(file);
   });
+  const stopLooking = killHangingFiles(bundles, HANGS_MS + 10_000);
   await pipeline(stream, new spec(), process.stdout, { end: false });
+  stopLooking();
   return bundles.filter((file) => !passed.has(file));
 }
 

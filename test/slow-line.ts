@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
+import { cleanUp } from './clean-up.ts';
 
 /** A document comes in pieces that end anywhere. */
 const PIECES = 25;
@@ -18,7 +18,7 @@ export async function openSlowLine(service: string): Promise<string> {
   const line = createServer((request, response) => void pass(service, request, response));
   line.listen(0, '127.0.0.1');
   await once(line, 'listening');
-  after(() => line.close());
+  cleanUp(() => line.close());
   return `http://127.0.0.1:${(line.address() as AddressInfo).port}`;
 }
 

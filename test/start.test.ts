@@ -7,15 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runDoctor } from '../src/cli/doctor/doctor.ts';
 import { sql } from '../src/db/sql.ts';
-import {
-  cleanUp,
-  freePort,
-  makeFolder,
-  postgresIn,
-  type SpawnOptions,
-  spawnService,
-  worldOfProcess,
-} from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { freePort, makeFolder, postgresIn, type SpawnOptions, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase } from './world.ts';
 

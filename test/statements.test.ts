@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { browserCookieName } from '../src/http/browser-cookie.ts';
 import { pauseAllJobs } from '../src/jobs/pause-jobs.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
+import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
 import { growIdempotencyKeys, growTables } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
@@ -115,7 +116,7 @@ function expectedStatements(name: string): number {
 // The second service has no worker, whose queries would be counted too.
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-statements-'));
-after(() => rm(DATA_DIR, { recursive: true, force: true }));
+cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 await withoutAutovacuum(openOwner(DATABASE_URL));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 // What jobs make of the uploads of some requests would be read by others, or not.

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { cleanUp } from './clean-up.ts';
 import { startS3Server } from './s3-server.ts';
 
 const s3 = await startS3Server();
-after(() => s3.stop());
+cleanUp(() => s3.stop());
 
 /** The tests that use the file store; and those of them that are only about files in a folder. */
 const FILES = ['uploads/uploads', 'uploads/resumable', 'attachments/attachments'];

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after } from 'node:test';
 import type { Widget } from '../src/access/roles.ts';
 import { type Permission, ROLES, type RoleSlug } from '../src/access/roles.ts';
 import { newToken } from '../src/access/token.ts';
@@ -14,6 +13,7 @@ import { lostText } from '../src/documents/formats/losses.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
 import { ended } from './archives.ts';
+import { cleanUp } from './clean-up.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { png } from './pictures.ts';
@@ -80,7 +80,7 @@ export async function openTenants(
   open: (env: Record<string, string>, hooks?: Hooks) => Promise<World> = openWorld,
 ): Promise<Tenants> {
   const provider = await startSignInProvider(`${PUBLIC_URL}/sign-in/callback`);
-  after(() => provider.stop());
+  cleanUp(() => provider.stop());
   // The callers of all kinds make more than a workspace may have.
   const WORKSPACE_LIMITS = QUOTA_NAMES.map((name) => `${name}=unlimited`).join(',');
   const env = { ...signInOptions(provider), WORKSPACE_LIMITS, ...more };

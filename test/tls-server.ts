@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
-import { cleanUp, freePort } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { freePort } from './process.ts';
 
 /** A server with a certificate for a day, and when that ends, in seconds since the epoch. */
 export async function startTlsServer(folder: string): Promise<{ url: string; end: number }> {

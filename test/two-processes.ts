@@ -1,4 +1,5 @@
-import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
 import { type Client, makeDatabase, type World, worldOf } from './world.ts';
 
 /** Two service processes on one database, as on two machines. */

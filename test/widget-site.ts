@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { cleanUp } from './clean-up.ts';
 import { signedInClient } from './signed-in.ts';
 import type { Owner, World } from './world.ts';
 
@@ -22,7 +22,7 @@ export async function openWidgetSite(world: World, email: string): Promise<{ own
     PORT: '0',
   };
   const site = spawn(process.execPath, [server], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  after(() => site.kill());
+  cleanUp(() => site.kill());
   const [origin] = await once(createInterface(site.stdout), 'line');
   await owner.patch(`/v1/workspaces/${owner.workspace_id}/widget-origins`, { widget_origins: [origin] });
   return { owner, origin: String(origin) };

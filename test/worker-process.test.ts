@@ -4,8 +4,9 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
+import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
-import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, waitForUpload } from './world.ts';
 

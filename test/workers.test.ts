@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp, freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
+import { cleanUp } from './clean-up.ts';
+import { addressOf } from './database-address.ts';
+import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
-import { addressOf, type Client, makeDatabase, type World, waitForUpload } from './world.ts';
+import { type Client, makeDatabase, type World, waitForUpload } from './world.ts';
 
 /** Enough that a job has batches before and after the moment at which its worker is stopped. */
 const FILES = 240;

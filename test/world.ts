@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import pg from 'pg';
 import { type Logger, pino } from 'pino';
 import type { RoleSlug } from '../src/access/roles.ts';
@@ -14,6 +13,8 @@ import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import type { ServiceHooks } from '../src/service/hooks.ts';
 import { startService } from '../src/service/start-service.ts';
+import { cleanUp } from './clean-up.ts';
+import { addressOf } from './database-address.ts';
 import { until } from './until.ts';
 
 /** An answer with its body decoded, JSON or text. */
@@ -79,7 +80,7 @@ const OF_THE_CLOCK = /^\s*select \(extract\(epoch from clock_timestamp\(\)\) \* 
  */
 export async function openWorld(env: Record<string, string> = {}, hooks: Hooks = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-test-'));
-  after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  cleanUp(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const database = env.DATABASE_URL ?? (await makeDatabase());
   const statements: string[] = [];
   const { log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }), ...rest } = hooks;
@@ -100,14 +101,14 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
     hooks.observe?.(text, values);
   };
   const service = await startService(config, log, { ...rest, observe });
-  after(() => service.stop());
+  cleanUp(() => service.stop());
   return worldOf(openOwner(database), service.address, statements);
 }
 
 /** The database as its owner, until the tests of the file have ended. */
 export function openOwner(database: string): OwnerDb {
   const db = openDb({ connection: { connectionString: database }, connections: 4 });
-  after(() => db.close());
+  cleanUp(() => db.close());
   return db;
 }
 
@@ -222,7 +223,7 @@ async function copyDatabase(template: string): Promise<string> {
   const name = `ibid_test_${randomUUID().replaceAll('-', '')}`;
   await administer(server, `create database ${name} encoding 'UTF8' template ${template} strategy file_copy`);
   // A server of this file alone is removed with all its databases.
-  if (shared) after(() => dropDatabase(server, name));
+  if (shared) cleanUp(() => dropDatabase(server, name));
   const address = new URL(server);
   address.pathname = `/${name}`;
   return address.href;
@@ -257,16 +258,11 @@ async function administer(server: URL, statement: string): Promise<void> {
 async function startOwnPostgres(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-pg-'));
   const postgres = await startPostgres({ dataDir: folder, log: () => undefined });
-  after(async () => {
+  cleanUp(async () => {
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   });
   return addressOf(postgres.connection);
-}
-
-/** The URL of a PostgreSQL that listens on a socket. */
-export function addressOf(connection: { host: string; port: number; user: string; database: string }): string {
-  return `postgres://${connection.user}@${encodeURIComponent(connection.host)}:${connection.port}/${connection.database}`;
 }
 
 /** Real files, if they exist beside this checkout: name and content of each; otherwise undefined. */

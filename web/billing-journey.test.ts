@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, type TestOptions, test } from 'node:test';
+import { type TestOptions, test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
 import { assertAccessible } from '../test/assert-page.ts';
 import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { cleanUp } from '../test/clean-up.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from '../test/stripe/server.ts';
 import { until } from '../test/until.ts';
@@ -11,7 +12,7 @@ import { openWidgetSite } from '../test/widget-site.ts';
 import { openWorld } from '../test/world.ts';
 
 const [stripe, mail] = await Promise.all([startStripeServer(), startMailServer()]);
-after(() => Promise.all([stripe.stop(), mail.stop()]));
+cleanUp(() => Promise.all([stripe.stop(), mail.stop()]));
 const { account } = stripe;
 account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
 account.addPrice({ lookup_key: 'business_monthly', currency: 'usd', unit_amount: 1500, interval: 'month' });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Frame, Page } from 'playwright-core';
 import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { cleanUp } from '../test/clean-up.ts';
 import { until } from '../test/until.ts';
 import { text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
@@ -22,7 +23,7 @@ const elsewhere = createServer((request, response) => {
 }).listen(0, '127.0.0.1');
 elsewhere.on('connection', () => connections.push('a connection'));
 await once(elsewhere, 'listening');
-after(() => elsewhere.close());
+cleanUp(() => elsewhere.close());
 const EVIL = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
 
 /** Diagrams that try to run scripts, load resources or navigate, by every feature of Mermaid. */

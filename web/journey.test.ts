@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { pino } from 'pino';
 import { assertAccessible, collectComplaints, findViolations, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
+import { cleanUp } from '../test/clean-up.ts';
 import { text as textOf } from '../test/web-steps.ts';
 import { openWorld, type World } from '../test/world.ts';
 
@@ -40,7 +41,7 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
 }, async (t) => {
   const { world, link } = await openFresh();
   const folder = await mkdtemp(join(tmpdir(), 'ibid-journey-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
   await mkdir(join(folder, 'guide'), { recursive: true });
   await writeFile(
     join(folder, 'guide/setup.md'),

@@ -4,11 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
+import { cleanUp } from '../test/clean-up.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { png } from '../test/pictures.ts';
 import { signedInClient } from '../test/signed-in.ts';
@@ -21,7 +22,7 @@ async function openOtherSite() {
     response.setHeader('content-type', 'text/html; charset=utf-8').end(site.text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  after(() => server.close());
+  cleanUp(() => server.close());
   site.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return site;
 }
@@ -44,9 +45,9 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
   skip,
 }, async (t) => {
   const mail = await startMailServer();
-  after(() => mail.stop());
+  cleanUp(() => mail.stop());
   const folder = await mkdtemp(join(tmpdir(), 'ibid-journey-'));
-  after(() => rm(folder, { recursive: true, force: true }));
+  cleanUp(() => rm(folder, { recursive: true, force: true }));
   const world = await openWorld({
     SMTP_URL: mail.url,
     MAIL_FROM: 'wiki@example.com',

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { sql } from '../src/db/sql.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
+import { cleanUp } from '../test/clean-up.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { png } from '../test/pictures.ts';
 import { signedInClient } from '../test/signed-in.ts';
@@ -17,7 +18,7 @@ import { openWidgetSite } from '../test/widget-site.ts';
 import { type Owner, openWorld } from '../test/world.ts';
 
 const mail = await startMailServer();
-after(() => mail.stop());
+cleanUp(() => mail.stop());
 const world = await openWorld({ SMTP_URL: mail.url, MAIL_FROM: 'wiki@example.com', REQUEST_LOG_SIZE: '100' });
 
 const SHARED_MAX = 12 * 1024;
@@ -101,7 +102,7 @@ async function openReactSite(owner: Owner): Promise<string> {
     }
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  after(() => server.close());
+  cleanUp(() => server.close());
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return origin;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { runScheduled } from '../../test/jobs.ts';
 import { startMailServer } from '../../test/mail-server.ts';
 import { png } from '../../test/pictures.ts';
@@ -12,7 +13,7 @@ import { raw, sql } from '../db/sql.ts';
 import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
 
 const mail = await startMailServer();
-after(() => mail.stop());
+cleanUp(() => mail.stop());
 const world = await openWorld({
   PASSWORD_SIGN_IN: 'on',
   SIGN_UP: 'open',

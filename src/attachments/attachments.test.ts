@@ -4,14 +4,15 @@ import { mkdtemp, readdir, readlink, rm, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { sendRaw } from '../../test/raw-http.ts';
 import { until } from '../../test/until.ts';
 import { type Client, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-attachments-'));
-after(() => rm(folder, { recursive: true, force: true }));
+cleanUp(() => rm(folder, { recursive: true, force: true }));
 const world = await openWorld({ DATA_DIR: folder, MAX_FILE_SIZE: '4MiB' });
 const owner = await world.owner();
 const wiki = `/v1/wikis/${owner.wiki_id}`;

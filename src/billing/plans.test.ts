@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { loadPlans, type Plan } from './plans.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plans-'));
-after(() => rmSync(folder, { recursive: true }));
+cleanUp(() => rmSync(folder, { recursive: true }));
 
 let files = 0;
 function write(text: string): string {

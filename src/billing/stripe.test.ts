@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { startMailServer } from '../../test/mail-server.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from '../../test/stripe/server.ts';
 import { until } from '../../test/until.ts';
@@ -13,7 +14,7 @@ import { loadPlans } from './plans.ts';
 const DAY = 86_400;
 const stripe = await startStripeServer();
 const mail = await startMailServer();
-after(() => Promise.all([stripe.stop(), mail.stop()]));
+cleanUp(() => Promise.all([stripe.stop(), mail.stop()]));
 const { account, webhooks } = stripe;
 const team = account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amount: 800, interval: 'month' });
 account.addPrice({ lookup_key: 'business_monthly', currency: 'usd', unit_amount: 1500, interval: 'month' });
@@ -21,7 +22,7 @@ account.addPrice({ lookup_key: 'business_annual', currency: 'usd', unit_amount: 
 
 /** A plan in another currency, and one that is too dear for several seats. */
 const folder = await mkdtemp(join(tmpdir(), 'ibid-plans-'));
-after(() => rm(folder, { recursive: true }));
+cleanUp(() => rm(folder, { recursive: true }));
 const PLANS_FILE = join(folder, 'plans.json');
 const plans = loadPlans(undefined);
 const monthly = plans.find(({ plan_id }) => plan_id === 'team_monthly');

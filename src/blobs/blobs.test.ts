@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ended, newWiki } from '../../test/archives.ts';
+import { cleanUp } from '../../test/clean-up.ts';
 import { collect } from '../../test/collect.ts';
 import { runScheduled } from '../../test/jobs.ts';
 import { makeFolder } from '../../test/process.ts';
@@ -21,9 +22,9 @@ import { trackStoredBlobs } from './track-stored-blobs.job.ts';
 
 const folder = await makeFolder();
 const s3 = await startS3Server();
-after(() => s3.stop());
+cleanUp(() => s3.stop());
 const bucket = await openS3Blobs(readS3Url(s3.url), join(folder, 'incoming'));
-after(() => bucket.close());
+cleanUp(() => bucket.close());
 const DATA_DIR = join(folder, 'data');
 const inFolder = { world: await openWorld({ DATA_DIR }), store: await openFolderBlobs(join(DATA_DIR, 'blobs')) };
 const inBucket = { world: await openWorld({ STORAGE_URL: s3.url }), store: bucket };
@@ -182,7 +183,7 @@ test('a file that the job has begun to delete is not stored before it is gone', 
     isDeleting = true;
     await released;
   });
-  after(() => proxy.stop());
+  cleanUp(() => proxy.stop());
   const world = await openWorld({ STORAGE_URL: proxy.url.replace('/folder', '/held') });
   const owner = await world.owner();
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;

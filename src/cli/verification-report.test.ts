@@ -4,7 +4,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
@@ -16,7 +17,7 @@ import { verifySources } from './verify.ts';
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-report-'));
 const world = await openWorld({ DATA_DIR });
 const [sandbox, reader] = [openSandbox(), openDocumentReader()];
-after(async () => {
+cleanUp(async () => {
   await Promise.all([sandbox.close(), reader.close()]);
   await rm(DATA_DIR, { recursive: true, force: true });
 });

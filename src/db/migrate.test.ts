@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { until } from '../../test/until.ts';
 import { makeEmptyDatabase } from '../../test/world.ts';
 import { type OwnerDb, openDb } from './db.ts';
@@ -18,7 +19,7 @@ interface Migrator {
 async function openTest() {
   const connection = { connectionString: await makeEmptyDatabase() };
   const observer = openDb({ connection, connections: 2 });
-  after(() => observer.close());
+  cleanUp(() => observer.close());
   return {
     observer,
     async openMigrator(): Promise<Migrator> {
@@ -30,7 +31,7 @@ async function openTest() {
         observe: (text) => ran.push(text),
         onConnectionLost: () => undefined,
       });
-      after(() => db.close());
+      cleanUp(() => db.close());
       await db.query(sql`set statement_timeout = '100ms'`);
       return {
         db,

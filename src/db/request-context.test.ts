@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import pg from 'pg';
+import { cleanUp } from '../../test/clean-up.ts';
 import { makeFolder } from '../../test/process.ts';
 import { makeDatabase, openWorld } from '../../test/world.ts';
 import { prepareContext, type RequestContext, sendInContext } from './request-context.ts';
@@ -17,7 +18,7 @@ import { sql } from './sql.ts';
 const wire = { sent: '' };
 
 // Must run before the database is dropped, which would break the connection.
-after(async () => {
+cleanUp(async () => {
   client.release();
   await pool.end();
   proxy.close();

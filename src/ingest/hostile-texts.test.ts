@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
+import { cleanUp } from '../../test/clean-up.ts';
 import { markdownTexts } from '../../test/fuzz/markdown-texts.ts';
 import { plainPage } from '../markdown/render.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
@@ -69,7 +70,7 @@ const HOSTILE: Record<string, string> = {
 };
 
 const pool = openSandbox({ renderMs: 100 });
-after(() => pool.close());
+cleanUp(() => pool.close());
 const sandbox = pool.of('');
 
 test('a hostile text is rendered in its time or shown as plain text, and the pages behind it are rendered', async (t) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { deflateSync, inflateSync } from 'node:zlib';
+import { cleanUp } from '../../test/clean-up.ts';
 import {
   greyJpeg,
   jpegImage,
@@ -16,7 +17,7 @@ import type { ExtractedDocument } from '../documents/formats/extracted.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 
 const reader = openDocumentReader();
-after(() => reader.close());
+cleanUp(() => reader.close());
 
 const COLORS = pixelImage(120, 90, (x, y) => [2 * x, 2 * y, 100]);
 const PHOTO = jpegImage(120, 90);

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { truncate, unlink } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { pdfOfContents } from '../../test/pdf.ts';
 import { makeFolder } from '../../test/process.ts';
 import { startS3Server } from '../../test/s3-server.ts';
@@ -18,7 +19,7 @@ function largePdf(): Buffer {
 }
 
 const s3 = await startS3Server();
-after(() => s3.stop());
+cleanUp(() => s3.stop());
 
 /** Stands before the bucket; ends a connection in the middle of an answer of a file where `isCut` says so of its number. */
 async function startCutting(isCut: (n: number) => boolean): Promise<{ url: string; answers(): number }> {
@@ -43,7 +44,7 @@ async function startCutting(isCut: (n: number) => boolean): Promise<{ url: strin
     client.on('close', () => onward.destroy()).on('error', () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  after(() => server.close());
+  cleanUp(() => server.close());
   url.port = String((server.address() as AddressInfo).port);
   return { url: url.href, answers: () => answers };
 }

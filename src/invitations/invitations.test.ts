@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import {
   headerNames,
   plainText,
@@ -12,7 +13,7 @@ import { type Owner, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
 const mail = await startMailServer();
-after(() => mail.stop());
+cleanUp(() => mail.stop());
 const world = await openWorld({
   SMTP_URL: mail.url,
   MAIL_FROM: 'Ibid <wiki@example.com>',
@@ -213,7 +214,7 @@ test('an invitation that the mail server does not take for now is sent later, an
 
 test('a mail server that says nothing keeps no other tenant waiting', async () => {
   const silent = await startSilentServer();
-  after(() => silent.stop());
+  cleanUp(() => silent.stop());
   const slow = await openWorld({ SMTP_URL: silent.url, DATABASE_CONNECTIONS: '4' });
   const [owner, other] = [await slow.owner(), await slow.owner()];
   const inviting = Array.from({ length: 10 }, (_, i) =>

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cleanUp, freePort, makeFolder, spawnService, worldOfProcess } from '../../test/process.ts';
+import { cleanUp } from '../../test/clean-up.ts';
+import { freePort, makeFolder, spawnService, worldOfProcess } from '../../test/process.ts';
 import { until } from '../../test/until.ts';
 import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from '../../test/world.ts';
 import { newId } from '../core/ids.ts';

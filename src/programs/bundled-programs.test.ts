@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { cleanUp } from '../../test/clean-up.ts';
 import { bundledProgram, bundlesIn } from './bundled-programs.ts';
 import { PROGRAMS } from './programs.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-bundles-'));
-after(() => rm(folder, { recursive: true }));
+cleanUp(() => rm(folder, { recursive: true }));
 
 test('processes that start together make the bundles once; those that were deleted are made again, those of others when old', async () => {
   const unused = join(folder, 'unused');

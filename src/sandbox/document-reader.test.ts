@@ -3,9 +3,10 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Readable } from 'node:stream';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cleanUp } from '../../test/clean-up.ts';
 import { pdfOf, pdfOfContents, pdfOfPages } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { canUnshare, confinedCommand } from './confined-command.ts';
@@ -13,7 +14,7 @@ import type { ReadDocument } from './document-messages.ts';
 import { type DocumentReaderPool, type NamedDocument, openDocumentReader } from './document-reader.ts';
 
 const reader = openDocumentReader();
-after(() => reader.close());
+cleanUp(() => reader.close());
 
 const UNNAMED = { filename: '', content_type: '' };
 

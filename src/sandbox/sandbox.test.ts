@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { until } from '../../test/until.ts';
 import { compileFile } from '../documents/compile-file.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
@@ -36,7 +37,7 @@ function filesOf(folder: string): CompileInput[] {
 const SLOW = '- a\n'.repeat(60_000);
 
 const pool = openSandbox();
-after(() => pool.close());
+cleanUp(() => pool.close());
 const sandbox = pool.of('');
 
 test('a file compiled in the sandbox has the same result as one compiled directly', async () => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { headerNames, plainText, startMailServer } from '../../test/mail-server.ts';
 import { until } from '../../test/until.ts';
 import { openWorld, type World } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
 const mail = await startMailServer();
-after(() => mail.stop());
+cleanUp(() => mail.stop());
 const settings = {
   SMTP_URL: mail.url,
   PUBLIC_URL: 'https://wiki.example.com',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { cleanUp } from '../../test/clean-up.ts';
 import { type Account, type SignInProvider, startSignInProvider } from '../../test/openid-sign-in.ts';
 import { openWorld, type World } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
@@ -9,7 +10,7 @@ const PUBLIC_URL = 'https://wiki.example.com';
 const CALLBACK = `${PUBLIC_URL}/sign-in/callback`;
 
 const provider = await startSignInProvider(CALLBACK);
-after(() => provider.stop());
+cleanUp(() => provider.stop());
 const of = (issuer: string, OIDC_CLIENT_ID = 'confidential') => ({
   PUBLIC_URL,
   OIDC_ISSUER: issuer,

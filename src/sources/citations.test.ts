@@ -4,8 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { getDocument } from 'unpdf/pdfjs';
+import { cleanUp } from '../../test/clean-up.ts';
 import { listAll } from '../../test/list-all.ts';
 import { pdfOf, pdfOfPages } from '../../test/pdf.ts';
 import { verificationOf } from '../../test/verification-of.ts';
@@ -19,7 +20,7 @@ import { openSandbox } from '../sandbox/sandbox.ts';
 import type { Citation } from './schema.ts';
 
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-citations-'));
-after(() => rm(DATA_DIR, { recursive: true, force: true }));
+cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const world = await openWorld({ DATA_DIR });
 const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
 
@@ -235,7 +236,7 @@ test('the operator verifies all sources at once, and pages that do not verify ar
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n', 'c.md': '# C\n' });
   const [sandbox, reader] = [openSandbox(), openDocumentReader()];
-  after(() => Promise.all([sandbox.close(), reader.close()]));
+  cleanUp(() => Promise.all([sandbox.close(), reader.close()]));
   const blobs = await openFolderBlobs(join(DATA_DIR, 'blobs'));
   const readers = { blobs, readerOf: reader.of, sandboxOf: sandbox.of };
   const verify = async () => {

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../test/clean-up.ts';
 import { jpegImage, pdfOf } from '../../test/pdf.ts';
 import { verificationOf as answeredVerification } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
@@ -15,7 +16,7 @@ import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-verification-'));
-after(() => rm(DATA_DIR, { recursive: true, force: true }));
+cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const world = await openWorld({ DATA_DIR });
 const owner = await world.owner();
 const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
@@ -270,7 +271,7 @@ test('a reading that met a limit is no finding, and what it left out is compared
   assert.deepEqual(await found([limit, { ...limit, place: '' }]), ['unchanged', true, ['losses_altered']]);
   assert.deepEqual(await found([]), ['unchanged', false, []]);
   const [sandbox, hurried] = [openSandbox(), openDocumentReader({ cpuTimeLimitMs: 1 })];
-  after(() => Promise.all([sandbox.close(), hurried.close()]));
+  cleanUp(() => Promise.all([sandbox.close(), hurried.close()]));
   const blobs = await openFolderBlobs(join(DATA_DIR, 'blobs'));
   const readers = { blobs, readerOf: hurried.of, sandboxOf: sandbox.of };
   const said: string[] = [];

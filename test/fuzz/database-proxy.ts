@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { after } from 'node:test';
+import { cleanUp } from '../clean-up.ts';
 
 /**
  * What happens to a statement: PostgreSQL refuses it (out of memory, a full disk, a deadlock), it waits, or the connection
@@ -103,7 +103,7 @@ export async function openDatabaseProxy(database: string): Promise<DatabaseProxy
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  after(() => {
+  cleanUp(() => {
     for (const socket of open) socket.destroy();
     server.close();
   });

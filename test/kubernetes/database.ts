@@ -5,8 +5,10 @@ import { parse } from 'yaml';
 import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
 import { startPostgres } from '../../src/db/postgres/postgres.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import { cleanUp, makeFolder } from '../process.ts';
-import { addressOf, openOwner } from '../world.ts';
+import { cleanUp } from '../clean-up.ts';
+import { addressOf } from '../database-address.ts';
+import { makeFolder } from '../process.ts';
+import { openOwner } from '../world.ts';
 
 const CLUSTER = new URL('../../deploy/cloudnative-pg/cluster.yaml', import.meta.url);
 

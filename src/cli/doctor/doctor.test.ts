@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { cleanUp } from '../../../test/clean-up.ts';
 import { startMailServer, startRefusingMailServer, startSilentServer } from '../../../test/mail-server.ts';
 import { startOpenIdProvider } from '../../../test/openid-provider.ts';
 import { freePort, makeFolder } from '../../../test/process.ts';
@@ -28,7 +29,7 @@ const [mail, refusing, silent, s3, openId, DATABASE_URL, tls] = await Promise.al
   makeDatabase(),
   startTlsServer(folder),
 ]);
-after(() => Promise.all([mail.stop(), refusing.stop(), silent.stop(), s3.stop(), openId.stop()]));
+cleanUp(() => Promise.all([mail.stop(), refusing.stop(), silent.stop(), s3.stop(), openId.stop()]));
 const env = {
   DATABASE_URL,
   DATA_DIR: join(folder, 'data'),

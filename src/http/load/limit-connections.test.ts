@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../../test/clean-up.ts';
 import { until } from '../../../test/until.ts';
 import { idleConnections } from './idle-connections.ts';
 import { limitConnections } from './limit-connections.ts';
@@ -16,7 +17,7 @@ async function serve() {
   });
   limitConnections(server, 6, idleConnections(server));
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  after(() => {
+  cleanUp(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../../test/clean-up.ts';
 import { until } from '../../../test/until.ts';
 import { disconnectSlowClients, setSending } from './slow-clients.ts';
 
@@ -22,7 +23,7 @@ async function serve(limits: Partial<Parameters<typeof disconnectSlowClients>[1]
     ...limits,
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  after(() => {
+  cleanUp(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
+import { cleanUp } from '../../../test/clean-up.ts';
 import {
   ALGORITHMS,
   type Algorithm,
@@ -20,7 +21,7 @@ before(async () => {
   issuer = openId.issuer;
 });
 
-after(() => openId.stop());
+cleanUp(() => openId.stop());
 
 /** Counts fetches by the last segment of the path. */
 function countingFetch() {

@@ -4,13 +4,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import {
   CreateMultipartUploadCommand,
   ListMultipartUploadsCommand,
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { cleanUp } from '../../../test/clean-up.ts';
 import { collect } from '../../../test/collect.ts';
 import { makeFolder } from '../../../test/process.ts';
 import { announce, offsetOf, patch, sendFile } from '../../../test/resumable.ts';
@@ -25,9 +26,9 @@ import { readS3Url } from './s3-place.ts';
 const MIB = 2 ** 20;
 const folder = await makeFolder();
 const s3 = await startS3Server();
-after(() => s3.stop());
+cleanUp(() => s3.stop());
 const inBucket = await openS3Blobs(readS3Url(s3.url), join(folder, 'incoming'));
-after(() => inBucket.close());
+cleanUp(() => inBucket.close());
 const stores: Record<string, BlobStore> = {
   'a folder': await openFolderBlobs(join(folder, 'blobs')),
   'a bucket': inBucket,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../../test/clean-up.ts';
 import { runScheduled } from '../../../test/jobs.ts';
 import { AUDIENCE, startOpenIdProvider } from '../../../test/openid-provider.ts';
 import { exif, GIF, JPEG, jpegSegment, png, pngChunk, WEBP, webp } from '../../../test/pictures.ts';
@@ -8,7 +9,7 @@ import { deleteUnreferencedBlobs } from '../../blobs/delete-unreferenced-blobs.j
 import { sql } from '../../db/sql.ts';
 
 const openId = await startOpenIdProvider();
-after(() => openId.stop());
+cleanUp(() => openId.stop());
 const world = await openWorld({ OIDC_ISSUER: openId.issuer, OIDC_AUDIENCE: AUDIENCE });
 const owner = await world.owner();
 

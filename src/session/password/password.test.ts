@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { cleanUp } from '../../../test/clean-up.ts';
 import { startMailServer } from '../../../test/mail-server.ts';
 import { signedInClient } from '../../../test/signed-in.ts';
 import { until } from '../../../test/until.ts';
@@ -8,7 +9,7 @@ import { openWorld } from '../../../test/world.ts';
 import { sql } from '../../db/sql.ts';
 
 const mail = await startMailServer();
-after(() => mail.stop());
+cleanUp(() => mail.stop());
 const world = await openWorld({ PASSWORD_SIGN_IN: 'on', SMTP_URL: mail.url, TRUSTED_PROXIES: '127.0.0.1,::1' });
 const { query } = world.db;
 const PASSWORD = 'correct horse battery staple';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { sql } from '../../../src/db/sql.ts';
+import { cleanUp } from '../../clean-up.ts';
 import { startMailServer } from '../../mail-server.ts';
 import { makeFolder } from '../../process.ts';
 import { type Fault, STRIPE_KEY, type StripeServer, startStripeServer, WEBHOOK_SECRET } from '../../stripe/server.ts';
@@ -32,7 +32,7 @@ export interface FuzzedBilling extends FuzzedService {
 
 export async function openFuzzedBilling(): Promise<FuzzedBilling> {
   const [stripe, mail] = await Promise.all([startStripeServer(), startMailServer()]);
-  after(() => Promise.all([stripe.stop(), mail.stop()]));
+  cleanUp(() => Promise.all([stripe.stop(), mail.stop()]));
   const catalogue = join(await makeFolder(), 'plans.json');
   await writeFile(catalogue, JSON.stringify({ plans: CATALOGUE }));
   for (const { plan_id, currency, unit_amount, interval, checkout } of CATALOGUE) {

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** The processes of this machine: the pid of each, and its command line with a space behind each argument. */
+export function commandLines(): Promise<[pid: number, line: string][]> {
+  return process.platform === 'linux' ? commandLinesOfLinux() : commandLinesOfPs();
+}
+
+async function commandLinesOfLinux(): Promise<[number, string][]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return Promise.all(
+    pids.map(async (pid) => {
+      // The process may have ended since it was listed.
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return [Number(pid), line.replaceAll('\0', ' ')] as [number, string];
+    }),
+  );
+}
+
+async function commandLinesOfPs(): Promise<[number, string][]> {
+  const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,command=']);
+  return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, line]) => [Number(pid), `${line} `]);
+}
+
+/** Sends a signal to a process that may have ended since it was listed. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
