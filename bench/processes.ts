@@ -104,6 +104,11 @@ function listProcesses(): Process[] {
   return processes;
 }
 
+/** The processes below one, at this moment. */
+export function pidsBelow(pid: number): number[] {
+  return descendants(pid, listProcesses()).map((process) => process.pid);
+}
+
 function descendants(pid: number, all: readonly Process[]): Process[] {
   const children = all.filter((process) => process.parent === pid);
   return children.flatMap((child) => [child, ...descendants(child.pid, all)]);

@@ -17,12 +17,6 @@ import { sql } from './sql.ts';
  */
 const wire = { sent: '' };
 
-// Must run before the database is dropped, which would break the connection.
-cleanUp(async () => {
-  client.release();
-  await pool.end();
-  proxy.close();
-});
 const database = new URL(await makeDatabase());
 const world = await openWorld({ DATABASE_URL: database.href });
 const owner = await world.owner();
@@ -69,6 +63,11 @@ const pool = new pg.Pool({
   max: 1,
 });
 const client = await pool.connect();
+cleanUp(async () => {
+  client.release();
+  await pool.end();
+  proxy.close();
+});
 await client.query(prepareContext(false));
 
 const pages = { name: 'pages', text: 'select title from pages where wiki_id = $1', values: [owner.wiki_id] };
