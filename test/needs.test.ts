@@ -47,3 +47,16 @@ test('what a test file leaves behind is cleaned up by steps that all run, whatev
     'Use cleanUp of test/clean-up.ts: after a hook that fails no other runs.',
   );
 });
+
+test('a test file awaits what its tests share before it declares the first of them', () => {
+  // When the tests declared so far have ended, node:test runs the hooks at the end of the file, and then no more of them.
+  const late = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], { cwd: ROOT }).filter((file) => {
+    const text = readFileSync(ROOT + file, 'utf8');
+    const first = text.search(/^(?: {2})?test\(/m);
+    return (
+      first >= 0 &&
+      /^(?!test\(|async |export async |\/\/|\/\*| ?\*)\S(?!.*\basync\b).*\bawait\b/m.test(text.slice(first))
+    );
+  });
+  assert.deepEqual(late, [], 'Move the await above the first test.');
+});

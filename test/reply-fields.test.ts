@@ -41,33 +41,6 @@ function without(record: unknown, way: (string | number)[]): unknown {
   return copy;
 }
 
-test('no reply of any endpoint is sent without one of its required fields', async () => {
-  const app = Fastify();
-  let reply: unknown;
-  for (const [i, endpoint] of JSON_ENDPOINTS.entries()) {
-    app.get(`/${i}`, { schema: { response: { 200: replySchema(endpoint.reply) } } }, async () => reply);
-  }
-  let fields = 0;
-  for (const [i, endpoint] of JSON_ENDPOINTS.entries()) {
-    const example = endpoint.example.reply;
-    reply = example;
-    assert.equal((await app.inject(`/${i}`)).statusCode, 200, nameOf(endpoint));
-    const schema: Schema = endpoint.reply.anyOf?.[0] ?? endpoint.reply;
-    const ways = requiredFields(schema, example);
-    if (Object.keys(schema.properties ?? schema.items ?? {}).length > 0) {
-      assert.ok(ways.length > 0, `${nameOf(endpoint)}: its example must show a record`);
-    }
-    for (const way of ways) {
-      reply = without(example, way);
-      const answer = await app.inject(`/${i}`);
-      assert.equal(answer.statusCode, 500, `${nameOf(endpoint)} without ${way.join('.')}: ${answer.body}`);
-    }
-    fields += ways.length;
-  }
-  await app.close();
-  assert.ok(fields > 500, `${fields} fields`);
-});
-
 /** The text that is taken out of each statement while a test asks. */
 const fault = { column: '', hits: 0 };
 const lines: string[] = [];
@@ -112,6 +85,33 @@ const COLUMNS: [column: string, ...requests: ((client: Owner) => ReturnType<Clie
   [', r.created_by', ({ get }) => get(`${ofWiki}/pages/${page.page_id}/revisions`)],
   [', e.address', ({ get }) => get(`${ofWorkspace}/audit-events`)],
 ];
+
+test('no reply of any endpoint is sent without one of its required fields', async () => {
+  const app = Fastify();
+  let reply: unknown;
+  for (const [i, endpoint] of JSON_ENDPOINTS.entries()) {
+    app.get(`/${i}`, { schema: { response: { 200: replySchema(endpoint.reply) } } }, async () => reply);
+  }
+  let fields = 0;
+  for (const [i, endpoint] of JSON_ENDPOINTS.entries()) {
+    const example = endpoint.example.reply;
+    reply = example;
+    assert.equal((await app.inject(`/${i}`)).statusCode, 200, nameOf(endpoint));
+    const schema: Schema = endpoint.reply.anyOf?.[0] ?? endpoint.reply;
+    const ways = requiredFields(schema, example);
+    if (Object.keys(schema.properties ?? schema.items ?? {}).length > 0) {
+      assert.ok(ways.length > 0, `${nameOf(endpoint)}: its example must show a record`);
+    }
+    for (const way of ways) {
+      reply = without(example, way);
+      const answer = await app.inject(`/${i}`);
+      assert.equal(answer.statusCode, 500, `${nameOf(endpoint)} without ${way.join('.')}: ${answer.body}`);
+    }
+    fields += ways.length;
+  }
+  await app.close();
+  assert.ok(fields > 500, `${fields} fields`);
+});
 
 test('a column that a statement leaves out is answered 500 and logged', async () => {
   for (const [column, ...requests] of COLUMNS) {
