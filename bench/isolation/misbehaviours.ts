@@ -119,6 +119,16 @@ const wiki = ({ wiki_id }: Offender) => `/v1/wikis/${wiki_id}`;
 /** What one tenant does to the service, while another works. */
 export const MISBEHAVIOURS: readonly Misbehaviour[] = [
   {
+    // No request at all: what any other process on the same cores does to the service, below which no other row can be.
+    name: 'a process that computes',
+    async run({ isOver }) {
+      while (!isOver()) {
+        for (const end = performance.now() + 50; performance.now() < end; );
+        await delay(0);
+      }
+    },
+  },
+  {
     name: '100 heavy previews/s',
     run: (it) => rate(100, it, (turn) => it.send('POST', `${wiki(it)}/preview`, HEAVY[turn % HEAVY.length])),
   },
