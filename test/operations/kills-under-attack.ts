@@ -48,12 +48,19 @@ for (const { name, pages = 0 } of ATTACKS) {
     const { ledger } = writers;
     const wikis = owners.map((owner) => owner.wiki_id);
     /** What we kill again and again is none that kills: else the third time would end the file of a writer. */
-    const forgive = async () => {
-      using again = worldOfProcess(address, { dataDir });
-      await again.db.query(sql`
-        with counted as (update upload_files set attempts = 0 where wiki_id = any(${wikis}))
-        update jobs set failures = 0 where finished_at is null and wiki_id = any(${wikis})`);
-    };
+    const forgive = () =>
+      until(
+        'the database answers',
+        async () => {
+          using again = worldOfProcess(address, { dataDir });
+          const counted = again.db.query(sql`
+            with counted as (update upload_files set attempts = 0 where wiki_id = any(${wikis}))
+            update jobs set failures = 0 where finished_at is null and wiki_id = any(${wikis})`);
+          // It may be recovering from a kill.
+          return counted.then(() => 'done', String);
+        },
+        (seen) => seen === 'done',
+      );
     /** Between two starts the service ends by a kill of ours alone. */
     const killed = new Map<string, number>();
     for (let kill = 0; kill < KILLS; kill += 1) {
