@@ -57,6 +57,7 @@ const LAYERS = [
   'operator',
   'service',
   'compiled-code.ts',
+  'run.ts',
   'main.ts',
   'cli',
 ];
@@ -66,7 +67,7 @@ const ORGANIZATION = LAYERS.slice(LAYERS.indexOf('workspaces'), LAYERS.indexOf('
 const RECORDS = /^[a-z]+\/(schema|seats)\.ts$/;
 
 /** Only these open connections, migrate or start a PostgreSQL; everything else gets a `Query`. */
-const OPEN_DATABASES = ['db', 'operator', 'service', 'main.ts', 'cli'];
+const OPEN_DATABASES = ['db', 'operator', 'service', 'cli'];
 const IS_FOR_ALL = ['db/sql.ts', 'db/json-object.ts', 'db/request-context.ts'];
 
 /** Maximum number of files in a folder: a larger one is about more than one thing. */
@@ -132,7 +133,7 @@ function isAllowed({ from, to, isType }: Import): boolean {
   if (ORGANIZATION.includes(room) && ORGANIZATION.includes(other)) return RECORDS.test(to);
   if (room === 'providers') return other === 'core';
   if (other === 'db') return isType || IS_FOR_ALL.includes(to) || OPEN_DATABASES.includes(room);
-  if (other === 'config.ts') return isType || room === 'main.ts' || room === 'cli';
+  if (other === 'config.ts') return isType || room === 'run.ts' || room === 'cli';
   return true;
 }
 

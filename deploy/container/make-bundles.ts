@@ -2,5 +2,5 @@ import { bundledProgram, serviceModule } from '../../src/programs/bundled-progra
 
 // Both sets are made whole when one of their programs is asked for.
 await bundledProgram('rendering');
-const made = await serviceModule('service', '');
+const made = await serviceModule('main', '');
 if (made === '') throw new Error('the programs of the service could not be bundled: see above');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { cleanUp } from '../../test/clean-up.ts';
-import { bundledProgram, bundlesIn } from './bundled-programs.ts';
+import { bundledProgram, bundlesIn, serviceModule } from './bundled-programs.ts';
 import { PROGRAMS } from './programs.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-bundles-'));
@@ -61,7 +62,15 @@ test('a process that renders begins without the grammars of rare languages', asy
 });
 
 test('the service is not bundled where its packages could not be found from the bundle', async () => {
-  await assert.rejects(bundlesIn('service', join(fileURLToPath(import.meta.url), 'cache'))('service'), {
+  await assert.rejects(bundlesIn('service', join(fileURLToPath(import.meta.url), 'cache'))('main'), {
     code: 'ENOTDIR',
   });
+});
+
+test('a start after the first one needs no compiler of types', async () => {
+  await serviceModule('main', '');
+  const start = fileURLToPath(new URL('../../bin/start.js', import.meta.url));
+  const options = { env: { PATH: process.env.PATH, PORT: 'none' }, encoding: 'utf8' } as const;
+  const { stderr } = spawnSync(process.execPath, ['--no-experimental-strip-types', start], options);
+  assert.match(stderr, /^Ibid cannot start: PORT/);
 });

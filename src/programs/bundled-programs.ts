@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { PACKAGES } from './packages.ts';
-import { versionOfSources } from './program-version.ts';
+import { versionOfBundles } from '../../bin/version-of-sources.js';
+import { LOCKFILE, PACKAGES } from './packages.ts';
+import { ROOT } from './program-version.ts';
 import { PROGRAMS, type ProgramName, type ProgramSet } from './programs.ts';
 
 const BUILD = fileURLToPath(new URL('./bundle-programs.ts', import.meta.url));
@@ -59,7 +59,7 @@ export function bundlesIn<Set extends ProgramSet>(
 }
 
 async function makeBundles(set: ProgramSet, cache: string): Promise<string> {
-  const version = versionOfBundles(set);
+  const version = versionOfBundles(ROOT, LOCKFILE, PROGRAMS[set].folders);
   const made = join(cache, version);
   if (await isThere(made)) {
     const now = new Date();
@@ -110,10 +110,4 @@ async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Where the sources are is part of it, because the bundle contains the places of packages and of files beside sources. */
-function versionOfBundles(set: ProgramSet): string {
-  const sources = versionOfSources([...PROGRAMS[set].folders, 'src/programs']);
-  return createHash('sha256').update(sources).update(BUILD).update(process.version).digest('hex').slice(0, 32);
 }

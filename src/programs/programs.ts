@@ -2,7 +2,8 @@
 export const PROGRAMS = {
   /** The service, its process for jobs, and the `ibid` command. */
   service: {
-    entries: { service: 'service/run-service.ts', worker: 'service/run-worker.ts', cli: 'cli/ibid.ts' },
+    entries: { main: 'run.ts', cli: 'cli/ibid.ts' },
+    // bin/start.js has them, too.
     folders: ['src', 'web'],
   },
   /** What runs in confined processes, which can read this bundle and nothing else. */
