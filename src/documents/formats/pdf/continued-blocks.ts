@@ -1,6 +1,6 @@
 import { countCharacters, type Loss } from '../losses.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
-import { wordsOf } from './page/lines.ts';
+import { type Run, wordsOf } from './page/lines.ts';
 import { lossOn } from './page/page.ts';
 import type { PdfBlock } from './pdf-block.ts';
 
@@ -18,6 +18,11 @@ export function continueTagged(
   hyphenated: Hyphenated,
   losses: Loss[],
 ): boolean {
+  if (last?.kind === 'item' && next.kind === 'item' && (last.depth ?? 0) > (next.depth ?? 0)) {
+    // What stands below a list in the last item of the page before.
+    next.isRest ||= next.isMarked === false && last.isMarked === true;
+    return false;
+  }
   if (last?.kind === 'item' && next.kind === 'item') {
     if (!last.isMarked || next.isMarked !== false || last.depth !== next.depth) return false;
     joinRuns(last.runs, next.runs, hyphenated);
@@ -26,8 +31,35 @@ export function continueTagged(
     return true;
   }
   if (!last || !isRestOfTable(last, next)) return false;
-  appendRows(last, next, next.head_rows ?? 0, losses);
+  const heads = next.head_rows ?? 0;
+  const isDivided = isRestOfRow(last, next, heads);
+  if (isDivided)
+    for (const [k, runs] of (next.rows[heads] ?? []).entries()) joinCell(last.rows.at(-1)?.[k] ?? [], runs, hyphenated);
+  appendRows(last, next, heads, losses, isDivided ? heads + 1 : heads);
   return true;
+}
+
+/** Appends in place what a cell has on the next page. */
+function joinCell(cell: Run[], more: readonly Run[], hyphenated: Hyphenated): void {
+  if (wordsOf(more) !== '') joinRuns(cell, more, hyphenated);
+}
+
+/**
+ * Whether the first row of a table on a page is the rest of the last row on the page before: some of its cells go on, of
+ * several lines, in the middle of a sentence, and the others are complete.
+ */
+function isRestOfRow(table: PdfBlock, next: PdfBlock, heads: number): boolean {
+  const [row = [], rest = []] = [table.rows.at(-1), next.rows[heads]];
+  const cells = rest.map((runs, k) => ({
+    words: wordsOf(runs),
+    before: wordsOf(row[k] ?? []),
+    lines: Math.max(table.cell_lines?.at(-1)?.[k] ?? 0, next.cell_lines?.[heads]?.[k] ?? 0),
+  }));
+  const open = cells.filter(({ words }) => words !== '');
+  const isWithin = open.length > 0 && open.length < row.filter((runs) => wordsOf(runs) !== '').length;
+  if (!isWithin || open.some(({ before }) => before === '') || !open.some(({ lines }) => lines > 1)) return false;
+  const goesOn = ({ words }: { words: string }) => /^\p{Ll}/u.test(words);
+  return open.some(goesOn) && open.every((cell) => goesOn(cell) || !/[.!?:]["”’)\]]?$/.test(cell.before));
 }
 
 /**
@@ -46,14 +78,16 @@ export function continueTable(last: PdfBlock | undefined, next: PdfBlock, losses
   return true;
 }
 
-function appendRows(last: PdfBlock, next: PdfBlock, repeated: number, losses: Loss[]): void {
+/** `from`: the first row that is a new one. */
+function appendRows(last: PdfBlock, next: PdfBlock, repeated: number, losses: Loss[], from = repeated): void {
   for (const row of next.rows.slice(0, repeated)) {
     const excerpt = row.map(wordsOf).join(' ').trim();
     const head = { kind: 'repeated_line', characters: countCharacters(excerpt), excerpt } as const;
     losses.push(lossOn(next.places[0]?.page ?? 0, head));
   }
-  last.rows.push(...next.rows.slice(repeated));
-  last.row_places?.push(...(next.row_places ?? []).slice(repeated));
+  last.rows.push(...next.rows.slice(from));
+  last.cell_lines?.push(...(next.cell_lines ?? []).slice(from));
+  last.row_places?.push(...(next.row_places ?? []).slice(from));
   last.places.push(...next.places);
 }
 

@@ -28,6 +28,14 @@ export function listsOf(items: readonly PdfBlock[], contentOf: (item: PdfBlock) 
   for (const item of items) {
     const { ordered, start } = readItem(item.runs);
     closeDeeper(open, item);
+    const around = item.isRest ? open[item.depth ?? 0]?.list.children.at(-1) : undefined;
+    if (around) {
+      around.children.push({ type: 'paragraph', children: contentOf(item) });
+      // Below the list in it, and no part of that.
+      around.spread = true;
+      lists.at(-1)?.items.push(item);
+      continue;
+    }
     const last = open.at(-1);
     const isNested = last !== undefined && isDeeper(item, open);
     const continues = last && !isNested && last.list.ordered === ordered && (!ordered || start === last.next);

@@ -20,6 +20,8 @@ export interface PdfBlock {
   depth?: number;
   /** For an item of a tagged PDF: whether it has a mark or number of its own. */
   isMarked?: boolean;
+  /** For an item of a tagged PDF: whether it is the rest of one, below a list that stands in that. */
+  isRest?: boolean;
   /** The numbers of the targets of links that it is. */
   targets?: number[];
   /** For a caption: the pictures that it belongs to. */
@@ -32,6 +34,8 @@ export interface PdfBlock {
   code?: PlacedCode[];
   /** For a table of a tagged PDF: its number on the page. */
   table?: number;
+  /** For a table of a tagged PDF: how many lines each of its cells has. */
+  cell_lines?: number[][];
   /** For a table of a tagged PDF: how many rows of headers it begins with. */
   head_rows?: number;
   /** Where it is on the pages, in reading order: several places if it continues in another column. */

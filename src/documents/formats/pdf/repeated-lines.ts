@@ -80,7 +80,10 @@ function edgeRows({ lines, box }: PdfPage, page: number): EdgeRow[] {
     const distance = isTop ? box.top - y : y - box.bottom;
     const inner = rows[isTop ? i + 1 : i - 1] ?? [];
     const outer = rows[isTop ? i - 1 : i + 1] ?? [];
-    const isTable = row.some(({ cell }) => cell) || isAligned(row, inner) || isAligned(row, outer);
+    const isTable =
+      row.some(({ cell, element }) => cell || element?.kind === 'cell') ||
+      isAligned(row, inner) ||
+      isAligned(row, outer);
     found.push({ page, edge, place: Math.round(distance / PLACE_POINTS), lines: row, isTable, usualSize, body });
   }
   return found;

@@ -10,7 +10,7 @@ type Element = [role: string, ...children: (Element | number)[]];
 
 /** A tagged PDF. `texts`: pieces of contents with their places, in the order in which they are painted. */
 function taggedPdf(
-  texts: readonly (readonly [text: string, x: number, y: number, page?: number])[],
+  texts: readonly (readonly [text: string, x: number, y: number, page?: number, font?: string])[],
   tree: Element,
 ): Buffer {
   const pages = 1 + Math.max(...texts.map(([, , , page = 0]) => page));
@@ -33,15 +33,15 @@ function taggedPdf(
     return number;
   };
   const root = add(tree, 3);
-  const font = '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>';
+  const [font, fixed] = ['Helvetica', 'Courier'].map((name) => `<</Type/Font/Subtype/Type1/BaseFont/${name}>>`);
   const written = onPage.flatMap((own, page) => {
     const content = own.map((text, id) => {
-      const [words, x, y] = texts[text] ?? [];
+      const [words, x, y, , name = 'F1'] = texts[text] ?? [];
       const mark = parents[text] ? `/Span<</MCID ${id}>>` : '/Artifact<<>>';
-      return `${mark} BDC BT /F1 10 Tf ${x} ${y} Td (${words}) Tj ET EMC`;
+      return `${mark} BDC BT /${name} 10 Tf ${x} ${y} Td (${words}) Tj ET EMC`;
     });
     return [
-      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/StructParents ${page}/Resources<</Font<</F1${font}>>>>/Contents ${5 + 2 * page} 0 R>>`,
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/StructParents ${page}/Resources<</Font<</F1${font}/F2${fixed}>>>>/Contents ${5 + 2 * page} 0 R>>`,
       `<</Length ${content.join(' ').length}>>\nstream\n${content.join(' ')}\nendstream`,
     ];
   });
@@ -161,6 +161,90 @@ test('lists of a tagged PDF are nested, and items and tables that go over two pa
     [2, 3, 1],
     [3, 3, 1],
   ]);
+});
+
+test('items of a tagged PDF that are names in type of one width are items, and what stands below a list in an item is its rest', async () => {
+  const item = (mark: number, ...body: (Element | number)[]): Element => ['LI', ['Lbl', mark], ['LBody', ...body]];
+  const name = (text: string, x: number, y: number, page = 0) => [text, x, y, page, 'F2'] as const;
+  const pdf = taggedPdf(
+    [
+      ['Prose of the document, of which there is more than of the names.', 50, 780],
+      ['-', 60, 760],
+      ['The input is one of these:', 75, 760],
+      ['-', 80, 745],
+      name('fromText(text)', 95, 745),
+      ['-', 80, 730],
+      name('fromFile(path)', 95, 730),
+      ['and nothing else.', 75, 715],
+      ['-', 60, 700],
+      ['The output is one of these:', 75, 700],
+      ['-', 80, 685],
+      name('toText()', 95, 685),
+      ['which is said on the next page.', 75, 800, 1],
+      ['-', 60, 785, 1],
+      ['Behind them.', 75, 785, 1],
+    ],
+    [
+      'Document',
+      ['P', 0],
+      [
+        'L',
+        item(1, ['P', 2], ['L', item(3, 4), item(5, 6)], ['P', 7]),
+        item(8, ['P', 9], ['L', item(10, 11)], ['P', 12]),
+        item(13, 14),
+      ],
+    ],
+  );
+  assert.equal(
+    (await readPdf(pdf)).markdown,
+    'Prose of the document, of which there is more than of the names.\n\n' +
+      '- The input is one of these:\n\n  - fromText(text)\n  - fromFile(path)\n\n  and nothing else.\n' +
+      '- The output is one of these:\n\n  - toText()\n\n  which is said on the next page.\n- Behind them.\n',
+  );
+});
+
+test('a row of a tagged table that goes over two pages stays one, and cells that say the same on all pages are no header', async () => {
+  const cell = (text: string, x: number, y: number, page: number) => [text, x, y, page] as const;
+  const pages = [0, 1, 2];
+  // On every page the table begins at the top, with a row whose second cell is the same.
+  const pdf = taggedPdf(
+    pages.flatMap((page) => [
+      cell(page === 0 ? 'Name' : '', 50, 820, page),
+      cell(page === 0 ? 'Meaning' : `goes on with part ${page}`, 150, 820, page),
+      cell(`entry ${'abc'[page]}`, 50, 800, page),
+      cell('the same words', 150, 800, page),
+      cell(`last of ${'abc'[page]}`, 50, 60, page),
+      cell('a text that is not at its end,', 150, 60, page),
+      cell('because its cell', 150, 48, page),
+    ]),
+    [
+      'Document',
+      [
+        'Table',
+        ['TR', ['TH', 0], ['TH', 1]],
+        ...pages.flatMap((page): Element[] => {
+          const at = 7 * page;
+          return [
+            ['TR', ['TD', at + 2], ['TD', at + 3]],
+            ['TR', ['TD', at + 4], ['TD', at + 5, at + 6, ...(page < 2 ? [at + 8] : [])]],
+          ];
+        }),
+      ],
+    ],
+  );
+  const open = 'a text that is not at its end, because its cell';
+  const { markdown, losses } = await readPdf(pdf);
+  assert.deepEqual(markdown.trimEnd().split('\n'), [
+    '| Name | Meaning |',
+    '| - | - |',
+    '| entry a | the same words |',
+    `| last of a | ${open} goes on with part 1 |`,
+    '| entry b | the same words |',
+    `| last of b | ${open} goes on with part 2 |`,
+    '| entry c | the same words |',
+    `| last of c | ${open} |`,
+  ]);
+  assert.deepEqual(losses, []);
 });
 
 test('lists without tags are nested by where their items begin, and keep their numbers', async () => {

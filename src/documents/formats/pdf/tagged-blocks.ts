@@ -1,3 +1,4 @@
+import { rowsDown } from './columns.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
 import { around } from './page/frames.ts';
 import { boxOf, type Line, type Run } from './page/lines.ts';
@@ -38,19 +39,20 @@ export function taggedBlocks(
       const runs = joined(own, hyphenated);
       const cells = tables.get(element.table) ?? [];
       if (cells.length === 0) blocks.push(tableBlock(element.table, tables, cells, first.size, place));
-      cells.push({ element, runs, place });
+      cells.push({ element, runs, place, lines: rowsDown(own).length });
       continue;
     }
     const isFull = (own.at(-1)?.right ?? 0) > edge;
     const level = element.level > 0 || isStructured ? { level: element.level } : {};
-    const segments = element.kind === 'heading' ? [{ lines: own, isCode: false }] : segmentsOf(own);
+    const segments =
+      element.kind === 'heading' ? [{ lines: own, isCode: false }] : segmentsOf(own, element.kind === 'item');
     for (const [i, { lines: part, isCode }] of segments.entries()) {
       if (isCode) {
         addTaggedCode(blocks, part, page);
         continue;
       }
       const kind = element.kind === 'item' && i === 0 ? 'item' : 'text';
-      const item = kind === 'item' ? { depth: element.depth, isMarked: element.isMarked } : {};
+      const item = kind === 'item' ? { depth: element.depth, isMarked: element.isMarked, isRest: element.isRest } : {};
       const text = { runs: joined(part, hyphenated), rows: [], size: part[0]?.size ?? first.size };
       blocks.push({ kind, ...text, isFull, places: [{ page, ...boxOf(part) }], ...level, ...item });
     }
@@ -58,7 +60,9 @@ export function taggedBlocks(
   for (const block of blocks) {
     const cells = block.table === undefined ? undefined : tables.get(block.table);
     if (!cells) continue;
-    block.rows = rowsOfCells(cells);
+    const rows = rowsOfCells(cells);
+    block.rows = rows.map((row) => row.map((cell) => cell?.runs ?? []));
+    block.cell_lines = rows.map((row) => row.map((cell) => cell?.lines ?? 0));
     block.head_rows = headRows(cells);
     block.row_places = placesOfRows(cells);
     block.places = [placeAround(block.row_places)];
@@ -70,6 +74,7 @@ interface TableCell {
   element: TaggedElement;
   runs: Run[];
   place: Place;
+  lines: number;
 }
 
 function tableBlock(
@@ -111,29 +116,34 @@ function joined(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
 }
 
 /** Rows of equal length: a cell that spans columns or rows is in the first of them, and the others are empty. */
-function rowsOfCells(cells: readonly TableCell[]): Run[][][] {
+function rowsOfCells(cells: readonly TableCell[]): (TableCell | undefined)[][] {
   const rows = new Map<number, TableCell[]>();
   for (const cell of cells) rows.set(cell.element.row, [...(rows.get(cell.element.row) ?? []), cell]);
   const all = [...rows.values()];
   const widest = all.reduce((most, row) => (row.length > most.length ? row : most), []);
-  return all.map((row) => (row.length === widest.length ? row.map(({ runs }) => runs) : alignedRow(row, widest, all)));
+  return all.map((row) => (row.length === widest.length ? row : alignedRow(row, widest, all)));
 }
 
 /** The cells of a row under those of the widest one. */
-function alignedRow(row: readonly TableCell[], widest: readonly TableCell[], all: readonly TableCell[][]): Run[][] {
-  const aligned: Run[][] = widest.map(() => []);
+function alignedRow(
+  row: readonly TableCell[],
+  widest: readonly TableCell[],
+  all: readonly TableCell[][],
+): (TableCell | undefined)[] {
+  const aligned: (TableCell | undefined)[] = widest.map(() => undefined);
   // The column of a cell reaches as far as any cell that stands there in a complete row.
   const columns = widest.map((_, k) => {
     const places = all.flatMap((each) => (each.length === widest.length && each[k] ? [each[k].place] : []));
     return { x: Math.min(...places.map(({ x }) => x)), right: Math.max(...places.map(({ right }) => right)) };
   });
   let from = 0;
-  for (const [i, { runs, place }] of row.entries()) {
+  for (const [i, cell] of row.entries()) {
+    const { place } = cell;
     // The cells that follow need columns, too.
     const to = widest.length - (row.length - i);
     let column = columns.findIndex(({ x, right }, k) => k >= from && k <= to && place.x < right && x < place.right);
     if (column < 0) column = Math.min(from, to);
-    aligned[column] = runs;
+    aligned[column] = cell;
     from = column + 1;
   }
   return aligned;

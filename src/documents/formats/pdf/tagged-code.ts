@@ -12,11 +12,14 @@ export interface Segment {
   isCode: boolean;
 }
 
+/** An item of a list begins with code of more lines than this, or it is words in such type. */
+const ITEM_LINES = 2;
+
 /**
  * The lines of an element, divided where code begins and ends. Two or more lines that are code are some; one line is if it
- * is all of its element and more than a word.
+ * is all of its element and more than a word. `isItem`: an item of a list is often the name of a function or a value.
  */
-export function segmentsOf(lines: readonly Line[]): Segment[] {
+export function segmentsOf(lines: readonly Line[], isItem: boolean): Segment[] {
   if (!lines.some(({ code }) => code)) return [{ lines: [...lines], isCode: false }];
   const segments: Segment[] = [];
   for (const row of rowsDown(lines)) {
@@ -25,6 +28,9 @@ export function segmentsOf(lines: readonly Line[]): Segment[] {
     if (last?.isCode === isCode) last.lines.push(...row);
     else segments.push({ lines: row, isCode });
   }
+  const [first] = segments;
+  if (isItem && first)
+    return joined([{ ...first, isCode: first.isCode && first.lines.length > ITEM_LINES }, ...segments.slice(1)]);
   const isAlone = segments.length === 1 && /[^\p{L}\p{N}_.-]/u.test(lines[0]?.words ?? '');
   if (isAlone || !segments.some((each) => each.isCode && each.lines.length < 2)) return segments;
   return segments.every(({ isCode, lines: own }) => !isCode || own.length < 2)

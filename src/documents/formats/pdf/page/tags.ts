@@ -6,6 +6,8 @@ export interface TaggedElement {
   /** For an item: how many lists are around its own, and whether it has a mark or number. */
   depth: number;
   isMarked: boolean;
+  /** For an item: whether it is the rest of one, below a list that stands in that. */
+  isRest: boolean;
   /** For a cell: which table, row and cell of the page it is; else 0. */
   table: number;
   row: number;
@@ -54,7 +56,15 @@ export function taggedPage(tree: TreeNode): TaggedPage {
   let lists = 0;
   const begin = (kind: TaggedElement['kind'], level = 0): TaggedElement => {
     const place = kind === 'cell' ? position : { table: 0, row: 0, cell: 0 };
-    const element = { kind, level, depth: Math.max(0, lists - 1), isMarked: false, isHeader: false, ...place };
+    const element = {
+      kind,
+      level,
+      depth: Math.max(0, lists - 1),
+      isMarked: false,
+      isRest: false,
+      isHeader: false,
+      ...place,
+    };
     elements.push(element);
     return element;
   };
@@ -74,7 +84,14 @@ export function taggedPage(tree: TreeNode): TaggedPage {
     const element = elementOf(node, inside, position, begin);
     const isBlock = element !== inside || isContainer(node);
     const own = isBlock ? {} : open;
-    for (const child of node.children ?? []) walk(child, element, own);
+    let around = element;
+    for (const child of node.children ?? []) {
+      walk(child, around, own);
+      if (child.role === 'L' && around?.kind === 'item') {
+        const { isMarked } = around;
+        around = Object.assign(begin('item'), { isMarked, isRest: true });
+      }
+    }
     if (node.role === 'L') lists -= 1;
     if (isBlock) open.text = undefined;
   };
