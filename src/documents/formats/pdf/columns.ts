@@ -11,8 +11,8 @@ const SHORT_LINES = 10;
 /** The lines of a table change sides with every row, and stand beside each other. */
 const CHANGES = 0.1;
 const APART = 0.15;
-/** An entry of an index ends with the pages that it is on; most lines of its columns are entries. */
-const INDEX_ENTRY = /,\s*\d{1,4}(?:\s?[-–,]\s?\d{1,4})*,?$/;
+/** An entry of an index ends with the pages that it is on, behind a comma or dots; most lines of its columns are entries. */
+const INDEX_ENTRY = /(?:^|,|\.\s?\.)\s*\d{1,4}(?:\s?[-–,]\s*\d{1,4})*,?$/;
 const ENTRIES = 0.6;
 /** Few lines, such as titles, cross the space between columns. */
 const CROSSING = 0.1;
@@ -84,13 +84,12 @@ function findGutter(lines: readonly Line[]): number | undefined {
   const right = Math.max(...lines.map((line) => line.right));
   const width = right - left;
   if (width <= 0) return undefined;
+  const rows = rowsDown(lines);
   let best: { at: number; score: number } | undefined;
   for (const edge of new Set(lines.map((line) => Math.round(line.x)))) {
     const at = edge - 3;
     if (at < left + 0.2 * width || at > left + 0.8 * width) continue;
-    const before = lines.filter((line) => line.right <= at + 1);
-    const behind = lines.filter((line) => line.x >= at && line.x < at + INDENT * (right - at));
-    const prose = Math.min(proseOf(before, at - left), proseOf(behind, right - at));
+    const prose = proseBeside(rows, at, { left, right });
     const crossing = lines.filter((line) => line.x < at && line.right > at + 1).length;
     const isProse = prose >= PROSE_LINES && crossing < 4 * prose;
     const columns = isProse ? prose : independentLines(lines, at);
@@ -101,9 +100,29 @@ function findGutter(lines: readonly Line[]): number | undefined {
   return best?.at;
 }
 
-/** The number of lines that are about as wide as the column. */
-function proseOf(column: readonly Line[], width: number): number {
-  return column.filter((line) => line.right - line.x > 0.6 * width && line.words.length > 15).length;
+/**
+ * The number of lines of prose on the shorter side of an edge, between lines that cross it: what else a page has on one side
+ * only, such as its headings, says nothing about what stands beside each other.
+ */
+function proseBeside(rows: readonly Line[][], at: number, { left, right }: { left: number; right: number }): number {
+  let [sum, before, behind] = [0, 0, 0];
+  for (const row of rows) {
+    if (row.some((line) => line.x < at && line.right > at + 1)) {
+      sum += Math.min(before, behind);
+      [before, behind] = [0, 0];
+      continue;
+    }
+    for (const line of row) {
+      if (line.right <= at + 1) before += isAsWideAs(line, at - left);
+      else if (line.x < at + INDENT * (right - at)) behind += isAsWideAs(line, right - at);
+    }
+  }
+  return sum + Math.min(before, behind);
+}
+
+/** 1 for a line of prose that is about as wide as its column. */
+function isAsWideAs(line: Line, width: number): number {
+  return line.right - line.x > 0.6 * width && line.words.length > 15 ? 1 : 0;
 }
 
 /**

@@ -125,7 +125,7 @@ function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Leve
   if (/^(?:table|picture|code)$/.test(block.kind) || words.length > 250) return undefined;
   if (block.level !== undefined) return block.level === 0 ? undefined : (Math.min(block.level, 6) as Level);
   // A line of a table of contents.
-  if (/(?:[.·…]\s?){4}/.test(words)) return undefined;
+  if (/(?:[.·…]\s?){4}|(?:[.·…]\s){2}\d{1,4}$/.test(words)) return undefined;
   // "3.1 Traces" is as large as the text and only bolder.
   const [, number = ''] = /^(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+\p{Lu}.{0,80}[^.,;:]$/u.exec(words) ?? [];
   return (

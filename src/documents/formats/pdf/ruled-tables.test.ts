@@ -54,6 +54,26 @@ test('a table stays one on a page that is turned, moved and scaled', async () =>
   assert.equal(await markdownOf(['q 0.7 0 0 0.7 30 40 cm', ...TABLE, 'Q'].join('\n')), READ);
 });
 
+test('a table without lines at its left and right edges has its outer columns', async () => {
+  const rows = [
+    ['Name', 'Size', 'Meaning'],
+    ['first', '315', 'A text of the first row'],
+    ['second', '2408', 'Another text of this row'],
+  ];
+  const open = [
+    ...[700, 680, 650, 620].map((y) => line(50, y, 400, y)),
+    ...[120, 180].map((x) => line(x, 700, x, 620)),
+    ...rows.flatMap((row, i) => row.map((text, k) => show(text, [54, 124, 184][k] ?? 0, i === 0 ? 686 : 698 - 30 * i))),
+    show('of the table.', 184, 656),
+    show('in two lines.', 184, 626),
+  ];
+  assert.equal(
+    await markdownOf(open.join('\n')),
+    '| Name | Size | Meaning |\n| - | - | - |\n| first | 315 | A text of the first row of the table. |\n' +
+      '| second | 2408 | Another text of this row in two lines. |\n',
+  );
+});
+
 test('two tables side by side are two, each with its rows', async () => {
   const grid = (x: number, from: number) => [
     ...[700, 680, 660, 640].map((y) => line(x, y, x + 80, y)),

@@ -499,3 +499,40 @@ test('the columns of an index, whose entries stand beside each other, are read o
   const rows = column('alpha', 60).flatMap((line, i) => [line, column('beta', 320)[i] as PdfLine]);
   assert.match((await readPdf(pdfOf([rows]))).markdown, /\| alpha 1, 4 \| beta 1, 4 \|/);
 });
+
+test('three columns of an index with dots, and lines of pages that go on, are read one after the other; entries of contents are no headings', async () => {
+  const column = (name: string, x: number) =>
+    Array.from({ length: 15 }, (_, i): PdfLine[] => [
+      i % 3 === 2 ? ['101, 112, 140,', x + 30, 760 - 12 * i] : [`${name} ${i} . . . . . . ${i + 5}`, x, 760 - 12 * i],
+    ]).flat();
+  const { markdown } = await readPdf(
+    pdfOf([[...column('alpha', 50), ...column('beta', 220), ...column('gamma', 390)]]),
+  );
+  const order = [...markdown.matchAll(/(alpha|beta|gamma) (\d+)/g)].map(([entry]) => entry);
+  const numbers = Array.from({ length: 15 }, (_, i) => i).filter((i) => i % 3 !== 2);
+  assert.deepEqual(
+    order,
+    ['alpha', 'beta', 'gamma'].flatMap((name) => numbers.map((i) => `${name} ${i}`)),
+    markdown,
+  );
+  const contents = Array.from(
+    { length: 12 },
+    (_, i): PdfLine => [`1.${i} A part of it . . ${i + 7}`, 50, 760 - 12 * i],
+  );
+  const read = (await readPdf(pdfOf([contents]))).markdown;
+  assert.equal(read, `${contents.map(([text]) => text).join('\n\n')}\n`, 'a paragraph each');
+});
+
+test('a table of wide cells is no pair of columns because there are headings and short lines above and below it', async () => {
+  const around = (from: number): PdfLine[] =>
+    Array.from({ length: 4 }, (_, i): PdfLine[] => [
+      ['A sentence that goes over all of the page, as all those of its prose do, until the', 50, from - 40 * i],
+      ['end of the paragraph, which is here.', 50, from - 40 * i - 12],
+    ]).flat();
+  const rows = ['perl', 'python', 'tclsh', 'wish', 'expect', 'awk'].flatMap((name, i): PdfLine[] => [
+    [name, 50, 560 - 16 * i],
+    [`The language of programs that ${name} is for`, 260, 560 - 16 * i],
+  ]);
+  const { markdown } = await readPdf(pdfOf([[...around(760), ...rows, ...around(420)]]));
+  assert.match(markdown, /\| tclsh \| The language of programs that tclsh is for \|/, markdown);
+});

@@ -27,16 +27,38 @@ const NEAR = 3;
 const COLUMNS_MAX = 60;
 const ROWS_MAX = 300;
 
-/** The tables that the lines of a page make: at least two rows and two columns, whose lines touch each other. */
+/** A column or row without a line at the edge of its table is wider than this, in points. */
+const OPEN = 8;
+
+/**
+ * The tables that the lines of a page make: at least two rows and two columns, whose lines touch each other. Where two lines
+ * reach equally far beyond the last one across them, the table has a column or row there, and no line at its edge.
+ */
 export function gridsOf(rules: readonly Rule[]): Grid[] {
   const across = merged(rules.filter(({ isHorizontal }) => isHorizontal));
   const down = merged(rules.filter(({ isHorizontal }) => !isHorizontal));
   return groupsOf(across, down).flatMap(({ across, down }) => {
-    const xs = [...new Set(down.map(({ at }) => at))].sort((a, b) => a - b);
-    const ys = [...new Set(across.map(({ at }) => at))].sort((a, b) => b - a);
+    const xs = withOpenEdges([...new Set(down.map(({ at }) => at))], across).sort((a, b) => a - b);
+    const ys = withOpenEdges([...new Set(across.map(({ at }) => at))], down).sort((a, b) => b - a);
     const isTable = xs.length > 2 && ys.length > 2 && xs.length <= COLUMNS_MAX && ys.length <= ROWS_MAX;
     return isTable ? [gridOf(xs, ys, across, down)] : [];
   });
+}
+
+/** The places of lines, and where those that cross them end beyond the outermost ones. */
+function withOpenEdges(places: readonly number[], crossing: readonly Rule[]): number[] {
+  const [first, last] = [Math.min(...places), Math.max(...places)];
+  const isShared = (ends: readonly number[], end: number) =>
+    ends.filter((each) => Math.abs(each - end) <= NEAR).length > 1;
+  const froms = crossing.map(({ from }) => from).filter((from) => from < first - OPEN);
+  const tos = crossing.map(({ to }) => to).filter((to) => to > last + OPEN);
+  const before = froms.filter((from) => isShared(froms, from));
+  const behind = tos.filter((to) => isShared(tos, to));
+  return [
+    ...(before.length > 0 ? [Math.min(...before)] : []),
+    ...places,
+    ...(behind.length > 0 ? [Math.max(...behind)] : []),
+  ];
 }
 
 /** The lines with those joined that continue or repeat another one; lines that are near each other are at one place. */
