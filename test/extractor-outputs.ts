@@ -169,6 +169,17 @@ const NOTE_PDF = pdfOfContents(
   { A: pixelImage(120, 90, (x, y) => [x, y, 0]) },
 );
 
+/** A table without lines: with an empty cell, one of two lines, and a row on the next page. */
+const ALIGNED_PDF = pdfOf([
+  [
+    ...['Name', 'Size', 'Meaning'].map((text, k) => [text, 50 + 120 * k, 120] as const),
+    ...['salt', 'two grains that'].map((text, k) => [text, 50 + 240 * k, 100] as const),
+    ['are white', 290, 88],
+    ...['pepper', '7', 'black'].map((text, k) => [text, 50 + 120 * k, 68] as const),
+  ],
+  [20, 40, 60].flatMap((y) => ['ginger', `${y}`, 'brown'].map((text, k) => [text, 50 + 120 * k, 800 - y] as const)),
+]);
+
 /** A numbered list that goes on behind a paragraph, in the middle of a level, and code that continues its last item. */
 const WORD_LIST = docxOf(
   [
@@ -303,6 +314,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['two.pdf', PDF],
     ['ruled.pdf', RULED_PDF],
     ['long-table.pdf', LONG_TABLE_PDF],
+    ['aligned.pdf', ALIGNED_PDF],
     ['note.pdf', NOTE_PDF],
     ['code.pdf', CODE_PDF],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],

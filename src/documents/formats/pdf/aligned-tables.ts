@@ -1,25 +1,156 @@
-import type { Line } from './page/lines.ts';
+import { rowsDown } from './columns.ts';
+import { BULLET, NUMBER } from './item-marks.ts';
+import { type Hyphenated, joinRuns } from './join-runs.ts';
+import { type Band, type Column, columnsIn, gapBetween, isAligned, type Region, widestRegion } from './page/bands.ts';
+import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
+import type { PdfBlock } from './pdf-block.ts';
+
+/** A table has rows of several cells, at least this many. */
+const ROWS_MIN = 3;
+/** Cells of every column that are longer than this are lines of prose beside each other. */
+const PROSE = 35;
+
+/** Rows are farther from each other than the lines in them by this factor, if they are at all. */
+const LOOSE = 1.2;
+
+/** This share of the lines have several cells; where there are two columns more, because lists of terms look like them. */
+const WITH_CELLS = 0.4;
+const WITH_BOTH = 0.7;
+
+/** The number in front of an entry. */
+const ENTRY = /^\[[^\]]{1,12}\]$/;
+const LEADER = /(?:[.·…]\s?){4}/;
+
+/** A table, and how many rows of lines it takes. */
+export interface AlignedTable {
+  count: number;
+  block: PdfBlock;
+}
 
 /**
- * The number of rows from here on that form a table: three or more with the same number of cells at the same positions.
+ * The table that begins with this row: cells that stand below each other in three or more rows. Cells may be missing, and
+ * may have several lines. Rows are told from lines by their distance, or else by what stands in the first column.
  */
-export function tableAt(rows: readonly Line[][], from: number): number {
-  const first = rows[from] ?? [];
-  if (first.length < 2) return 0;
-  let count = 1;
-  for (const row of rows.slice(from + 1)) {
-    const isAligned = row.length === first.length && row.every((cell, i) => overlaps(cell, first[i]));
-    if (!isAligned) break;
-    count += 1;
+export function tableAt(
+  rows: readonly Line[][],
+  from: number,
+  page: number,
+  hyphenated: Hyphenated,
+): AlignedTable | undefined {
+  const table = regionAt(rows, from) ?? equalRows(rows, from);
+  if (!table) return undefined;
+  const places = table.map((row) => ({ page, ...boxOf(row.cells.flat()) }));
+  const [first] = rows[from] ?? [];
+  const cells = table.map((row) => row.cells.map((lines) => runsOfCell(lines, hyphenated)));
+  const columns = (table[0]?.cells ?? []).map((_, k) => boxOf(table.flatMap((row) => row.cells[k] ?? [])));
+  return {
+    count: table.reduce((sum, { count }) => sum + count, 0),
+    block: {
+      kind: 'table',
+      runs: [],
+      rows: cells,
+      size: first?.size ?? 0,
+      isFull: false,
+      places: [{ page, ...boxOf(table.flatMap((row) => row.cells.flat())) }],
+      row_places: places,
+      columns,
+    },
+  };
+}
+
+/** The text of a cell of one or several lines. */
+export function runsOfCell(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
+  const runs: Run[] = [];
+  for (const line of rowsDown(lines).flat()) {
+    if (runs.length === 0) runs.push(...line.runs.map((run) => ({ ...run })));
+    else joinRuns(runs, line.runs, hyphenated);
   }
-  if (count < 3) return 0;
-  const table = rows.slice(from, from + count);
-  const lengthOf = (column: number) => table.reduce((sum, row) => sum + (row[column]?.words.length ?? 0), 0);
-  // Lines of prose beside each other are not cells.
-  return first.every((_, column) => lengthOf(column) > 35 * count) ? 0 : count;
+  return trimRuns(runs);
 }
 
 /** Whether one cell is above the other. */
 export function overlaps(cell: Line, other: Line | undefined): boolean {
   return other !== undefined && cell.x < other.right + cell.size && other.x < cell.right + cell.size;
+}
+
+/** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */
+interface TableRow {
+  cells: Line[][];
+  count: number;
+}
+
+/** Rows from here on with the same number of cells at the same places, one line each. */
+function equalRows(rows: readonly Line[][], from: number): TableRow[] | undefined {
+  const first = rows[from] ?? [];
+  if (first.length < 2) return undefined;
+  let count = 1;
+  for (const row of rows.slice(from + 1)) {
+    if (row.length !== first.length || !row.every((cell, i) => overlaps(cell, first[i]))) break;
+    count += 1;
+  }
+  const table = rows.slice(from, from + count).map((row) => ({ cells: row.map((line) => [line]), count: 1 }));
+  return count < ROWS_MIN || isProse(table) ? undefined : table;
+}
+
+/** Lines of prose beside each other are not cells. */
+function isProse(table: readonly TableRow[]): boolean {
+  return (table[0]?.cells ?? []).every((_, k) => {
+    const own = table.flatMap(({ cells }) => cells[k] ?? []);
+    return own.reduce((sum, { words }) => sum + words.length, 0) > PROSE * own.length;
+  });
+}
+
+function regionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
+  const region = widestRegion(rows, from);
+  const several = region.bands.filter((band) => columnsIn(region, band) > 1).length;
+  const share = region.columns.length > 2 ? WITH_CELLS : WITH_BOTH;
+  if (several < ROWS_MIN || several < share * region.bands.length || !isAligned(region)) return undefined;
+  const table = rowsIn(region);
+  return table.length >= ROWS_MIN && !isProse(table) && !isListed(region) ? table : undefined;
+}
+
+/** Whether it is a list, of which the first column has the marks, or a table of contents. */
+function isListed({ columns, columnOf, bands }: Region): boolean {
+  const lines = bands.flat(2);
+  const isMark = ({ words }: Line) => BULLET.test(`${words} x`) || NUMBER.test(`${words} x`) || ENTRY.test(words);
+  return (
+    lines.filter((line) => columnOf.get(line) === columns[0]).every(isMark) ||
+    lines.some(({ words }) => LEADER.test(words))
+  );
+}
+
+/**
+ * The bands of a table as its rows. Where the distances between rows are larger than those within them, these divide them;
+ * else a row begins with its first cell.
+ */
+function rowsIn(region: Region): TableRow[] {
+  const { columns, columnOf, bands } = region;
+  const gaps = bands.map((band, i) => (i === 0 ? Number.NaN : gapBetween(bands[i - 1]?.at(-1), band[0])));
+  const leading = Math.min(...gaps.slice(1));
+  const isLoose = (i: number) => (gaps[i] ?? 0) > LOOSE * leading;
+  const hasFirst = (band: Band) => band.flat().some((line) => columnOf.get(line) === columns[0]);
+  const loose = bands.filter((_, i) => isLoose(i)).length;
+  // What has all cells, or several with a number, is a row, and never the rest of one: rows may stand in groups.
+  const isRow = (band: Band) => {
+    const count = columnsIn(region, band);
+    return count === columns.length || (count > 1 && band.flat().some(isNumber));
+  };
+  const isSpaced = loose > 1 && !bands.some((band, i) => i > 0 && !isLoose(i) && isRow(band));
+  const isRest = (band: Band) => {
+    const lines = band.flat();
+    return columnsIn(region, band) > 1 ? lines.every(({ words }) => /^\p{Ll}/u.test(words)) : !lines.some(isNumber);
+  };
+  const table: TableRow[] = [];
+  for (const [i, band] of bands.entries()) {
+    const begins = isLoose(i) || (!isSpaced && (hasFirst(band) || !isRest(band)));
+    if (begins || table.length === 0) table.push({ cells: columns.map(() => []), count: 0 });
+    const last = table.at(-1) as TableRow;
+    last.count += band.length;
+    for (const line of band.flat()) last.cells[columns.indexOf(columnOf.get(line) as Column)]?.push(line);
+  }
+  return table;
+}
+
+function isNumber({ words }: Line): boolean {
+  return /\p{N}/u.test(words) && !/\p{L}/u.test(words);
 }

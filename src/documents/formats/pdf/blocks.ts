@@ -4,7 +4,7 @@ import { isIndex, rowsOf } from './columns.ts';
 import { BULLET, NUMBER } from './item-marks.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
 import { type Bookmark, titleKey } from './outline.ts';
-import { addRun, boxOf, type Line, trimRuns, wordsOf } from './page/lines.ts';
+import { addRun, boxOf, type Line, wordsOf } from './page/lines.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 
 const RAISED = /^\s*(?:[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|[†‡]{1,2})\s?[\p{L}"“(]/u;
@@ -55,16 +55,10 @@ export function blocksOfColumn(
       before = undefined;
       continue;
     }
-    const table = tableAt(rows, i);
-    if (table > 0) {
-      const cells = rows.slice(i, i + table).map((row) => row.map(({ runs }) => trimRuns(runs)));
-      const size = rows[i]?.[0]?.size ?? 0;
-      const places = [placeOf(rows.slice(i, i + table).flat(), page)];
-      const own = rows.slice(i, i + table);
-      const row_places = own.map((row) => placeOf(row, page));
-      const columns = (own[0] ?? []).map((_, k) => boxOf(own.flatMap((row) => row[k] ?? [])));
-      blocks.push({ kind: 'table', runs: [], rows: cells, size, isFull: false, places, row_places, columns });
-      i += table - 1;
+    const table = tableAt(rows, i, page, hyphenated);
+    if (table) {
+      blocks.push(table.block);
+      i += table.count - 1;
       before = undefined;
       continue;
     }

@@ -62,20 +62,45 @@ function isRestOfRow(table: PdfBlock, next: PdfBlock, heads: number): boolean {
   return open.some(goesOn) && open.every((cell) => goesOn(cell) || !/[.!?:]["”’)\]]?$/.test(cell.before));
 }
 
+/** The columns of the rest of a table begin, end or have their middle where those of the table do, within this many points. */
+const SAME_PLACE = 2.5;
+
 /**
- * Joins the first block of a page to the last one of the page before, if both are tables of the same columns and the row
- * that the first began with is repeated. Returns whether it is. The repeated row is listed.
+ * Joins the first block of a page to the last one of the page before, if both are tables of the same columns: the row that
+ * the first began with is repeated, or the columns stand at the same places. Returns whether it is. A repeated row is listed.
  */
 export function continueTable(last: PdfBlock | undefined, next: PdfBlock, losses: Loss[]): boolean {
-  if (last?.kind !== 'table' || next.kind !== 'table' || next.rows.length < 2) return false;
+  if (last?.kind !== 'table' || next.kind !== 'table') return false;
   const [page, nextPage] = [last.places.at(-1)?.page, next.places[0]?.page];
   if (page === undefined || nextPage !== page + 1 || !isBelow(last, next)) return false;
-  const [head = '', other] = [headOf(last, 1), headOf(next, 1)];
-  if (head !== other || last.rows[0]?.length !== next.rows[0]?.length) return false;
+  if (last.rows[0]?.length !== next.rows[0]?.length) return false;
   // Numbers that happen to be the same are no head.
-  if (last.rows[0]?.some((cell) => !/\p{L}/u.test(wordsOf(cell)))) return false;
-  appendRows(last, next, 1, losses);
+  const isHead = !last.rows[0]?.some((cell) => !/\p{L}/u.test(wordsOf(cell)));
+  const isRepeated = isHead && headOf(last, 1) === headOf(next, 1) && next.rows.length > 1;
+  if (!isRepeated && !(hasSameColumns(last, next) && !beginsWithHead(last, next))) return false;
+  appendRows(last, next, isRepeated ? 1 : 0, losses);
   return true;
+}
+
+/** Whether a table begins with words where the other has only numbers below its head. */
+function beginsWithHead({ rows }: PdfBlock, { rows: [first = []] }: PdfBlock): boolean {
+  const hasLetter = (cell: Run[] | undefined) => /\p{L}/u.test(wordsOf(cell ?? []));
+  return first.some((cell, k) => {
+    const below = rows.slice(1).filter((row) => wordsOf(row[k] ?? []) !== '');
+    return hasLetter(cell) && below.length > 0 && !below.some((row) => hasLetter(row[k]));
+  });
+}
+
+function hasSameColumns({ columns = [] }: PdfBlock, { columns: others = [] }: PdfBlock): boolean {
+  const isNear = (one: number, other: number) => Math.abs(one - other) <= SAME_PLACE;
+  return (
+    columns.length > 1 &&
+    columns.length === others.length &&
+    columns.every(({ x, right }, k) => {
+      const other = others[k];
+      return other && (isNear(x, other.x) || isNear(right, other.right) || isNear(x + right, other.x + other.right));
+    })
+  );
 }
 
 /** `from`: the first row that is a new one. */

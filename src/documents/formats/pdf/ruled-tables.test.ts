@@ -134,3 +134,60 @@ test('a link within a cell stays apart from the words beside it, with and withou
     assert.equal(((await read.readMore?.()) ?? read).markdown, expected);
   }
 });
+
+test('cells that stand below each other are a table without lines, too: some are empty, some have several lines', async () => {
+  const rows = (lines: readonly (readonly [y: number, ...cells: string[]])[]) =>
+    lines.flatMap(([y, ...cells]) =>
+      cells.flatMap((text, k) => (text === '' ? [] : [show(text, [50, 200, 320][k] ?? 0, y)])),
+    );
+  // The cells of a row are in its middle, so that the lines of one are above and below those beside it.
+  const table = rows([
+    [700, 'Name', 'Size', 'Meaning'],
+    [680, 'first', '315', ''],
+    [660, 'second', '', 'Nothing'],
+    [640, '', '', 'A text of the third'],
+    [634, 'third', '2408', ''],
+    [628, '', '', 'row in two lines'],
+    [608, 'fourth', '17', 'The last'],
+  ]);
+  const around = [show('A sentence above the table, which is longer than its cells are.', 50, 730)];
+  assert.equal(
+    await markdownOf([...around, ...table].join('\n')),
+    'A sentence above the table, which is longer than its cells are.\n\n| Name | Size | Meaning |\n| - | - | - |\n' +
+      '| first | 315 | |\n| second | | Nothing |\n| third | 2408 | A text of the third row in two lines |\n' +
+      '| fourth | 17 | The last |\n',
+  );
+  // Without more space between rows than between lines, a row begins with its first cell.
+  const dense = rows([
+    [700, 'Name', 'Size', 'Meaning'],
+    [688, 'first', '315', 'A text that has'],
+    [676, '', '', 'another line'],
+    [664, 'second', '2408', 'Nothing'],
+    [652, 'third', '17', 'The last'],
+  ]);
+  assert.equal(
+    await markdownOf(dense.join('\n')),
+    '| Name | Size | Meaning |\n| - | - | - |\n| first | 315 | A text that has another line |\n' +
+      '| second | 2408 | Nothing |\n| third | 17 | The last |\n',
+  );
+});
+
+test('rows of numbers that stand in groups stay rows, and entries with marks are no table', async () => {
+  const rows = Array.from({ length: 9 }, (_, i) => [`method ${i}`, `${i}1,457`, `0.${i}`]);
+  const y = (i: number) => 700 - 12 * i - 10 * Math.floor(i / 3);
+  const shown = rows.flatMap((row, i) => row.map((text, k) => show(text, 50 + 120 * k, y(i))));
+  const [head = '', ...others] = rows.map((row) => `| ${row.join(' | ')} |`);
+  assert.equal(await markdownOf(shown.join('\n')), `${[head, '| - | - | - |', ...others].join('\n')}\n`);
+  // Rows of a group have no first cell.
+  const groups = Array.from({ length: 6 }, (_, i) => [i % 2 === 0 ? `group ${i}` : '', `kind ${i}`, `${i}00`]);
+  const inGroups = groups.flatMap((row, i) =>
+    row.flatMap((text, k) => (text === '' ? [] : [show(text, 50 + 120 * k, 700 - 12 * i - 8 * Math.floor(i / 2))])),
+  );
+  assert.match(await markdownOf(inGroups.join('\n')), /\| group 2 \| kind 2 \| 200 \|\n\| \| kind 3 \| 300 \|/);
+  const entries = Array.from({ length: 4 }, (_, i) => [
+    show(`[${i + 1}]`, 50, 700 - 30 * i),
+    show(`An author of work ${i + 1}`, 90, 700 - 30 * i),
+    show('and its title.', 90, 688 - 30 * i),
+  ]).flat();
+  assert.doesNotMatch(await markdownOf(entries.join('\n')), /\|/);
+});

@@ -1,10 +1,11 @@
 import { AnnotationMode, type PDFDocumentProxy } from 'unpdf/pdfjs';
+import { runsOfCell } from './aligned-tables.ts';
 import { blocksOfColumn } from './blocks.ts';
-import { inReadingOrder, rowsDown } from './columns.ts';
-import { type Hyphenated, joinRuns } from './join-runs.ts';
+import { inReadingOrder } from './columns.ts';
+import type { Hyphenated } from './join-runs.ts';
 import { type Box, turnBox } from './page/frames.ts';
 import { cellAt, type Grid, gridsOf, type Rule } from './page/grids.ts';
-import { boxOf, type Line, linesOf, type Run, trimRuns } from './page/lines.ts';
+import { boxOf, type Line, linesOf, type Run } from './page/lines.ts';
 import type { PdfPage } from './page/page.ts';
 import { mayBeTable } from './page/pieces.ts';
 import type { PlacedText } from './page/placed-texts.ts';
@@ -156,7 +157,7 @@ function tableBlock(grid: Grid, lines: readonly Line[], page: number, hyphenated
     rows.push(
       row.flatMap((cell, k) => {
         if (!byColumn.has(k)) return [];
-        return [own.includes(cell) && cell.column === k ? runsOf(byCell.get(cell) ?? [], hyphenated) : []];
+        return [own.includes(cell) && cell.column === k ? runsOfCell(byCell.get(cell) ?? [], hyphenated) : []];
       }),
     );
     row_places.push({ page, ...boxOf(own.flatMap((cell) => byCell.get(cell) ?? [])) });
@@ -165,13 +166,4 @@ function tableBlock(grid: Grid, lines: readonly Line[], page: number, hyphenated
   const places = [{ page, ...boxOf(lines) }];
   const columns = [...byColumn].sort((a, b) => a[0] - b[0]).map(([, own]) => boxOf(own));
   return { kind: 'table', runs: [], rows, size, isFull: false, places, row_places, columns };
-}
-
-function runsOf(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
-  const runs: Run[] = [];
-  for (const line of rowsDown(lines).flat()) {
-    if (runs.length === 0) runs.push(...line.runs.map((run) => ({ ...run })));
-    else joinRuns(runs, line.runs, hyphenated);
-  }
-  return trimRuns(runs);
 }

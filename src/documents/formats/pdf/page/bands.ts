@@ -1,0 +1,110 @@
+import type { Line } from './lines.ts';
+
+/** Rows of a table are not farther from each other than this, in sizes. */
+const APART = 3.5;
+/** The last line of a table may be the rest of a cell, not farther than this below the one above, in sizes. */
+const REST = 1.4;
+/** Lines that are nearer to each other than this, in sizes, belong to one row: cells of different heights stand beside each other. */
+const BESIDE = 0.8;
+
+/** This share of the cells of a column begin, end or have their middle at one place, within this many points. */
+const ALIGNED = 0.6;
+const ALIGNED_POINTS = 2.5;
+
+export interface Column {
+  x: number;
+  right: number;
+}
+
+/** Rows of lines that are nearer to each other than lines of a text are: cells of different heights beside each other. */
+export type Band = readonly (readonly Line[])[];
+
+/** Bands that fit into columns, of which some may be empty in a band. */
+export interface Region {
+  columns: Column[];
+  columnOf: ReadonlyMap<Line, Column>;
+  bands: readonly Band[];
+}
+
+/** No page has more of them in one table. */
+const BANDS_MAX = 400;
+
+export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> }, band: Band): number {
+  return new Set(band.flatMap((row) => row.map((line) => columnOf.get(line)))).size;
+}
+
+function bandAt(rows: readonly Line[][], from: number): Band {
+  let to = from + 1;
+  while (to < rows.length && gapBetween(rows[to - 1], rows[to]) < BESIDE * (rows[to]?.[0]?.size ?? 0)) to += 1;
+  return rows.slice(from, to);
+}
+
+export function gapBetween(above: readonly Line[] | undefined, below: readonly Line[] | undefined): number {
+  return (above?.[0]?.y ?? 0) - (below?.[0]?.y ?? 0);
+}
+
+/** As many bands as fit into the columns of those before them. Ends with one of several cells or the rest of one. */
+export function widestRegion(rows: readonly Line[][], from: number): Region {
+  const columns: Column[] = [];
+  const columnOf = new Map<Line, Column>();
+  const bands: Band[] = [];
+  let complete = 0;
+  for (let at = from; at < rows.length && bands.length < BANDS_MAX; at += bands.at(-1)?.length ?? 1) {
+    const band = bandAt(rows, at);
+    const [[line] = []] = band;
+    const gap = at === from ? 0 : gapBetween(rows[at - 1], rows[at]);
+    if (!line || gap > APART * line.size || !placeBand(columns, columnOf, band)) break;
+    bands.push(band);
+    const count = columnsIn({ columnOf }, band);
+    const isRest = count === 1 && columnOf.get(line) !== columns[0] && gap < REST * line.size;
+    if (count > 1 || isRest) complete = bands.length;
+  }
+  const kept = bands.slice(0, complete);
+  const used = new Set(kept.flat(2).map((line) => columnOf.get(line)));
+  return { columns: columns.filter((column) => used.has(column)), columnOf, bands: kept };
+}
+
+/** Places the lines of a band in columns, in place. Returns whether each is in one by itself. */
+function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): boolean {
+  const placed: [Line, Column][] = [];
+  const added: Column[] = [];
+  for (const row of band) {
+    const used = new Set<Column>();
+    for (const line of row) {
+      const [column, ...more] = [...columns, ...added].filter(({ x, right }) => line.x < right && x < line.right);
+      if (more.length > 0 || (column && used.has(column))) return false;
+      const own = column ?? { x: line.x, right: line.right };
+      if (!column) added.push(own);
+      placed.push([line, own]);
+      used.add(own);
+    }
+  }
+  // A row of one cell begins no table, and stands in a column that is known.
+  if (added.length > 0 && new Set(placed.map(([, column]) => column)).size < 2) return false;
+  for (const [line, column] of placed) {
+    column.x = Math.min(column.x, line.x);
+    column.right = Math.max(column.right, line.right);
+    columnOf.set(line, column);
+  }
+  columns.push(...added);
+  columns.sort((a, b) => a.x - b.x);
+  return true;
+}
+
+/** Whether most cells of each column begin, end or have their middle at the same place. */
+export function isAligned({ columns, columnOf, bands }: Region): boolean {
+  const byColumn = Map.groupBy(bands.flat(2), (line) => columnOf.get(line));
+  return columns.every((column) => {
+    const lines = byColumn.get(column) ?? [];
+    const mostAt = (place: (line: Line) => number) => {
+      const places = lines.map(place).sort((a, b) => a - b);
+      return Math.max(...places.map((one, i) => places.findLastIndex((each) => each <= one + ALIGNED_POINTS) - i + 1));
+    };
+    const most = Math.max(
+      mostAt(({ x }) => x),
+      mostAt(({ right }) => right),
+      mostAt(({ x, right }) => (x + right) / 2),
+    );
+    return most >= ALIGNED * lines.length;
+  });
+}
