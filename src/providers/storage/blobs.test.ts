@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import {
   CreateMultipartUploadCommand,
   ListMultipartUploadsCommand,
@@ -183,6 +185,20 @@ test('a part whose connection breaks is sent again alone; where it breaks for go
     Uploads.filter(({ Key = '' }) => Key.endsWith(broken.sha256)),
     [],
   );
+});
+
+test('a bucket answers a process that has no home directory, as a user that the system does not know', async () => {
+  const client = new URL('./s3-bucket.ts', import.meta.url).href;
+  const place = JSON.stringify(readS3Url(s3.url));
+  const script = `
+    const { openBucket } = await import('${client}');
+    console.log(await openBucket(${place}).sizeOf('blobs/none'));`;
+  const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
+  for (const env of [{}, { HOME: '/proc/1/no-home' }]) {
+    const args = ['--input-type=module', '--eval', script];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: '/', ...user });
+    assert.equal(stdout, 'undefined\n');
+  }
 });
 
 test('received files leave nothing on the machine', async () => {

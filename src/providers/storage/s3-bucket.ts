@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { homedir } from 'node:os';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -62,7 +63,20 @@ interface ByteRange {
   end: number;
 }
 
+/**
+ * The client looks for settings in the home directory, and fails each request where there is none: a container may run as a user
+ * that /etc/passwd does not know. All that it needs is in its options, so any name of a folder that does not exist will do.
+ */
+function nameHome(): void {
+  try {
+    homedir();
+  } catch {
+    process.env.HOME = '/nonexistent';
+  }
+}
+
 function openClient(place: S3Place): S3Client {
+  nameHome();
   const client = new S3Client({
     region: place.region,
     endpoint: place.endpoint,
