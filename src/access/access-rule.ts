@@ -30,7 +30,7 @@ export function anyone(): Access {
 /**
  * Any caller with a credential; the endpoint is about the caller's own data. `unrestricted`: no key with limited
  * permissions or bound to a workspace. `session`: only an access token of a session, so that a leaked key cannot be
- * turned into a way to sign in, and cannot show where its user is signed in.
+ * turned into a way to sign in, and cannot show where its user is signed in; and the operator's command.
  */
 export function signedIn(options: { unrestricted?: true; session?: true } = {}): Access {
   return { on: 'caller', unrestricted: options.unrestricted === true, session: options.session === true };
@@ -105,6 +105,11 @@ export function callerCte(credential: Credential): Sql {
         from sessions s ${ownUser('s')}
         where s.access_hash = ${credential.hash} and s.access_expires_at > now() and s.expires_at > now()
           and s.revoked_at is null`;
+    case 'command':
+      return sql`
+        select u.user_id, 'command'::text as credential_id, null::text as bound_workspace_id, null::text[] as granted,
+          u.last_workspace_id, true as used_lately
+        from users u where u.user_id = ${credential.user_id}`;
     case 'key':
       return sql`
         select k.user_id, k.key_id as credential_id, k.workspace_id as bound_workspace_id, k.permissions as granted,
@@ -210,7 +215,8 @@ function widgetCondition(
 
 function callerCondition(access: CallerAccess, credential: Credential): Sql {
   if (access.on === 'anyone') return NO_CONDITION;
-  if (access.session && credential.kind !== 'session') return raw(' where false');
+  const isSession = credential.kind === 'session' || credential.kind === 'command';
+  if (access.session && !isSession) return raw(' where false');
   return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : NO_CONDITION;
 }
 

@@ -21,6 +21,8 @@ export function callerContext(credential: Credential): RequestContext {
       return { who: 'session', hash: credential.hash };
     case 'identity':
       return { who: 'identity', issuer: credential.identity.issuer, subject: credential.identity.subject };
+    case 'command':
+      return { who: 'command', user_id: credential.user_id };
     case 'widget':
       return { who: 'widget', user_id: credential.claims.user_id, workspace_id: credential.claims.workspace_id };
   }

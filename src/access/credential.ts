@@ -15,6 +15,8 @@ export type Credential =
   | { kind: 'session'; hash: Buffer }
   | { kind: 'identity'; identity: Identity }
   | { kind: 'widget'; claims: WidgetClaims }
+  /** An operator's command for a user; no request brings it. */
+  | { kind: 'command'; user_id: string }
   /** For endpoints that take no credential: a credential that was sent is ignored. */
   | { kind: 'none' };
 
@@ -26,6 +28,8 @@ export function subjectOf(credential: Credential): string[] {
       return [credential.hash.toString('hex')];
     case 'none':
       return [];
+    case 'command':
+      return [credential.user_id];
     case 'identity':
       return [credential.identity.issuer, credential.identity.subject];
     case 'widget':

@@ -12,7 +12,7 @@ const NEVER = raw('false');
  * Whether to record the use of the credential: at most once a minute, or when its user switches to another workspace.
  */
 export function mustRecordUse(access: Access, credential: Credential): Sql {
-  if (credential.kind === 'widget' || credential.kind === 'none') return NEVER;
+  if (['widget', 'command', 'none'].includes(credential.kind)) return NEVER;
   return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
 }
 

@@ -38,24 +38,31 @@ export const deleteAccount = endpoint({
   run: ({ body, transaction }) =>
     transaction(async (tx) => {
       await requireConfirmation(tx, body.email);
-      const workspaces = await tx.maybeOne<{ rows: AccountWorkspace[] }>(sql`
-        select coalesce(json_agg(w), '[]') as rows from access a, account_workspaces() w`);
-      const memberships = refuseDeletion(workspaces?.rows ?? []);
-      const emptied: string[] = [];
-      for (const { workspace_id, membership_id, other_members } of memberships) {
-        await leave(tx, membership_id);
-        if (other_members > 0) continue;
-        emptied.push(workspace_id);
-        await tx.one(sql`select ${workspace_id}::text as workspace_id from access`, 'workspace.deleted');
-      }
-      await tx.one({
-        erased: sql`select a.user_id, erase_account(${emptied}::text[]) as is_erased from access a`,
-        before: sql`select user_id from erased where is_erased`,
-        result: raw('select from before'),
-      });
+      await deleteCaller(tx);
       return null;
     }),
 });
+
+/**
+ * Deletes the caller, in a transaction that has locked their row. Errors: 409 as `refuseDeletion` has them.
+ */
+export async function deleteCaller(tx: Statements): Promise<void> {
+  const workspaces = await tx.maybeOne<{ rows: AccountWorkspace[] }>(sql`
+        select coalesce(json_agg(w), '[]') as rows from access a, account_workspaces() w`);
+  const memberships = refuseDeletion(workspaces?.rows ?? []);
+  const emptied: string[] = [];
+  for (const { workspace_id, membership_id, other_members } of memberships) {
+    await leave(tx, membership_id);
+    if (other_members > 0) continue;
+    emptied.push(workspace_id);
+    await tx.one(sql`select ${workspace_id}::text as workspace_id from access`, 'workspace.deleted');
+  }
+  await tx.one({
+    erased: sql`select a.user_id, erase_account(${emptied}::text[]) as is_erased from access a`,
+    before: sql`select user_id from erased where is_erased`,
+    result: raw('select from before'),
+  });
+}
 
 /** Errors: 403 `recent_sign_in_required`; 400 for another address. */
 async function requireConfirmation(tx: Statements, email: string): Promise<void> {

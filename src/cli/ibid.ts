@@ -13,6 +13,7 @@ import { printKey } from './key.ts';
 import { MIGRATE_USAGE, runMigrateCommand } from './migrate.ts';
 import { PLAN_USAGE, runPlanCommand } from './plan.ts';
 import { runUpgrade, UPGRADE_USAGE } from './upgrade.ts';
+import { runUserCommand, USER_USAGE } from './user.ts';
 import { openReport, openReportKey } from './verification-report.ts';
 import { verifySources } from './verify.ts';
 import { UsageError, withDatabase } from './with-database.ts';
@@ -33,6 +34,7 @@ ${BACKUP_USAGE}
 ${MIGRATE_USAGE}
 ${UPGRADE_USAGE}
 ${WORKSPACE_USAGE}
+${USER_USAGE}
 ${PLAN_USAGE}
 It uses the database of DATA_DIR or DATABASE_URL, as the service does.
 `;
@@ -51,6 +53,7 @@ async function main(): Promise<void> {
     return;
   }
   if (command === 'plan') return runPlanCommand(readConfig(process.env), rest, print);
+  if (command === 'user') return runUserCommand(readConfig(process.env), rest, print);
   if (command === 'workspace') return runWorkspaceCommand(readConfig(process.env), rest, print);
   if (command === 'upgrade') return runUpgrade(readConfig(process.env), rest, print);
   if (command === 'migrate') return runMigrateCommand(readConfig(process.env), rest, print);

@@ -14,6 +14,8 @@ export type RequestContext = (
   | { who: 'identity'; issuer: string; subject: string }
   /** The claims of a widget token. */
   | { who: 'widget'; user_id: string; workspace_id: string }
+  /** An operator's command that acts for a user. */
+  | { who: 'command'; user_id: string }
   /** A worker that runs a job of this wiki. */
   | { who: 'job' }
   /** The holder of a link's secret, without any other credential. */
@@ -78,10 +80,13 @@ function valuesOf(context: RequestContext, timeoutMs: number): WireValue[] {
       ? [context.issuer, context.subject]
       : context.who === 'widget'
         ? [context.user_id, context.workspace_id]
-        : [null, null];
+        : context.who === 'command'
+          ? [context.user_id, null]
+          : [null, null];
   const { path, invitation = null, new_workspace_id = null } = context;
   return [
-    context.who,
+    // A user by their id, in all of their workspaces.
+    context.who === 'command' ? 'widget' : context.who,
     context.who === 'key' || context.who === 'session' ? context.hash : null,
     name,
     second,

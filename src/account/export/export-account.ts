@@ -1,4 +1,5 @@
 import { signedIn } from '../../access/access-rule.ts';
+import type { Statements } from '../../access/guard.ts';
 import { countOrRefuse } from '../../access/limit-counts.ts';
 import type { Rate } from '../../access/rate-limit-buckets.ts';
 import { ApiError } from '../../core/errors.ts';
@@ -17,6 +18,22 @@ const OPEN_MAX = 16;
 const LONGEST_MS = 30 * 60_000;
 
 let open = 0;
+
+/** Writes the audit record of an export. */
+export function beginExport(tx: Statements): Promise<{ user_id: string; exported_at: string }> {
+  return tx.one({
+    before: sql`select user_id, '' as exported_at from access`,
+    result: sql`select user_id, now() as exported_at from access`,
+  });
+}
+
+/** Reads each batch of rows through the guard. */
+export function readerOf(maybeOne: Statements['maybeOne']): Read {
+  return async (rows) => {
+    const found = await maybeOne<{ rows: never[] }>(sql`select coalesce(json_agg(r), '[]') as rows from (${rows}) r`);
+    return found?.rows ?? [];
+  };
+}
 
 /**
  * The archive is made while it is sent, so no copy of it has to be kept, found again or deleted. Each batch is a statement of its
@@ -47,15 +64,8 @@ export const exportAccount = endpoint({
         const caller = await tx.maybeOne<{ user_id: string }>(sql`select user_id from access`);
         await countOrRefuse(tx, `data exports ${caller?.user_id}`, PER_USER, 'exports of your data');
       }
-      return tx.one<{ user_id: string; exported_at: string }>({
-        before: sql`select user_id, '' as exported_at from access`,
-        result: sql`select user_id, now() as exported_at from access`,
-      });
+      return beginExport(tx);
     });
-    const read: Read = async (rows) => {
-      const found = await maybeOne<{ rows: never[] }>(sql`select coalesce(json_agg(r), '[]') as rows from (${rows}) r`);
-      return found?.rows ?? [];
-    };
     const zip = openZipWriter();
     const timer = setTimeout(() => zip.fail(new Error('an export of a person took too long')), LONGEST_MS).unref();
     open += 1;
@@ -63,7 +73,7 @@ export const exportAccount = endpoint({
       open -= 1;
       clearTimeout(timer);
     });
-    writeAccount(read, { zip, blobs: services.blobs, ...begun }).then(zip.end, zip.fail);
+    writeAccount(readerOf(maybeOne), { zip, blobs: services.blobs, ...begun }).then(zip.end, zip.fail);
     return { stream: zip.stream, content_type: 'application/zip', filename: 'my-data.zip' };
   },
 });

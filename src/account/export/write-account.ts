@@ -23,7 +23,7 @@ import {
 /** Writes all that `read` shows of the caller, a batch at a time. */
 export async function writeAccount(
   read: Read,
-  to: { zip: ZipWriter; blobs: Blobs; user_id: string; exported_at: string },
+  to: { zip: ZipWriter; blobs: Pick<Blobs, 'stream'>; user_id: string; exported_at: string },
 ): Promise<void> {
   const { zip, blobs, user_id, exported_at } = to;
   const manifest: Manifest = {
@@ -47,7 +47,7 @@ export async function writeAccount(
 }
 
 /** The rest is worth having where the store has lost the picture, or does not answer: then the profile says so. */
-async function openPicture(blobs: Blobs, sha256: string, type: string) {
+async function openPicture(blobs: Pick<Blobs, 'stream'>, sha256: string, type: string) {
   const avatar_file = AVATAR_FILES[type] ?? 'avatar';
   try {
     return { stream: await blobs.stream(sha256), profile: { avatar_file } };

@@ -1,0 +1,134 @@
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { parseArgs } from 'node:util';
+import { signedIn } from '../access/access-rule.ts';
+import type { EventType } from '../access/audit-record.ts';
+import { type AuthorizedDb, guard } from '../access/guard.ts';
+import { deleteCaller } from '../account/delete-account.ts';
+import { beginExport, readerOf } from '../account/export/export-account.ts';
+import { writeAccount } from '../account/export/write-account.ts';
+import type { Config } from '../config.ts';
+import { ApiError } from '../core/errors.ts';
+import { openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { serviceConnection } from '../service/open-database.ts';
+import { openZipWriter } from '../transfer/export/zip-writer.ts';
+import { UsageError, withDatabase } from './with-database.ts';
+import { withFiles } from './with-files.ts';
+
+export const USER_USAGE = `  ibid user export USER FILE                                    all that the service has of a person, as a ZIP archive;
+                                                                USER: an id or an address
+  ibid user delete USER [--yes]                                 deletes the account of a person for good;
+                                                                without --yes: says whose that is
+`;
+
+type Print = (line: string) => void;
+
+interface Person {
+  user_id: string;
+  email: string;
+  display_name: string;
+  email_verified: boolean;
+  /** Whether another user has the same address. */
+  is_shared: boolean;
+  issuers: string;
+}
+
+/** Runs `ibid user …`. Errors: UsageError. */
+export async function runUserCommand(config: Config, args: string[], print: Print): Promise<void> {
+  const { positionals, values } = parse(args);
+  const [action, given = '', file = '', ...rest] = positionals;
+  const isKnown = action === 'export' ? file !== '' && !values.yes : action === 'delete' && file === '';
+  if (!isKnown || given === '' || rest.length > 0) throw new UsageError(`ibid user takes:\n${USER_USAGE}`);
+  await withDatabase(config, async ({ query }, own) => {
+    const person = await findPerson(query, given);
+    if (action === 'delete' && !values.yes)
+      return print(`${nameOf(person)}: repeat it with --yes to delete this account.`);
+    const service = openServiceDb({
+      ...serviceConnection(config, own),
+      connections: 2,
+      onConnectionLost: () => undefined,
+    });
+    try {
+      await (action === 'export' ? exportTo(file, config, service, person, print) : remove(service, person, print));
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, allowPositionals: true, options: { yes: { type: 'boolean', default: false } } });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${USER_USAGE}`);
+  }
+}
+
+/** By an id, or by an address that one user has. Errors: UsageError. */
+async function findPerson(query: Query, given: string): Promise<Person> {
+  const found = await query<Person>(sql`
+    select u.user_id, u.email, u.display_name, u.email_verified,
+      exists (select from users o where o.email = u.email and o.user_id <> u.user_id) as is_shared,
+      coalesce((select string_agg(distinct i.issuer, ', ') from identities i where i.user_id = u.user_id), '') as issuers
+    from users u where u.user_id = ${given} or (u.email <> '' and u.email = lower(${given})) order by u.user_id`);
+  const [person, ...others] = found;
+  if (!person) throw new UsageError(`there is no user "${given}".`);
+  if (others.length === 0) return person;
+  throw new UsageError(`several users have this address; give the id of one:\n${found.map(nameOf).join('\n')}`);
+}
+
+function nameOf({ user_id, email, display_name, issuers }: Person): string {
+  return `${user_id} (${[display_name, email || 'no address', issuers && `signs in by ${issuers}`].filter(Boolean).join(', ')})`;
+}
+
+/** What the endpoints of the account have, for a command that acts for this user. */
+function actingFor({ user_id }: Person, db: ServiceDb, event: EventType): AuthorizedDb {
+  return guard({
+    db: db.in({ who: 'command', user_id }),
+    access: signedIn({ session: true }),
+    credential: { kind: 'command', user_id },
+    params: {},
+    event,
+    onlyReads: false,
+    needsPayment: false,
+    request_id: '',
+    address: '',
+    onRecordUseFailed: () => undefined,
+  });
+}
+
+/** Errors: those of the file system, EEXIST for a file that is there; then no part of the archive stays. */
+async function exportTo(file: string, config: Config, db: ServiceDb, person: Person, print: Print): Promise<void> {
+  const target = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+  await new Promise((resolve, reject) => target.once('open', resolve).once('error', reject));
+  try {
+    await withFiles(config, async (blobs) => {
+      const { maybeOne, transaction } = actingFor(person, db, 'user.exported');
+      const begun = await transaction(beginExport);
+      const zip = openZipWriter();
+      const written = writeAccount(readerOf(maybeOne), { zip, blobs, ...begun }).then(zip.end, zip.fail);
+      await Promise.all([pipeline(zip.stream, target), written]);
+    });
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
+  print(`${nameOf(person)}: what the service has of them is in ${file}`);
+}
+
+/** Errors: UsageError where an owner of a workspace, or the operator, has to do something before. */
+async function remove(db: ServiceDb, person: Person, print: Print): Promise<void> {
+  try {
+    await actingFor(person, db, 'user.deleted').transaction(deleteCaller);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new UsageError(`nothing was deleted. What ${person.user_id} would be told: ${error.message}`);
+  }
+  print(`${nameOf(person)}: the account is deleted`);
+  if (person.email !== '' && (person.is_shared || !person.email_verified)) {
+    const why = person.is_shared ? 'another user has this address' : 'this address was never verified';
+    print(`What is found by ${person.email} alone, such as invitations to it, stays: ${why}.`);
+  }
+}
