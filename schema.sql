@@ -1543,6 +1543,22 @@ AS $function$
   select record - '{email,display_name,avatar_url}'::text[]
 $function$;
 
+-- The workspace that the invitation with this secret is of.
+CREATE OR REPLACE FUNCTION public.workspace_of_invitation(secret bytea)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select i.workspace_id from invitations i where i.secret_hash = secret $function$;
+
+-- The workspace that a wiki is of, also of a deleted one; no row where there is none.
+CREATE OR REPLACE FUNCTION public.workspace_of_wiki(wiki text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$ select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki $function$;
+
 -- The workspaces that a person was a member of. Of all records about them there this one is the last, and so the last to be purged.
 CREATE OR REPLACE FUNCTION public.workspaces_left(person text)
  RETURNS SETOF text

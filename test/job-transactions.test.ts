@@ -9,6 +9,7 @@ import { cleanUp } from './clean-up.ts';
 import { heldServices } from './held-services.ts';
 import { runScheduled } from './jobs.ts';
 import { announce } from './resumable.ts';
+import { ofAShard, simulateShards } from './simulated-shards.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, openOwner, openWorld } from './world.ts';
@@ -27,7 +28,8 @@ stripe.account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', unit_amou
 /** Holds each call of a service back until every transaction that was open when it was made has ended. */
 const world = await openWorld(
   {
-    DATABASE_URL: database,
+    DATABASE_URL: ofAShard(database),
+    DATABASE_SHARDING: 'pgdog',
     PASSWORD_SIGN_IN: 'on',
     STRIPE_SECRET_KEY: STRIPE_KEY,
     STRIPE_WEBHOOK_SECRETS: WEBHOOK_SECRET,
@@ -47,6 +49,8 @@ const world = await openWorld(
   },
 );
 
+// Each transaction of a job sees the rows of its own workspace alone.
+const shards = await simulateShards(db);
 stripe.sendEventsTo(world.address);
 
 /** Pays for a plan, and then fails to pay for its second month. */
@@ -159,6 +163,11 @@ test('no job calls anything outside the database while a transaction is open', a
     return JOBS.map(({ name }) => name).filter((name) => !run.includes(name));
   };
   await until('every job has been run', missing, ({ length }) => length === 0);
+
+  const { writtenByJobs } = await shards.take();
+  assert.deepEqual(writtenByJobs, [], 'tables of all shards, which jobs of a workspace or a wiki wrote');
+  const key = `set local pgdog.sharding_key to '${workspace_id}'`;
+  assert.ok(world.statements.includes(key), 'jobs were run without a key');
 
   assert.deepEqual(faults, [], 'called while a transaction was open, which waited for it');
   const services = [...calls].map((name) => name.split('.')[0]);

@@ -12,10 +12,13 @@ import {
   type ContextOptions,
   prepareContext,
   type RequestContext,
+  SERVICE,
   sendInContext,
   type WalPosition,
 } from './request-context.ts';
-import { checkSession, SERVICE_ROLE, SETTING_OPTIONS } from './service-session.ts';
+import { openServicePool, SETTING_OPTIONS, type ServiceDbOptions } from './service-session.ts';
+import { placementLookup } from './sharding/placement-lookup.ts';
+import { beginWithKey, openShardingKeys } from './sharding/sharding-keys.ts';
 import { answeredWithin } from './silence.ts';
 import type { Sql } from './sql.ts';
 import { inStatementSpan } from './statement-span.ts';
@@ -131,20 +134,6 @@ function timeoutWithin(ms: number, budget: Budget | undefined): number {
 /** How many workspaces `usage` names. */
 const WORKSPACES_SHOWN = 20;
 
-/** `isOwnLogin`: SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server. */
-export type ServiceDbOptions = DbOptions & { isOwnLogin?: boolean };
-
-/** Connections that run as SERVICE_ROLE; one where that is not so is not used. */
-export function openServicePool(options: ServiceDbOptions, onConnect?: (client: pg.ClientBase) => Promise<unknown>) {
-  return openPool(options, {
-    ...(!options.isOwnLogin && { options: `${SETTING_OPTIONS} -c role=${SERVICE_ROLE}` }),
-    onConnect: async (client) => {
-      await checkSession(client);
-      await onConnect?.(client);
-    },
-  });
-}
-
 /** Every statement runs as SERVICE_ROLE and in a request context. */
 export function openServiceDb(options: ServiceDbOptions): ServiceDb {
   return openServer(options, false);
@@ -165,6 +154,10 @@ function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & 
   const lanes = openPoolLanes(options.connections ?? CONNECTIONS);
   const tenants = openKnownTenants();
   const spenders = openTopSpenders();
+  const keys = options.isSharded
+    ? openShardingKeys(placementLookup((statement) => inContext(SERVICE).query(statement)))
+    : undefined;
+  const beginOf = async (context: RequestContext, begin = 'begin') => beginWithKey(begin, await keys?.of(context));
 
   function leave(slot: Slot): void {
     lanes.leave(slot);
@@ -187,47 +180,54 @@ function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & 
     }
   }
 
+  function inContext(context: RequestContext, budget?: Budget, after?: WalPosition): ContextDb {
+    const onTenant = (tenant: string) => tenants.learn(context, tenant);
+    const replica = isReplica ? { after } : undefined;
+    const within = (ms: number): ContextOptions => ({ timeoutMs: timeoutWithin(ms, budget), onTenant, replica });
+    const sendEntering = (client: pg.PoolClient, config: PreparedStatement, ms: number) =>
+      inStatementSpan(config, () => sendInContext(client, context, config, within(ms)));
+    const send = async <T>(lane: PoolLane, statement: Sql, ms: number) => {
+      const work = (client: pg.PoolClient) => sendEntering(client, prepare(statement), ms);
+      const begin = keys && (await beginOf(context));
+      return (await inLane(lane, context, budget, () =>
+        begin && begin.length > 1 ? inTransaction(connections, options, work, begin, ms) : sendOne(connections, work),
+      )) as T[];
+    };
+    const transaction = async <T>(text: string, work: (query: Query) => Promise<T>) => {
+      const begin = keys ? await beginOf(context, text) : [text];
+      return inLane('writes', context, budget, () =>
+        inTransaction(
+          connections,
+          options,
+          (client) => {
+            let entered = false;
+            return work(async <R>(statement: Sql) => {
+              const config = prepare(statement);
+              if (entered) {
+                const send = () => answeredWithin(client, WRITE_MS, () => sendPrepared(client, config));
+                return (await inStatementSpan(config, send)) as R[];
+              }
+              entered = true;
+              return (await sendEntering(client, config, WRITE_MS)) as R[];
+            });
+          },
+          begin,
+          WRITE_MS,
+        ),
+      );
+    };
+    const query: Query = (statement) => send('reads', statement, context.who === 'job' ? WRITE_MS : READ_MS);
+    return {
+      query,
+      read: query,
+      write: (statement) => send('writes', statement, WRITE_MS),
+      transaction: (work) => transaction('begin', work),
+      snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
+    };
+  }
+
   return {
-    in(context: RequestContext, budget?: Budget, after?: WalPosition) {
-      const onTenant = (tenant: string) => tenants.learn(context, tenant);
-      const replica = isReplica ? { after } : undefined;
-      const within = (ms: number): ContextOptions => ({ timeoutMs: timeoutWithin(ms, budget), onTenant, replica });
-      const sendEntering = (client: pg.PoolClient, config: PreparedStatement, ms: number) =>
-        inStatementSpan(config, () => sendInContext(client, context, config, within(ms)));
-      const send = async <T>(lane: PoolLane, statement: Sql, ms: number) =>
-        (await inLane(lane, context, budget, () =>
-          sendOne(connections, (client) => sendEntering(client, prepare(statement), ms)),
-        )) as T[];
-      const transaction = <T>(begin: string, work: (query: Query) => Promise<T>) =>
-        inLane('writes', context, budget, () =>
-          inTransaction(
-            connections,
-            options,
-            (client) => {
-              let entered = false;
-              return work(async <R>(statement: Sql) => {
-                const config = prepare(statement);
-                if (entered) {
-                  const send = () => answeredWithin(client, WRITE_MS, () => sendPrepared(client, config));
-                  return (await inStatementSpan(config, send)) as R[];
-                }
-                entered = true;
-                return (await sendEntering(client, config, WRITE_MS)) as R[];
-              });
-            },
-            begin,
-            WRITE_MS,
-          ),
-        );
-      const query: Query = (statement) => send('reads', statement, context.who === 'job' ? WRITE_MS : READ_MS);
-      return {
-        query,
-        read: query,
-        write: (statement) => send('writes', statement, WRITE_MS),
-        transaction: (work) => transaction('begin', work),
-        snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
-      };
-    },
+    in: inContext,
     replicas: () => [],
     tenantOf: tenants.find,
     usage: () => ({

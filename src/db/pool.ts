@@ -100,13 +100,15 @@ export async function inTransaction<T>(
   connections: Connections,
   options: DbOptions,
   work: (client: pg.PoolClient) => Promise<T>,
-  begin = 'begin',
+  begin: readonly string[] = ['begin'],
   commitMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   return onConnection(connections, async (client, discard) => {
     try {
-      options.observe?.(begin, []);
-      await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query(begin));
+      for (const statement of begin) {
+        options.observe?.(statement, []);
+        await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query(statement));
+      }
       const result = await work(client);
       options.observe?.('commit', []);
       await answeredWithin(client, commitMs, () => client.query('commit'));

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { type DbOptions, openPool } from './pool.ts';
 
 /** Reads and writes only the rows that row-level security allows. */
 export const SERVICE_ROLE = 'ibid_service';
@@ -77,4 +78,22 @@ function sharesStatements(): UnsafeSession {
   return new UnsafeSession(
     'The pooler before the database does not keep the prepared statements of its clients apart: use PgBouncer 1.21 or later with max_prepared_statements = 200, or let the service connect to PostgreSQL itself.',
   );
+}
+
+export type ServiceDbOptions = DbOptions & {
+  /** SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server. */
+  isOwnLogin?: boolean;
+  /** A router of shards stands before the database: each transaction begins with its key. */
+  isSharded?: boolean;
+};
+
+/** Connections that run as SERVICE_ROLE; one where that is not so is not used. */
+export function openServicePool(options: ServiceDbOptions, onConnect?: (client: pg.ClientBase) => Promise<unknown>) {
+  return openPool(options, {
+    ...(!options.isOwnLogin && { options: `${SETTING_OPTIONS} -c role=${SERVICE_ROLE}` }),
+    onConnect: async (client) => {
+      await checkSession(client);
+      await onConnect?.(client);
+    },
+  });
 }

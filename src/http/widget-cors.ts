@@ -23,8 +23,9 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
   async function allow(request: FastifyRequest, reply: FastifyReply, workspace_id: string | null): Promise<boolean> {
     const { origin } = request.headers;
     if (origin === undefined || origin === 'null') return false;
+    const path = workspace_id === null ? undefined : { workspace_id };
     const [row] = await db
-      .in(callerContext({ kind: 'none' }))
+      .in({ ...callerContext({ kind: 'none' }), path })
       .query<{ allowed: boolean }>(sql`select widget_origin_is_allowed(${origin}, ${workspace_id}) as allowed`);
     if (row?.allowed !== true) return false;
     reply.header('access-control-allow-origin', origin);

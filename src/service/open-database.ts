@@ -115,11 +115,13 @@ export async function followClock(query: Query, log: Logger): Promise<() => Prom
 
 /** How the service itself connects: to the PostgreSQL that it started, or as the options say. */
 export function serviceConnection(
-  { DATABASE_URL, SERVICE_DATABASE_URL }: Config,
+  { DATABASE_URL, SERVICE_DATABASE_URL, DATABASE_SHARDING }: Config,
   own: PoolConfig | undefined,
-): { connection: PoolConfig; isOwnLogin: boolean } {
-  if (own) return { connection: own, isOwnLogin: false };
+): { connection: PoolConfig; isOwnLogin: boolean; isSharded: boolean } {
+  const isSharded = DATABASE_SHARDING === 'pgdog';
+  if (own) return { connection: own, isOwnLogin: false, isSharded };
   return {
+    isSharded,
     connection: { connectionString: SERVICE_DATABASE_URL ?? DATABASE_URL },
     isOwnLogin: SERVICE_DATABASE_URL !== undefined,
   };

@@ -1,4 +1,5 @@
-import type { ServiceDb, ServiceDbOptions } from '../db.ts';
+import type { ServiceDb } from '../db.ts';
+import type { ServiceDbOptions } from '../service-session.ts';
 import { type OnReplicaChange, openReplica } from './replica.ts';
 import { openWalPositions } from './wal-positions.ts';
 

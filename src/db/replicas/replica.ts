@@ -1,7 +1,8 @@
 import { databaseTime } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
-import { type Budget, openReplicaDb, type Query, type Row, type ServiceDbOptions } from '../db.ts';
+import { type Budget, openReplicaDb, type Query, type Row } from '../db.ts';
 import { type RequestContext, SERVICE, type WalPosition } from '../request-context.ts';
+import type { ServiceDbOptions } from '../service-session.ts';
 import { type Sql, sql } from '../sql.ts';
 import type { ReplicaUsage } from './replica-usage.ts';
 

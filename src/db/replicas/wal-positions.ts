@@ -1,8 +1,8 @@
-import { openServicePool, type ServiceDbOptions } from '../db.ts';
 import { sendOne } from '../pool.ts';
 import { type PreparedStatement, sendPrepared } from '../prepared-query.ts';
 import type { WalPosition } from '../request-context.ts';
 import { ANSWER_TIMEOUT_MS } from '../servers.ts';
+import { openServicePool, type ServiceDbOptions } from '../service-session.ts';
 import { answeredWithin } from '../silence.ts';
 import { type Sql, sql } from '../sql.ts';
 

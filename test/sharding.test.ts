@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ENDPOINTS } from '../src/app.ts';
+import { sql } from '../src/db/sql.ts';
+import type { Endpoint } from '../src/http/endpoint.ts';
+import { pauseAllJobs } from '../src/jobs/pause-jobs.ts';
+import { cleanUp } from './clean-up.ts';
+import { sendRaw } from './raw-http.ts';
+import { nameOf, success, validRequest } from './requests.ts';
+import { signedInClient } from './signed-in.ts';
+import { GLOBAL_TABLES, ofAShard, simulateShards, TABLES_OF_A_SHARD } from './simulated-shards.ts';
+import { openTenants } from './tenants.ts';
+import { makeDatabase, openWorld } from './world.ts';
+
+const DATABASE_URL = await makeDatabase();
+const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-sharding-'));
+cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
+const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
+const { db } = tenants.world;
+// What jobs make of the uploads of some requests would be read by others, or not.
+await pauseAllJobs(db.query, true);
+// The use of a key is recorded once a minute, by another statement.
+await db.query(sql`update api_keys set last_used_at = now() + interval '1 hour'`);
+const shards = await simulateShards(db);
+const sharded = await openWorld({
+  ...tenants.env,
+  DATABASE_URL: ofAShard(DATABASE_URL),
+  DATA_DIR,
+  ROLE: 'web',
+  DATABASE_SHARDING: 'pgdog',
+});
+
+/**
+ * What endpoints do that belongs to no single workspace. Everything else is one transaction, or several, with the key of its
+ * workspace, which reads and writes rows of that workspace and reads tables of all shards.
+ */
+const CROSSINGS: Record<string, string> = {
+  // What a user has is in all workspaces that they are a member of.
+  'GET /v1/workspaces': 'asks all',
+  'GET /v1/overview': 'asks all',
+  'POST /v1/me/export': 'asks all',
+  // By their address.
+  'GET /v1/me/invitations': 'asks all',
+  'POST /v1/me/invitations/:invitation_id/accept': 'asks all',
+  // Whether the user has a workspace, and the slug is free, and the new workspace.
+  'POST /v1/onboarding': 'asks all',
+  'POST /v1/workspaces': 'asks all',
+  // A key is looked up before it is known what for, so it is on all shards, but is counted by its workspace.
+  'POST /v1/workspaces/:workspace_id/api-keys': 'writes api_keys',
+  'DELETE /v1/workspaces/:workspace_id/api-keys/:key_id': 'writes api_keys',
+  'POST /v1/widgets/developers/api-keys': 'writes api_keys',
+  'DELETE /v1/widgets/developers/api-keys/:key_id': 'writes api_keys',
+  // Users change their own account, if the workspace of the widget's token lets them.
+  'PATCH /v1/widgets/profile': 'writes users',
+  'PUT /v1/widgets/profile/avatar': 'writes users',
+  'PATCH /v1/widgets/profile/preferences': 'writes users',
+  'DELETE /v1/widgets/profile/sessions/:session_id': 'writes sessions',
+};
+
+async function requestOf(endpoint: Endpoint) {
+  const ids = await tenants.fresh(endpoint, tenants.owner);
+  return validRequest(endpoint, ids, await tenants.tokenFor(endpoint, tenants.owner));
+}
+
+/** What the transactions of an endpoint do beyond one shard. */
+async function crossingsOf(endpoint: Endpoint): Promise<string> {
+  const request = await requestOf(endpoint);
+  await shards.take();
+  const whole = await sendRaw(sharded.address, request);
+  assert.equal(whole.status, success(endpoint), whole.text);
+  const { written } = await shards.take();
+  const again = endpoint.method === 'GET' ? request : await requestOf(endpoint);
+  await shards.set('asks one shard');
+  const alone = await sendRaw(sharded.address, again);
+  const { isHidden } = await shards.take();
+  await shards.set('asks all shards');
+  const isRead = endpoint.method === 'GET' && alone.text !== whole.text;
+  const asks = alone.status !== whole.status || isHidden || isRead;
+  return [asks ? 'asks all' : '', ...written.map((name) => `writes ${name}`)].filter(Boolean).join(', ');
+}
+
+/** A new session of a person in a workspace of their own, whose account can be deleted. */
+async function deletable(email: string) {
+  const person = await tenants.world.owner(email);
+  await db.query(sql`delete from wikis where wiki_id = ${person.wiki_id}`);
+  return signedInClient(sharded, person.user_id);
+}
+
+for (const endpoint of ENDPOINTS) {
+  const crossings = CROSSINGS[nameOf(endpoint)];
+  test(`${nameOf(endpoint)} ${crossings ? `crosses shards: ${crossings}` : 'stays on one shard'}`, async () => {
+    assert.equal(
+      await crossingsOf(endpoint),
+      crossings ?? '',
+      'if this is intended, correct CROSSINGS and docs/scale.md',
+    );
+  });
+}
+
+test('CROSSINGS names endpoints alone', () => {
+  const names = ENDPOINTS.map(nameOf);
+  assert.deepEqual(
+    Object.keys(CROSSINGS).filter((name) => !names.includes(name)),
+    [],
+  );
+});
+
+test('an account is deleted on all shards, since its rows are in all of its workspaces', async () => {
+  const [first, second] = ['first@example.com', 'second@example.com'];
+  const clients = [await deletable(first), await deletable(second)];
+  await shards.set('asks one shard');
+  await shards.take();
+  await clients[0]?.post('/v1/me/deletion', { email: first });
+  assert.equal((await shards.take()).isHidden, true);
+  await shards.set('asks all shards');
+  assert.equal((await clients[1]?.post('/v1/me/deletion', { email: second }))?.status, 204);
+  assert.deepEqual((await shards.take()).written, []);
+});
+
+test('the last use of a credential is written beside a request, once a minute, in the tables of all shards', async () => {
+  const key = await tenants.key(tenants.owner.user_id, {});
+  await shards.take();
+  assert.equal((await sharded.as(key).get(`/v1/wikis/${tenants.a.wiki_id}`)).status, 200);
+  assert.deepEqual((await shards.take()).written, ['api_keys', 'users']);
+  assert.equal((await sharded.as(key).get(`/v1/wikis/${tenants.a.wiki_id}`)).status, 200);
+  assert.deepEqual((await shards.take()).written, []);
+});
+
+test('a path that names nothing has no key, and what is sent to PgDog is never what a client wrote', async () => {
+  const client = sharded.as(tenants.owner.token);
+  const hostile = ["org_'; select 1; --", `${tenants.a.workspace_id}'`, 'org_', 'wiki_00000000000000000000000000'];
+  for (const id of hostile) {
+    const before = sharded.statements.length;
+    for (const path of [`/v1/workspaces/${encodeURIComponent(id)}/usage`, `/v1/wikis/${encodeURIComponent(id)}`]) {
+      assert.equal((await client.get(path)).status, 404, path);
+    }
+    const sent = sharded.statements.slice(before).filter((text) => text.includes('pgdog'));
+    assert.deepEqual(sent, [], id);
+  }
+});
+
+test('every table is of workspaces, of all shards or of each shard, as docs/scale.md says, and none numbers its rows by a sequence', async () => {
+  const text = await readFile(new URL('../docs/scale.md', import.meta.url), 'utf8');
+  const listed = (heading: string) => {
+    const [, line = ''] = new RegExp(`\\*\\*${heading}\\*\\*: ([^.]*)\\.`).exec(text) ?? [];
+    return [...line.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort();
+  };
+  assert.deepEqual(listed('Of all shards'), [...GLOBAL_TABLES].sort());
+  assert.deepEqual(listed('Of each shard'), [...TABLES_OF_A_SHARD].sort());
+  const unplaced = await db.query(sql`
+    select table_name from information_schema.columns
+    where table_schema = 'public' and table_name = any (${shards.tables}::text[])
+    group by 1 having bool_and(column_name not in ('workspace_id', 'wiki_id'))`);
+  assert.deepEqual(unplaced, [], 'rows that name no workspace and no wiki: list the table in simulated-shards.ts');
+  const sequences = await db.query(sql`
+    select sequencename from pg_sequences where schemaname = 'public' and sequencename <> 'shard_hidden'`);
+  assert.deepEqual(sequences, []);
+});

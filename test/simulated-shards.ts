@@ -1,0 +1,159 @@
+import type { OwnerDb } from '../src/db/db.ts';
+import { raw, sql } from '../src/db/sql.ts';
+
+/**
+ * A database in which each transaction of the service sees what it would see on the shard of its key, and no row of another
+ * workspace, by policies that hold for functions of the owner, too. Whose connections name themselves SHARDED are meant.
+ */
+const SHARDED = 'of_a_shard';
+
+/** The same on every shard. What writes them writes them on all. */
+export const GLOBAL_TABLES = [
+  ...['users', 'identities', 'passwords', 'password_guesses', 'email_links', 'sign_in_links', 'openid_attempts'],
+  ...[
+    'sessions',
+    'refresh_tokens',
+    'welcome_links',
+    'signing_keys',
+    'api_keys',
+    'limit_counts',
+    'blobs',
+    'plan_limits',
+  ],
+];
+
+/** Each shard has rows of its own, which its workers and transactions have written. */
+export const TABLES_OF_A_SHARD = [
+  ...[
+    'background_jobs',
+    'schedules',
+    'workers',
+    'service_controls',
+    'idempotency_keys',
+    'request_log',
+    'payment_events',
+  ],
+  ...['migrations', 'backup_status', 'wal_archive', 'wal_timelines'],
+];
+
+/** Whether what a transaction without a key asks of all shards is answered, or hidden. */
+export type Mode = 'asks all shards' | 'asks one shard';
+
+export interface SimulatedShards {
+  /** The tables whose rows belong to a workspace. */
+  tables: string[];
+  set(mode: Mode): Promise<void>;
+  /**
+   * Since the last call: whether rows were hidden from a transaction without a key, and which global tables those with a key wrote,
+   * for a user and without one.
+   */
+  take(): Promise<{ isHidden: boolean; written: string[]; writtenByJobs: string[] }>;
+}
+
+export async function simulateShards(db: OwnerDb): Promise<SimulatedShards> {
+  const columns = await db.query<{ table: string; column: string }>(sql`
+    select t.table_name as table,
+      coalesce(max(c.column_name) filter (where c.column_name = 'workspace_id'), max(c.column_name)) as column
+    from information_schema.tables t left join information_schema.columns c
+      on c.table_schema = t.table_schema and c.table_name = t.table_name and c.column_name in ('workspace_id', 'wiki_id')
+    where t.table_schema = 'public' and t.table_type = 'BASE TABLE' group by 1 order by 1`);
+  const placed = columns.filter(({ table }) => ![...GLOBAL_TABLES, ...TABLES_OF_A_SHARD].includes(table));
+  await db.transaction(async (_, run) => {
+    await run(FUNCTIONS);
+    for (const { table, column } of placed) {
+      // A deleted wiki has no workspace any more, but is still where it was.
+      const workspace = column === 'wiki_id' || table === 'wikis' ? 'shard_of(wiki_id)' : 'workspace_id';
+      const isSeen = `shard_has('${table}', ${workspace})`;
+      await run(`
+        alter table ${table} force row level security;
+        create policy shard_owner on ${table} to current_user using (true) with check (true);
+        create policy shard on ${table} as restrictive using (${isSeen}) with check (${isSeen})`);
+    }
+    for (const table of GLOBAL_TABLES) {
+      await run(
+        `create trigger shard_note after insert or update or delete on ${table} for each row execute function shard_note()`,
+      );
+    }
+  });
+  return {
+    tables: placed.map(({ table }) => table),
+    set: async (mode) => void (await db.query(sql`update shard_mode set asks_all = ${mode === 'asks all shards'}`)),
+    async take() {
+      const [hidden] = await db.query<{ is_hidden: boolean }>(sql`select is_called as is_hidden from shard_hidden`);
+      const written = await db.query<{ name: string; by_a_job: boolean }>(
+        sql`delete from shard_writes returning name, by_a_job`,
+      );
+      await db.query(raw(`select setval('shard_hidden', 1, false)`));
+      const namesOf = (byJobs: boolean) => [
+        ...new Set(written.filter((row) => row.by_a_job === byJobs).map(({ name }) => name)),
+      ];
+      return {
+        isHidden: hidden?.is_hidden ?? false,
+        written: namesOf(false).sort(),
+        writtenByJobs: namesOf(true).sort(),
+      };
+    },
+  };
+}
+
+/** The address of the database with the name of such connections. */
+export function ofAShard(database: string): string {
+  const address = new URL(database);
+  address.searchParams.set('application_name', SHARDED);
+  return address.href;
+}
+
+const IS_SHARDED = `current_setting('application_name') = '${SHARDED}'`;
+
+/** A sequence notes what is hidden, since it counts in reading transactions and in those that fail, too. */
+const FUNCTIONS = `
+  create table shard_mode (asks_all boolean not null);
+  insert into shard_mode values (true);
+  create table shard_writes (name text not null, by_a_job boolean not null);
+  create sequence shard_hidden;
+  create table shard_wikis as select wiki_id, coalesce(workspace_id, deleted_from) as workspace_id from wikis;
+  create index on shard_wikis (wiki_id);
+
+  create function shard_of(wiki text) returns text language sql stable security definer set search_path = public, pg_temp
+  as $$ select w.workspace_id from shard_wikis w where w.wiki_id = wiki $$;
+
+  create function shard_has(name text, workspace text) returns boolean language plpgsql security definer
+  set search_path = public, pg_temp as $$
+  declare
+    key constant text := coalesce(current_setting('pgdog.sharding_key', true), '');
+  begin
+    if not ${IS_SHARDED} or workspace is null or workspace = key or current_setting('shard.lookup', true) = 'on' then
+      return true;
+    end if;
+    if key <> '' then return false; end if;
+    if (select asks_all from shard_mode) then return true; end if;
+    -- Who calls is looked up before it is known what for.
+    if name <> 'memberships' then perform nextval('shard_hidden'); end if;
+    return false;
+  end $$;
+
+  create function shard_new_wiki() returns trigger language plpgsql security definer set search_path = public, pg_temp
+  as $$ begin insert into shard_wikis values (new.wiki_id, new.workspace_id); return new; end $$;
+  create trigger shard_new_wiki before insert on wikis for each row execute function shard_new_wiki();
+
+  create function shard_note() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+  begin
+    if ${IS_SHARDED} and coalesce(current_setting('pgdog.sharding_key', true), '') <> '' then
+      insert into shard_writes values (tg_table_name, current_setting('ibid.user', true) = '');
+    end if;
+    return null;
+  end $$;
+
+  -- The router asks all shards for these.
+  create or replace function workspace_of_wiki(wiki text) returns setof text
+  language plpgsql security definer set search_path = public, pg_temp as $$
+  begin
+    perform set_config('shard.lookup', 'on', true);
+    return query select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki;
+  end $$;
+  create or replace function workspace_of_invitation(secret bytea) returns setof text
+  language plpgsql security definer set search_path = public, pg_temp as $$
+  begin
+    perform set_config('shard.lookup', 'on', true);
+    return query select i.workspace_id from invitations i where i.secret_hash = secret;
+  end $$;`;
