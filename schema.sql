@@ -136,6 +136,18 @@ CREATE OR REPLACE FUNCTION public.avatar_of(picture text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture$function$;
 
+-- What is purged at most: what was replaced before horizon; null: nothing. walks: all pages have to be looked at.
+CREATE OR REPLACE FUNCTION public.begin_revision_purge(wiki text)
+ RETURNS TABLE(horizon timestamp with time zone, walks boolean)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since),
+    k.revisions_purged_to is null or coalesce(k.revisions_walked_at < now() - interval '30 days', true)
+  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki
+$function$;
+
 -- What the caller did to their account, which is in the log of no workspace.
 CREATE OR REPLACE FUNCTION public.caller_account_events(after_time timestamp with time zone, after_id text)
  RETURNS SETOF audit_events
@@ -537,6 +549,20 @@ AS $function$
   select k.wiki_id, k.workspace_id from wikis k
   where k.workspace_id is null and not exists (
     select from workspaces w where w.workspace_id = k.deleted_from and w.held_since is not null)
+$function$;
+
+-- Notes that a run went to its end.
+CREATE OR REPLACE FUNCTION public.end_revision_purge(wiki text, purged_to timestamp with time zone, walked boolean)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  -- A hold or another time that was set meanwhile has ended the run before it was done.
+  update wikis k set revisions_purged_to = purged_to, revisions_walked_at = case when walked then now() else k.revisions_walked_at end
+  from workspaces w
+  where k.wiki_id = wiki and w.workspace_id = k.workspace_id
+    and purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
 $function$;
 
 -- Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.
@@ -984,6 +1010,62 @@ CREATE OR REPLACE FUNCTION public.purge_horizon(days integer, changed_at timesta
 AS $function$
   select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
 $function$;
+
+-- Purges as purge_revisions does, of the pages of the next batch revisions that replaced others before the horizon, in the order of their times; without a position from revisions_purged_to on. Answers where to go on; after_time null: that was all, or nothing may be purged.
+CREATE OR REPLACE FUNCTION public.purge_replaced_revisions(wiki text, INOUT after_time timestamp with time zone, INOUT after_page text, INOUT after_revision integer, batch integer, OUT removed integer, OUT looked_at integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  horizon timestamptz;
+  changed_to revisions;
+begin
+  -- Locked as purge_revisions does.
+  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since), coalesce(after_time, k.revisions_purged_to)
+    into horizon, after_time
+  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
+  removed := 0;
+  looked_at := 0;
+  if horizon is null then
+    after_time := null;
+    return;
+  end if;
+  with changed as (
+    select s.page_id, s.revision, s.created_at from revisions s
+    where s.wiki_id = wiki and s.revision > 1 and s.created_at >= after_time and s.created_at < horizon
+      and (s.created_at, s.page_id, s.revision) > (after_time, coalesce(after_page, ''), coalesce(after_revision, 0))
+    order by s.created_at, s.page_id, s.revision limit batch
+  ), last_changed as (
+    select c.created_at, c.page_id, c.revision from changed c order by c.created_at desc, c.page_id desc, c.revision desc limit 1
+  ), old as (
+    select p.page_id, r.revision
+    from (select distinct c.page_id from changed c) g
+    join pages p on p.wiki_id = wiki and p.page_id = g.page_id
+    cross join lateral (
+      select s.revision, lead(s.created_at) over (order by s.revision) as replaced_at,
+        max(s.revision) filter (where s.origin = 'compiled') over () as last_compiled
+      from revisions s where s.wiki_id = wiki and s.page_id = g.page_id
+    ) r
+    where p.revision > 1 and r.revision < p.revision and r.replaced_at < horizon and r.revision is distinct from r.last_compiled
+      and not exists (
+        select from autosaves a where a.wiki_id = wiki and a.page_id = p.page_id and a.base_revision = r.revision)
+    order by p.page_id, r.revision limit batch
+  ), gone as (
+    delete from revisions r using old o where r.wiki_id = wiki and r.page_id = o.page_id and r.revision = o.revision
+    returning 1
+  )
+  select (select count(*) from gone), (select count(*) from changed), l.created_at, l.page_id, l.revision
+    into removed, looked_at, changed_to.created_at, changed_to.page_id, changed_to.revision
+  from (values (1)) always left join last_changed l on true;
+  -- Where a page has more that is old, the next batch begins at the same place.
+  if removed < batch then
+    after_time := case when looked_at = batch then changed_to.created_at end;
+    after_page := changed_to.page_id;
+    after_revision := changed_to.revision;
+  end if;
+end $function$;
 
 -- Deletes at most batch revisions that were replaced longer ago than the workspace keeps them, of at most batch pages from from_page on. Never the current one, the last that an upload made, or one that a draft was begun on. next_page: where to go on; null: that was all, or nothing may be purged.
 CREATE OR REPLACE FUNCTION public.purge_revisions(wiki text, from_page text, batch integer, OUT removed integer, OUT next_page text)
@@ -2427,6 +2509,7 @@ create table revisions (
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
 );
 CREATE INDEX revisions_by_author ON revisions USING btree (created_by, wiki_id, page_id, revision);
+CREATE INDEX revisions_by_time ON revisions USING btree (wiki_id, created_at) WHERE (revision > 1);
 CREATE TRIGGER usage_on_delete AFTER DELETE ON revisions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON revisions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
 grant delete, insert, select, update on revisions to ibid_service;
@@ -2944,17 +3027,19 @@ create policy of_the_service on welcome_links for all
 
 -- A wiki belongs to one workspace; access to all that it holds is decided here.
 create table wikis (
-  wiki_id       text                      collate "C" not null,
-  workspace_id  text                      collate "C",
-  slug          text                      collate "C" not null,
-  title         text                      not null,
-  description   text                      not null default ''::text,
-  created_by    text                      collate "C" not null,
-  created_at    timestamp with time zone  not null default now(),
-  deleted_from  text                      collate "C",
-  site_root     text,
-  tree_version  text                      collate "C" not null default ''::text,
-  home_page_id  text,
+  wiki_id              text                      collate "C" not null,
+  workspace_id         text                      collate "C",
+  slug                 text                      collate "C" not null,
+  title                text                      not null,
+  description          text                      not null default ''::text,
+  created_by           text                      collate "C" not null,
+  created_at           timestamp with time zone  not null default now(),
+  deleted_from         text                      collate "C",
+  site_root            text,
+  tree_version         text                      collate "C" not null default ''::text,
+  home_page_id         text,
+  revisions_purged_to  timestamp with time zone,
+  revisions_walked_at  timestamp with time zone,
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );

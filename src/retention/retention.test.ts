@@ -41,6 +41,8 @@ async function written(owner: Owner, revisions = 1, title = 'Page') {
   return page;
 }
 
+type Page = Awaited<ReturnType<typeof written>>;
+
 async function edit(owner: Owner, page: { at: string }, base_revision: number, markdown: string): Promise<void> {
   const edited = await owner.patch(page.at, { markdown, base_revision });
   assert.equal(edited.status, 200, JSON.stringify(edited.body));
@@ -210,6 +212,62 @@ test('a page with more old revisions than a batch, and more pages than a batch, 
   assert.ok(calls.every((removed) => removed >= 0 && removed <= 2) && calls.length < 50, String(calls));
   assert.deepEqual(await numbers(owner, page), [9]);
   for (const each of many) assert.deepEqual(await numbers(owner, each), [2, 3]);
+});
+
+test('a daily run reads the revisions that became old since the last one, and one a month looks at all pages', async () => {
+  const owner = await world.owner();
+  await keep(owner, { revision_days: 30 });
+  const pages = await Promise.all([1, 2, 3, 4].map((i) => written(owner, 3, `Daily ${i}`)));
+  const [first, second, drafted, old] = pages as [Page, Page, Page, Page];
+  const of = (page: Page) => sql`wiki_id = ${owner.wiki_id} and page_id = ${page.page_id}`;
+  await age('revisions', 100, of(first));
+  const draft = { page_id: drafted.page_id, title: 'Draft', markdown: 'Draft', base_revision: 1 };
+  const at = `/v1/wikis/${owner.wiki_id}/autosaves/${'e'.repeat(22)}`;
+  assert.ok((await owner.send('PUT', at, json(draft))).status < 300);
+  await runScheduled(world, purgeRevisions);
+  assert.deepEqual(await numbers(owner, first), [3]);
+  assert.deepEqual(await numbers(owner, second), [1, 2, 3]);
+
+  // A day passes: the run before looked up to 31 days ago, and these were replaced in the 24 hours after that.
+  await db.query(sql`
+    update wikis set revisions_purged_to = revisions_purged_to - interval '1 day' where wiki_id = ${owner.wiki_id}`);
+  for (const page of [second, drafted]) await age('revisions', 30, of(page));
+  await age('revisions', 100, of(old));
+  const [{ looked_at } = { looked_at: -1 }] = await db.query<{ looked_at: number }>(sql`
+    select looked_at from purge_replaced_revisions(${owner.wiki_id}, null, null, null, 500)`);
+  assert.equal(looked_at, 4, 'two revisions of each of two pages');
+  await runScheduled(world, purgeRevisions);
+  assert.deepEqual(await numbers(owner, second), [3]);
+  assert.deepEqual(await numbers(owner, drafted), [1, 3], 'the draft was begun on the first');
+  assert.deepEqual(await numbers(owner, old), [1, 2, 3], 'older than what the last run ended with');
+
+  await owner.send('DELETE', at);
+  await db.query(sql`
+    update wikis set revisions_walked_at = revisions_walked_at - interval '31 days' where wiki_id = ${owner.wiki_id}`);
+  await runScheduled(world, purgeRevisions);
+  for (const page of [drafted, old]) assert.deepEqual(await numbers(owner, page), [3]);
+});
+
+test('revisions that replaced others at the same time are purged in batches, too', async () => {
+  const owner = await world.owner();
+  await keep(owner, { revision_days: 30 });
+  const pages = await Promise.all([1, 2, 3].map((i) => written(owner, 4, `Same ${i}`)));
+  await runScheduled(world, purgeRevisions);
+  await db.query(sql`
+    update wikis set revisions_purged_to = revisions_purged_to - interval '100 days' where wiki_id = ${owner.wiki_id}`);
+  await db.query(sql`
+    update revisions set created_at = now() - interval '90 days' where wiki_id = ${owner.wiki_id} and revision < 4`);
+  let after = [null, null, null] as (string | number | null)[];
+  const calls: number[] = [];
+  do {
+    const [batch] = await db.query<{ removed: number; after: (string | number | null)[] }>(sql`
+      select removed, json_build_array(after_time::text, after_page, after_revision) as after from purge_replaced_revisions(
+        ${owner.wiki_id}, ${after[0]}::timestamptz, ${after[1]}::text, ${after[2]}::int, 2)`);
+    calls.push(batch?.removed ?? -1);
+    after = batch?.after ?? [null, null, null];
+  } while (after[0] !== null && calls.length < 30);
+  assert.ok(calls.every((removed) => removed >= 0 && removed <= 2) && calls.length < 30, String(calls));
+  for (const page of pages) assert.deepEqual(await numbers(owner, page), [3, 4], 'the third was replaced today');
 });
 
 test('audit records go when the workspace says, but those that say what was kept and held stay', async () => {
