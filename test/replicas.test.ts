@@ -131,6 +131,21 @@ test('while a replica does not replay, reads see what was written, and what was 
   assert.ok((await replica()).reads_total > resumed.reads_total, 'the replica answers again');
 });
 
+test('a replica that hangs is found out while the primary is away, and no read waits for it afterwards', async () => {
+  await untilUp();
+  await Promise.all([primary.signal('SIGSTOP'), standby.signal('SIGSTOP')]);
+  try {
+    await until('the replica is not used', async () => (await replica()).up === 0);
+  } finally {
+    await primary.signal('SIGCONT');
+  }
+  const { fallbacks_total } = await replica();
+  await until('the primary answers', async () => (await owner.get(wiki)).status === 200);
+  assert.equal((await replica()).fallbacks_total, fallbacks_total, 'a read was sent to it');
+  await standby.signal('SIGCONT');
+  await untilUp();
+});
+
 test('a replica that was promoted by itself answers no read', async () => {
   await standby.admin.query(sql`select pg_promote()`);
   await primary.admin.session(async (_query, run) => {

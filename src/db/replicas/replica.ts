@@ -53,10 +53,11 @@ export function openReplica(
   }
 
   async function look(): Promise<void> {
-    // Without the primary nothing can be read, and nothing is known about the replica.
     const after = await position().catch(() => undefined);
-    if (!after) return;
     try {
+      // Without the primary nothing is known of the replica but whether it answers. One that does not, such as the primary of
+      // before, would be asked first when there is another primary, and each read would wait for it.
+      if (!after) return void (await db.in(SERVICE, withinReplica(undefined)).query(sql`select 1`));
       Object.assign(usage, await lagOf(db.in(SERVICE, withinReplica(undefined)).query, after));
       await db.in(SERVICE, withinReplica(undefined), after).query(sql`select 1`);
       setUp(true);
