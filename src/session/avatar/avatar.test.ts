@@ -206,6 +206,60 @@ test('of a photo of a camera that was held upright only that stays of the Exif',
   assert.equal(bytes.readUInt16BE(bytes.indexOf('MM\0*') + 18), 6);
 });
 
+/** As a JPEG has it, and as a WebP has it. */
+const exifs = [exif(6, GPS).subarray(4), exif(6, GPS).subarray(10)];
+/** 12 × 8 pixels, lossless and transparent. */
+const LOSSLESS = Buffer.from('2f0bc001100000', 'hex');
+const turned: Record<string, [chunks: (readonly [string, Buffer])[], flags: number]> = {
+  lossy: [[['VP8 ', WEBP.subarray(20)]], 0x08],
+  'transparent lossy': [
+    [
+      ['ALPH', Buffer.from([0, 1, 2])],
+      ['VP8 ', WEBP.subarray(20)],
+    ],
+    0x18,
+  ],
+  'transparent lossless': [[['VP8L', LOSSLESS]], 0x18],
+};
+
+test('so it is of a WebP, and without one nothing of the Exif stays', async () => {
+  const person = await world.person();
+  const stored = async (chunks: Parameters<typeof webp>[0]) => {
+    const { status, body } = await put(person, webp(chunks));
+    assert.equal(status, 200, JSON.stringify(body));
+    return (await shown(body.avatar_url)).bytes;
+  };
+  const head = (flags: number) => Buffer.from(`${flags.toString(16).padStart(2, '0')}0000000b0000070000`, 'hex');
+  for (const [kind, [image, flags]] of Object.entries(turned)) {
+    for (const found of exifs) {
+      const clean = await stored([
+        ['VP8X', head(flags | 0x24)],
+        ...image,
+        ['EXIF', found],
+        ['XMP ', Buffer.from(SCRIPT)],
+      ]);
+      const tiff = clean.subarray(clean.indexOf('EXIF') + 8);
+      assert.equal(tiff.readUInt16BE(18), 6, kind);
+      assert.deepEqual(clean, webp([['VP8X', head(flags)], ...image, ['EXIF', tiff]]), kind);
+      assert.equal(tiff.length, 26, 'one entry');
+    }
+  }
+  for (const none of [exif(1, GPS), exif(9, GPS), exif(6, GPS).subarray(0, 30), Buffer.from(GPS)]) {
+    assert.deepEqual(
+      await stored([
+        ['VP8X', head(0x08)],
+        ['VP8 ', WEBP.subarray(20)],
+        ['EXIF', none.subarray(10)],
+      ]),
+      WEBP,
+    );
+  }
+  // Browsers read it only where the head says that it is there.
+  for (const heads of [[], [['VP8X', head(0)] as const]]) {
+    assert.deepEqual(await stored([...heads, ['VP8 ', WEBP.subarray(20)], ['EXIF', exifs[1] as Buffer]]), WEBP);
+  }
+});
+
 const animatedGif = Buffer.concat([GIF.subarray(0, -1), GIF.subarray(19)]);
 const broken = png();
 broken[40] = (broken[40] ?? 0) ^ 1;

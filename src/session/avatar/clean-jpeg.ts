@@ -1,3 +1,4 @@
+import { EXIF, orientationOf, tiffOf } from './exif.ts';
 import { ByteReader, broken, requireSize } from './picture.ts';
 
 /** Start of image, and the byte that every marker begins with. */
@@ -8,7 +9,6 @@ const [DHT, DQT, DRI, SOS, EOI, APP0, APP1, APP14, COM] = [0xc4, 0xdb, 0xdd, 0xd
 const FRAMES = [0xc0, 0xc1, 0xc2];
 /** A progressive picture has about ten; thousands would keep a browser busy. */
 const SCANS_MAX = 100;
-const EXIF = Buffer.from('Exif\0\0', 'latin1');
 const ADOBE = Buffer.from('Adobe', 'latin1');
 
 /**
@@ -43,7 +43,7 @@ export function cleanJpeg(bytes: Buffer): Buffer {
     else throw broken();
   }
   if (scans === 0) throw broken();
-  const turned = orientation === 1 ? [] : [segment(APP1, exifOf(orientation))];
+  const turned = orientation === 1 ? [] : [segment(APP1, Buffer.concat([EXIF, tiffOf(orientation)]))];
   return Buffer.concat([JPEG_SIGNATURE.subarray(0, 2), ...turned, ...drawn, Buffer.from([0xff, EOI])]);
 }
 
@@ -72,26 +72,4 @@ function skipScan(reader: ByteReader, bytes: Buffer): void {
     reader.at = isWithin ? at + 2 : next === 0xff ? at + 1 : at;
     if (!isWithin && next !== 0xff) return;
   }
-}
-
-/** How a camera was held, 1 to 8; 1 (upright) where the Exif does not say it. */
-function orientationOf(tiff: Buffer): number {
-  const isLittle = tiff.toString('latin1', 0, 2) === 'II';
-  const at16 = (at: number) => (at + 2 > tiff.length ? 0 : isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
-  const directory = tiff.length < 8 ? tiff.length : isLittle ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
-  for (let entry = 0; entry < at16(directory); entry += 1) {
-    const at = directory + 2 + entry * 12;
-    if (at + 12 > tiff.length) return 1;
-    if (at16(at) !== 0x0112) continue;
-    const value = at16(at + 8);
-    return value >= 1 && value <= 8 ? value : 1;
-  }
-  return 1;
-}
-
-/** An Exif of this one entry: browsers turn the picture by it. */
-function exifOf(orientation: number): Buffer {
-  const tiff = Buffer.from('4d4d002a000000080001011200030000000100000000' + '00000000', 'hex');
-  tiff.writeUInt16BE(orientation, 18);
-  return Buffer.concat([EXIF, tiff]);
 }

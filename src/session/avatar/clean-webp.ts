@@ -1,6 +1,8 @@
+import { EXIF, orientationOf, tiffOf } from './exif.ts';
 import { animated, ByteReader, broken, requireSize } from './picture.ts';
 
 const HAS_ALPHA = 0x10;
+const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
 /** Whether a file begins as a WebP does. */
@@ -9,8 +11,8 @@ export function isWebp(bytes: Buffer): boolean {
 }
 
 /**
- * The image and its transparency: no Exif, XMP or profiles, and nothing behind the end. Errors: 400 for what is broken, and
- * for an animation.
+ * The image, its transparency and how it is turned: nothing else of an Exif, no XMP or profiles, and nothing behind the end.
+ * Errors: 400 for what is broken, and for an animation.
  */
 export function cleanWebp(bytes: Buffer): Buffer {
   const end = 8 + bytes.readUInt32LE(4);
@@ -27,46 +29,68 @@ export function cleanWebp(bytes: Buffer): Buffer {
     if (!chunks.has(type)) chunks.set(type, data);
   }
   const extended = chunks.get('VP8X');
-  if (extended && ((extended[0] ?? 0) & IS_ANIMATED) !== 0) throw animated();
+  const flags = extended?.[0] ?? 0;
+  if ((flags & IS_ANIMATED) !== 0) throw animated();
   const lossy = chunks.get('VP8 ');
   const lossless = chunks.get('VP8L');
   if ((lossy === undefined) === (lossless === undefined)) throw broken();
-  if (lossless) {
-    sizeOfLossless(lossless);
-    return riff([['VP8L', lossless]]);
-  }
-  const image = lossy as Buffer;
-  const [width, height] = sizeOfLossy(image);
-  const alpha = extended ? chunks.get('ALPH') : undefined;
-  if (!alpha) return riff([['VP8 ', image]]);
-  const head = Buffer.alloc(10);
-  head[0] = HAS_ALPHA;
-  head.writeUIntLE(width - 1, 4, 3);
-  head.writeUIntLE(height - 1, 7, 3);
-  return riff([
-    ['VP8X', head],
-    ['ALPH', alpha],
-    ['VP8 ', image],
-  ]);
+  const size = lossy ? sizeOfLossy(lossy) : sizeOfLossless(lossless as Buffer);
+  const alpha = extended && lossy ? chunks.get('ALPH') : undefined;
+  const image: Chunk[] = [
+    ...(alpha ? [['ALPH', alpha] as const] : []),
+    lossy ? ['VP8 ', lossy] : ['VP8L', lossless as Buffer],
+  ];
+  const orientation = (flags & HAS_EXIF) !== 0 ? orientationIn(chunks.get('EXIF')) : 1;
+  const isTurned = orientation !== 1;
+  if (!isTurned && !alpha) return riff(image);
+  const hasAlpha = alpha !== undefined || (lossless !== undefined && isTransparent(lossless));
+  const head = headOf(size, (hasAlpha ? HAS_ALPHA : 0) | (isTurned ? HAS_EXIF : 0));
+  return riff([['VP8X', head], ...image, ...(isTurned ? [['EXIF', tiffOf(orientation)] as const] : [])]);
 }
 
+type Chunk = readonly [type: string, data: Buffer];
+
+/** RFC 9649, 2.7: what the file holds besides the image, and the sizes, less one. */
+function headOf([width, height]: Size, flags: number): Buffer {
+  const head = Buffer.alloc(10);
+  head[0] = flags;
+  head.writeUIntLE(width - 1, 4, 3);
+  head.writeUIntLE(height - 1, 7, 3);
+  return head;
+}
+
+/** How the camera was held; some writers put before the TIFF structure what stands there in a JPEG. */
+function orientationIn(exif: Buffer | undefined): number {
+  if (!exif) return 1;
+  return orientationOf(exif.subarray(0, EXIF.length).equals(EXIF) ? exif.subarray(EXIF.length) : exif);
+}
+
+type Size = [width: number, height: number];
+
 /** RFC 6386, 9.1: a key frame begins with its sizes. */
-function sizeOfLossy(data: Buffer): [width: number, height: number] {
+function sizeOfLossy(data: Buffer): Size {
   const isKeyFrame = data.length > 10 && ((data[0] ?? 1) & 1) === 0 && data.readUIntBE(3, 3) === 0x9d012a;
   if (!isKeyFrame) throw broken();
-  const size: [number, number] = [data.readUInt16LE(6) & 0x3fff, data.readUInt16LE(8) & 0x3fff];
+  const size: Size = [data.readUInt16LE(6) & 0x3fff, data.readUInt16LE(8) & 0x3fff];
   requireSize(...size);
   return size;
 }
 
 /** RFC 9649, 3.4: 14 bits each, less one. */
-function sizeOfLossless(data: Buffer): void {
+function sizeOfLossless(data: Buffer): Size {
   if (data.length < 6 || data[0] !== 0x2f) throw broken();
   const bits = data.readUInt32LE(1);
-  requireSize((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1);
+  const size: Size = [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
+  requireSize(...size);
+  return size;
 }
 
-function riff(chunks: readonly (readonly [type: string, data: Buffer])[]): Buffer {
+/** The bit behind the sizes. */
+function isTransparent(lossless: Buffer): boolean {
+  return ((lossless.readUInt32LE(1) >>> 28) & 1) === 1;
+}
+
+function riff(chunks: readonly Chunk[]): Buffer {
   const parts = chunks.flatMap(([type, data]) => {
     const head = Buffer.alloc(8);
     head.write(type, 'latin1');
