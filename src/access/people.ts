@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { type Sql, sql } from '../db/sql.ts';
 import { hasPermission } from './access-rule.ts';
 
@@ -18,4 +19,21 @@ export function namedPeople(authors: readonly string[]): Sql {
     where ${hasPermission('members:read')} and exists (
       select from unnest(${names}::text[]) n (name)
       where lower(u.email) = n.name or position(' ' || n.name in ' ' || lower(u.display_name)) > 0)`;
+}
+
+/** As long as an e-mail address may be. */
+const TEXT_MAX = 254;
+
+/** The part of a query that finds people in a list of a workspace. */
+export const PeopleQuery = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: TEXT_MAX,
+    description: 'Only those whose name or e-mail address contains this, in any case.',
+  }),
+);
+
+/** Whether the column contains the text, in any case. */
+export function contains(column: Sql, text: string): Sql {
+  return sql`position(lower(${text.trim().normalize('NFC')}::text) in lower(${column})) > 0`;
 }

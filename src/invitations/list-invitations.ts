@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
+import { contains, PeopleQuery } from '../access/people.ts';
 import { PAGING } from '../core/paging.ts';
 import { Id } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
@@ -14,6 +15,7 @@ export const listInvitations = endpoint({
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
     state: Type.Optional(Type.Enum([...INVITATION_STATES], { description: 'Only invitations in this state.' })),
+    query: PeopleQuery,
     ...PAGING,
   }),
   paging: { keys: { 'i.invitation_id': 'text' } },
@@ -24,6 +26,7 @@ export const listInvitations = endpoint({
       select ${invitationColumns} from invitations i
       where i.workspace_id = ${params.workspace_id}
         ${query.state === undefined ? raw('') : sql`and ${presentState} = ${query.state}`}
+        ${query.query === undefined ? raw('') : sql`and ${contains(sql`i.email`, query.query)}`}
       ${paging.clause}
     `),
 });

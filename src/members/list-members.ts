@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
+import { contains, PeopleQuery } from '../access/people.ts';
 import { ROLES } from '../access/roles.ts';
 import { Cursor } from '../core/paging.ts';
 import { Id } from '../core/records.ts';
@@ -24,6 +25,16 @@ interface MembersRow extends SeatCounts {
 /** What the list is ordered by besides; it is not sent. */
 const ListedMember = Type.Object({ ...Member.properties, joined: Type.String() });
 
+const pendingInvitations = sql`
+  coalesce((
+    select json_agg(${jsonObject(Invitation, invitationColumns)} order by i.invitation_id)
+    from invitations i
+    where i.workspace_id = w.workspace_id and i.state = 'pending' and i.expires_at > now()), '[]') as invitations`;
+
+/** Whether the name or the address of the member `m` contains the text. */
+const isFound = (text: string) => sql`exists (
+  select from users u where u.user_id = m.user_id and (${contains(sql`u.display_name`, text)} or ${contains(sql`u.email`, text)}))`;
+
 const workspace_id = 'org_01jd8w3v6xf3e8h2k9m4n5p6q7';
 
 export const listMembers = endpoint({
@@ -32,7 +43,8 @@ export const listMembers = endpoint({
   summary: 'List members',
   description:
     'All members, active and inactive, by the time they came; the pending invitations, the roles and the seats. With a `limit` ' +
-    'that many members, and the `Link` header leads to the next ones.',
+    'that many members, and the `Link` header leads to the next ones. `query` finds members, and `invitations=none` leaves ' +
+    'the invitations to their own list.',
   access: onWorkspace('members:read'),
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
@@ -44,6 +56,12 @@ export const listMembers = endpoint({
       Type.String({
         pattern: '^[^,]{1,100}(,[^,]{1,100}){0,99}$',
         description: 'Only the members who are these users: ids with commas between, at most 100.',
+      }),
+    ),
+    query: PeopleQuery,
+    invitations: Type.Optional(
+      Type.Enum(['all', 'none'], {
+        description: 'Which pending invitations are in the answer: `all` unless stated. With `none` the list is empty.',
       }),
     ),
   }),
@@ -59,7 +77,7 @@ export const listMembers = endpoint({
       roles,
     },
   },
-  run: async ({ params: { workspace_id }, query: { limit, user_id }, paging, one, services }) => {
+  run: async ({ params: { workspace_id }, query: { limit, user_id, query, invitations }, paging, one, services }) => {
     const ofUsers = user_id === undefined ? raw('') : sql`where user_id = any (${user_id.split(',')}::text[]) offset 0`;
     // The users of a few members are looked up, those of all are joined.
     const isWhole = limit === undefined && user_id === undefined;
@@ -68,15 +86,12 @@ export const listMembers = endpoint({
       : raw('cross join lateral (select * from users u where u.user_id = m.user_id offset 0) u');
     const row = await one<MembersRow>(sql`
       select w.workspace_id, a.role, a.granted as granted_permissions, ${seatColumns},
-        coalesce((
-          select json_agg(${jsonObject(Invitation, invitationColumns)} order by i.invitation_id)
-          from invitations i
-          where i.workspace_id = w.workspace_id and i.state = 'pending' and i.expires_at > now()), '[]') as invitations,
+        ${invitations === 'none' ? sql`'[]'::json as invitations` : pendingInvitations},
         coalesce((
           select json_agg(${jsonObject(ListedMember, sql`${memberColumns(services)}, m.joined::text as joined`)} order by m.joined, m.membership_id)
           from (
             select m.* from (select *, created_at as joined from memberships ${ofUsers}) m
-            where m.workspace_id = ${workspace_id} ${paging.clause}
+            where m.workspace_id = ${workspace_id} ${query === undefined ? raw('') : sql`and ${isFound(query)}`} ${paging.clause}
           ) m ${users}), '[]') as members
       from access a join workspaces w on w.workspace_id = a.workspace_id
     `);

@@ -95,6 +95,54 @@ test('members are answered in parts where a limit is given, and those of some us
   assert.equal((await owner.get(`${path}?after=WyJ4Il0`)).status, 400);
 });
 
+test('people are found by a part of their name or address in any case, in parts, and never those of another workspace', async () => {
+  const owner = await world.owner('finder@example.com');
+  const other = await world.owner('elsewhere@example.com');
+  const path = membersPath(owner.workspace_id);
+  for (const [n, name] of ['Élan Vital', 'élan 100%', 'Zoë_Élan', 'Grace'].entries()) {
+    const { user_id } = await world.member(owner.workspace_id, 'viewer', n === 1 ? 'inactive' : 'active');
+    await world.db.query(sql`
+      update users set display_name = ${name}, email = ${`p${n}.${owner.user_id.slice(5)}@example.com`} where user_id = ${user_id}`);
+  }
+  await world.db.query(sql`update users set display_name = 'Élan Elsewhere' where user_id = ${other.user_id}`);
+  for (const email of ['elan@example.com', 'grace-2@example.com']) {
+    assert.equal((await owner.post(`${path}/invite`, { email, role: 'viewer' })).status, 200);
+  }
+  const found = async (query: string, more = '') => {
+    const { status, body, headers } = await owner.get(`${path}?query=${encodeURIComponent(query)}${more}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    return { body, names: body.members.map((it: { display_name: string }) => it.display_name), headers };
+  };
+  assert.deepEqual((await found('éLAN')).names, ['Élan Vital', 'élan 100%', 'Zoë_Élan']);
+  assert.deepEqual((await found('P3.')).names, ['Grace']);
+  // No letter is a wildcard.
+  for (const [text, names] of [
+    ['%', ['élan 100%']],
+    ['_', ['Zoë_Élan']],
+    ["' or true --", []],
+    ['elsewhere', []],
+  ] as const) {
+    assert.deepEqual((await found(text)).names, names, text);
+  }
+  const first = await found('élan', '&limit=2&invitations=none');
+  const rest = await owner.get(nextOf(first.headers.get('link')) ?? '');
+  assert.deepEqual(
+    [...first.names, ...rest.body.members.map((it: { display_name: string }) => it.display_name)],
+    ['Élan Vital', 'élan 100%', 'Zoë_Élan'],
+  );
+  assert.deepEqual([first.body.invitations, rest.body.invitations], [[], []]);
+  assert.deepEqual(first.body.seats, (await owner.get(path)).body.seats);
+  assert.equal((await found('élan', '&invitations=all')).body.invitations.length, 2);
+  const invited = (await owner.get(`/v1/workspaces/${owner.workspace_id}/invitations?state=pending&query=GRACE-`)).body;
+  assert.deepEqual(
+    invited.map((it: { email: string }) => it.email),
+    ['grace-2@example.com'],
+  );
+  for (const wrong of ['query=', `query=${'x'.repeat(255)}`, 'invitations=some']) {
+    assert.equal((await owner.get(`${path}?${wrong}`)).status, 422, wrong);
+  }
+});
+
 test('the seats of a workspace are those of its active members after any change of them', async () => {
   const owner = await world.owner();
   const other = await world.owner();

@@ -35,7 +35,7 @@ export class WidgetApi {
   }
 
   /** Errors: WidgetError; AbortError where the widget has left the page. */
-  async call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  async call<T>(method: Method, path: string, body?: unknown): Promise<Reply<T>> {
     const first = this.#tokens.token() || (await this.#tokens.renew());
     const response = await this.#send(first ?? '', method, path, body);
     if (response.status !== 401) return read<T>(response);
@@ -65,10 +65,21 @@ export class WidgetApi {
   }
 }
 
-async function read<T>(response: Response): Promise<T> {
-  if (response.status === 204) return undefined as T;
+/** What was answered, and the query of the next part of a list; "" on the last one. */
+export interface Reply<T> {
+  body: T;
+  next: string;
+}
+
+async function read<T>(response: Response): Promise<Reply<T>> {
+  if (response.status === 204) return { body: undefined as T, next: '' };
   const body = await response.json().catch(() => undefined);
-  if (response.ok && body !== undefined) return body;
+  if (response.ok && body !== undefined) return { body, next: nextOf(response) };
   const { error = '', message = '', request_id = '' } = body ?? {};
   throw new WidgetError(response.status, error, message, request_id);
+}
+
+function nextOf({ headers, url }: Response): string {
+  const [, target] = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
+  return target === undefined ? '' : new URL(target, url).search;
 }

@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { fieldsOf } from './form-fields.ts';
 import type { Host } from './host.ts';
-import type { Member } from './members.ts';
+import type { Member, MembersSection } from './members.ts';
+import { PagedList } from './paged-list.ts';
 
 interface AuditEvent {
   event_id: string;
@@ -14,61 +15,102 @@ interface AuditEvent {
   created_at: string;
 }
 
-const PAGE_SIZE = 25;
 const DAY_MS = 86_400_000;
+const NEWEST = { order: 'newest' };
 
 /** The audit log of a workspace, newest first, by kind, member and days. */
 export class AuditSection {
   readonly #host: Host;
-  #query = '';
-  #events: AuditEvent[] | undefined;
-  #hasMore = false;
+  readonly #members: MembersSection;
+  readonly #events: PagedList<AuditEvent>;
+  /** The names of users by their ids. */
+  readonly #names = new Map<string, string>();
+  /** Members that the user may mean. */
+  #found: Member[] = [];
+  /** Whether the user may read who the members are. */
+  knowsMembers = false;
 
-  constructor(host: Host) {
+  constructor(host: Host, members: MembersSection) {
     this.#host = host;
+    this.#members = members;
+    this.#events = new PagedList<AuditEvent>(
+      host,
+      '/audit-events',
+      (events) => events,
+      (events) => this.#learnNames(events),
+    );
+    this.#events.query = NEWEST;
   }
 
   async open(): Promise<void> {
-    if (!this.#events) await this.#read([]);
+    if (!this.#events.items) await this.#events.search(NEWEST);
   }
 
-  /** Reads what follows `shown`. */
-  async #read(shown: AuditEvent[]): Promise<void> {
+  async #learnNames(events: readonly AuditEvent[]): Promise<void> {
+    const unknown = new Set(events.map(({ actor_id }) => actor_id).filter((id) => id !== '' && !this.#names.has(id)));
+    if (!this.knowsMembers) return;
+    for (const { user_id, display_name, email } of await this.#members.ofUsers([...unknown])) {
+      this.#names.set(user_id, display_name || email);
+    }
+  }
+
+  async #suggest({ currentTarget }: Event): Promise<void> {
+    const input = currentTarget as HTMLInputElement;
+    const text = input.value.trim();
+    input.setCustomValidity('');
+    if (text === '') return;
     try {
-      const page = `?order=newest&limit=${PAGE_SIZE}&offset=${shown.length}${this.#query}`;
-      const more = await this.#host.call<AuditEvent[]>('GET', `/audit-events${page}`);
-      this.#events = [...shown, ...more];
-      this.#hasMore = more.length === PAGE_SIZE;
+      const found = await this.#members.find(text);
+      // Another letter may have been typed meanwhile.
+      if (input.value.trim() !== text) return;
+      this.#found = found;
       this.#host.update();
     } catch (error) {
       this.#host.fail(error);
     }
   }
 
-  #search(event: SubmitEvent): Promise<void> {
-    const form = fieldsOf(event);
-    const query = new URLSearchParams();
-    for (const name of ['type', 'actor_id']) {
-      const value = String(form.get(name)).trim();
-      if (value !== '') query.set(name, value);
-    }
-    const [after, before] = ['after', 'before'].map((name) => Date.parse(`${form.get(name)}T00:00:00Z`));
-    if (after) query.set('after', new Date(after).toISOString());
-    if (before) query.set('before', new Date(before + DAY_MS).toISOString());
-    this.#query = query.size === 0 ? '' : `&${query}`;
-    return this.#read([]);
+  /** The id of the member whom the user means: by the whole address, or the only one that is found; undefined: none. */
+  async #meant(text: string): Promise<string | undefined> {
+    const found = await this.#members.find(text);
+    const exact = found.find(({ email }) => email.toLowerCase() === text.toLowerCase());
+    return (exact ?? (found.length === 1 ? found[0] : undefined))?.user_id;
   }
 
-  render(members: readonly Member[]): TemplateResult {
+  async #search(event: SubmitEvent): Promise<void> {
+    const form = fieldsOf(event);
+    const query: Record<string, string> = { ...NEWEST };
+    const input = (event.currentTarget as HTMLFormElement).elements.namedItem('actor') as HTMLInputElement | null;
+    const type = String(form.get('type')).trim();
+    if (type !== '') query.type = type;
+    const [after, before] = ['after', 'before'].map((name) => Date.parse(`${form.get(name)}T00:00:00Z`));
+    if (after) query.after = new Date(after).toISOString();
+    if (before) query.before = new Date(before + DAY_MS).toISOString();
+    try {
+      const text = input?.value.trim() ?? '';
+      const actor_id = text === '' ? '' : await this.#meant(text);
+      if (actor_id === undefined) {
+        input?.setCustomValidity(this.#host.t('no_such_member'));
+        input?.reportValidity();
+        return;
+      }
+      if (actor_id !== '') query.actor_id = actor_id;
+    } catch (error) {
+      return this.#host.fail(error);
+    }
+    await this.#events.search(query);
+  }
+
+  #actorName(id: string): string {
+    return this.#names.get(id) ?? (id || this.#host.t('the_service'));
+  }
+
+  render(): TemplateResult {
     const { t, translation } = this.#host;
-    const events = this.#events;
-    const actorName = (id: string) => {
-      const member = members.find(({ user_id }) => user_id === id);
-      return member?.display_name || member?.email || id || t('the_service');
-    };
+    const events = this.#events.items;
     return html`<form class="fields" part="form" aria-label=${t('audit_log')} @submit=${(event: SubmitEvent) => void this.#search(event)}>
         <label>${t('event_type')}<input part="input" name="type" placeholder="wiki.renamed" dir="ltr" autocomplete="off"></label>
-        <label>${t('member')}<select part="input" name="actor_id"><option value="">${t('everyone')}</option>${members.map((it) => html`<option value=${it.user_id}>${it.display_name || it.email}</option>`)}</select></label>
+        ${this.knowsMembers ? this.#renderActor() : nothing}
         <label>${t('from_day')}<input part="input" name="after" type="date"></label>
         <label>${t('until_day')}<input part="input" name="before" type="date"></label>
         <button class="main" part="button">${t('search')}</button></form>
@@ -77,8 +119,14 @@ export class AuditSection {
         (
           it,
         ) => html`<li part="row"><div class="row"><code dir="ltr">${it.type}</code><span class="small">${translation()?.time(it.created_at)}</span></div>
-        <p class="small">${actorName(it.actor_id)} · ${it.target_name || it.target_id} · ${it.address}</p></li>`,
+        <p class="small">${this.#actorName(it.actor_id)} · ${it.target_name || it.target_id} · ${it.address}</p></li>`,
       )}</ul>
-      ${this.#hasMore ? html`<button type="button" part="button" @click=${() => void this.#read(events ?? [])}>${t('more')}</button>` : nothing}`;
+      ${this.#events.renderMore(t('audit_log'))}`;
+  }
+
+  #renderActor(): TemplateResult {
+    const { t } = this.#host;
+    return html`<label>${t('member')}<input part="input" name="actor" list="found" placeholder=${t('everyone')} maxlength="254" autocomplete="off" @input=${(event: Event) => void this.#suggest(event)}></label>
+      <datalist id="found">${this.#found.map((it) => html`<option value=${it.email}>${it.display_name}</option>`)}</datalist>`;
   }
 }

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { AuditSection } from './audit.ts';
 import { define } from './define.ts';
-import { type Members, MembersSection, type Role } from './members.ts';
+import { MembersSection, type Role } from './members.ts';
 import { renderOrigins } from './origins.ts';
 import { PlansSection } from './plans.ts';
 import { SectionedWidget } from './sectioned-widget.ts';
@@ -19,7 +19,7 @@ export class EnterpriseWidget extends SectionedWidget<AccessSettings> {
   protected readonly widget = 'enterprise';
   readonly #members = new MembersSection(this.host);
   readonly #plans = new PlansSection(this.host);
-  readonly #audit = new AuditSection(this.host);
+  readonly #audit = new AuditSection(this.host, this.#members);
   #origins: string[] = [];
 
   protected override async load({ permissions, roles }: AccessSettings): Promise<void> {
@@ -27,13 +27,13 @@ export class EnterpriseWidget extends SectionedWidget<AccessSettings> {
     this.#members.grantable = permissions.includes('members:manage')
       ? roles.filter((role) => role.permissions.every((permission) => permissions.includes(permission)))
       : [];
-    const [members, origins] = await Promise.all([
-      permissions.includes('members:read') ? this.call<Members>('GET', '/members') : { members: [], invitations: [] },
+    this.#audit.knowsMembers = permissions.includes('members:read');
+    const [origins] = await Promise.all([
       permissions.includes('developers:manage')
         ? this.call<{ widget_origins: string[] }>('GET', '/widget-origins')
         : { widget_origins: [] },
+      permissions.includes('members:read') ? this.#members.read() : undefined,
     ]);
-    this.#members.members = members;
     this.#origins = origins.widget_origins;
   }
 
@@ -48,7 +48,7 @@ export class EnterpriseWidget extends SectionedWidget<AccessSettings> {
       ${unlimited || granted === 0 ? nothing : html`<meter min="0" max=${granted} value=${Math.min(used, granted)} aria-label=${this.t('seats_taken')}></meter>`}
       ${can('members:read') ? this.#members.render() : this.#renderRoles()}
       ${can('billing:manage') ? this.#renderSection('plans', () => this.#plans.open(), this.#plans.render(`${this.service}/${slug}/-/billing`)) : nothing}
-      ${can('enterprise:manage') ? this.#renderSection('audit_log', () => this.#audit.open(), this.#audit.render(this.#members.members.members)) : nothing}
+      ${can('enterprise:manage') ? this.#renderSection('audit_log', () => this.#audit.open(), this.#audit.render()) : nothing}
       ${can('developers:manage') ? this.#renderSection('origins', undefined, renderOrigins(this.#origins, this.#originsHost)) : nothing}`;
   }
 

@@ -1,4 +1,4 @@
-import type { Method } from './api.ts';
+import type { Method, Reply } from './api.ts';
 import type { MessageKey } from './messages/messages.ts';
 import type { Translation } from './translate.ts';
 
@@ -9,6 +9,8 @@ export interface Host {
   /** The address of the service. */
   service(): string;
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
+  /** The same with where a list goes on. */
+  send<T>(method: Method, path: string, body?: unknown): Promise<Reply<T>>;
   act(method: Method, path: string, body?: unknown, done?: MessageKey): Promise<unknown>;
   ask(text: string, action: string, confirmed: () => Promise<unknown>): void;
   fail(error: unknown): void;

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { renderFace } from './face.ts';
 import { fieldsOf } from './form-fields.ts';
 import type { Host } from './host.ts';
+import { PagedList } from './paged-list.ts';
 
 export interface Member {
   membership_id: string;
@@ -13,9 +14,11 @@ export interface Member {
   status: string;
 }
 
-export interface Members {
-  members: Member[];
-  invitations: { invitation_id: string; email: string; role: string; expires_at: string }[];
+interface Invitation {
+  invitation_id: string;
+  email: string;
+  role: string;
+  expires_at: string;
 }
 
 export interface Role {
@@ -24,30 +27,78 @@ export interface Role {
   permissions: string[];
 }
 
+/** Invitations have a list of their own. */
+const ALL = { invitations: 'none' };
+const PENDING = { state: 'pending' };
+
 /** The members and invitations of a workspace; `grantable`: the roles that the user may give, none who may not manage. */
 export class MembersSection {
   readonly #host: Host;
-  members: Members = { members: [], invitations: [] };
+  readonly #members: PagedList<Member, { members: Member[] }>;
+  readonly #invitations: PagedList<Invitation>;
   roles: Role[] = [];
   grantable: Role[] = [];
 
   constructor(host: Host) {
     this.#host = host;
+    this.#members = new PagedList(host, '/members', ({ members }) => members);
+    this.#members.query = ALL;
+    this.#invitations = new PagedList<Invitation>(host, '/invitations', (invitations) => invitations);
+    this.#invitations.query = PENDING;
+  }
+
+  get #canManage(): boolean {
+    return this.grantable.length > 0;
+  }
+
+  /** Reads what is shown again. */
+  async read(): Promise<void> {
+    await Promise.all([this.#members.read(), ...(this.#canManage ? [this.#invitations.read()] : [])]);
+  }
+
+  /** The members whose name or address contains this, a few of them. */
+  async find(query: string): Promise<Member[]> {
+    const path = `/members?${new URLSearchParams({ ...ALL, limit: '20', query })}`;
+    return (await this.#host.call<{ members: Member[] }>('GET', path)).members;
+  }
+
+  async ofUsers(user_ids: readonly string[]): Promise<Member[]> {
+    if (user_ids.length === 0) return [];
+    const path = `/members?${new URLSearchParams({ ...ALL, user_id: user_ids.join(',') })}`;
+    return (await this.#host.call<{ members: Member[] }>('GET', path)).members;
   }
 
   render(): TemplateResult {
     const { t } = this.#host;
-    const { members, invitations } = this.members;
-    const canManage = this.grantable.length > 0;
+    const [members, invitations] = [this.#members.items ?? [], this.#invitations.items ?? []];
+    const isSearched = 'query' in this.#members.query;
+    const isLong = isSearched || this.#members.hasMore || this.#invitations.hasMore;
     return html`<h3 part="heading">${t('members')}</h3>
-      <ul>${members.map((it) => this.#renderMember(it, canManage && this.#isGrantable(it.role)))}</ul>
-      ${canManage ? this.#renderInvite() : nothing}
+      ${isLong ? this.#renderSearch() : nothing}
+      ${isSearched ? html`<p class="small" role="status">${members.length === 0 ? t('none_found') : t('people_shown', { count: members.length })}</p>` : nothing}
+      <ul>${members.map((it) => this.#renderMember(it, this.#canManage && this.#isGrantable(it.role)))}</ul>
+      ${this.#members.renderMore(t('members'))}
+      ${this.#canManage ? this.#renderInvite() : nothing}
       ${
         invitations.length === 0
           ? nothing
           : html`<h3 part="heading">${t('invitations')}</h3>
-        <ul>${invitations.map((it) => this.#renderInvitation(it, canManage && this.#isGrantable(it.role)))}</ul>`
+        <ul>${invitations.map((it) => this.#renderInvitation(it, this.#isGrantable(it.role)))}</ul>
+        ${this.#invitations.renderMore(t('invitations'))}`
       }`;
+  }
+
+  #renderSearch(): TemplateResult {
+    const { t } = this.#host;
+    const search = (event: SubmitEvent) => {
+      const text = String(fieldsOf(event).get('query')).trim();
+      const query = text === '' ? undefined : { query: text };
+      void this.#members.search({ ...ALL, ...query });
+      if (this.#canManage) void this.#invitations.search({ ...PENDING, ...query });
+    };
+    return html`<form class="fields" role="search" part="form" @submit=${search}>
+      <label>${t('find_people')}<input part="input" name="query" type="search" maxlength="254" autocomplete="off"></label>
+      <button part="button">${t('search')}</button></form>`;
   }
 
   #isGrantable(slug: string): boolean {
@@ -110,10 +161,7 @@ export class MembersSection {
       <button class="main" part="button">${t('invite')}</button></form>`;
   }
 
-  #renderInvitation(
-    { invitation_id, email, role, expires_at }: Members['invitations'][number],
-    canChange: boolean,
-  ): TemplateResult {
+  #renderInvitation({ invitation_id, email, role, expires_at }: Invitation, canChange: boolean): TemplateResult {
     const { t, ask, act, translation } = this.#host;
     const path = `/invitations/${invitation_id}`;
     const revoke = () =>

@@ -1,5 +1,6 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
 import type { Host } from './host.ts';
+import { PagedList } from './paged-list.ts';
 
 interface LoggedRequest {
   request_id: string;
@@ -12,37 +13,25 @@ interface LoggedRequest {
   created_at: string;
 }
 
-const PAGE_SIZE = 25;
-
 /** The last calls of the API in a workspace, newest first. */
 export class RequestsSection {
   readonly #host: Host;
-  #requests: LoggedRequest[] | undefined;
-  #hasMore = false;
+  readonly #requests: PagedList<LoggedRequest>;
 
   constructor(host: Host) {
     this.#host = host;
+    this.#requests = new PagedList<LoggedRequest>(host, '/request-log', (requests) => requests);
   }
 
-  /** Reads what follows `shown`. */
-  async read(shown: LoggedRequest[] = []): Promise<void> {
-    try {
-      const more = await this.#host.call<LoggedRequest[]>(
-        'GET',
-        `/request-log?limit=${PAGE_SIZE}&offset=${shown.length}`,
-      );
-      this.#requests = [...shown, ...more];
-      this.#hasMore = more.length === PAGE_SIZE;
-      this.#host.update();
-    } catch (error) {
-      this.#host.fail(error);
-    }
+  /** Reads the last ones. */
+  read(): Promise<void> {
+    return this.#requests.search({});
   }
 
   /** `names`: of the keys, by their ids. */
   render(names: ReadonlyMap<string, string>): TemplateResult {
     const { t, translation } = this.#host;
-    const requests = this.#requests;
+    const requests = this.#requests.items;
     return html`<div class="row"><p class="small" role="status">${requests === undefined ? t('waiting') : requests.length === 0 ? t('no_requests') : t('requests_shown', { count: requests.length })}</p>
         <button type="button" part="button" @click=${() => void this.read()}>${t('refresh')}</button></div>
       <ul>${requests?.map(
@@ -51,6 +40,6 @@ export class RequestsSection {
         ) => html`<li part="row"><div class="row"><code dir="ltr">${it.method} ${it.path}</code><code dir="ltr" class=${it.status < 400 ? '' : 'failed'}>${it.status}${it.error && ` ${it.error}`}</code></div>
         <p class="small">${translation()?.time(it.created_at)} · <span dir="ltr">${it.duration_ms} ms</span> · ${names.get(it.credential_id) ?? it.credential_id} · <code dir="ltr">${it.request_id}</code></p></li>`,
       )}</ul>
-      ${this.#hasMore ? html`<button type="button" part="button" @click=${() => void this.read(requests)}>${t('more')}</button>` : nothing}`;
+      ${this.#requests.renderMore(t('request_log'))}`;
   }
 }

@@ -9,6 +9,7 @@ export abstract class SectionedWidget<Answer> extends Widget<Answer> {
     translation: () => this.translation,
     service: () => this.service,
     call: this.call.bind(this) as Host['call'],
+    send: this.send.bind(this) as Host['send'],
     act: this.act.bind(this),
     ask: this.ask.bind(this),
     fail: this.fail.bind(this),

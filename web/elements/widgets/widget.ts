@@ -1,5 +1,5 @@
 import { html, LitElement, type TemplateResult } from 'lit';
-import { type Method, WidgetApi, WidgetError } from './api.ts';
+import { type Method, type Reply, WidgetApi, WidgetError } from './api.ts';
 import { askForToken } from './ask-for-token.ts';
 import type { WidgetChange, WidgetFailure } from './events.ts';
 import type { MessageKey } from './messages/messages.ts';
@@ -130,7 +130,11 @@ export abstract class Widget<Answer> extends LitElement {
     this.state = 'shown';
   }
 
-  protected call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+  protected async call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+    return (await this.send<T>(method, path, body)).body;
+  }
+
+  protected send<T>(method: Method, path: string, body?: unknown): Promise<Reply<T>> {
     const tokens = { token: () => this.#renewed || this.token, renew: () => this.#renew() };
     const address = `${this.service}/v1/widgets/${this.widget}`;
     return new WidgetApi(address, tokens, this.#leaving.signal).call<T>(method, path, body);
