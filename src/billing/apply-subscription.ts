@@ -30,26 +30,32 @@ interface StoredSubscription {
   dunning_stage: DunningStage;
 }
 
+/** Where a change of the quantity begins. */
+export interface AppliedState {
+  /** Active members. */
+  active: number;
+  revision: number;
+}
+
 /**
  * Stores what the provider has: the subscription, the seats that it gives, what the owners are told, in one transaction with
- * its audit record. An answer that is older than the stored one changes nothing; nor does one without a subscription where the
- * operator has set the plan.
+ * its audit record. An answer that is older than the stored one changes nothing, and undefined is returned; nor does one without
+ * a subscription where the operator has set the plan. Mostly nothing has changed, which one statement finds out.
  */
-export async function applySubscription(db: ContextDb, services: JobServices, answer: ProviderAnswer): Promise<void> {
-  const { workspace_id, asked_at, own, endsClaim } = answer;
-  await db.transaction(async (query) => {
+export async function applySubscription(
+  db: ContextDb,
+  services: JobServices,
+  answer: ProviderAnswer,
+): Promise<AppliedState | undefined> {
+  const { workspace_id, asked_at } = answer;
+  const seen = await takeAnswer(db.query, answer);
+  if (!seen || isStored(seen.before, services, answer)) return seen;
+  return db.transaction(async (query) => {
     await query(sql`select 1 from workspaces where workspace_id = ${workspace_id} for no key update`);
-    const [latest] = await query(sql`
-      update billing_customers set synced_at = ${asked_at}, changing_until = case when ${endsClaim} then null else changing_until end
-      where workspace_id = ${workspace_id} and (synced_at is null or synced_at <= ${asked_at}) returning 1`);
-    if (!latest) return;
-    const [before] = await query<StoredSubscription>(sql`
-      select plan_id, quantity, subscription_id, currency, amount_due::bigint as amount_due, cancel_at_period_end, period_start,
-        period_end, unpaid_since, writes_end_at, dunning_stage
-      from subscriptions where workspace_id = ${workspace_id}`);
-    if (!own && (!before || before.subscription_id === '')) return;
-    const after = own && copyOf(own, before, services, new Date(asked_at));
-    if (JSON.stringify(before) === JSON.stringify(after)) return;
+    const locked = await takeAnswer(query, answer);
+    if (!locked || isStored(locked.before, services, answer)) return locked;
+    const { before, active, revision } = locked;
+    const after = answer.own && copyOf(answer.own, before, services, new Date(asked_at));
     await store(query, workspace_id, after);
     await grantSeatsOf(query, workspace_id, services, after);
     await query(sql`update billing_customers set revision = revision + 1 where workspace_id = ${workspace_id}`);
@@ -57,7 +63,36 @@ export async function applySubscription(db: ContextDb, services: JobServices, an
     const step = after ? after.dunning_stage : 'ended';
     if (before && step !== before.dunning_stage)
       await tellOwners(query, workspace_id, step === '' ? 'paid' : step, asked_at);
+    return { active, revision: revision + 1 };
   });
+}
+
+/** Takes note of the answer, and returns the stored copy; undefined where a newer answer is stored. */
+async function takeAnswer(
+  query: Query,
+  { workspace_id, asked_at, endsClaim }: ProviderAnswer,
+): Promise<(AppliedState & { before: StoredSubscription | undefined }) | undefined> {
+  const [row] = await query<AppliedState & { is_stored: boolean } & StoredSubscription>(sql`
+    with latest as (
+      update billing_customers set synced_at = ${asked_at}, changing_until = case when ${endsClaim} then null else changing_until end
+      where workspace_id = ${workspace_id} and (synced_at is null or synced_at <= ${asked_at}) returning workspace_id, revision)
+    select l.revision::int as revision, s.workspace_id is not null as is_stored,
+      (select count(*)::int from memberships m where m.workspace_id = l.workspace_id and m.status = 'active') as active,
+      s.plan_id, s.quantity, s.subscription_id, s.currency, s.amount_due::bigint as amount_due, s.cancel_at_period_end, s.period_start,
+      s.period_end, s.unpaid_since, s.writes_end_at, s.dunning_stage
+    from latest l left join subscriptions s on s.workspace_id = l.workspace_id`);
+  if (!row) return undefined;
+  const { revision, active, is_stored, ...before } = row;
+  return { revision, active, before: is_stored ? before : undefined };
+}
+
+function isStored(
+  before: StoredSubscription | undefined,
+  services: JobServices,
+  { own, asked_at }: ProviderAnswer,
+): boolean {
+  if (!own) return !before || before.subscription_id === '';
+  return JSON.stringify(before) === JSON.stringify(copyOf(own, before, services, new Date(asked_at)));
 }
 
 function copyOf(

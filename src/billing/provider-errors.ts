@@ -7,6 +7,7 @@ import {
   PaymentDeclined,
   type PaymentProvider,
   PlanUnpriced,
+  UnreadableEvent,
 } from '../providers/payments/provider.ts';
 
 /** Errors: 409 `billing_by_operator`. */
@@ -51,6 +52,10 @@ function toBillingError(cause: unknown): unknown {
   if (cause instanceof ForeignEvent) {
     const message = 'The event is of another account or mode. Send it to the service whose secret key belongs to it.';
     return new ApiError('foreign_event', message, { cause });
+  }
+  if (cause instanceof UnreadableEvent) {
+    const message = 'The signed body is no event with its object. Send "snapshot" events, and no "thin" ones.';
+    return new ApiError('invalid_request', message, { cause });
   }
   if (cause instanceof BillingUnavailable) {
     const message = 'The payment provider cannot say or do that just now. Try again later.';

@@ -19,7 +19,7 @@ export const receiveStripeEvent = endpoint({
   signedBody: true,
   requestHeaders: { 'Stripe-Signature': 'The time and the signature over it and the body.' },
   reply: Record({ received: Type.Boolean() }),
-  errors: ['invalid_signature', 'foreign_event', 'not_found'],
+  errors: ['invalid_signature', 'foreign_event', 'invalid_request', 'not_found'],
   example: { reply: { received: true } },
   run: async ({ body, header, many, later, services }) => {
     const { provider } = services.payments;

@@ -7,7 +7,7 @@ import { Id, InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { Plan } from '../providers/payments/payments.ts';
-import type { PaymentProvider } from '../providers/payments/provider.ts';
+import type { PaymentProvider, ProviderSubscription } from '../providers/payments/provider.ts';
 import { type BillingState, billingPage, findPlan, readBillingState } from './billing-state.ts';
 import { fromProvider, requireProvider } from './provider-errors.ts';
 import { exampleRedirect, Redirect, requireQuantity } from './schema.ts';
@@ -46,10 +46,9 @@ export const startCheckout = endpoint({
     const quantity = requireQuantity(plan, state.active);
     const back = returnPage(billingPage(services, state), body.return_url, credential);
     const { workspace_id } = state;
-    const customer_id = await findCustomer({ execute, maybeOne }, provider, state);
+    const { customer_id, subscriptions } = await findCustomer({ execute, maybeOne }, provider, state);
+    if (subscriptions.length > 0) throw alreadySubscribed();
     const url = await fromProvider(async () => {
-      const { subscriptions } = await provider.readCustomer(customer_id);
-      if (subscriptions.length > 0) throw alreadySubscribed();
       await provider.expireCheckouts(customer_id);
       return provider.startCheckout({
         ...{ customer_id, workspace_id, plan, quantity },
@@ -109,15 +108,15 @@ function alreadySubscribed(): ApiError {
   );
 }
 
-/** The customer of the workspace; a new one where there is none, or where it was deleted. */
+/** The customer of the workspace with what they have; a new one where there is none, or where it was deleted. */
 async function findCustomer(
   { execute, maybeOne }: Pick<AuthorizedDb, 'execute' | 'maybeOne'>,
   provider: PaymentProvider,
   { workspace_id, customer_id, email }: BillingState,
-): Promise<string> {
+): Promise<{ customer_id: string; subscriptions: ProviderSubscription[] }> {
   if (customer_id !== '') {
-    const { is_deleted } = await fromProvider(() => provider.readCustomer(customer_id));
-    if (!is_deleted) return customer_id;
+    const { is_deleted, subscriptions } = await fromProvider(() => provider.readCustomer(customer_id));
+    if (!is_deleted) return { customer_id, subscriptions };
     // The comparison of each day looks at the new one alone.
     await fromProvider(() => provider.refundOverlaps(customer_id));
   }
@@ -127,5 +126,7 @@ async function findCustomer(
     insert into billing_customers as c (workspace_id, customer_id, synced_at) select a.workspace_id, ${made}, now() from access a
     on conflict (workspace_id) do update set customer_id = excluded.customer_id where c.customer_id = ${customer_id}`);
   const kept = await readBillingState({ maybeOne });
-  return kept.customer_id;
+  // Another request may have been faster.
+  const { subscriptions } = await fromProvider(() => provider.readCustomer(kept.customer_id));
+  return { customer_id: kept.customer_id, subscriptions };
 }

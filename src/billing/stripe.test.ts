@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { cleanUp } from '../../test/clean-up.ts';
 import { startMailServer } from '../../test/mail-server.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from '../../test/stripe/server.ts';
@@ -34,14 +35,20 @@ await writeFile(PLANS_FILE, JSON.stringify({ plans: [...plans, ...more] }));
 account.addPrice({ lookup_key: 'team_eur', currency: 'eur', unit_amount: 800, interval: 'month' });
 account.addPrice({ lookup_key: 'dear_monthly', currency: 'usd', unit_amount: 60_000_000, interval: 'month' });
 
-const world = await openWorld({
-  PLANS_FILE,
-  STRIPE_SECRET_KEY: STRIPE_KEY,
-  STRIPE_WEBHOOK_SECRETS: `whsec_other, ${WEBHOOK_SECRET}`,
-  STRIPE_API_URL: stripe.url,
-  STRIPE_AUTOMATIC_TAX: 'on',
-  SMTP_URL: mail.url,
-});
+/** What the log says. */
+const logged: any[] = [];
+const log = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line)) });
+const world = await openWorld(
+  {
+    PLANS_FILE,
+    STRIPE_SECRET_KEY: STRIPE_KEY,
+    STRIPE_WEBHOOK_SECRETS: `whsec_other, ${WEBHOOK_SECRET}`,
+    STRIPE_API_URL: stripe.url,
+    STRIPE_AUTOMATIC_TAX: 'on',
+    SMTP_URL: mail.url,
+  },
+  { log },
+);
 stripe.sendEventsTo(world.address);
 
 const at = ({ workspace_id }: Owner) => `/v1/organizations/${workspace_id}/billing`;
@@ -279,23 +286,39 @@ test('events that are lost, doubled, late or of others are no harm, and wrong on
   );
   assert.equal(stored?.count, 1);
   const now = Math.floor(Date.now() / 1000);
+  const changed = (fields: object) => ({
+    ...created,
+    body: JSON.stringify({ ...JSON.parse(created.body), id: 'evt_wrong', ...fields }),
+  });
+  const unread = (body: string) => ({ ...created, body });
   const refusals: [Promise<{ status: number; body: any }>, string][] = [
-    [webhooks.send(created, { secret: 'whsec_wrong' }), 'invalid_signature'],
-    [webhooks.send(created, { timestamp: now - 400 }), 'invalid_signature'],
-    [webhooks.send(created, { timestamp: now + 400 }), 'invalid_signature'],
-    [
-      webhooks.send({ ...created, body: JSON.stringify({ ...JSON.parse(created.body), account: 'acct_1' }) }),
-      'foreign_event',
-    ],
-    [
-      webhooks.send({ ...created, body: JSON.stringify({ ...JSON.parse(created.body), livemode: true }) }),
-      'foreign_event',
-    ],
+    [webhooks.send(changed({}), { secret: 'whsec_wrong' }), 'invalid_signature'],
+    [webhooks.send(changed({}), { timestamp: now - 400 }), 'invalid_signature'],
+    [webhooks.send(changed({}), { timestamp: now + 400 }), 'invalid_signature'],
+    [webhooks.send(changed({ account: 'acct_1' })), 'foreign_event'],
+    [webhooks.send(changed({ livemode: true })), 'foreign_event'],
+    ...['{}', '[]', 'null', '"text"', '{"id": "evt_wrong"']
+      .map(unread)
+      .map((event) => [webhooks.send(event), 'invalid_request'] as [Promise<any>, string]),
+    ...[{ data: {} }, { data: { object: null } }, { id: 5 }, { type: null }, { created: 'now' }, { created: 1e300 }]
+      .map(changed)
+      .map((event) => [webhooks.send(event), 'invalid_request'] as [Promise<any>, string]),
   ];
   for (const [answer, error] of refusals) {
     const { status, body } = await answer;
-    assert.deepEqual([status, body.error], [400, error]);
+    assert.deepEqual([status, body.error], [400, error], JSON.stringify(body));
+    assert.match(body.message, /\. (Check|Send) .*\.$/, 'it says what to do');
   }
+  // Another service at the same account has customers of its own.
+  const object = { ...JSON.parse(created.body).data.object, customer: 'cus_of_another_service' };
+  for (const ignored of [changed({ data: { object } }), changed({ data: { object: {} } })]) {
+    assert.deepEqual(await webhooks.send(ignored), { status: 200, body: { received: true } });
+  }
+  assert.deepEqual(
+    await world.db.query(sql`select event_id from payment_events where event_id = 'evt_wrong'`),
+    [],
+    'nothing of what was refused or is of others is stored',
+  );
   const unsigned = await world.anonymous.post('/v1/webhooks/stripe', { id: 'evt_1' });
   assert.deepEqual([unsigned.status, unsigned.body.error], [400, 'invalid_signature']);
   assert.equal(first.status, 'active');
@@ -418,6 +441,22 @@ test('another currency and a quantity beyond one payment are refused before anyt
   assert.equal((await settled(owner, { status: 'active' })).plan_id, 'team_monthly');
 });
 
+test('more members than one payment can be for join, change nothing that is paid, and the operator is told', async () => {
+  const owner = await world.owner();
+  account.complete(await checkout(owner, 'dear_monthly'));
+  await settled(owner, { plan_id: 'dear_monthly', status: 'active' });
+  const customer = await customerOf(owner);
+  const member = await world.member(owner.workspace_id, 'member');
+  const jobsDone = async () =>
+    (await world.db.query(sql`select 1 from background_jobs where workspace_id = ${owner.workspace_id}`)).length === 0;
+  await until('the members are compared with what is paid', jobsDone);
+  assert.ok(logged.some((line) => line.workspace_id === owner.workspace_id && /agree on a contract/.test(line.msg)));
+  const { quantity, seats } = await settled(owner, { status: 'active' });
+  assert.deepEqual([quantity, seats.active], [1, 2]);
+  assert.deepEqual([account.charged.get(customer.id), account.invoicesOf(customer.id).length], [60_000_000, 1]);
+  assert.equal((await member.get(`/v1/workspaces/${owner.workspace_id}/members`)).status, 200, 'they have access');
+});
+
 test('a workspace on a price that left the catalogue keeps its seats, can end it, and is told why it cannot change it', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
@@ -441,6 +480,26 @@ test('a workspace on a price that left the catalogue keeps its seats, can end it
     assert.match(body.message, /Tell the operator/);
   }
   assert.equal((await owner.post(`${at(owner)}/cancel`)).status, 200);
+});
+
+test('a checkout that is finished after the workspace is on another plan is refunded, and the plan stays', async () => {
+  const owner = await world.owner();
+  const early = account.session(await checkout(owner));
+  account.complete(await checkout(owner, 'business_monthly'));
+  await settled(owner, { plan_id: 'business_monthly', status: 'active' });
+  const customer = await customerOf(owner);
+  const { preview_hash } = await preview(owner, 'business_annual');
+  assert.equal((await owner.post(`${at(owner)}/change`, { plan_id: 'business_annual', preview_hash })).status, 200);
+  await settled(owner, { plan_id: 'business_annual' });
+  const paid = account.charged.get(customer.id);
+  // Its page was open all the time.
+  early.status = 'open';
+  const late = account.complete(early.id);
+  assert.equal(account.charged.get(customer.id), (paid ?? 0) + 800);
+  await until('the late one is refunded', () => account.charged.get(customer.id) === paid);
+  await until('the late one is ended', () => late.status === 'canceled');
+  await settled(owner, { plan_id: 'business_annual', status: 'active', quantity: 1 });
+  assert.throws(() => account.complete(early.id), /no longer open/, 'no page is paid twice');
 });
 
 test('a checkout that is finished after the operator has set a plan is refunded, and the plan stays', async () => {

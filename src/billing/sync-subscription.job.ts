@@ -38,10 +38,10 @@ export const syncSubscription = defineJob({
     const state = await readSyncState(db.query);
     if (!state) return;
     const { own, is_deleted } = await readSubscription(provider, state);
-    await applySubscription(db, services, { ...state, own, endsClaim: false });
+    const applied = await applySubscription(db, services, { ...state, own, endsClaim: false });
     // Last, because a refund that fails must not keep the plan: the job is tried again.
     if (is_deleted) await provider.refundOverlaps(state.customer_id);
-    if (!own || !(await raiseClaim(db.query, services, own))) return;
+    if (!own || !applied || !(await raiseClaim(db.query, services, { ...state, ...applied }, own))) return;
     // The members are counted under the claim: what they were before may be old.
     const present = await readSyncState(db.query);
     if (!present) return;
@@ -84,12 +84,15 @@ async function readSubscription(
 }
 
 /** Whether the quantity is to be changed, and is claimed to be. Errors: another change is in progress; it is tried again. */
-async function raiseClaim(query: Query, { plans, log }: JobServices, own: ProviderSubscription): Promise<boolean> {
-  const state = await readSyncState(query);
+async function raiseClaim(
+  query: Query,
+  { plans, log }: JobServices,
+  { workspace_id, active, revision }: SyncState,
+  own: ProviderSubscription,
+): Promise<boolean> {
   const plan = plans.find(({ plan_id }) => plan_id === own.plan_id);
   // Without overage the seats are those that were bought: who leaves frees one for another.
-  if (!state || !plan?.overage_allowed || Math.max(state.active, 1) === own.quantity) return false;
-  const { workspace_id, active, revision } = state;
+  if (!plan?.overage_allowed || Math.max(active, 1) === own.quantity) return false;
   if (!fitsCharge(plan, active)) {
     log.error(
       { workspace_id, active },

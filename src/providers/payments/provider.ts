@@ -89,7 +89,7 @@ export interface PaymentProvider {
   refundOverlaps(customer_id: string): Promise<void>;
   /** Newest first, at most 100. */
   listInvoices(customer_id: string): Promise<ProviderInvoice[]>;
-  /** Verifies and reads a message. Errors: BadSignature, ForeignEvent. */
+  /** Verifies and reads a message. Errors: BadSignature, ForeignEvent, UnreadableEvent. */
   readEvent(body: Buffer, signature: string): Promise<ProviderEvent>;
 }
 
@@ -118,4 +118,9 @@ export class BadSignature extends Error {
 /** A message of another account, or of test mode at a live service. */
 export class ForeignEvent extends Error {
   override name = 'ForeignEvent';
+}
+
+/** A signed message that is no event with its object. */
+export class UnreadableEvent extends Error {
+  override name = 'UnreadableEvent';
 }

@@ -7,22 +7,31 @@ import { planIdOf } from './stripe-prices.ts';
 /** Subscriptions that were never paid for, or are over. */
 const ENDED = ['canceled', 'incomplete', 'incomplete_expired'];
 
-/** What Stripe has of a customer now: events are never believed. */
+/** What Stripe has of a customer now: events are never believed. Two requests at once. */
 export async function readStripeCustomer(context: StripeContext, customer_id: string): Promise<ProviderCustomer> {
   const { stripe } = context;
-  const customer = await stripe.customers.retrieve(customer_id);
-  if (customer.deleted) return { is_deleted: true, subscriptions: [] };
-  const [subscriptions, open] = await Promise.all([
-    stripe.subscriptions.list({ customer: customer_id, status: 'all', limit: 100 }),
+  const [customer, open] = await Promise.all([
+    stripe.customers.retrieve(customer_id, { expand: ['subscriptions'] }),
     stripe.invoices.list({ customer: customer_id, status: 'open', limit: 100 }),
   ]);
+  if (customer.deleted) return { is_deleted: true, subscriptions: [] };
+  const subscriptions = await currentSubscriptions(stripe, customer);
   return {
     is_deleted: false,
-    subscriptions: subscriptions.data
+    subscriptions: subscriptions
       .filter(({ status }) => !ENDED.includes(status))
       .map((it) => subscriptionOf(context, it, open.data))
       .sort((a, b) => a.created.getTime() - b.created.getTime() || (a.subscription_id < b.subscription_id ? -1 : 1)),
   };
+}
+
+/** Those that come with the customer, which are the first ten. */
+async function currentSubscriptions(
+  stripe: StripeLibrary,
+  { id, subscriptions }: StripeLibrary.Customer,
+): Promise<StripeLibrary.Subscription[]> {
+  if (subscriptions && !subscriptions.has_more) return subscriptions.data;
+  return (await stripe.subscriptions.list({ customer: id, status: 'all', limit: 100 })).data;
 }
 
 function subscriptionOf(

@@ -1,8 +1,11 @@
 import type StripeLibrary from 'stripe';
-import { BadSignature, ForeignEvent, type PaymentProvider } from './provider.ts';
+import { BadSignature, ForeignEvent, type PaymentProvider, UnreadableEvent } from './provider.ts';
 
 /** How far the time of a signature may be from now. */
 const TOLERANCE_SECONDS = 300;
+
+/** The end of the year 9999. */
+const LAST_SECOND = 253_402_300_799;
 
 type Webhooks = Pick<typeof StripeLibrary, 'webhooks'>;
 
@@ -16,18 +19,34 @@ export function eventReader(
   isLive: boolean,
 ): PaymentProvider['readEvent'] {
   return async (body, signature) => {
-    const event = await verified(webhooks, secrets, body, signature);
+    const event: unknown = await verified(webhooks, secrets, body, signature);
+    if (!isEvent(event)) throw new UnreadableEvent('The body is no event of Stripe that has its object.');
     const isForeign = event.livemode !== isLive || event.account !== undefined;
     if (isForeign) {
       throw new ForeignEvent(
         'The event is of another account, or of the other mode (test or live) than the secret key.',
       );
     }
-    const { id, customer } = event.data.object as { id?: string; customer?: string | { id: string } | null };
+    const { id, customer } = event.data.object as { id?: unknown; customer?: unknown };
     const named = event.type.startsWith('customer.') && !event.type.startsWith('customer.subscription') ? id : customer;
-    const customer_id = (typeof named === 'object' ? named?.id : named) ?? '';
+    const customer_id = idOf(named);
     return { event_id: event.id, type: event.type, customer_id, created: new Date(event.created * 1000) };
   };
+}
+
+/** The library returns whatever is signed, also "thin" events, which have no object. */
+function isEvent(event: unknown): event is StripeLibrary.Event {
+  const { id, type, created, data } = (event ?? {}) as Partial<StripeLibrary.Event>;
+  const isAt = Number.isInteger(created) && Number(created) >= 0 && Number(created) <= LAST_SECOND;
+  return (
+    typeof id === 'string' && typeof type === 'string' && isAt && typeof data?.object === 'object' && !!data.object
+  );
+}
+
+/** The id of a reference that may have been expanded; "" where there is none. */
+function idOf(reference: unknown): string {
+  const id = typeof reference === 'object' ? (reference as { id?: unknown } | null)?.id : reference;
+  return typeof id === 'string' ? id : '';
 }
 
 async function verified(webhooks: Webhooks['webhooks'], secrets: readonly string[], body: Buffer, signature: string) {
@@ -39,7 +58,7 @@ async function verified(webhooks: Webhooks['webhooks'], secrets: readonly string
     } catch (error) {
       const { type } = error as { type?: string };
       if (type !== 'StripeSignatureVerificationError')
-        throw new BadSignature('The event is not readable.', { cause: error });
+        throw new UnreadableEvent('The body is no JSON of an event.', { cause: error });
     }
   }
   throw new BadSignature('No secret has signed this body at this time.');
