@@ -34,7 +34,7 @@ const SCHEDULES_OF_ONE = IS_LONG ? 10 : 2;
 const STEPS_OF_ONE = 12;
 const CHANGES_OF_ONE = IS_LONG ? 20 : 2;
 /** After how many schedules the service is killed. */
-const CRASH_EVERY = IS_LONG ? 200 : 4;
+const CRASH_EVERY = IS_LONG ? 1_000 : 4;
 const PROGRESS_EVERY = 100;
 const TIMEOUT_MS = 24 * 3_600_000;
 const FAILURES_MAX = 10;

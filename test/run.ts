@@ -24,9 +24,9 @@ const nodeOptions = given.filter((text) => text.startsWith('--'));
 const files = given.filter((text) => !text.startsWith('--'));
 /**
  * For a file or a test that hangs. What waits for something fails long before, and says for what (until.ts). A fuzzer runs
- * for FUZZ_MINUTES.
+ * for FUZZ_MINUTES, and what counts its cases for as long as FILE_MINUTES.
  */
-const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0)) * 60_000;
+const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0) + Number(process.env.FILE_MINUTES || 0)) * 60_000;
 /** On two CPUs: most of the time a file waits, for a database, a process, a timer. */
 const FILES_AT_ONCE = 6;
 /** As many files that failed run a second time, one at a time. More at once are no accident of the machine. */

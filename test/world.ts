@@ -15,6 +15,7 @@ import type { ServiceHooks } from '../src/service/hooks.ts';
 import { startService } from '../src/service/start-service.ts';
 import { cleanUp } from './clean-up.ts';
 import { addressOf } from './database-address.ts';
+import type { Send } from './keep-alive.ts';
 import { until } from './until.ts';
 
 /** An answer with its body decoded, JSON or text. */
@@ -112,8 +113,8 @@ export function openOwner(database: string): OwnerDb {
   return db;
 }
 
-export function worldOf(db: OwnerDb, address: string, statements: string[] = []): World {
-  const as = (token: string | undefined, user_id = '') => makeClient(address, token, user_id);
+export function worldOf(db: OwnerDb, address: string, statements: string[] = [], sender: Send = fetch): World {
+  const as = (token: string | undefined, user_id = '') => makeClient(address, token, user_id, sender);
 
   async function person(email = `${randomUUID()}@example.com`): Promise<Client> {
     const token = await makeKey(db, { email, name: 'test', workspace_id: null });
@@ -179,11 +180,11 @@ export async function waitForUpload(client: Client, wiki_id: string, upload_id: 
   return client.get(path);
 }
 
-function makeClient(address: string, token: string | undefined, user_id: string): Client {
+function makeClient(address: string, token: string | undefined, user_id: string, sender: Send): Client {
   async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
     const headers = new Headers(init.headers);
     if (token !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${token}`);
-    const response = await fetch(address + path, { ...init, method, headers });
+    const response = await sender(address + path, { ...init, method, headers });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
     return {

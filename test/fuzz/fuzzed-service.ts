@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { cpuOf, memoryOf } from '../../bench/processes.ts';
+import type { Send } from '../keep-alive.ts';
 import { freePort, makeFolder, type ServiceProcess, spawnService } from '../process.ts';
 import { makeDatabase, openOwner, type World, worldOf } from '../world.ts';
 
@@ -22,7 +23,7 @@ export interface FuzzedService {
 }
 
 /** Starts it on a new database, with a log of errors. It is stopped after the tests of the file. */
-export async function openFuzzedService(more: Record<string, string> = {}): Promise<FuzzedService> {
+export async function openFuzzedService(more: Record<string, string> = {}, sender?: Send): Promise<FuzzedService> {
   const database = await makeDatabase();
   const port = await freePort();
   let env: Record<string, string> = {
@@ -43,7 +44,7 @@ export async function openFuzzedService(more: Record<string, string> = {}): Prom
     await process.ready;
   };
   await start();
-  const world = worldOf(openOwner(database), `http://127.0.0.1:${port}`);
+  const world = worldOf(openOwner(database), `http://127.0.0.1:${port}`, [], sender);
   return {
     world,
     env,

@@ -88,9 +88,9 @@ export interface Session {
 
 const FIXTURES: Record<string, object> = JSON.parse(readFileSync(new URL('./fixtures.json', import.meta.url), 'utf8'));
 
-/** Stripe's published example of a resource, with these fields in place of its own. */
+/** Stripe's published example of a resource, with these fields in place of its own; to be written as JSON, and not changed. */
 function shaped(resource: string, fields: object): object {
-  return { ...structuredClone(FIXTURES[resource]), ...fields };
+  return { ...FIXTURES[resource], ...fields };
 }
 
 const listOf = (data: object[], url: string) => ({ object: 'list', data, has_more: false, url });

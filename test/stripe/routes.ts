@@ -37,6 +37,9 @@ interface Route {
 /** The largest amount of a charge, in minor units. */
 const AMOUNT_MAX = 99_999_999;
 
+/** How many records a list inside another record has. */
+const EXPANDED_MAX = 10;
+
 export function answerRequest(
   account: StripeAccount,
   url: string,
@@ -63,7 +66,11 @@ const ROUTES: Route[] = [
   },
   {
     ...{ method: 'GET', pattern: /^\/v1\/customers\/(\w+)$/, types: ['Customers', 'CustomerRetrieveParams'] },
-    answer: ({ account, id }) => customerJson(account.customer(id)),
+    answer({ account, id, params }) {
+      const customer = account.customer(id);
+      const isExpanded = !customer.deleted && listIn(params.expand).includes('subscriptions');
+      return { ...customerJson(customer), ...(isExpanded && { subscriptions: currentOf(account, id) }) };
+    },
   },
   {
     ...{ method: 'GET', pattern: /^\/v1\/prices$/, types: ['Prices', 'PriceListParams'] },
@@ -268,6 +275,13 @@ function itemOf(account: StripeAccount, items: Param | undefined, kept?: Price):
   if (price.unit_amount * quantity > AMOUNT_MAX)
     throw invalid('The amount must be no more than 99999999.', 'amount_too_large');
   return { price, quantity };
+}
+
+/** What a customer is expanded with: those that have not ended, ten at most. */
+function currentOf(account: StripeAccount, customer: string): object {
+  const current = account.subscriptionsOf(customer).filter(({ status }) => status !== 'canceled');
+  const data = current.slice(0, EXPANDED_MAX).map((it) => described(account, it));
+  return { ...listOf(data), has_more: current.length > EXPANDED_MAX };
 }
 
 function described(account: StripeAccount, subscription: Subscription): object {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Send } from '../keep-alive.ts';
 import { StripeAccount } from './account.ts';
 import { decodeForm } from './decode-form.ts';
 import { customerJson, eventJson, invoiceJson, sessionJson, subscriptionJson } from './objects.ts';
@@ -19,8 +20,6 @@ export interface StripeServer {
   url: string;
   account: StripeAccount;
   webhooks: Webhooks;
-  /** The method and path of every request that was carried out. */
-  requests: string[];
   /** Decides about each request; workspace_id: whose customer it is about, "" for none. */
   setFaults(faultOf: FaultOf): void;
   /** Forgets a workspace: its customers, what they have, and the answers to its keys. */
@@ -28,6 +27,11 @@ export interface StripeServer {
   /** Where events go: the address of the service. */
   sendEventsTo(address: string): void;
   stop(): Promise<void>;
+}
+
+/** `send`: how events are sent; by `fetch` unless stated. */
+interface StripeServerOptions {
+  send?: Send;
 }
 
 interface StoredAnswer {
@@ -38,16 +42,17 @@ interface StoredAnswer {
 }
 
 /** A stand-in for Stripe on a loopback port: its protocol and its state, as far as the service uses them. */
-export async function startStripeServer(): Promise<StripeServer> {
-  const requests: string[] = [];
+export async function startStripeServer({ send }: StripeServerOptions = {}): Promise<StripeServer> {
   const answers = new Map<string, StoredAnswer>();
   let faultOf: FaultOf = () => undefined;
   let address: string | undefined;
   let url = '';
   // An endpoint that was made by a request gets what it is for, at its very address.
-  const webhooks = openWebhooks(WEBHOOK_SECRET, () => {
-    return address ?? account.endpoint?.url.replace(/\/v1\/webhooks\/stripe$/, '');
-  });
+  const webhooks = openWebhooks(
+    WEBHOOK_SECRET,
+    () => address ?? account.endpoint?.url.replace(/\/v1\/webhooks\/stripe$/, ''),
+    send,
+  );
   const account: StripeAccount = new StripeAccount((type, kind, id) => {
     if (account.endpoint && !account.endpoint.enabled_events.includes(type)) return;
     const object = describe(account, url, kind, id);
@@ -76,7 +81,6 @@ export async function startStripeServer(): Promise<StripeServer> {
       answer = { workspace_id, fingerprint, status: 400, text };
     }
     if (!answer) {
-      requests.push(`${method} ${pathname}`);
       answer = {
         ...{ workspace_id, fingerprint },
         ...carryOut(account, url, request, pathname, decodeForm(method === 'GET' ? search.slice(1) : body)),
@@ -99,7 +103,6 @@ export async function startStripeServer(): Promise<StripeServer> {
     url,
     account,
     webhooks,
-    requests,
     setFaults: (value) => void (faultOf = value),
     forget(workspace_id) {
       for (const { id } of account.customersOf(workspace_id)) account.forget(id);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
+import type { Send } from '../keep-alive.ts';
 
 export interface StoredEvent {
   id: string;
@@ -24,7 +25,7 @@ export interface Webhooks {
   idle(): Promise<void>;
 }
 
-export function openWebhooks(secret: string, address: () => string | undefined): Webhooks {
+export function openWebhooks(secret: string, address: () => string | undefined, sender: Send = fetch): Webhooks {
   let events: StoredEvent[] = [];
   const sending = new Set<Promise<unknown>>();
   let kept: StoredEvent[] = [];
@@ -64,9 +65,9 @@ export function openWebhooks(secret: string, address: () => string | undefined):
         secret: other,
         timestamp,
       });
-      const headers = { 'content-type': 'application/json', 'stripe-signature': signature };
-      const response = await fetch(`${address()}/v1/webhooks/stripe`, { method: 'POST', headers, body });
-      return { status: response.status, body: await response.json() };
+      const headers = new Headers({ 'content-type': 'application/json', 'stripe-signature': signature });
+      const response = await sender(`${address()}/v1/webhooks/stripe`, { method: 'POST', headers, body });
+      return { status: response.status, body: JSON.parse(await response.text()) };
     },
     async idle() {
       await Promise.all(sending);

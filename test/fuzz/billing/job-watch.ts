@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { sql } from '../../../src/db/sql.ts';
+import type { FuzzedService } from '../fuzzed-service.ts';
+
+/** How often it is looked whether jobs are done: one statement for all workspaces. */
+const LOOK_MS = 30;
+/** A job that neither begins nor ends for so long hangs. */
+const HANGS_MS = 150_000;
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+  /** What was seen last of the job, and since when. */
+  seen: string;
+  since: number;
+}
+
+/** Waits for the jobs about the subscriptions of many workspaces with one statement. */
+export function openJobWatch({ world: { db } }: FuzzedService, wake: () => Promise<unknown>) {
+  const waiting = new Map<string, Waiter>();
+  let isRunning = false;
+
+  /** Whether a worker should be woken: there are jobs, and none of them runs. */
+  async function look(): Promise<boolean> {
+    const asked = [...waiting.keys()];
+    // What failed is tried again at once.
+    const left = await db.query<{ workspace_id: string; status: string; attempt: number; error: string }>(sql`
+      with woken as (
+        update background_jobs set run_after = now()
+        where name = 'sync-subscription' and status = 'queued' and run_after > now() and workspace_id = any (${asked}::text[]))
+      select workspace_id, status, attempt, error from background_jobs
+      where name = 'sync-subscription' and workspace_id = any (${asked}::text[])`);
+    const jobs = Map.groupBy(left, ({ workspace_id }) => workspace_id);
+    for (const workspace_id of asked) {
+      const waiter = waiting.get(workspace_id);
+      const own = jobs.get(workspace_id);
+      if (waiter && own) assertProgress(waiter, JSON.stringify(own));
+      else waiting.delete(workspace_id);
+      if (!own) waiter?.resolve();
+    }
+    return left.length > 0 && left.every(({ status }) => status === 'queued');
+  }
+
+  async function watch(): Promise<void> {
+    isRunning = true;
+    let wasIdle = false;
+    try {
+      while (waiting.size > 0) {
+        const isIdle = await look();
+        if (isIdle && wasIdle) await wake();
+        wasIdle = isIdle;
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    } catch (error) {
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  return {
+    /** Errors: what a look throws, and of a job that hangs. */
+    done(workspace_id: string): Promise<void> {
+      return new Promise((resolve, reject) => {
+        waiting.set(workspace_id, { resolve, reject, seen: '', since: performance.now() });
+        if (!isRunning) void watch();
+      });
+    },
+  };
+}
+
+function assertProgress(waiter: Waiter, seen: string): void {
+  const now = performance.now();
+  if (seen !== waiter.seen) Object.assign(waiter, { seen, since: now });
+  assert.ok(now - waiter.since < HANGS_MS, `a job about a subscription hangs: ${seen}`);
+}
