@@ -67,7 +67,7 @@ export class DevelopersWidget extends SectionedWidget<Developers> {
       this.ask(this.t('ask_revoke_key', { key: key.name }), this.t('revoke'), () =>
         this.act('DELETE', `/api-keys/${key.key_id}`, undefined, 'key_revoked'),
       );
-    return html`<li part="row"><div class="row"><span>${key.name}</span><code dir="ltr">${key.obfuscated_value}</code>
+    return html`<li part="row"><div class="row"><p>${key.name} <code class="small" dir="ltr">${key.obfuscated_value}</code></p>
         ${canChange ? html`<button class="bad" part="button danger" type="button" aria-label=${this.t('revoke_named', { name: key.name })} @click=${revoke}>${this.t('revoke')}</button>` : nothing}</div>
       <p class="small">${this.t('made', { time: day(key.created_at) })} · ${used} · ${ends}</p>
       ${key.permissions.length === 0 ? nothing : html`<p class="small">${this.t('restricted_to', { permissions: key.permissions.join(', ') })}</p>`}</li>`;

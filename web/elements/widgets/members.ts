@@ -134,7 +134,7 @@ export class MembersSection {
       ask(t('ask_deactivate', { name }), t('deactivate'), () => act('POST', `${path}/deactivate`));
     const isActive = status === 'active';
     return html`<li class="row" part="row"><div class="who">${renderFace(member, this.#host.service())}<div><p>${name} ${isActive ? nothing : html`<span class="tag" part="tag">${t('inactive')}</span>`}</p><p class="small">${email}</p></div></div>
-      <div class="row">${
+      <div class="acts">${
         canChange
           ? html`${isActive ? html`<select class="role" part="input" aria-label=${t('role_of', { name })} .value=${role} @change=${changeRole}>${this.#renderOptions(role)}</select>` : nothing}
         ${
@@ -172,7 +172,7 @@ export class MembersSection {
         <p class="small">${t('ends', { time: translation()?.day(expires_at) ?? '' })}</p></div>
       ${
         canChange
-          ? html`<div class="row"><button type="button" part="button" aria-label=${t('resend_named', { name: email })} @click=${() => void act('POST', `${path}/resend`, undefined, 'invited')}>${t('resend')}</button>
+          ? html`<div class="acts"><button type="button" part="button" aria-label=${t('resend_named', { name: email })} @click=${() => void act('POST', `${path}/resend`, undefined, 'invited')}>${t('resend')}</button>
         <button type="button" class="bad" part="button danger" aria-label=${t('revoke_named', { name: email })} @click=${revoke}>${t('revoke')}</button></div>`
           : nothing
       }</li>`;

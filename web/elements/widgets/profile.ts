@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { ownPicturePath } from '../people/avatar.ts';
+import { browserName } from '../people/browser-name.ts';
 import { scalePicture } from '../upload/scale-picture.ts';
 import { define } from './define.ts';
 import { renderFace } from './face.ts';
@@ -67,7 +68,7 @@ export class ProfileWidget extends Widget<Profile> {
     };
     const remove = () => this.act('DELETE', '/avatar');
     return html`<div class="fields" part="form">
-      <label>${this.t('picture')}<input part="input" name="picture" type="file" accept="image/png,image/jpeg,image/webp,image/gif" @change=${(event: Event) => void choose(event)}></label>
+      <label class="file" part="button">${this.t('choose_picture')}<input name="picture" type="file" accept="image/png,image/jpeg,image/webp,image/gif" @change=${(event: Event) => void choose(event)}></label>
       ${ownPicturePath(address) !== undefined ? html`<button part="button" type="button" @click=${() => void remove()}>${this.t('remove_picture')}</button>` : nothing}</div>`;
   }
 
@@ -98,17 +99,19 @@ export class ProfileWidget extends Widget<Profile> {
 
   #renderSessions(): TemplateResult {
     const end = ({ session_id, user_agent }: Session) =>
-      this.ask(
-        this.t('ask_end_session', { browser: user_agent || this.t('unknown_browser') }),
-        this.t('end_session'),
-        () => this.act('DELETE', `/sessions/${session_id}`, undefined, 'session_ended'),
+      this.ask(this.t('ask_end_session', { browser: this.#browserOf(user_agent) }), this.t('end_session'), () =>
+        this.act('DELETE', `/sessions/${session_id}`, undefined, 'session_ended'),
       );
     return html`<h3 part="heading">${this.t('sessions')}</h3>
       <ul>${this.#sessions.map(
-        (it) => html`<li class="row" part="row"><div><p>${it.user_agent || this.t('unknown_browser')}</p>
+        (it) => html`<li class="row" part="row"><div><p>${this.#browserOf(it.user_agent)}</p>
         <p class="small">${it.address} · ${this.t('last_used', { time: this.translation?.time(it.last_used_at) ?? '' })}</p></div>
         ${it.current ? html`<span class="tag" part="tag">${this.t('this_session')}</span>` : html`<button class="bad" part="button danger" type="button" @click=${() => end(it)}>${this.t('end_session')}</button>`}</li>`,
       )}</ul>`;
+  }
+
+  #browserOf(agent: string): string {
+    return browserName(agent, ' · ') || this.t('unknown_browser');
   }
 
   #renderWorkspaces(): TemplateResult {

@@ -26,8 +26,14 @@ export const styles = css`
   ul { list-style: none; margin: 0.75rem 0 0; padding: 0; }
   li { padding: 0.6rem 0; border-top: 1px solid var(--line); }
   .row { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: 0.3rem 1rem; }
+  .acts { display: flex; flex-wrap: wrap; gap: 0.5rem; }
   .fields { display: flex; flex-wrap: wrap; align-items: end; gap: 0.6rem; margin-top: 0.6rem; }
   .fields label { flex: 1 1 10rem; min-width: 0; }
+  .fields + .small, .fields + ul, ul + button { margin-top: 0.75rem; }
+  .fields label.file { flex: none; position: relative; align-content: center; min-height: 2.25rem; padding: 0.2rem 0.9rem; color: var(--ink); font-size: inherit; border: 1px solid var(--ink-2); border-radius: 8px; }
+  .file:hover { background: var(--paper-2); }
+  .file input { position: absolute; inset: 0; min-height: 0; padding: 0; border: 0; opacity: 0; cursor: pointer; }
+  .file:focus-within { outline: 2px solid var(--accent); outline-offset: 2px; }
   label { display: grid; gap: 0.15rem; font-size: 0.875rem; color: var(--ink-2); }
   label.check { display: flex; align-items: center; gap: 0.5rem; min-height: 2rem; }
   .check input { width: 1.5rem; min-height: 0; height: 1.5rem; accent-color: var(--accent); }
@@ -52,7 +58,10 @@ export const styles = css`
   .notice:not(:empty) { margin: 0.5rem 0; }
   .secret { margin-top: 0.6rem; padding: 0.8rem; border: 1px solid var(--accent); border-radius: 8px; }
   .secret code { user-select: all; }
-  meter { width: 100%; height: 0.7rem; margin-top: 0.5rem; }
+  meter { display: block; appearance: none; width: 100%; height: 0.5rem; margin-top: 0.5rem; border: 0; border-radius: 99px; overflow: hidden; background: var(--paper-2); }
+  meter::-webkit-meter-bar { height: 100%; border: 0; background: var(--paper-2); }
+  meter::-webkit-meter-optimum-value { background: var(--accent); }
+  meter::-moz-meter-bar { background: var(--accent); }
   table { width: 100%; margin-top: 0.5rem; border-collapse: collapse; font-size: 0.9rem; }
   td, th { padding: 0.2rem 0; text-align: start; font-weight: inherit; }
   td:last-child, th:last-child { text-align: end; }

@@ -15,12 +15,15 @@ export const LANGUAGES: readonly string[] = Object.keys(CATALOGUES);
 
 export class Translation {
   readonly language: string;
+  /** Of dates, numbers and amounts. */
+  readonly #locale: string;
   readonly #messages: Messages;
   /** A name of the IANA time zone database; undefined for that of the browser. */
   timeZone: string | undefined;
 
-  constructor(language: string, messages: Messages) {
+  constructor(language: string, messages: Messages, locale: string) {
     this.language = language;
+    this.#locale = locale;
     this.#messages = messages;
   }
 
@@ -31,7 +34,7 @@ export class Translation {
   text(key: MessageKey, values: Record<string, string | number> = {}): string {
     return this.#messages[key].replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = values[name] ?? '';
-      return typeof value === 'number' ? value.toLocaleString(this.language) : value;
+      return typeof value === 'number' ? value.toLocaleString(this.#locale) : value;
     });
   }
 
@@ -49,12 +52,12 @@ export class Translation {
   }
 
   money(amount: number, currency: string): string {
-    return amount.toLocaleString(this.language, { style: 'currency', currency });
+    return amount.toLocaleString(this.#locale, { style: 'currency', currency });
   }
 
   #format(at: string, options: Intl.DateTimeFormatOptions): string {
     const { timeZone } = this;
-    return new Date(at).toLocaleString(this.language, { ...options, ...(timeZone && { timeZone }) });
+    return new Date(at).toLocaleString(this.#locale, { ...options, ...(timeZone && { timeZone }) });
   }
 }
 
@@ -62,5 +65,12 @@ export class Translation {
 export async function openTranslation(preferred: readonly string[]): Promise<Translation> {
   const languages = preferred.map((tag) => tag.toLowerCase().split('-')[0] ?? '');
   const language = languages.find((it) => it in CATALOGUES) ?? 'en';
-  return new Translation(language, await (CATALOGUES[language] as () => Promise<Messages>)());
+  const messages = await (CATALOGUES[language] as () => Promise<Messages>)();
+  return new Translation(language, messages, localeOf(language, preferred));
+}
+
+/** The language as it is written in the user's country, where one of their tags says it: en-GB. */
+function localeOf(language: string, preferred: readonly string[]): string {
+  const isOfCountry = (tag: string) => /^[a-z]{2}-[a-z]{2}$/i.test(tag) && tag.toLowerCase().startsWith(`${language}-`);
+  return preferred.find(isOfCountry) ?? language;
 }

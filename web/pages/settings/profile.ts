@@ -1,6 +1,7 @@
 import { deviceCookieName } from '../../../src/http/browser-cookie.ts';
 import type { Session } from '../../../src/session/schema.ts';
 import { ownPicturePath } from '../../elements/people/avatar.ts';
+import { browserName } from '../../elements/people/browser-name.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
@@ -132,21 +133,10 @@ function passwordForm({ user }: SettingsContext): Html {
     ${disclosure('Remove the password', 'You then sign in by a link in a mail. Your sessions stay signed in.', actionButton('unset', {}, 'Remove it', 'bad'))}`;
 }
 
-function sessionEntry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
-  return html`<li><div class="who"><strong>${browserName(user_agent)}</strong>${current && html` <span class="tag">this one</span>`}
-    <span class="small">From ${address}</span><span class="small">Since ${time(created_at)}</span><span class="small">Last used ${time(last_used_at)}</span></div>
-    ${!current && actionButton('end', { session_id }, html`Sign out<span class="sr-only"> ${browserName(user_agent)} from ${address}</span>`)}</li>`;
-}
+const nameOf = (agent: string) => browserName(agent, ' on ') || 'A program';
 
-/** The name of a known browser and system; otherwise the start of the user agent. */
-function browserName(agent: string): string {
-  const known = [
-    ['Edg/', 'Edge'],
-    ['Firefox/', 'Firefox'],
-    ['Chrome/', 'Chrome'],
-    ['Safari/', 'Safari'],
-  ].find(([mark]) => agent.includes(mark ?? ''));
-  const system = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS', 'Linux'].find((name) => agent.includes(name));
-  if (!known) return agent === '' ? 'A program' : agent.slice(0, 60);
-  return system === undefined ? String(known[1]) : `${known[1]} on ${system}`;
+function sessionEntry({ session_id, created_at, last_used_at, address, user_agent, current }: Session): Html {
+  return html`<li><div class="who"><strong>${nameOf(user_agent)}</strong>${current && html` <span class="tag">this one</span>`}
+    <span class="small">From ${address}</span><span class="small">Since ${time(created_at)}</span><span class="small">Last used ${time(last_used_at)}</span></div>
+    ${!current && actionButton('end', { session_id }, html`Sign out<span class="sr-only"> ${nameOf(user_agent)} from ${address}</span>`)}</li>`;
 }

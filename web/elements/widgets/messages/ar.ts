@@ -31,7 +31,7 @@ export const ar: Messages = {
   role_billing: 'مدير الفوترة',
   role_member: 'عضو',
   role_viewer: 'مشاهد',
-  picture: 'الصورة',
+  choose_picture: 'اختيار صورة',
   remove_picture: 'إزالة الصورة',
   name: 'الاسم',
   save_name: 'حفظ الاسم',

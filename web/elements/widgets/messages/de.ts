@@ -33,7 +33,7 @@ export const de: Messages = {
   role_billing: 'Abrechnung',
   role_member: 'Mitglied',
   role_viewer: 'Leser',
-  picture: 'Bild',
+  choose_picture: 'Bild auswählen',
   remove_picture: 'Bild entfernen',
   name: 'Name',
   save_name: 'Name speichern',

@@ -29,7 +29,7 @@ export const en = {
   role_billing: 'Billing manager',
   role_member: 'Member',
   role_viewer: 'Viewer',
-  picture: 'Picture',
+  choose_picture: 'Choose a picture',
   remove_picture: 'Remove picture',
   name: 'Name',
   save_name: 'Save name',

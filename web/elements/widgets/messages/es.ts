@@ -32,7 +32,7 @@ export const es: Messages = {
   role_billing: 'Responsable de facturación',
   role_member: 'Miembro',
   role_viewer: 'Lector',
-  picture: 'Foto',
+  choose_picture: 'Elegir una imagen',
   remove_picture: 'Quitar la foto',
   name: 'Nombre',
   save_name: 'Guardar nombre',

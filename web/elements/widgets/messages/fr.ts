@@ -31,7 +31,7 @@ export const fr: Messages = {
   role_billing: 'Responsable de la facturation',
   role_member: 'Membre',
   role_viewer: 'Lecteur',
-  picture: 'Photo',
+  choose_picture: 'Choisir une photo',
   remove_picture: 'Supprimer la photo',
   name: 'Nom',
   save_name: 'Enregistrer le nom',

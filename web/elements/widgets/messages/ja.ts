@@ -31,7 +31,7 @@ export const ja: Messages = {
   role_billing: '請求管理者',
   role_member: 'メンバー',
   role_viewer: '閲覧者',
-  picture: '画像',
+  choose_picture: '画像を選択',
   remove_picture: '画像を削除',
   name: '名前',
   save_name: '名前を保存',
