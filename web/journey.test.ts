@@ -82,8 +82,16 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await tree.getByRole('treeitem', { name: 'guide' }).focus();
     await page.keyboard.press('ArrowRight');
     await tree.getByRole('treeitem', { name: 'Use' }).waitFor();
+    // What hides a tree that is still to be opened may come when it has been.
+    await page.route('**/tree-waiting.js', async (route) => {
+      await page.locator('.tree-roots li.open ul [role="treeitem"]').first().waitFor({ state: 'attached' });
+      await route.continue();
+    });
     await page.goto(`${world.address}/engine-co/main/-/trash`);
-    await tree.getByRole('treeitem', { name: 'Use' }).waitFor();
+    // Before that nothing is painted.
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    assert.ok(await tree.getByRole('treeitem', { name: 'Use' }).isVisible(), 'the tree is seen at once');
+    await page.unroute('**/tree-waiting.js');
     assert.equal(await tree.locator('a[tabindex="0"]').count(), 1, 'the tree is one tab stop');
     await page.getByPlaceholder('Filter pages').fill('setu');
     await page.locator('.tree-found').getByRole('link', { name: 'Setup' }).waitFor();

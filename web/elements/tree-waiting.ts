@@ -9,7 +9,7 @@ const LONGEST_MS = 5_000;
  */
 const [, workspace, wiki] = location.pathname.split('/');
 const { classList } = document.documentElement;
-if (openTreeMemory(`/${workspace}/${wiki}`).open.length > 0) {
+if (!classList.contains('tree-there') && openTreeMemory(`/${workspace}/${wiki}`).open.length > 0) {
   classList.add('tree-waits');
   setTimeout(() => classList.remove('tree-waits'), LONGEST_MS);
 }

@@ -10,7 +10,11 @@ const memory = openTreeMemory(roots?.dataset.root ?? '');
 const longLists = roots && loadMoreWhenSeen(roots, branchItem);
 
 if (roots && panel) {
-  void restore(roots, panel, memory).finally(() => document.documentElement.classList.remove('tree-waits'));
+  void restore(roots, panel, memory).finally(() => {
+    document.documentElement.classList.remove('tree-waits');
+    // tree-waiting.ts may come later than this.
+    document.documentElement.classList.add('tree-there');
+  });
   addEventListener('pagehide', () => memory.keep(openIds(), panel.scrollTop));
   // What is written may change any branch.
   for (const type of ['submit', 'ibid-pages-changed']) document.addEventListener(type, () => memory.forgetBranches());
