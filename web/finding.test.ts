@@ -121,6 +121,48 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
     await page.waitForURL('**/weaving');
   });
 
+  await t.test('nothing that is seen moves when more is found, and what is pressed is what opens', async () => {
+    const crank = { title: 'Crank', markdown: 'It turns, as in weaving.' };
+    const { body: made } = await owner.post(`/v1/wikis/${wiki.wiki_id}/pages`, crank);
+    const hold = async (of: string) => {
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(of, async (route) => {
+        await released;
+        await route.continue();
+      });
+      return release;
+    };
+    const places = () =>
+      page
+        .locator('ibid-palette .option')
+        .evaluateAll((options) => options.map((it) => [it.textContent, it.getBoundingClientRect().top] as const));
+    const showTexts = await hold('**/pages/search?**');
+    const input = await openPalette(page);
+    await input.fill('weaving');
+    const option = (name: string) => page.locator('ibid-palette .option', { hasText: name }).first();
+    await page.getByRole('group', { name: 'Pages' }).getByRole('option', { name: 'Weaving' }).waitFor();
+    const titles = await places();
+    showTexts();
+    await option('Crank').waitFor();
+    assert.deepEqual((await places()).slice(0, titles.length), titles);
+
+    // Pressed while the words were typed on, which nothing has been found for yet.
+    const showTitles = await hold('**/suggest?**');
+    const answered = page.waitForResponse('**/suggest?**');
+    await input.fill('engine');
+    await option('Weaving').hover();
+    await page.mouse.down();
+    showTitles();
+    await answered;
+    await page.mouse.up();
+    await page.waitForURL('**/weaving');
+    await page.unrouteAll({ behavior: 'wait' });
+    assert.equal((await owner.send('DELETE', `/v1/wikis/${wiki.wiki_id}/pages/${made.page_id}`)).status, 204);
+  });
+
   await t.test('before something is typed it has what was read last, and commands, which typing filters', async () => {
     await page.keyboard.press('Control+k');
     const recent = page.getByRole('group', { name: 'Read last' }).locator('.title');

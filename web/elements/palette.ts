@@ -6,6 +6,7 @@ import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } f
 import { goTo } from './navigation/navigate.ts';
 import { onPage } from './on-page.ts';
 import { paletteStyles } from './palette-styles.ts';
+import { PressHold } from './press-hold.ts';
 import { forgetAtSignOut } from './recent/kept.ts';
 import { recentEntries, rememberVisit } from './recent/recent-pages.ts';
 import { loadSavedSearches, recentSearches, rememberSearch, shownSearch } from './recent/searches.ts';
@@ -53,6 +54,7 @@ export class Palette extends LitElement {
   #hasMoved = false;
   #request = new AbortController();
   #timers: ReturnType<typeof setTimeout>[] = [];
+  readonly #hold = new PressHold();
   /** Asked for when the palette is opened first. */
   #saved: Entry[] | undefined;
 
@@ -175,29 +177,30 @@ export class Palette extends LitElement {
   async #showEntries(answer: Promise<Entry[]>, words: string, signal: AbortSignal, isAll: boolean): Promise<void> {
     try {
       const found = await answer;
-      if (signal.aborted) return;
       // Without a matching title, the results before stay visible until the full-text search has replied.
-      if (found.length === 0 && !isAll) return;
-      const all: Entry = {
-        kind: 'all',
-        href: searchUrl(this.#scope, words),
-        title: `All results for “${words.trim()}”`,
-        where: '',
-        snippet: '',
-      };
-      const known = [...found, ...this.#savedFor(words), ...findCommands(this.dataset, words)];
-      this.entries = known.length === 0 ? [] : [...known, all];
-      const first = this.entries.findIndex(({ kind }) => FOUND.includes(kind));
-      // A correction stands above what the words themselves found.
-      if (!this.#hasMoved) this.chosen = Math.max(0, first);
-      this.#answeredWords = words;
-      if (isAll) this.isAsking = false;
-      if (this.#isEager && (isAll || first >= 0)) this.#openChosen();
+      if (found.length > 0 || isAll) this.#hold.run(() => signal.aborted || this.#setFound(found, words, isAll));
     } catch (error) {
       if (signal.aborted) return;
       this.isAsking = false;
       this.problem = errorMessage(error);
     }
+  }
+
+  /** What follows the titles comes with the results of the full-text search, behind them: nothing that is seen moves. */
+  #setFound(found: Entry[], words: string, isAll: boolean): void {
+    const href = searchUrl(this.#scope, words);
+    const all: Entry = { kind: 'all', href, title: `All results for “${words.trim()}”`, where: '', snippet: '' };
+    const others = isAll ? [...this.#savedFor(words), ...findCommands(this.dataset, words)] : [];
+    const known = [...found, ...others];
+    const held = this.#hasMoved ? this.entries[this.chosen] : undefined;
+    this.entries = isAll && known.length > 0 ? [...known, all] : known;
+    const first = this.entries.findIndex(({ kind }) => FOUND.includes(kind));
+    const same = this.entries.findIndex(({ kind, href }) => kind === held?.kind && href === held.href);
+    // A correction stands above what the words themselves found.
+    this.chosen = same >= 0 ? same : Math.max(0, first);
+    this.#answeredWords = words;
+    if (isAll) this.isAsking = false;
+    if (this.#isEager && (isAll || first >= 0)) this.#openChosen();
   }
 
   #move(event: KeyboardEvent): void {
@@ -223,7 +226,8 @@ export class Palette extends LitElement {
 
   #openChosen(inNewTab = false): void {
     if (this.#words.trim() === '' && this.entries.length === 0) return;
-    this.#isEager = this.#answeredWords !== this.#words && this.problem === '';
+    // What was pressed or moved to is opened, although it was found for the words before.
+    this.#isEager = this.#answeredWords !== this.#words && this.problem === '' && !this.#hasMoved;
     if (this.#isEager) return;
     const entry = this.problem === '' ? this.entries[this.chosen] : undefined;
     if (entry && QUERIES.includes(entry.kind)) return this.#searchFor(entry.href);
@@ -252,7 +256,7 @@ export class Palette extends LitElement {
       <input type="text" enterkeyhint="search" role="combobox" aria-label="Search this wiki" aria-expanded=${entries.length > 0} aria-controls="found" aria-autocomplete="list"
         aria-activedescendant=${entries.length > 0 ? `entry-${chosen}` : nothing} placeholder="Search pages and sources" maxlength="1024" autocomplete="off" spellcheck="false" autofocus
         @input=${(event: Event) => this.#search((event.target as HTMLInputElement).value)} @keydown=${this.#move}>
-      <div id="found" role="listbox" aria-label="Found" aria-busy=${this.isAsking} ?hidden=${entries.length === 0}>${GROUPS.map(({ kind, name }) => this.#group(kind, name))}</div>
+      <div id="found" role="listbox" aria-label="Found" aria-busy=${this.isAsking} ?hidden=${entries.length === 0} @pointerdown=${this.#hold.press}>${GROUPS.map(({ kind, name }) => this.#group(kind, name))}</div>
       <div role="status">${this.#status()}</div>
       <p class="keys">↑ ↓ to choose, Enter to go there, Esc to close</p>
     </dialog>`;
