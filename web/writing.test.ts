@@ -334,6 +334,43 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.equal(await stored(), before.replace('odd', 'even'));
   });
 
+  await t.test('a text opens as it is read, and what is typed at once goes before its first words', async () => {
+    const markdowns = {
+      opened: '---\ntags: [a]\n---\n# Head\n\nIt **weaves**.\n',
+      embedded: 'https://youtu.be/dQw4w9WgXcQ\n\n![A plan](https://www.figma.com/file/abcdefghij0123/Plan)\n',
+    };
+    for (const [slug, written] of Object.entries(markdowns))
+      await owner.post(`${api}/pages`, { title: slug, slug, markdown: written });
+    const head = () => text(page).locator('.rich-h1').textContent();
+    await page.goto(`${world.address}${root}/-/edit/opened`);
+    await text(page).and(page.locator(':focus')).waitFor();
+    assert.equal(await head(), 'Head', 'there is a caret, and no marks');
+    await page.keyboard.type('The ');
+    assert.equal(await head(), '# The Head');
+    await save(page);
+    await page.waitForURL(`**${root}/opened`);
+    const { body } = await owner.get(`${api}/pages/path/opened`);
+    assert.equal(body.markdown, markdowns.opened.replace('# ', '# The '));
+    await page.goto(`${world.address}${root}/-/edit/opened`);
+    await text(page)
+      .locator('.rich-h1')
+      .click({ position: { x: 2, y: 30 } });
+    await text(page).getByText('# The Head').waitFor();
+
+    await page.goto(`${world.address}${root}/-/edit/embedded`);
+    const cards = text(page).locator('.embed');
+    await cards.nth(1).waitFor();
+    assert.deepEqual(await cards.allTextContents(), [
+      'YouTube videoyoutu.be/dQw4w9WgXcQ',
+      'A planFigma design · figma.com/file/abcdefghij0123/Plan',
+    ]);
+    await assertAccessible(page, 'cards in the editor');
+    await cards.first().click();
+    await text(page).locator('.rich-embed-name').waitFor();
+    assert.equal(await cards.count(), 1, 'the address is written where the caret is');
+    assert.equal(await markdown(page), markdowns.embedded);
+  });
+
   const edited = async (keys: () => Promise<void>) => {
     await page.evaluate(() => {
       (document.querySelector('ibid-editor') as unknown as { text: string }).text = '';

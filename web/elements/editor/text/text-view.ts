@@ -19,6 +19,7 @@ import { heightOf, keepClearOfBars } from './clear-of-bars.ts';
 import { insertLink, togglePrefix } from './commands.ts';
 import { emojiMenu } from './emoji-menu.ts';
 import { findAndReplace } from './find.ts';
+import { firstPlace } from './first-place.ts';
 import { insertNamed, slashMenu } from './insert-menu.ts';
 import { showKeys } from './keys.ts';
 import { markdownSupport } from './language.ts';
@@ -28,6 +29,7 @@ import { dragHandle } from './moving/drag-handle.ts';
 import { moveBlock } from './moving/move-block.ts';
 import { pageLinks } from './page-links.ts';
 import { loadStyle } from './rich/adopt-style.ts';
+import { caretPlaced, isCaretPlaced } from './rich/caret-placed.ts';
 import { richView } from './rich/rich-view.ts';
 import { toggleTask } from './rich/widgets.ts';
 import { selectionMenu } from './selection-menu.ts';
@@ -90,6 +92,7 @@ export function createTextView(text: string, styles: readonly CSSStyleSheet[], o
     const { doc, effect } = readText(written);
     return view.state.update({
       changes: { from: 0, to: view.state.doc.length, insert: doc },
+      ...(!isCaretPlaced(view.state) && { selection: { anchor: firstPlace(doc) } }),
       effects: effect,
       annotations: Transaction.addToHistory.of(isUndoable),
     });
@@ -193,6 +196,7 @@ function extensionsOf(
     EditorState.lineSeparator.of('\n'),
     EditorView.clipboardInputFilter.of((pasted) => pasted.replace(/\r\n?/g, '\n')),
     keepLineEnds,
+    caretPlaced,
     highlightSpecialChars(),
     history(),
     closeBrackets(),

@@ -2,6 +2,7 @@ import { syntaxTree } from '@codemirror/language';
 import { type EditorState, type Extension, type Range, RangeSet, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 import type { SyntaxNodeRef, Tree } from '@lezer/common';
+import { isCaretPlaced } from './caret-placed.ts';
 import { findAgain } from './stale-range.ts';
 import { TableEditor, TableWidget } from './table-widget.ts';
 import { DrawnWidget } from './widgets.ts';
@@ -29,7 +30,9 @@ const blocks = StateField.define<Blocks>({
   },
   update(value, transaction) {
     const tree = syntaxTree(transaction.state);
-    if (!transaction.docChanged && tree === value.tree && !transaction.selection) return value;
+    const { docChanged, selection, startState, state } = transaction;
+    const isPlaced = isCaretPlaced(startState) !== isCaretPlaced(state);
+    if (!docChanged && tree === value.tree && !selection && !isPlaced) return value;
     const all = findAgain(value.all, transaction, value.tree, findBlocks);
     const isComposed = transaction.isUserEvent('input.type.compose');
     return { all, shown: withoutSelected(all, transaction.state, isComposed), tree };
@@ -75,6 +78,7 @@ function widgetOf(state: EditorState, node: SyntaxNodeRef) {
  * input method composes, which would end where the focus goes elsewhere.
  */
 function withoutSelected(all: DecorationSet, state: EditorState, isComposed = false): DecorationSet {
+  if (!isCaretPlaced(state)) return all;
   let shown = all;
   // Only what a range touches is looked at, not all blocks of a long text.
   for (const { from, to } of state.selection.ranges) {

@@ -4,6 +4,8 @@ import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewU
 import type { SyntaxNode } from '@lezer/common';
 import { embedOf } from '../../../embeds/services.ts';
 import { headingLevel } from '../language.ts';
+import { isCaretPlaced } from './caret-placed.ts';
+import { EmbedWidget } from './embed-widget.ts';
 import { listItemMarks } from './lists.ts';
 import { HIDDEN, type Marking } from './marking.ts';
 import { quoteMarks } from './quotes.ts';
@@ -43,7 +45,7 @@ function markNode(marking: Marking, node: SyntaxNode): boolean {
     return false;
   } else if (name === 'HorizontalRule') {
     if (!marking.isTouched(from, to)) add(Decoration.replace({ widget: new RuleWidget() }).range(from, to));
-  } else if (name === 'Paragraph') markEmbed(marking, node);
+  } else if (name === 'Paragraph') return !markEmbed(marking, node);
   else if (name === 'Image') return markPicture(marking, node);
   else if (name === 'InlineMath') {
     const text = state.sliceDoc(from, to).replace(/^\$+|\$+$/g, '');
@@ -102,16 +104,25 @@ function markCode({ state, add, addLines, isTouched }: Marking, node: SyntaxNode
   return false;
 }
 
-/** An address alone stays to be written in; what it becomes in the page stands behind it. */
-function markEmbed({ state, add }: Marking, { from, to }: SyntaxNode): void {
-  if (to - from > ADDRESS_MAX) return;
-  const [, address = ''] = /^<?(https?:\/\/[^\s<>]+)>?$/.exec(state.sliceDoc(from, to)) ?? [];
+/** An address alone is a card in the page. Answers whether the card is in its place. */
+function markEmbed(marking: Marking, { from, to }: SyntaxNode): boolean {
+  if (to - from > ADDRESS_MAX) return false;
+  const [, address = ''] = /^<?(https?:\/\/[^\s<>]+)>?$/.exec(marking.state.sliceDoc(from, to)) ?? [];
   const embed = address === '' ? undefined : embedOf(address);
-  if (!embed) return;
-  add(Decoration.widget({ widget: new LabelWidget(embed.name, 'rich-embed-name'), side: 1 }).range(to));
+  return embed !== undefined && addEmbed(marking, { from, to }, new EmbedWidget(embed, address, ''));
 }
 
-function markPicture({ state, add, isTouched, resolvePicture }: Marking, node: SyntaxNode): boolean {
+/** Where the caret is, the address stays to be written in; what it becomes stands behind it. */
+function addEmbed(marking: Marking, { from, to }: { from: number; to: number }, widget: EmbedWidget): boolean {
+  const isTouched = marking.isTouched(from, to);
+  const label = new LabelWidget(widget.embed.name, 'rich-embed-name');
+  if (isTouched) marking.add(Decoration.widget({ widget: label, side: 1 }).range(to));
+  else marking.add(Decoration.replace({ widget }).range(from, to));
+  return !isTouched;
+}
+
+function markPicture(marking: Marking, node: SyntaxNode): boolean {
+  const { state, add, isTouched, resolvePicture } = marking;
   const url = node.getChild('URL');
   if (!url) return true;
   const [open, close] = node.getChildren('LinkMark');
@@ -119,9 +130,11 @@ function markPicture({ state, add, isTouched, resolvePicture }: Marking, node: S
   const address = state.sliceDoc(url.from, url.to);
   // Obsidian writes the address of a video so.
   const embed = embedOf(address);
-  const widget = embed
-    ? new LabelWidget(`${embed.name}${alt && ` · ${alt}`}`, 'rich-embed-name')
-    : new PictureWidget(resolvePicture(address), alt);
+  if (embed) {
+    addEmbed(marking, node, new EmbedWidget(embed, address, alt.trim()));
+    return false;
+  }
+  const widget = new PictureWidget(resolvePicture(address), alt);
   if (isTouched(node.from, node.to)) add(Decoration.widget({ widget, side: 1 }).range(node.to));
   else add(Decoration.replace({ widget }).range(node.from, node.to));
   return false;
@@ -142,10 +155,11 @@ function buildMarks(view: EditorView, resolvePicture: Marking['resolvePicture'])
   const { state } = view;
   const found: Range<Decoration>[] = [];
   const { ranges } = state.selection;
+  const hasCaret = view.hasFocus && isCaretPlaced(state);
   const marking: Marking = {
     state,
     resolvePicture,
-    isTouched: (from, to) => view.hasFocus && ranges.some((range) => range.from <= to && range.to >= from),
+    isTouched: (from, to) => hasCaret && ranges.some((range) => range.from <= to && range.to >= from),
     add: (...added) => void found.push(...added.filter((range) => !range.value.point || isReplaceable(view, range))),
     addLines(from, to, className) {
       const decoration = Decoration.line({ class: className });
@@ -175,9 +189,10 @@ export function richMarks(resolvePicture: Marking['resolvePicture']): Extension 
       }
       update({ view, docChanged, selectionSet, viewportChanged, focusChanged, startState, state }: ViewUpdate) {
         const isParsed = syntaxTree(startState) !== syntaxTree(state);
+        const isPlaced = isCaretPlaced(startState) !== isCaretPlaced(state);
         // What a composition writes into must not be drawn again.
         if (view.composing && !docChanged) return;
-        if (docChanged || selectionSet || viewportChanged || focusChanged || isParsed)
+        if (docChanged || selectionSet || viewportChanged || focusChanged || isParsed || isPlaced)
           this.decorations = buildMarks(view, resolvePicture);
       }
     },
