@@ -92,6 +92,30 @@ test('diagrams are drawn as they come into view, in the colours of the page, and
   assert.deepEqual(complaints, []);
 });
 
+test('what Mermaid measures with is no diagram: one that fails late was never shown as drawn', { skip }, async () => {
+  const { page, context, address } = await openPage(blocks([FLOW]), []);
+  await page.addInitScript(() => {
+    const top = window as { drawn?: number; mermaid?: { render: () => Promise<never> } };
+    top.drawn = 0;
+    new MutationObserver(() => {
+      top.drawn = Math.max(top.drawn ?? 0, document.querySelectorAll('.diagram.drawn').length);
+    }).observe(document, { subtree: true, childList: true, attributeFilter: ['class'] });
+    if (location.pathname !== '/-/diagram') return;
+    // It waits for the pictures of labels, for example.
+    const render = async () => {
+      const measured = document.body.appendChild(document.createElement('p'));
+      measured.textContent = 'Measured';
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      throw new Error('nothing to draw');
+    };
+    Object.defineProperty(top, 'mermaid', { get: () => ({ initialize: () => {}, render }), set: () => {} });
+  });
+  await page.goto(address);
+  await page.locator('.prose > pre.mermaid[data-problem$="nothing to draw"]').waitFor();
+  assert.equal(await page.evaluate('drawn'), 0);
+  await context.close();
+});
+
 test('a hostile diagram runs no script in the page, sends no request and navigates nowhere', { skip }, async () => {
   const { page, context, address } = await openPage(blocks([FLOW, ...HOSTILE, 'x'.repeat(60_000)]), []);
   const dialogs: string[] = [];

@@ -13,6 +13,10 @@ addEventListener('message', ({ source, data }: MessageEvent<DrawRequest>) => {
 
 const reply = (drawn: DrawResult) => parent.postMessage(drawn, '*');
 
+/** What is drawn. Mermaid measures beside it, in the body, whose height says nothing meanwhile. */
+const place = document.createElement('div');
+document.body.append(place);
+
 async function draw({ text, isDark, font, colours }: DrawRequest): Promise<void> {
   document.documentElement.style.colorScheme = isDark ? 'dark' : 'light';
   try {
@@ -32,12 +36,13 @@ async function draw({ text, isDark, font, colours }: DrawRequest): Promise<void>
       },
     });
     const { svg } = await mermaid.render('diagram', text);
-    document.body.innerHTML = svg;
+    place.innerHTML = svg;
+    document.body.replaceChildren(place);
     // A link would navigate the frame to another page.
-    for (const link of document.querySelectorAll('a')) {
+    for (const link of place.querySelectorAll('a')) {
       for (const name of ['href', 'xlink:href']) link.removeAttribute(name);
     }
-    reply({ height: Math.ceil(document.body.getBoundingClientRect().height) });
+    reply({ height: Math.ceil(place.getBoundingClientRect().height) });
   } catch (error) {
     // The page shows the text of the diagram and this message below it.
     reply({ height: 0, problem: String((error as Error).message) });
@@ -46,6 +51,6 @@ async function draw({ text, isDark, font, colours }: DrawRequest): Promise<void>
 
 // The height depends on the width of the window.
 new ResizeObserver(() => {
-  const { height } = document.body.getBoundingClientRect();
+  const { height } = place.getBoundingClientRect();
   if (height > 0) reply({ height: Math.ceil(height) });
-}).observe(document.body);
+}).observe(place);
