@@ -11,6 +11,7 @@ const PATHS = {
   outline: '<path d="M2.5 4h11M5.5 8h8M5.5 12h8M2.5 8h.01M2.5 12h.01"/>',
   chevron: '<path d="m6 4 4 4-4 4"/>',
   page: '<path d="M4 2h5l3 3v9H4zM9 2v3h3"/>',
+  pages: '<path d="M2.5 5.5h4l1-2h6v9h-11z"/>',
   trash: '<path d="M3 4.5h10M6.5 4V2.5h3V4M4.5 4.5l.5 9h6l.5-9"/>',
   theme: '<circle cx="8" cy="8" r="5.5"/><path d="M8 2.5v11a5.5 5.5 0 0 0 0-11z" fill="currentColor"/>',
   source: '<path d="M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2"/>',

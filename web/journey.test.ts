@@ -205,7 +205,18 @@ test('a new user gets from the printed link to a wiki of their own files, and wo
     await page.getByText('Your unsaved changes were restored').waitFor();
     await text.getByText('Oil it').waitFor();
     await assertAccessible(page, 'editor');
-    await page.getByLabel('Title').fill('Setting up');
+    // The text begins with the title, which has no field of its own then.
+    const title = page.getByLabel('Title');
+    assert.ok(await title.isHidden());
+    await text.getByText('Setup', { exact: true }).click();
+    await page.keyboard.press('End');
+    for (const _ of 'Setup') await page.keyboard.press('Backspace');
+    await page.keyboard.type('Setting up');
+    assert.deepEqual([await title.inputValue(), await title.isHidden()], ['Setting up', true]);
+    await page.keyboard.press('Home');
+    await page.keyboard.type('#');
+    assert.ok(await title.isVisible(), 'the text begins with something else');
+    await page.keyboard.press('Backspace');
     await page.getByRole('link', { name: 'Done' }).click();
     await page.waitForURL('**/engine-co/main/guide/setup');
     await page.locator('.prose strong').getByText('well').waitFor();

@@ -3,11 +3,11 @@ const CONTAINERS = 'dl, ol, section, table, tbody, tfoot, thead, ul';
 
 /**
  * The blocks of the text in order. `web/blocks.ts` has to count them in the same way on the server. Who changed the page last
- * stands below a title of the text, and is none.
+ * and its tags stand below a title of the text, and are none.
  */
 function blocksIn(parent: Element): HTMLElement[] {
   return [...parent.children].flatMap((child) => {
-    if (child.matches('.byline')) return [];
+    if (child.matches('.byline, .page-tags, .properties')) return [];
     return child.matches(CONTAINERS) ? blocksIn(child) : [child as HTMLElement];
   });
 }

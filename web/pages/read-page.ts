@@ -102,7 +102,7 @@ function renderPage(
     is_starred,
   }: Surroundings,
 ): WebResponse {
-  const by = byline(context, page, { display_name, avatar_url, email: '' });
+  const by = html`${byline(context, page, { display_name, avatar_url, email: '' })}${pageTags(context, { tags, properties })}`;
   const hasTitle = startsWithTitle(page);
   const text = withEmbeds(page.html);
   return {
@@ -119,14 +119,13 @@ function renderPage(
       main: html`<article>
           <header class="page-head">
             ${!hasTitle && html`<h1>${page.title}</h1>${by}`}
-            ${pageTags(context, { tags, properties })}
             ${pageState(page, staleness)}
           </header>
           ${page.citations.length > 0 && html`<ibid-passages data-from="${pageSourcesUrl(context, page.path)}"></ibid-passages>`}
           <div class="prose"${context.can('pages:write') && html` data-wiki="${page.wiki_id}" data-page="${page.page_id}" data-revision="${page.revision}"`}>${pageText(context, { html: hasTitle ? text.replace('</h1>', (end) => `${end}${by.text}`) : text })}</div>
           <footer class="page-end">
-            ${neighbours(context, page, branches)}
             ${childList(context, page, branches, subpages)}
+            ${neighbours(context, page, branches)}
             ${sourceList(context, page)}
             ${incompleteNote(context, incomplete_sources)}
             ${backlinkList(context, backlinks)}
@@ -187,7 +186,7 @@ function childList(
   return html`<section><h2>Subpages</h2><ul class="subpages">
     ${below.map(({ page_id, path, title }) => {
       const excerpt = excerpts.get(page_id) ?? '';
-      return html`<li><a href="${context.pageUrl(path)}" dir="auto">${title}</a>${excerpt !== '' && html`<p class="small excerpt" dir="auto">${excerpt}</p>`}</li>`;
+      return html`<li><a href="${context.pageUrl(path)}" dir="auto">${title}</a>${excerpt !== '' && html`<p class="small excerpt"><bdi>${excerpt}</bdi></p>`}</li>`;
     })}
   </ul></section>`;
 }

@@ -39,8 +39,8 @@ export const sources: WebRoute = {
           ${
             part.records.length === 0
               ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'There is nothing more.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
-              : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th><th scope="col">Not in the text</th><th scope="col">Since</th></tr></thead><tbody>
-                ${part.records.map((it) => html`<tr><td><a href="${context.actionUrl('sources', it.source_id)}">${it.filename}</a></td><td>${formatBytes(it.byte_size)}</td><td>${it.page_count}</td><td>${losses(it)}</td><td>${time(it.created_at)}</td></tr>`)}
+              : html`<div class="scroll" tabindex="0" role="group" aria-label="Sources"><table><thead><tr><th scope="col">File</th><th scope="col">Size</th><th scope="col">Pages</th>${lossesOf.size > 0 && html`<th scope="col">Not in the text</th>`}<th scope="col">Since</th></tr></thead><tbody>
+                ${part.records.map((it) => html`<tr><td><a href="${context.actionUrl('sources', it.source_id)}">${it.filename}</a></td><td class="figure">${formatBytes(it.byte_size)}</td><td>${it.page_count}</td>${lossesOf.size > 0 && html`<td>${losses(it)}</td>`}<td>${time(it.created_at)}</td></tr>`)}
                 </tbody></table></div>`
           }
           ${partLinks(part)}

@@ -72,6 +72,7 @@ async function renderUpload(
     context.can('pages:write') ? visit.api.get<GonePage[]>(`${context.api}/pages/gone?limit=1`) : [],
   ]);
   const job = jobs.at(-1);
+  const isApart = areSome(failed, files);
   const isRunning = it.status === 'queued' && job !== undefined;
   return {
     status,
@@ -85,13 +86,13 @@ async function renderUpload(
         ${note}
         ${isRunning && jobSteps(context, job)}
         ${it.status === 'uploading' && html`<p>Not all bytes have arrived yet. In the browser that was sending them, <a href="${context.actionUrl('upload')}">choose the same files again</a> to continue.</p>`}
-        ${it.summary !== '' && html`<p>${it.summary}</p>`}
+        ${outcome(it.summary)}
         ${it.status === 'completed' && waiting.length > 0 && html`<p class="note">Files that pages were made from are gone from their folder. <a href="${context.actionUrl('gone')}">Keep or delete their pages</a></p>`}
         ${it.error !== '' && html`<p class="note bad">${errorText(it.error)}</p>`}
         <p class="small">Uploaded ${time(it.created_at)}.</p>
         ${actions(context, it, jobs.length > 0)}
-        ${areSome(failed, files) && html`<h2>Could not be used</h2>${fileList(context, failed.records)}${partLinks(failed)}`}
-        <h2>Files</h2>${fileList(context, files.records)}${partLinks(files)}
+        ${isApart && html`<h2>Could not be used</h2>${fileList(context, failed.records)}${partLinks(failed)}`}
+        <h2>${isApart ? 'The others' : 'Files'}</h2>${fileList(context, isApart ? files.records.filter((file) => file.status !== 'failed') : files.records)}${partLinks(files)}
       </article>`,
     }),
   };
@@ -101,6 +102,24 @@ async function renderUpload(
 function areSome(failed: ListPart<FileOfUpload>, all: ListPart<FileOfUpload>): boolean {
   const isPartOfAll = failed.records.length > 0 && (all.next !== '' || failed.records.length < all.records.length);
   return !failed.isFirst || (all.isFirst && isPartOfAll);
+}
+
+/** What the summary names behind its counts. What failed has a list of its own on this page. */
+const NAMED =
+  /\. (?=(?:Failed|Not read completely|Left out|Order files ignored|Gone; keep or delete|Broken links): |People and)/;
+
+/** The summary as lists: it is one line for programs, however many files it names. */
+function outcome(summary: string): Content {
+  const [counts = '', ...named] = summary.replace(/\.$/, '').split(NAMED);
+  const [, files = counts, parts = ''] = /^(\d+ files?): (.*)$/s.exec(counts) ?? [];
+  const list = (items: readonly string[]) => html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
+  const others = named.filter((sentence) => !sentence.startsWith('Failed: '));
+  if (summary === '') return false;
+  return html`<div class="outcome"><p>${files}${parts !== '' && ':'}</p>${parts !== '' && list(parts.split(/, (?![^(]*\))/))}
+    ${others.map((sentence) => {
+      const [, what = '', items = ''] = /^([^:]*): (.*)$/s.exec(sentence) ?? [];
+      return html`<p><strong>${what}</strong></p>${list(items.split('; '))}`;
+    })}</div>`;
 }
 
 const HEADINGS: Record<Upload['status'], string> = {
@@ -130,7 +149,7 @@ function actions(context: WikiContext, it: Upload, wasComplete: boolean): Conten
 }
 
 function fileList(context: WikiContext, files: readonly FileOfUpload[]): Content {
-  return html`<ul class="list">${files.map((file) => html`<li>${fileName(context, file)} <span class="small">${formatBytes(file.byte_size)}</span><p>${fileOutcome(context, file)}</p></li>`)}</ul>`;
+  return html`<ul class="list files">${files.map((file) => html`<li class="${file.status}">${fileName(context, file)} <span class="small">${formatBytes(file.byte_size)}</span><p>${fileOutcome(context, file)}</p></li>`)}</ul>`;
 }
 
 function fileName(context: WikiContext, { filename, source_id }: FileOfUpload): Content {

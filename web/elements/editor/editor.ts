@@ -1,11 +1,15 @@
 import { fillTemplate } from '../../../src/templates/fill-template.ts';
 import { PageSaving } from '../saving/page-saving.ts';
+import { titleInText } from '../saving/rename-heading.ts';
 import { editorTools } from './editor-tools.ts';
 import { Preview } from './preview.ts';
 import './text/rich/rich.css';
 import { createTextView, loadTextStyles, type TextView } from './text/text-view.ts';
 import type { Toolbar } from './toolbar.ts';
 import { WordCount } from './word-count.ts';
+
+/** In the beginning of the text, in characters. */
+const TITLE_WITHIN = 20_000;
 
 /**
  * The editor: `text` is the text as it is, and `change` is sent whenever it or the title changes. Without scripts the form's
@@ -17,6 +21,8 @@ class Editor extends HTMLElement {
   #tools: Toolbar | undefined;
   #saving: PageSaving | undefined;
   #words: WordCount | undefined;
+  /** As which the text begins with the title; undefined where it does not. */
+  #titleInText: string | undefined;
 
   get #area(): HTMLTextAreaElement {
     return this.querySelector('textarea') as HTMLTextAreaElement;
@@ -76,6 +82,7 @@ class Editor extends HTMLElement {
       signIn: async () => this.#saving?.signIn(),
     });
     this.#tools = editorTools(view, this.#preview);
+    if (this.#hasOneTitle) this.#titleInText = titleInText(text);
     this.#area.hidden = true;
     this.#area.required = false;
     this.#area.parentElement?.after(view.host, this.#preview.element);
@@ -103,7 +110,23 @@ class Editor extends HTMLElement {
     return { title: this.#title.value.trim(), date: new Date().toLocaleDateString('sv'), author };
   }
 
+  get #hasOneTitle(): boolean {
+    return this.querySelector('.title-in-text') !== null;
+  }
+
+  /** A page whose text begins with its title has one title, which is written there. Where it is no more, its field comes back. */
+  #followTitle(): void {
+    if (!this.#hasOneTitle || !this.#view) return;
+    const { doc } = this.#view.view.state;
+    const title = titleInText(doc.sliceString(0, TITLE_WITHIN))?.slice(0, this.#title.maxLength);
+    if (title && title !== this.#titleInText) this.#title.value = title;
+    this.#titleInText = title;
+    const isSame = title === '' || title === this.#title.value;
+    if (!isSame) this.querySelector('.title-in-text')?.classList.remove('title-in-text');
+  }
+
   #changed(): void {
+    this.#followTitle();
     this.dispatchEvent(new Event('change'));
     this.#preview?.changed();
   }

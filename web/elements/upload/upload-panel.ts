@@ -203,7 +203,9 @@ function fileRow(file: PendingFile) {
       : file.file
         ? 'waiting'
         : 'missing';
-  return html`<li><span>${name}</span><span class="said">${label}</span><progress max=${Math.max(size, 1)} .value=${isThere ? Math.max(size, 1) : sent} aria-label=${name}></progress></li>`;
+  return html`<li><span>${name}</span><span class="said">${label}</span>${
+    sent > 0 && !isThere ? html`<progress max=${size} .value=${sent} aria-label=${name}></progress>` : nothing
+  }</li>`;
 }
 
 function sum(files: readonly PendingFile[], of: (file: PendingFile) => number): number {

@@ -95,7 +95,7 @@ function changedList(context: WikiContext, changed: readonly Page[], names: Read
     const name = names.get(it.updated_by) ?? '';
     return html`<li><a href="${context.pageUrl(it.path)}" dir="auto">${it.title}</a>${draftTag(it)}
       <span class="small">${name !== '' && html`<span dir="auto">${name}</span>, `}${time(it.updated_at)}</span>
-      ${it.description !== '' && html`<p class="small excerpt" dir="auto">${it.description}</p>`}</li>`;
+      ${it.description !== '' && html`<p class="small excerpt"><bdi>${it.description}</bdi></p>`}</li>`;
   })}</ul></section>`;
 }
 
@@ -129,8 +129,10 @@ function emptyWiki(context: WikiContext): Content {
 
 function pageCards(context: WikiContext, branches: readonly Branch[]): Content {
   return html`<ul class="doors">${branches.map(
-    ({ path, title, has_children, status }) => html`<li><a href="${context.pageUrl(path)}"><strong>${title}</strong>
-      <span class="small">${has_children ? 'Subpages' : 'Page'}${status !== 'published' && ` · ${status}`}</span></a></li>`,
+    ({ path, title, has_children, status }) =>
+      html`<li><a href="${context.pageUrl(path)}">${icon(has_children ? 'pages' : 'page')}<strong>${title}</strong>${
+        status !== 'published' && html`<span class="tag">${status}</span>`
+      }</a></li>`,
   )}</ul>`;
 }
 

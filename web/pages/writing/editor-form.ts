@@ -1,5 +1,6 @@
 import type { FullPage } from '../../../src/pages/schema.ts';
 import type { Branch } from '../../elements/branch.ts';
+import { titleInText } from '../../elements/saving/rename-heading.ts';
 import { type Content, html } from '../../html.ts';
 import { renderInWiki } from '../../layout.ts';
 import { breadcrumbs, trailTo } from '../../tree.ts';
@@ -58,7 +59,7 @@ export function renderEditor(
         <h1 class="sr-only">${title}</h1>
         ${note}${beginWith}
         <ibid-editor data-wiki="${context.wiki.wiki_id}" data-user="${context.user.user_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}${draft.isFromTemplate && html` data-template`} data-author="${context.user.display_name}">
-        <form method="post" action="${visit.path}" class="editor">
+        <form method="post" action="${visit.path}" class="editor${titleInText(draft.markdown) === draft.title && draft.title !== '' && ' title-in-text'}">
           ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
           ${draft.isFromTemplate && html`<input type="hidden" name="from_template" value="yes">`}
           <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>

@@ -140,6 +140,19 @@ function markPicture(marking: Marking, node: SyntaxNode): boolean {
   return false;
 }
 
+const GAP = Decoration.line({ class: 'rich-gap' });
+
+/** The empty line behind a block, which the page has as a margin. Further ones are lines that are being written. */
+function markGaps({ state, add }: Marking, from: number, to: number): void {
+  let line = state.doc.lineAt(from);
+  let hasText = line.number > 1 && state.doc.line(line.number - 1).length > 0;
+  for (; ; line = state.doc.lineAt(line.to + 1)) {
+    if (line.length === 0 && hasText) add(GAP.range(line.from));
+    hasText = line.length > 0;
+    if (line.to >= to || line.to >= state.doc.length) return;
+  }
+}
+
 /**
  * Whether something may stand in place of a range. Not of a line break: CodeMirror takes that from a state field alone. Nor where the
  * caret is, or an end of the selection: a browser has no place for it there, and would write elsewhere.
@@ -175,6 +188,7 @@ function buildMarks(view: EditorView, resolvePicture: Marking['resolvePicture'])
   };
   for (const { from, to } of view.visibleRanges) {
     syntaxTree(state).iterate({ from, to, enter: (node) => markNode(marking, node.node) });
+    markGaps(marking, from, to);
   }
   return RangeSet.of(found, true);
 }

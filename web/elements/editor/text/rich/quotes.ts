@@ -26,6 +26,7 @@ export function quoteMarks({ state, add, addLines, isTouched }: Marking, quote: 
   addLines(quote.from, quote.to, head ? `rich-callout rich-callout-${kind}` : 'rich-quote');
   if (head) {
     add(Decoration.line({ class: 'rich-callout-title' }).range(first.from));
+    add(Decoration.line({ class: 'rich-callout-last' }).range(state.doc.lineAt(quote.to).from));
     const from = first.from + head.indexOf('[');
     const to = first.from + head.length;
     const name = `${word[0]?.toUpperCase()}${word.slice(1).toLowerCase()}`;
