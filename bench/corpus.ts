@@ -28,9 +28,7 @@ export function shortPages(): Files {
 
 /** Pages of about this length in bytes, with the headings, lists, tables and code of the project's own documentation. */
 export function documentationPages({ count, bytes }: { count: number; bytes: number }): Files {
-  const root = new URL('../', import.meta.url);
-  const names = globSync(['docs/**/*.md', 'src/**/*.md', '*.md'], { cwd: root }).sort();
-  const sections = names.flatMap((name) => readFileSync(new URL(name, root), 'utf8').split(/\n(?=## )/));
+  const sections = sectionTexts();
   const random = randomNumbers(15);
   return Object.fromEntries(
     Array.from({ length: count }, (_, i) => {
@@ -41,18 +39,66 @@ export function documentationPages({ count, bytes }: { count: number; bytes: num
   );
 }
 
+/** Consonants and vowels in turn: words that no other page has. */
+function inventedWord(n: number): string {
+  let word = '';
+  for (let rest = n + 8_000; rest > 0; rest = Math.floor(rest / 100)) {
+    word += `${'bdfghklmnprstvwxzjcq'[rest % 20]}${'aeiou'[Math.floor(rest / 20) % 5]}`;
+  }
+  return word;
+}
+
+/**
+ * Pages of about 1,800 bytes: each two of the real texts (manual pages in English and Japanese, abstracts, sections of the
+ * project's documentation), in its own combination, and three words that no other has, so that the vocabulary grows as that of a
+ * wiki does.
+ */
+export function combinedPages(count: number): Files {
+  const texts = [
+    ...Object.values(shortPages()),
+    ...japanesePages(),
+    ...abstractTexts(),
+    ...sectionTexts().map((text) => text.slice(0, 2_000)),
+  ];
+  const random = randomNumbers(23);
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, i) => {
+      const [one, other] = [pick(texts, random).trim(), pick(texts, random).replace(/^# /, '## ').trim()];
+      const own = [0, 1, 2].map((n) => inventedWord(3 * i + n)).join(' ');
+      return [nameOf(i), `${/^# /.test(one) ? '' : `# Page ${i}\n\n`}${one}\n\n${other}\n\nNames: ${own}.\n`];
+    }),
+  );
+}
+
+function japanesePages(): string[] {
+  return namesIn(new URL('tldr/ja/', CORPORA)).map((name) =>
+    readFileSync(new URL(`tldr/ja/${encodeURIComponent(name)}`, CORPORA), 'utf8'),
+  );
+}
+
+function sectionTexts(): string[] {
+  const root = new URL('../', import.meta.url);
+  const names = globSync(['docs/**/*.md', 'src/**/*.md', '*.md'], { cwd: root }).sort();
+  return names.flatMap((name) => readFileSync(new URL(name, root), 'utf8').split(/\n(?=## )/));
+}
+
+function abstractTexts(): string[] {
+  if (!namesIn(new URL('search/cranfield/', CORPORA)).includes('corpus.jsonl')) return [];
+  return readFileSync(new URL('search/cranfield/corpus.jsonl', CORPORA), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { text: string }).text);
+}
+
 /** Sentences of real text for generated pages: abstracts of a corpus, else the project's own documentation. */
 let sentences: string[] | undefined;
 
 function realSentences(): string[] {
   if (sentences) return sentences;
-  const abstracts = namesIn(new URL('search/cranfield/', CORPORA)).includes('corpus.jsonl')
-    ? readFileSync(new URL('search/cranfield/corpus.jsonl', CORPORA), 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => (JSON.parse(line) as { text: string }).text)
-    : ['README.md', 'ARCHITECTURE.md'].map((name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
-  sentences = abstracts
+  const abstracts = abstractTexts();
+  const readDocumentation = () =>
+    ['README.md', 'ARCHITECTURE.md'].map((name) => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
+  sentences = (abstracts.length > 0 ? abstracts : readDocumentation())
     .flatMap((text) => text.split(/[.:|\n]\s+/))
     .map((sentence) =>
       sentence

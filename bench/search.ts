@@ -17,7 +17,7 @@ const filled = numbersOf('--size');
 const { dataDir, service, api, newWiki, stop } = await startBench();
 try {
   for (const size of sizes ?? []) await measureSpeed(service, dataDir, api, await newWiki(), size);
-  for (const size of filled ?? []) await measureSize(service, dataDir, await newWiki(), size);
+  for (const size of filled ?? []) await measureSize(service, dataDir, api, await newWiki(), size);
   for (const path of sizes || filled ? [] : folders.length > 0 ? folders : [CRANFIELD]) {
     const wiki_id = await newWiki();
     const { queries, ndcg10, recall100, empty } = await measureRelevance(api, wiki_id, readCollection(path));

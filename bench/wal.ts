@@ -22,6 +22,9 @@ export async function openWalReader(connection: ClientConfig): Promise<WalReader
   const client = new Client({ ...connection, user: SUPERUSER });
   await client.connect();
   await client.query('create extension if not exists pg_walinspect');
+  // A checkpoint would remove what is yet to be read.
+  await client.query(`alter system set wal_keep_size = '4GB'`);
+  await client.query('select pg_reload_conf()');
   return {
     async position() {
       // What has been written is readable once it has been flushed.
