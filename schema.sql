@@ -2633,6 +2633,7 @@ create table search_segments (
   wiki_id     text     collate "C" not null,
   kind        text     collate "C" not null,
   dead        bytea    not null default '\x'::bytea,
+  held        bytea,
   PRIMARY KEY (wiki_id, kind, segment_id)
 );
 grant delete, insert, select, update on search_segments to ibid_service;

@@ -132,8 +132,9 @@ function joinGroup(group: readonly Token[][], text: string): readonly Token[] {
 }
 
 function addJoined(group: readonly Token[], text: string): void {
-  const [first] = group as [Token];
-  let joined = first.word;
+  // A query without its stop words still has the name: "I/O", "on-call".
+  const first = group.find(({ isStopWord }) => !isStopWord) ?? (group[0] as Token);
+  let joined = group[0]?.word ?? '';
   for (let i = 1; i < group.length; i += 1) {
     const [one, other] = [group[i - 1] as Token, group[i] as Token];
     // The numbers of a version or an address are not one number.

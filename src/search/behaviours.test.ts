@@ -26,7 +26,7 @@ interface Group {
   lines: Line[];
 }
 
-const LEAST_LINES = 290;
+const LEAST_LINES = 330;
 /** How many lines may be as they are instead of as a person expects. */
 const MOST_ARGUED = 20;
 

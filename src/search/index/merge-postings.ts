@@ -5,6 +5,7 @@ import type { Postings } from './postings.ts';
 import {
   addDead,
   dropSegments,
+  livingIn,
   mergeTerms,
   OLD_SEGMENT,
   readSegments,
@@ -19,9 +20,15 @@ import {
  * each several times as large as the next, and a posting is written again only as often as the index has grown by this
  * factor (O'Neil, Cheng, Gawlick and O'Neil: The Log-Structured Merge-Tree, 1996).
  */
-const GROWTH = 3;
-/** All segments become one when this share of the documents in the largest was written again or deleted. */
+const GROWTH = 2;
+/** A segment is written again when this share of its documents was written again or deleted. */
 const MAX_DEAD = 0.25;
+/**
+ * No merge writes more than this share of an index, unless it is small: what it takes in stays on disk beside what it writes until
+ * PostgreSQL has vacuumed. Where all became one, an index took twice its size afterwards.
+ */
+const MAX_SHARE = 0.25;
+const SMALL_BYTES = 512 * 1024;
 /** Larger segments stay as they are, until MAX_DEAD of their documents are dead: rewriting one takes long. */
 const MAX_MERGED_BYTES = 128 * 2 ** 20;
 /** About what a posting takes, and a term in a small segment. */
@@ -42,7 +49,7 @@ export async function mergePostings(query: Query, index: Index, documents: reado
   const added = terms.reduce((sum, [, { numbers }]) => sum + TERM_BYTES + POSTING_BYTES * numbers.length, 0);
   const written = documents.filter(({ isIndexed }) => isIndexed).map(({ document_no }) => document_no);
   const segments = await readSegments(query, index);
-  const taken = takenIn(segments, added, written.length);
+  const taken = takenIn(segments, added, written);
   for (const segment of segments) {
     if (!taken.includes(segment)) await addDead(query, index, segment, written);
   }
@@ -61,17 +68,21 @@ async function* iterate(terms: readonly TermPostings[]): AsyncGenerator<TermPost
   yield* terms;
 }
 
-/** The segments that a merge of this many bytes takes in. */
-function takenIn(segments: readonly Segment[], added: number, dead: number): Segment[] {
-  const sorted = segments
+/** The segments that a merge takes in which writes these documents, in this many bytes. */
+export function takenIn(all: readonly Segment[], added: number, written: readonly number[]): Segment[] {
+  const segments = all
     .filter(({ segment_id }) => segment_id !== OLD_SEGMENT)
     .sort((one, other) => one.bytes - other.bytes);
-  const largest = sorted.at(-1);
-  if (largest && largest.dead.size + dead > MAX_DEAD * largest.documents) return sorted;
-  let bytes = added;
-  const taken: Segment[] = [];
-  for (const segment of sorted) {
-    if (segment.bytes > GROWTH * bytes || segment.bytes > MAX_MERGED_BYTES) break;
+  const most = Math.max(SMALL_BYTES, MAX_SHARE * segments.reduce((sum, { bytes }) => sum + bytes, added));
+  const isDead = (segment: Segment) =>
+    segment.dead.size + livingIn(segment, written).length > MAX_DEAD * segment.documents;
+  const worst = segments.findLast(isDead);
+  const taken = worst ? [worst] : [];
+  let bytes = added + (worst?.bytes ?? 0);
+  for (const segment of segments) {
+    if (segment === worst) continue;
+    const isSmall = worst !== undefined || segment.bytes <= GROWTH * bytes;
+    if (!isSmall || bytes + segment.bytes > Math.min(most, MAX_MERGED_BYTES)) break;
     taken.push(segment);
     bytes += segment.bytes;
   }

@@ -106,23 +106,23 @@ export function addImpacts({ numbers, impacts }: Postings, weight: number, score
 }
 
 /** Document numbers, ascending, in about a byte each. */
-export function packNumbers(numbers: readonly number[]): Buffer {
+export function packNumbers(numbers: Uint32Array): Buffer {
   const bytes = Buffer.alloc(5 * numbers.length);
   let end = 0;
   for (const [i, number] of numbers.entries()) end = writeVarint(number - (numbers[i - 1] ?? 0), bytes, end);
   return bytes.subarray(0, end);
 }
 
-export function unpackNumbers(bytes: Buffer): Set<number> {
-  const numbers = new Set<number>();
-  let [number, value, unit] = [0, 0, 1];
+export function unpackNumbers(bytes: Buffer): Uint32Array {
+  const numbers = new Uint32Array(bytes.length);
+  let [count, number, value, unit] = [0, 0, 0, 1];
   for (const byte of bytes) {
     value += (byte & 127) * unit;
     unit *= 128;
     if (byte > 127) continue;
     number += value;
-    numbers.add(number);
+    numbers[count++] = number;
     [value, unit] = [0, 1];
   }
-  return numbers;
+  return numbers.subarray(0, count);
 }

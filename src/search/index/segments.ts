@@ -18,29 +18,52 @@ export interface Segment {
   bytes: number;
   /** The documents that were written or deleted since; their postings here are no longer true. */
   dead: Set<number>;
+  /** The documents it has postings of, ascending; undefined if that is not known. */
+  held: Uint32Array | undefined;
 }
 
 /** A term with its postings. */
 export type TermPostings = readonly [term: string, postings: Postings];
 
 export async function readSegments(query: Query, { wiki_id, kind }: Index): Promise<Segment[]> {
-  const rows = await query<Omit<Segment, 'dead'> & { dead: Buffer }>(sql`
-    select segment_id::text, documents, bytes::float8 as bytes, dead from search_segments
+  const rows = await query<Omit<Segment, 'dead' | 'held'> & { dead: Buffer; held: Buffer | null }>(sql`
+    select segment_id::text, documents, bytes::float8 as bytes, dead, held from search_segments
     where wiki_id = ${wiki_id} and kind = ${kind}`);
-  return rows.map((row) => ({ ...row, dead: unpackNumbers(row.dead) }));
+  return rows.map((row) => ({
+    ...row,
+    dead: new Set(unpackNumbers(row.dead)),
+    held: row.held ? unpackNumbers(row.held) : undefined,
+  }));
+}
+
+/** Those of the documents that a segment has postings of which still count. */
+export function livingIn({ dead, held }: Pick<Segment, 'dead' | 'held'>, numbers: readonly number[]): number[] {
+  return numbers.filter((number) => !dead.has(number) && (!held || includes(held, number)));
+}
+
+function includes(sorted: Uint32Array, number: number): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < number) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === number;
 }
 
 /** Adds documents to the dead of a segment. */
 export async function addDead(
   query: Query,
   { wiki_id, kind }: Index,
-  { segment_id, dead }: Segment,
+  segment: Segment,
   numbers: readonly number[],
 ): Promise<void> {
-  const all = new Set([...dead, ...numbers]);
-  if (all.size === dead.size) return;
+  const more = livingIn(segment, numbers);
+  if (more.length === 0) return;
+  const { segment_id, dead } = segment;
+  const all = Uint32Array.from([...dead, ...more]).sort();
   await query(sql`
-    update search_segments set dead = ${packNumbers([...all].sort((a, b) => a - b))}, dead_count = ${all.size}
+    update search_segments set dead = ${packNumbers(all)}, dead_count = ${all.length}
     where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = ${segment_id}`);
 }
 
@@ -86,8 +109,9 @@ export async function writeSegment(
   if (blocks.length > 0) await flush();
   if (size === 0) return;
   await query(sql`
-    insert into search_segments (wiki_id, kind, segment_id, documents, bytes)
-    values (${index.wiki_id}, ${index.kind}, ${segment_id}, ${holding.size}, ${size})`);
+    insert into search_segments (wiki_id, kind, segment_id, documents, bytes, held)
+    values (${index.wiki_id}, ${index.kind}, ${segment_id}, ${holding.size}, ${size},
+      ${packNumbers(Uint32Array.from(holding).sort())})`);
 }
 
 async function insertBlocks(

@@ -6,11 +6,11 @@ import type { Index } from './pending.ts';
 const BLOCK_BYTES = 450;
 
 /**
- * Words are packed when more than this many would be loose, and more than this many for each block: an eighth of all. So a word is
- * written about eight times, and few words are loose.
+ * Words are packed when more than this many would be loose, and more than this many for each block: a sixteenth of all. So a word is
+ * written about sixteen times, and few words are loose, each of which takes ten times as much as one in a block.
  */
 const MAX_LOOSE = 250;
-const MAX_LOOSE_OF_A_BLOCK = 6;
+const MAX_LOOSE_OF_A_BLOCK = 3;
 
 /**
  * Words that this process has seen in indexes, at most this many of all wikis: most words of a text are those of the texts before,

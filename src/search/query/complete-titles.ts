@@ -3,9 +3,9 @@ import { readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts'
 import { tokenize } from '../../analysis/tokenize.ts';
 import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
-import type { FoundRow } from './found-blocks.ts';
+import type { FoundRow } from './postings/found-blocks.ts';
+import { NOTHING_FOUND, readPostingsCtes, wantedOf } from './postings/read-postings.ts';
 import type { Candidate } from './rank.ts';
-import { NOTHING_FOUND, readPostingsCtes, wantedOf } from './read-postings.ts';
 
 /** How many words before the last one are looked up. */
 const MAX_WORDS = 8;

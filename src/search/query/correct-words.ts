@@ -24,9 +24,9 @@ export interface WordSuggestion {
   unknown: string;
   /**
    * completion: words that begin with it. correction: the most similar ones. compound: words that end with it
-   * ("Grundverordnung" for "Verordnung"). parts: the two words that it is made of.
+   * ("Grundverordnung" for "Verordnung"). parts: the two words that it is made of. name: the words of a camel-case name.
    */
-  how: 'completion' | 'correction' | 'compound' | 'parts';
+  how: 'completion' | 'correction' | 'compound' | 'parts' | 'name';
   words: string[];
 }
 
@@ -45,12 +45,22 @@ export async function suggestWords(
   const misspelled = unknown
     .filter((word) => /^\p{L}[\p{L}\p{M}]*$/u.test(word) && (!isUnspaced(word) || isCharacter(word)))
     .slice(0, MAX_CORRECTED_WORDS);
-  if (misspelled.length === 0) return [];
+  const numbered = unknown.slice(0, MAX_CORRECTED_WORDS).flatMap(partsWithNumber);
+  if (misspelled.length === 0) return numbered;
   const suggestions = await lookUpWords(many, { wiki_id, kind }, misspelled, last, 2);
   const helped = new Set(suggestions.map(({ unknown: word }) => word));
   const others = misspelled.filter((word) => errorsIn(word) > 1 && !helped.has(word));
-  if (others.length === 0) return suggestions;
-  return [...suggestions, ...(await lookUpWords(many, { wiki_id, kind }, others, last, 3))];
+  if (others.length === 0) return [...numbered, ...suggestions];
+  return [...numbered, ...suggestions, ...(await lookUpWords(many, { wiki_id, kind }, others, last, 3))];
+}
+
+const ORDINAL = /^\d+(?:st|nd|rd|th)$/;
+
+/** "sha256" and "10gb" are also written as two. */
+function partsWithNumber(word: string): WordSuggestion[] {
+  if (ORDINAL.test(word)) return [];
+  const [, first, second] = /^(\p{L}+)(\p{N}+)$/u.exec(word) ?? /^(\p{N}+)(\p{L}+)$/u.exec(word) ?? [];
+  return first !== undefined && second !== undefined ? [{ unknown: word, how: 'parts', words: [first, second] }] : [];
 }
 
 /** Looks words up by their first and last half or third. */
@@ -133,7 +143,7 @@ function endsOf(word: string, pieces: 2 | 3) {
 }
 
 /** Words after a verb that people write with it ("login") or apart ("log in"), where they are stop words. */
-const PARTICLES = ['in', 'out', 'on', 'off', 'up', 'down', 'over', 'again'];
+export const PARTICLES = ['in', 'out', 'on', 'off', 'up', 'down', 'over', 'again'];
 
 /** The ways to split a word in two, the most even first, with or without the "s" that joins two words in German. */
 function partsOf(word: string): { left: string; right: string }[] {

@@ -1,5 +1,6 @@
 import { foldText, type Token, tokenize } from '../../analysis/tokenize.ts';
 import { type Filter, type FilterField, readFilter } from './filters.ts';
+import { joinedTerms, type Name, namesIn, signedNamesIn } from './names.ts';
 
 /** How much of a query is read, in UTF-16 units. */
 export const QUERY_CHARACTERS = 1_024;
@@ -14,8 +15,14 @@ const SHORT_QUERY_WORDS = 4;
 export interface ParsedQuery {
   /** The words to search for, including those of phrases and titles; stop words only if there are no others. */
   words: Token[];
+  /** What neighbouring words are as one, since people write many names both ways: "filename" of "file name". */
+  joined: string[];
+  /** Names of connected words, as "NODE_ENV" and "C++". */
+  names: Name[];
   /** The words of each phrase, in the order in which they have to be next to each other. */
   phrases: string[][];
+  /** What phrases have of signs that belong to names ("c++"), folded. */
+  literals: string[];
   /** Whether a document has to contain the phrases; else they add to its score. */
   arePhrasesRequired: boolean;
   /** Whether there are words to search for where no document contains the phrases. */
@@ -96,7 +103,8 @@ export function parseQuery(given: string, title = '', more: readonly Filter[] = 
   const isTitle = ({ field }: Item) => field === 'title';
   const positive = others.filter(({ sign }) => sign !== '-');
   const negative = others.filter(({ sign }) => sign === '-');
-  const phrases = positive.filter((item) => item.isQuoted && !isTitle(item)).map((item) => wordsOf(item.text));
+  const quoted = positive.filter((item) => item.isQuoted && !isTitle(item));
+  const phrases = quoted.map((item) => wordsOf(item.text));
   const words = significant([...tokenize(positive.map((item) => item.text).join(' '))]);
   const plain = positive.filter((item) => !item.isQuoted && !isTitle(item));
   const otherWords = plain.flatMap((item) => significantOnly([...tokenize(item.text)]));
@@ -104,8 +112,12 @@ export function parseQuery(given: string, title = '', more: readonly Filter[] = 
   const isWord = ({ words: [word], words: { length }, literal }: ExcludedPhrase) =>
     length === 1 && (literal === undefined || literal === word);
   const hasOperators = items.some(({ sign, field, isQuoted }) => sign !== '' || field !== '' || isQuoted);
+  const unquoted = plain.map((item) => item.text).join(' ');
   return {
     words,
+    joined: joinedTerms(unquoted),
+    names: namesIn(unquoted),
+    literals: quoted.flatMap(({ text }) => signedNamesIn(text)),
     phrases: phrases.filter((phrase) => phrase.length > 0),
     arePhrasesRequired: otherWords.length <= SHORT_QUERY_WORDS,
     hasOtherWords: otherWords.length > 0,
@@ -162,6 +174,9 @@ function itemOf(mark: string, name: string, text: string, isQuoted: boolean): It
 
 /** The items without AND, OR and NOT, and with their meaning. At the edge of a query these are words. */
 function withOperators(items: readonly Item[]): Item[] {
+  // "chmod +x" is code, too.
+  const plus = items.filter(({ sign, isExplicit, text }) => sign === '+' && !isExplicit && OPTION.test(text));
+  for (const item of plus) Object.assign(item, { sign: '', text: `+${item.text}` });
   const minus = items.filter(({ sign, isExplicit }) => sign === '-' && !isExplicit);
   // A text of code begins with an option or has no other words with a minus.
   const isCode = minus.includes(items[0] as Item) || minus.every(({ text }) => OPTION.test(text));
@@ -203,7 +218,6 @@ function requiredOf(items: readonly Item[]): string[][] {
 }
 
 function excludedPhraseOf({ text }: Item): ExcludedPhrase {
-  // Signs that separate words elsewhere are part of a name at its end: C++, C#.
   return { words: wordsOf(text), literal: /[+#]/.test(text) ? foldText(text) : undefined };
 }
 

@@ -1,6 +1,7 @@
 import { TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
 import { beginningOf } from '../../analysis/stem.ts';
 import type { ExtraTerm, Token } from '../../analysis/tokenize.ts';
+import type { ParsedQuery } from './parse-query.ts';
 
 /**
  * How much a repeated word of a query adds: the third saturation of BM25 (Robertson and Walker, TREC-3). A word that
@@ -29,8 +30,34 @@ const EXTRA_WEIGHTS: Readonly<Record<ExtraTerm['kind'], number>> = {
   'stop words': 0,
 };
 
+/** The weight of what two neighbouring words are as one, relative to each of them. */
+const JOINED_WEIGHT = 1;
+
+/** The weight of the parts of a name that the wiki has as a whole: "NODE_ENV" is meant, not what is titled "env". */
+const PART_OF_NAME_WEIGHT = 0.15;
+const NAME_WEIGHT = 2;
+
+/** Raises the names that are known, and lowers their parts, unless these are other words of the query too. */
+export function preferNames(
+  weights: Map<string, number>,
+  { words, names }: Pick<ParsedQuery, 'words' | 'names'>,
+  isKnown: (term: string) => boolean,
+): void {
+  const known = names.filter(({ term }) => isKnown(term));
+  const parts = new Map(known.flatMap((name) => name.parts.map((part) => [part.start, part])));
+  const countOf = (tokens: Iterable<Token>, term: string) => [...tokens].filter((token) => token.term === term).length;
+  for (const { word, term } of new Map([...parts.values()].map((part) => [part.term, part])).values()) {
+    if (known.some((name) => name.term === term) || countOf(words, term) > countOf(parts.values(), term)) continue;
+    for (const one of [term, TITLE_WORD_PREFIX + word, beginningOf(term) ?? '']) {
+      const weight = weights.get(one);
+      if (weight !== undefined) weights.set(one, weight * PART_OF_NAME_WEIGHT);
+    }
+  }
+  for (const { term } of known) weights.set(term, Math.max(NAME_WEIGHT, weights.get(term) ?? 0));
+}
+
 /** The terms that a query's words are looked for by, with their weights. */
-export function weighTerms(words: readonly Token[]): Map<string, number> {
+export function weighTerms({ words, joined }: Pick<ParsedQuery, 'words' | 'joined'>): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (term: string, count: number) => counts.set(term, (counts.get(term) ?? 0) + count);
   // Where nothing else is asked for, the order of stop words says something: "to be or not to be".
@@ -45,6 +72,7 @@ export function weighTerms(words: readonly Token[]): Map<string, number> {
       if (weight > 0) add(one.term, weight);
     }
   }
+  for (const term of joined) if (!counts.has(term)) add(term, JOINED_WEIGHT);
   for (const [term, count] of counts) counts.set(term, ((K3 + 1) * count) / (K3 + count));
   return counts;
 }

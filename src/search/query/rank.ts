@@ -1,6 +1,6 @@
 import { IMPACT_UNIT, impactsOf, type Pivots, readTerms, withBeginnings } from '../index/impacts.ts';
 import { addImpacts } from '../index/postings.ts';
-import type { TermData } from './read-postings.ts';
+import type { TermData } from './postings/read-postings.ts';
 
 /** The index data for a query's terms, from one snapshot. */
 export interface IndexData {

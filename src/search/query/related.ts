@@ -3,8 +3,8 @@ import { indexBody, indexTitle, occurrencesOf, readCounts, TITLE_WORD_PREFIX } f
 import type { Sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
+import { readIndex } from './postings/read-index.ts';
 import { type IndexData, type PendingDocument, rank } from './rank.ts';
-import { readIndex } from './read-index.ts';
 
 /** How much of a text says what it is about. */
 export const RELATED_CHARACTERS = 5_000;

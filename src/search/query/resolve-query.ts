@@ -1,12 +1,12 @@
 import type { Statements } from '../../access/guard.ts';
 import { STOP_WORDS } from '../../analysis/stop-words.ts';
-import { termOf, tokenize } from '../../analysis/tokenize.ts';
+import { type Token, termOf, tokenize } from '../../analysis/tokenize.ts';
 import type { Index } from '../index/pending.ts';
 import { isCharacter, suggestWords, type WordSuggestion } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
-import { weighTerms } from './query-terms.ts';
+import { readIndex, recallIndex } from './postings/read-index.ts';
+import { preferNames, weighTerms } from './query-terms.ts';
 import type { IndexData, PendingDocument, RankingQuery } from './rank.ts';
-import { readIndex, recallIndex } from './read-index.ts';
 
 /** The weight of a completion of the query's last word, relative to a word as typed. */
 const COMPLETION_WEIGHT = 0.5;
@@ -17,6 +17,8 @@ export interface ResolvedQuery {
   ranking: RankingQuery;
   /** Unknown words and their most likely corrections. */
   corrected: ReadonlyMap<string, string>;
+  /** The query's words, with corrections in the place of unknown ones. */
+  words: readonly Token[];
   /** Whether `data` is from memory: what is found with it is true only if the index still has its state. */
   isRecalled: boolean;
 }
@@ -50,32 +52,37 @@ export async function resolveQuery(
   mayRecall = false,
 ): Promise<ResolvedQuery> {
   const { words, excluded } = query;
-  const weights = weighTerms(words);
+  const weights = weighTerms(query);
   const required = requiredBy(query);
   const ranking: RankingQuery = { terms: weights, required, excluded: excluded.map((term) => [term]) };
   const needed = [...new Set([...required.flat(), ...excluded])];
   const recalled = mayRecall ? recallIndex(index, [...weights.keys()], needed) : undefined;
   const data = recalled ?? (await readIndex(many, index, [...weights.keys()], needed));
   const isRecalled = recalled !== undefined;
-  if (weights.size === 0) return { data, ranking, corrected: new Map(), isRecalled };
+  preferNames(weights, query, (term) => documentsWith(data, term) > 0);
+  const asTyped = { data, ranking, corrected: new Map(), words, isRecalled };
+  if (weights.size === 0) return asTyped;
   const isKnown = (term: string) => documentsWith(data, term) > 0;
   const others = words.filter(({ word, term }) => !isKnown(term) || isCharacter(word));
   const unknown = [...new Map(others.map((token) => [token.word, token])).values()];
-  const suggestions = await suggestWords(
-    many,
-    index,
-    unknown.map(({ word }) => word),
-    words.at(-1)?.word ?? '',
-  );
-  if (suggestions.length === 0) return { data, ranking, corrected: new Map(), isRecalled };
+  const suggestions = [
+    ...(await suggestWords(
+      many,
+      index,
+      unknown.map(({ word }) => word),
+      words.at(-1)?.word ?? '',
+    )),
+    ...unknown.flatMap(partsOfName),
+  ];
+  if (suggestions.length === 0) return asTyped;
   const all = [...weights.keys(), ...suggestions.flatMap((each) => each.words.map(termOf))];
   const again = isRecalled ? recallIndex(index, all, needed) : undefined;
   // All terms are read again, so that all data is from one snapshot.
   const reread = again ?? (await readIndex(many, index, all, needed));
   // What was unknown in memory may be known by now.
   if (isRecalled && reread.state !== data.state) return resolveQuery(many, index, query);
-  const corrected = addSuggestions(reread, weights, suggestions);
-  return { data: reread, ranking, corrected, isRecalled: again !== undefined };
+  const { corrected, meant } = addSuggestions(reread, weights, suggestions);
+  return { data: reread, ranking, corrected, words: withMeant(words, meant), isRecalled: again !== undefined };
 }
 
 /** The number of documents with a term, those that are not merged yet included. */
@@ -85,26 +92,56 @@ function documentsWith({ terms, pending }: IndexData, term: string): number {
   return (terms.get(term)?.documents ?? 0) + pending.filter(holds).length;
 }
 
-/** Adds the terms of suggested words that are in the index, and returns what each unknown word was most likely meant to be. */
+/** A name that the wiki does not have is looked for by its parts: "getUserById" by "user". */
+function partsOfName({ word, extra }: Token): WordSuggestion[] {
+  const words = extra.filter(({ kind }) => kind === 'part').map((part) => part.word);
+  return words.length > 0 ? [{ unknown: word, how: 'name', words }] : [];
+}
+
+/** The words, and for unknown ones what they were most likely meant to be, which may be two words. */
+function withMeant(words: readonly Token[], meant: ReadonlyMap<string, readonly string[]>): Token[] {
+  return words.flatMap((token) => {
+    const others = meant.get(token.word);
+    if (!others) return [token];
+    // As if they were typed with a space between.
+    return others.map((word, i) => ({
+      ...token,
+      word,
+      term: termOf(word),
+      start: i === 0 ? token.start : token.end,
+      end: i === others.length - 1 ? token.end : token.end - 1,
+    }));
+  });
+}
+
+/**
+ * Adds the terms of suggested words that are in the index, and returns what each unknown word was most likely meant to be: by a
+ * typing error, and also where it is two words as one.
+ */
 function addSuggestions(
   data: IndexData,
   weights: Map<string, number>,
   suggestions: readonly WordSuggestion[],
-): Map<string, string> {
+): { corrected: Map<string, string>; meant: Map<string, string[]> } {
   const corrected = new Map<string, string>();
+  const meant = new Map<string, string[]>();
   for (const { unknown, how, words } of suggestions) {
     // Of several corrections the most frequent word is the most likely one.
     const known = words
       .map((word) => ({ word, documents: documentsWith(data, termOf(word)) }))
       .filter(({ documents }) => documents > 0)
       .sort((one, other) => other.documents - one.documents);
-    if (known[0] && how !== 'parts' && !isCharacter(unknown) && !corrected.has(unknown))
-      corrected.set(unknown, known[0].word);
+    // One of two parts is another word.
+    if (how === 'parts' && known.length < words.length) continue;
+    const isWhole = how !== 'parts' && how !== 'name';
+    if (known[0] && isWhole && !isCharacter(unknown) && !corrected.has(unknown)) corrected.set(unknown, known[0].word);
+    if (how === 'parts' && !meant.has(unknown)) meant.set(unknown, words);
+    else if (how === 'correction' && known[0]) meant.set(unknown, [known[0].word]);
     for (const { word } of how === 'correction' ? known.slice(0, 1) : known) {
       const term = termOf(word);
-      const isMeant = how === 'correction' || how === 'parts';
+      const isMeant = how === 'correction' || !isWhole;
       if (!weights.has(term)) weights.set(term, isMeant ? 1 : COMPLETION_WEIGHT);
     }
   }
-  return corrected;
+  return { corrected, meant };
 }

@@ -18,7 +18,7 @@ const WHOLE = 2 ** 31 - 1;
 
 /** What has to be looked up in texts and titles, since the index does not tell it. */
 export interface TextConditions
-  extends Pick<ParsedQuery, 'phrases' | 'titles' | 'excludedPhrases' | 'excludedTitles'> {}
+  extends Pick<ParsedQuery, 'phrases' | 'literals' | 'titles' | 'excludedPhrases' | 'excludedTitles'> {}
 
 export function hasConditions({ phrases, titles, excludedPhrases, excludedTitles }: TextConditions): boolean {
   return [phrases, titles, excludedPhrases, excludedTitles].some((conditions) => conditions.length > 0);
@@ -92,20 +92,20 @@ export function readTexts(
 }
 
 /** Whether a text with its title meets the conditions. */
-export function conditionOf({ phrases, titles, excludedPhrases, excludedTitles }: TextConditions) {
+export function conditionOf({ phrases, literals, titles, excludedPhrases, excludedTitles }: TextConditions) {
   const wanted = phrases.map((phrase) => phrase.map(termOf));
   const unwanted = excludedPhrases.map(({ words, literal }) => ({ terms: words.map(termOf), literal }));
   return ({ title, text }: { title: string; text: string }): boolean => {
     const inTitle = new Set([...tokenize(title)].map(({ term }) => term));
     const isHeld = (phrase: string[]) =>
       findPhrase(text, phrase) !== undefined || findPhrase(title, phrase) !== undefined;
+    const isNamed = (literal: string) => containsName(text, literal) || containsName(title, literal);
     return (
       titles.every((term) => inTitle.has(term)) &&
       !excludedTitles.some((terms) => terms.every((term) => inTitle.has(term))) &&
       wanted.every(isHeld) &&
-      !unwanted.some(({ terms, literal }) =>
-        literal === undefined ? isHeld(terms) : containsName(text, literal) || containsName(title, literal),
-      )
+      literals.every(isNamed) &&
+      !unwanted.some(({ terms, literal }) => (literal === undefined ? isHeld(terms) : isNamed(literal)))
     );
   };
 }

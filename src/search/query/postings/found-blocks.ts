@@ -1,7 +1,7 @@
-import { BEGINNING } from '../../analysis/stem.ts';
-import { entriesOf, joinParts, readOldBlock } from '../index/blocks.ts';
-import { type Postings, readPostings, unitePostings } from '../index/postings.ts';
-import { OLD_SEGMENT } from '../index/segments.ts';
+import { BEGINNING } from '../../../analysis/stem.ts';
+import { entriesOf, joinParts, readOldBlock } from '../../index/blocks.ts';
+import { type Postings, readPostings, unitePostings } from '../../index/postings.ts';
+import { OLD_SEGMENT } from '../../index/segments.ts';
 
 /** The postings of a term, or of all terms that begin with a text. */
 export interface Wanted {
@@ -15,7 +15,7 @@ export interface Wanted {
 
 /** A row of the CTE `found`. */
 export interface FoundRow {
-  what: 'segment' | 'term' | 'block' | null;
+  what: 'segment' | 'term' | 'block' | 'whole' | null;
   segment_id: string | null;
   /** Of a block: its first term. */
   term: string | null;
@@ -24,7 +24,7 @@ export interface FoundRow {
   documents: number | null;
   /** Of a term: whether its blocks are among the rows. */
   is_read: boolean | null;
-  /** Of a block: its postings. Of a segment: its dead documents, unless they are cached. */
+  /** Of a block, also of a segment that is read whole: its postings. Of a segment: its dead documents, unless they are cached. */
   bytes: Buffer | null;
 }
 
@@ -32,6 +32,14 @@ export interface FoundRow {
 export interface Part {
   postings: Postings;
   bytes: number;
+}
+
+/** What was found of one thing that is wanted in the blocks of a segment. */
+export function joinFound(parts: readonly Part[]): Part {
+  return {
+    postings: unitePostings(parts.map(({ postings }) => postings)),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
 /** What a term has in search_postings, where beginnings are terms. */

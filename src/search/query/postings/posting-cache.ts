@@ -1,5 +1,5 @@
-import { openSizedCache } from '../../core/sized-cache.ts';
-import type { Index } from '../index/pending.ts';
+import { openSizedCache } from '../../../core/sized-cache.ts';
+import type { Index } from '../../index/pending.ts';
 
 /** Of all wikis together: 16 MiB. */
 const cache = openSizedCache<unknown>(16 * 2 ** 20);

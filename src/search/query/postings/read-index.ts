@@ -1,14 +1,14 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Statements } from '../../access/guard.ts';
-import { indexBody, type PageStructure, withStructure } from '../../analysis/document-terms.ts';
-import { BEGINNING } from '../../analysis/stem.ts';
-import { raw, type Sql, sql } from '../../db/sql.ts';
-import { FIRST_PIVOTS } from '../index/impacts.ts';
-import { stateOf } from '../index/index-state.ts';
-import type { Index } from '../index/pending.ts';
+import type { Statements } from '../../../access/guard.ts';
+import { indexBody, type PageStructure, withStructure } from '../../../analysis/document-terms.ts';
+import { BEGINNING } from '../../../analysis/stem.ts';
+import { raw, type Sql, sql } from '../../../db/sql.ts';
+import { FIRST_PIVOTS } from '../../index/impacts.ts';
+import { stateOf } from '../../index/index-state.ts';
+import type { Index } from '../../index/pending.ts';
+import type { IndexData, PendingDocument } from '../rank.ts';
 import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
-import type { IndexData, PendingDocument } from './rank.ts';
 import { NOTHING_FOUND, readPostingsCtes, recallTerms, wantedOf } from './read-postings.ts';
 
 /** The number of documents, of which only the title was changed a moment ago, whose texts are read to find their terms. */

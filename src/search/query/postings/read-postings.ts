@@ -1,11 +1,12 @@
-import { PREFIX_END } from '../../analysis/document-terms.ts';
-import { BEGINNING } from '../../analysis/stem.ts';
-import { type Sql, sql } from '../../db/sql.ts';
-import type { Index } from '../index/pending.ts';
-import { type Postings, unitePostings, unpackNumbers, withoutDead } from '../index/postings.ts';
-import { OLD_SEGMENT } from '../index/segments.ts';
-import { type FoundRow, oldRange, type Part, partsOf, type Wanted } from './found-blocks.ts';
+import { PREFIX_END } from '../../../analysis/document-terms.ts';
+import { BEGINNING } from '../../../analysis/stem.ts';
+import { type Sql, sql } from '../../../db/sql.ts';
+import type { Index } from '../../index/pending.ts';
+import { type Postings, unitePostings, unpackNumbers, withoutDead } from '../../index/postings.ts';
+import { OLD_SEGMENT } from '../../index/segments.ts';
+import { type FoundRow, joinFound, oldRange, type Part, partsOf, type Wanted } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
+import { isWhole, keepWhole, MAX_BLOCKS_OF_PREFIX, MAX_WHOLE_BYTES, partOfWhole } from './whole-segments.ts';
 
 /**
  * A query reads the postings of its rarest terms up to this size (about 200,000 postings), which limits the cost of a
@@ -14,8 +15,6 @@ import { addToCache, cached } from './posting-cache.ts';
 const MAX_BYTES_READ = 400_000;
 /** And of at most this many terms: more than people ask for, and each costs time however short its postings are. */
 const MAX_TERMS_READ = 64;
-/** The number of blocks of a segment that are read for all terms that begin in one way. */
-const MAX_BLOCKS_OF_PREFIX = 100;
 
 export interface TermData {
   /** How many documents contain the term. */
@@ -42,7 +41,7 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
   }));
   const held = wanted.map((each) =>
     known.flatMap(({ segment_id }) => {
-      const part = cached<Part>(index, partName(segment_id, each));
+      const part = partInMemory(index, segment_id, each);
       return part ? [{ segment_id, part }] : [];
     }),
   );
@@ -50,9 +49,12 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
   const deads = known.flatMap(({ segment_id, dead }) => (dead ? [{ segment_id, ...dead }] : []));
   const end = ({ text, isPrefix }: Pick<Wanted, 'text' | 'isPrefix'>) => text + (isPrefix ? PREFIX_END : '\u0001');
   const old = wanted.map(oldRange);
+  const whole = known.filter(({ segment_id }) => isWhole(index, segment_id)).map(({ segment_id }) => segment_id);
+  // A process that is asked for the first time may not be asked again.
+  const mostWhole = known.length > 0 ? MAX_WHOLE_BYTES : 0;
   const steps = {
     segments: sql`
-      select s.segment_id, s.dead_count, case when k.dead_count is distinct from s.dead_count then s.dead end as dead
+      select s.segment_id, s.bytes, s.dead_count, case when k.dead_count is distinct from s.dead_count then s.dead end as dead
       from search_segments s
       left join unnest(${deads.map(({ segment_id }) => segment_id)}::bigint[], ${deads.map(({ count }) => count)}::int[])
         k (segment_id, dead_count) on k.segment_id = s.segment_id
@@ -108,7 +110,11 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
       union all
       select 'block', '0', n.term, n.part, 1, null, p.postings
       from needed n join search_postings p on n.segment_id = 0 and p.wiki_id = ${wiki_id} and p.kind = ${kind}
-        and p.term = n.term and p.chunk_no = n.part`,
+        and p.term = n.term and p.chunk_no = n.part
+      union all
+      select 'whole', b.segment_id::text, b.term, b.part, b.documents, null, b.bytes
+      from segments s join search_blocks b on b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = s.segment_id
+      where s.segment_id <> all (${whole}::bigint[]) and (select sum(o.bytes) from segments o) <= ${mostWhole}::int`,
   };
   return { steps, termsOf: (rows: readonly FoundRow[]) => toTerms(index, wanted, held, deads, rows) };
 }
@@ -125,7 +131,7 @@ export function recallTerms(
   const deads = segments.map((segment_id) => cached<Dead>(index, deadName(segment_id))?.numbers);
   const found: { each: Wanted; no: number; bytes: number; parts: readonly Part[] }[] = [];
   for (const [no, each] of wanted.entries()) {
-    const parts = segments.flatMap((segment_id) => cached<Part>(index, partName(segment_id, each)) ?? []);
+    const parts = segments.flatMap((segment_id) => partInMemory(index, segment_id, each) ?? []);
     if (parts.length < segments.length) return undefined;
     found.push({ each, no, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), parts });
   }
@@ -141,6 +147,20 @@ export function recallTerms(
     if (documents > 0) terms.set(each.name, { documents, postings: isRead ? postings : undefined });
   }
   return terms;
+}
+
+/** What a segment has of what is wanted, if it is known. */
+function partInMemory(index: Index, segment_id: string, wanted: Wanted): Part | undefined {
+  const name = partName(segment_id, wanted);
+  const known = cached<Part>(index, name);
+  if (known) return known;
+  const part = partOfWhole(index, segment_id, wanted);
+  if (part) addToCache(index, name, part, sizeOf(part));
+  return part;
+}
+
+function sizeOf({ postings }: Part): number {
+  return 5 * postings.numbers.length;
 }
 
 type Held = { segment_id: string; part: Part }[];
@@ -161,6 +181,7 @@ function toTerms(
   deads: readonly (Dead & { segment_id: string })[],
   rows: readonly FoundRow[],
 ): Map<string, TermData> {
+  keepWhole(index, rows);
   const segments = new Map<string, { dead: ReadonlySet<number>; blocks: FoundRow[] }>();
   const read = new Map<number, FoundRow>();
   for (const row of rows) {
@@ -176,14 +197,8 @@ function toTerms(
       if (!read.get(i + 1)?.is_read) continue;
       let part = held[i]?.find((one) => one.segment_id === segment_id)?.part;
       if (!part) {
-        const found = parts.get(i) ?? [];
-        part = {
-          postings: unitePostings(found.map(({ postings }) => postings)),
-          bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
-        };
-        if (segment_id !== OLD_SEGMENT) {
-          addToCache(index, partName(segment_id, each), part, 5 * part.postings.numbers.length);
-        }
+        part = joinFound(parts.get(i) ?? []);
+        if (segment_id !== OLD_SEGMENT) addToCache(index, partName(segment_id, each), part, sizeOf(part));
       }
       lists[i]?.push(withoutDead(part.postings, dead));
     }
@@ -208,7 +223,7 @@ function deadOf(
   known: readonly (Dead & { segment_id: string })[],
 ): ReadonlySet<number> {
   if (!bytes) return known.find((one) => one.segment_id === segment_id)?.numbers ?? new Set();
-  const numbers = unpackNumbers(bytes);
+  const numbers = new Set(unpackNumbers(bytes));
   addToCache(index, deadName(segment_id ?? ''), { count: documents ?? 0, numbers } satisfies Dead, 40 * numbers.size);
   return numbers;
 }
