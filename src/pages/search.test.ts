@@ -14,7 +14,7 @@ import { compareTerms } from '../search/index/blocks.ts';
 import type { Pivots } from '../search/index/impacts.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
 import { mergeSearchIndex } from '../search/index/merge-search-index.job.ts';
-import { mergeTerms, readSegments, readTerms } from '../search/index/segments.ts';
+import { mergeTerms, readSegments, readTerms, type TermPostings } from '../search/index/segments.ts';
 import { purgeTrash } from './trash/purge-trash.job.ts';
 
 /** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
@@ -625,10 +625,10 @@ async function indexOf(wiki_id: string): Promise<Map<string, number>> {
   const ids = new Map(rows.map(({ document_no, document_id }) => [document_no, document_id]));
   const segments = await readSegments(world.db.query, index);
   const found = new Map<string, number>();
-  for await (const [term, { numbers, impacts }] of mergeTerms(
-    segments.map((one) => readTerms(world.db.query, index, one)),
-  )) {
-    for (const [i, number] of numbers.entries()) found.set(`${term} ${ids.get(number)}`, impacts[i] as number);
+  for await (const some of mergeTerms(segments.map((one) => readTerms(world.db.query, index, one)))) {
+    for (const [term, { numbers, impacts }] of some) {
+      for (const [i, number] of numbers.entries()) found.set(`${term} ${ids.get(number)}`, impacts[i] as number);
+    }
   }
   return new Map([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
@@ -658,9 +658,10 @@ async function interruptMerge(wiki_id: string, statements: number): Promise<bool
 async function toOldFormat(wiki_id: string): Promise<void> {
   const index = { wiki_id, kind: 'page' as const };
   const segments = await readSegments(world.db.query, index);
-  for await (const [term, { numbers, impacts }] of mergeTerms(
-    segments.map((one) => readTerms(world.db.query, index, one)),
-  )) {
+  const terms: TermPostings[] = [];
+  for await (const some of mergeTerms(segments.map((one) => readTerms(world.db.query, index, one))))
+    terms.push(...some);
+  for (const [term, { numbers, impacts }] of terms) {
     const head = Buffer.alloc(4 + 2 * numbers.length);
     head.writeUInt16LE(numbers.length, 2);
     for (const [i, number] of numbers.entries()) head.writeUInt16LE(number, 4 + 2 * i);

@@ -53,10 +53,10 @@ export async function mergePostings(query: Query, index: Index, documents: reado
   for (const segment of segments) {
     if (!taken.includes(segment)) await addDead(query, index, segment, written);
   }
-  const sources = taken.map((segment) =>
-    readTerms(query, index, { ...segment, dead: new Set([...segment.dead, ...written]) }),
+  const sources = taken.map(({ segment_id, dead }) =>
+    readTerms(query, index, { segment_id, dead: new Set([...dead, ...written]) }),
   );
-  await writeSegment(query, index, mergeTerms([iterate(terms), ...sources]));
+  await writeSegment(query, index, mergeTerms([iterate(terms), ...sources]), heldBy(documents, taken));
   await dropSegments(
     query,
     index,
@@ -64,8 +64,22 @@ export async function mergePostings(query: Query, index: Index, documents: reado
   );
 }
 
-async function* iterate(terms: readonly TermPostings[]): AsyncGenerator<TermPostings> {
-  yield* terms;
+/** The documents with postings in these or in one of the segments; undefined if one does not know its documents. */
+function heldBy(documents: readonly MergedDocument[], taken: readonly Segment[]): ReadonlySet<number> | undefined {
+  const held = new Set<number>();
+  for (const { held: own, dead } of taken) {
+    if (!own) return undefined;
+    for (const number of own) if (!dead.has(number)) held.add(number);
+  }
+  for (const { document_no, impacts } of documents) {
+    if (impacts.size > 0) held.add(document_no);
+    else held.delete(document_no);
+  }
+  return held;
+}
+
+async function* iterate(terms: readonly TermPostings[]): AsyncGenerator<readonly TermPostings[]> {
+  yield terms;
 }
 
 /** The segments that a merge takes in which writes these documents, in this many bytes. */

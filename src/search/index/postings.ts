@@ -33,11 +33,12 @@ export function writePostings(
 
 /** The postings that `writePostings` wrote to these bytes. */
 export function readPostings(bytes: Buffer, from = 0, to = bytes.length): Postings {
-  const numbers = new Uint32Array((to - from) >> 1);
-  const impacts = new Uint8Array((to - from) >> 1);
   let count = 0;
+  for (let at = from; at < to; at += 2, count += 1) while ((bytes[at] as number) > 127) at += 1;
+  const numbers = new Uint32Array(count);
+  const impacts = new Uint8Array(count);
   let number = 0;
-  for (let at = from; at < to; count += 1) {
+  for (let i = 0, at = from; i < count; i += 1) {
     let byte = bytes[at++] as number;
     let difference = byte & 127;
     for (let shift = 7; byte > 127; shift += 7) {
@@ -45,10 +46,10 @@ export function readPostings(bytes: Buffer, from = 0, to = bytes.length): Postin
       difference += (byte & 127) * 2 ** shift;
     }
     number += difference;
-    numbers[count] = number;
-    impacts[count] = bytes[at++] as number;
+    numbers[i] = number;
+    impacts[i] = bytes[at++] as number;
   }
-  return { numbers: numbers.subarray(0, count), impacts: impacts.subarray(0, count) };
+  return { numbers, impacts };
 }
 
 export function writeVarint(value: number, into: Buffer, at: number): number {
@@ -61,7 +62,7 @@ export function writeVarint(value: number, into: Buffer, at: number): number {
 
 /** Postings without those of the documents in `dead`. */
 export function withoutDead(postings: Postings, dead: ReadonlySet<number>): Postings {
-  if (dead.size === 0 || !postings.numbers.some((number) => dead.has(number))) return postings;
+  if (dead.size === 0 || !hasAny(postings.numbers, dead)) return postings;
   const kept = { numbers: new Uint32Array(postings.numbers.length), impacts: new Uint8Array(postings.numbers.length) };
   let count = 0;
   for (let i = 0; i < postings.numbers.length; i += 1) {
@@ -72,6 +73,11 @@ export function withoutDead(postings: Postings, dead: ReadonlySet<number>): Post
     count += 1;
   }
   return { numbers: kept.numbers.subarray(0, count), impacts: kept.impacts.subarray(0, count) };
+}
+
+function hasAny(numbers: Uint32Array, wanted: ReadonlySet<number>): boolean {
+  for (let i = 0; i < numbers.length; i += 1) if (wanted.has(numbers[i] as number)) return true;
+  return false;
 }
 
 /** The postings of several lists as one; a document that is in several has its highest impact. */

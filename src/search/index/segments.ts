@@ -80,17 +80,18 @@ export async function dropSegments(query: Query, { wiki_id, kind }: Index, ids: 
 }
 
 /**
- * Writes a new segment of terms in order. Its id is random, so that no other segment ever has the same, not even after the
+ * Writes a new segment of terms in order, of documents that may be `known`. Its id is random, so that no other segment ever has the same, not even after the
  * database was restored: processes keep postings by it.
  */
 export async function writeSegment(
   query: Query,
   index: Index,
-  terms: AsyncIterable<TermPostings> | Iterable<TermPostings>,
+  terms: AsyncIterable<readonly TermPostings[]>,
+  known: ReadonlySet<number> | undefined,
 ): Promise<void> {
   const segment_id = String(2 ** 32 + Math.floor(Math.random() * 2 ** 52));
   const writer = blockWriter();
-  const holding = new Set<number>();
+  const held = new Set(known);
   let blocks: Block[] = [];
   let size = 0;
   const flush = async () => {
@@ -98,10 +99,11 @@ export async function writeSegment(
     await insertBlocks(query, index, segment_id, blocks);
     blocks = [];
   };
-  for await (const [term, postings] of terms) {
-    if (postings.numbers.length === 0) continue;
-    for (const number of postings.numbers) holding.add(number);
-    writer.add(term, postings);
+  for await (const some of terms) {
+    for (const [term, postings] of some) {
+      if (postings.numbers.length > 0) writer.add(term, postings);
+      if (!known) for (const number of postings.numbers) held.add(number);
+    }
     blocks.push(...writer.take());
     if (blocks.length >= BLOCKS_PER_STATEMENT) await flush();
   }
@@ -110,8 +112,7 @@ export async function writeSegment(
   if (size === 0) return;
   await query(sql`
     insert into search_segments (wiki_id, kind, segment_id, documents, bytes, held)
-    values (${index.wiki_id}, ${index.kind}, ${segment_id}, ${holding.size}, ${size},
-      ${packNumbers(Uint32Array.from(holding).sort())})`);
+    values (${index.wiki_id}, ${index.kind}, ${segment_id}, ${held.size}, ${size}, ${packNumbers(Uint32Array.from(held).sort())})`);
 }
 
 async function insertBlocks(
@@ -133,12 +134,12 @@ async function insertBlocks(
     ) w`);
 }
 
-/** The terms of a segment in order, with the postings of the documents that are not dead. */
+/** The terms of a segment in order, with the postings of the documents that are not dead: some at a time, a block or more. */
 export async function* readTerms(
   query: Query,
   index: Index,
-  { segment_id, dead }: Segment,
-): AsyncGenerator<TermPostings> {
+  { segment_id, dead }: Pick<Segment, 'segment_id' | 'dead'>,
+): AsyncGenerator<readonly TermPostings[]> {
   let own: { term: string; parts: Buffer[] } | undefined;
   const take = (): TermPostings[] => {
     const taken = own;
@@ -150,16 +151,15 @@ export async function* readTerms(
       own.parts.push(bytes);
       continue;
     }
-    yield* take();
-    if (documents > 0) {
-      own = { term, parts: [bytes] };
-      continue;
+    const some = take();
+    if (documents > 0) own = { term, parts: [bytes] };
+    else {
+      for (const entry of entriesOf(bytes))
+        some.push([entry.term, withoutDead(readPostings(bytes, entry.from, entry.to), dead)]);
     }
-    for (const entry of entriesOf(bytes)) {
-      yield [entry.term, withoutDead(readPostings(bytes, entry.from, entry.to), dead)];
-    }
+    yield some;
   }
-  yield* take();
+  yield take();
 }
 
 async function* readBlocks(query: Query, { wiki_id, kind }: Index, segment_id: string): AsyncGenerator<Block> {
@@ -176,22 +176,53 @@ async function* readBlocks(query: Query, { wiki_id, kind }: Index, segment_id: s
 /** How many terms are merged between two turns of the event loop, which has requests to serve. */
 const TERMS_PER_TURN = 2_000;
 
-/** Several sequences of terms in order as one. */
-export async function* mergeTerms(sources: readonly AsyncIterator<TermPostings>[]): AsyncGenerator<TermPostings> {
-  let heads: { source: AsyncIterator<TermPostings>; head: TermPostings }[] = [];
-  const advance = async (source: AsyncIterator<TermPostings>) => {
-    const { value, done } = await source.next();
-    return done ? [] : [{ source, head: value as TermPostings }];
-  };
-  for (const source of sources) heads.push(...(await advance(source)));
-  for (let terms = 1; heads.length > 0; terms += 1) {
-    if (terms % TERMS_PER_TURN === 0) await yieldToEventLoop();
-    let least = heads[0]?.head[0] as string;
-    for (const { head } of heads) if (compareTerms(head[0], least) < 0) least = head[0];
-    const same = heads.filter(({ head }) => head[0] === least);
-    yield [least, unitePostings(same.map(({ head }) => head[1]))];
-    const others = heads.filter(({ head }) => head[0] !== least);
-    for (const { source } of same) others.push(...(await advance(source)));
-    heads = others;
+interface Cursor {
+  source: AsyncIterator<readonly TermPostings[]>;
+  /** Those of the source that are next, from `at` on. */
+  terms: readonly TermPostings[];
+  at: number;
+}
+
+/** Several sequences of terms in order as one. A term costs no turn of the microtask queue, of which an index has many. */
+export async function* mergeTerms(
+  sources: readonly AsyncIterator<readonly TermPostings[]>[],
+): AsyncGenerator<readonly TermPostings[]> {
+  let cursors: Cursor[] = sources.map((source) => ({ source, terms: [], at: 0 }));
+  for (let sinceTurn = 0; ; ) {
+    for (const cursor of cursors) await refill(cursor);
+    cursors = cursors.filter(({ terms }) => terms.length > 0);
+    if (cursors.length === 0) return;
+    const merged = mergeUntilOneEnds(cursors);
+    sinceTurn += merged.length;
+    if (sinceTurn >= TERMS_PER_TURN) {
+      sinceTurn = 0;
+      await yieldToEventLoop();
+    }
+    yield merged;
   }
+}
+
+/** Reads on where the terms of a cursor are used up; without any it is at its end. */
+async function refill(cursor: Cursor): Promise<void> {
+  while (cursor.at >= cursor.terms.length) {
+    const { value, done } = await cursor.source.next();
+    Object.assign(cursor, { terms: done ? [] : value, at: 0 });
+    if (done) return;
+  }
+}
+
+/** The terms up to where one of the cursors has to be refilled, whose next term may be any. */
+function mergeUntilOneEnds(cursors: readonly Cursor[]): TermPostings[] {
+  const merged: TermPostings[] = [];
+  while (cursors.every(({ terms, at }) => at < terms.length)) {
+    const heads = cursors.map(({ terms, at }) => terms[at] as TermPostings);
+    let least = heads[0]?.[0] as string;
+    for (const [term] of heads) if (term !== least && compareTerms(term, least) < 0) least = term;
+    const same = heads.filter(([term]) => term === least);
+    merged.push(
+      same.length === 1 ? (same[0] as TermPostings) : [least, unitePostings(same.map(([, postings]) => postings))],
+    );
+    for (const [i, [term]] of heads.entries()) if (term === least) (cursors[i] as Cursor).at += 1;
+  }
+  return merged;
 }
