@@ -296,6 +296,13 @@ test('a page opens at its beginning and finds itself in the tree; search opens b
       () => current.boundingBox(),
       (box) => box !== null && box.y > 0 && box.y < 900,
     );
+    const counted =
+      "[...document.querySelectorAll('.tree li')].filter((row) => getComputedStyle(row).display === 'list-item')";
+    assert.equal(
+      await page.evaluate(`${counted}.length`),
+      0,
+      'no row is counted again when a list of the text changes',
+    );
     assert.equal(await page.evaluate('scrollY'), 0);
     const here = page.locator('.outline a.here');
     // A jump passes all headings in one step.
