@@ -1,5 +1,5 @@
 import './organize/load.ts';
-import './palette.ts';
+import './palette/palette.ts';
 import './related.ts';
 import './tree.ts';
 import { navigateInPlace } from './navigation/navigate.ts';

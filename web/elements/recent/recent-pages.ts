@@ -1,4 +1,4 @@
-import type { Entry } from '../find.ts';
+import type { Entry } from '../palette/find.ts';
 import { readKept, writeKept } from './kept.ts';
 
 /** A page that was read in this browser. */

@@ -1,5 +1,5 @@
 import { callApi } from '../call-api.ts';
-import type { Entry } from '../find.ts';
+import type { Entry } from '../palette/find.ts';
 import { readKept, writeKept } from './kept.ts';
 
 /** Maximum number of searches that are kept, the last one first. */

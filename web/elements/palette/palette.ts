@@ -1,15 +1,15 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
-import { errorMessage } from './call-api.ts';
+import { errorMessage } from '../call-api.ts';
+import { goTo } from '../navigation/navigate.ts';
+import { onPage } from '../on-page.ts';
+import { forgetAtSignOut } from '../recent/kept.ts';
+import { recentEntries, rememberVisit } from '../recent/recent-pages.ts';
+import { loadSavedSearches, recentSearches, rememberSearch, shownSearch } from '../recent/searches.ts';
 import { findCommands } from './commands.ts';
 import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } from './find.ts';
-import { goTo } from './navigation/navigate.ts';
-import { onPage } from './on-page.ts';
 import { paletteStyles } from './palette-styles.ts';
 import { PressHold } from './press-hold.ts';
-import { forgetAtSignOut } from './recent/kept.ts';
-import { recentEntries, rememberVisit } from './recent/recent-pages.ts';
-import { loadSavedSearches, recentSearches, rememberSearch, shownSearch } from './recent/searches.ts';
 
 /** Titles are cheap, so they are requested while the user types; full-text search waits until the user pauses. */
 const TITLES_AFTER_MS = 60;

@@ -1,4 +1,4 @@
-import { ApiError, callApi } from './call-api.ts';
+import { ApiError, callApi } from '../call-api.ts';
 
 /** An entry of the palette. */
 export interface Entry {
