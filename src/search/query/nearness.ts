@@ -20,9 +20,9 @@ const NEAR_WORTH = 0.4;
 const MAX_WORDS = 16;
 
 /** How many of the best hits are raised, by what at most, and how much of their texts is read for it. */
-export const MAX_RAISED = 20;
-const RAISE = 0.3;
-const CHARACTERS_READ = 10_000;
+export const MAX_RAISED = 12;
+const RAISE = 0.5;
+const CHARACTERS_READ = 4_000;
 
 /** How many places of a word are looked at. */
 const MAX_PLACES = 100;
