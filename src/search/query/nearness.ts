@@ -21,7 +21,7 @@ const MAX_WORDS = 16;
 
 /** How many of the best hits are raised, by what at most, and how much of their texts is read for it. */
 export const MAX_RAISED = 12;
-const RAISE = 0.5;
+const RAISE = 0.4;
 const CHARACTERS_READ = 4_000;
 
 /** How many places of a word are looked at. */
