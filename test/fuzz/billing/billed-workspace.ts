@@ -63,6 +63,8 @@ export async function letPass(it: BilledWorkspace, seconds: number): Promise<voi
     where workspace_id = ${owner.workspace_id}`);
 }
 
+/** What 503 says where a request has waited for its turn as long as it may; one that is refused so has written nothing. */
+const OVERLOADED = /^(overloaded|time_limit_exceeded|database_unavailable)$/;
 /** How often a write is sent again that the service has had no time for, a second apart. */
 const OVERLOADED_MAX = 30;
 
@@ -73,7 +75,9 @@ const OVERLOADED_MAX = 30;
 export async function write({ billing, owner }: BilledWorkspace): Promise<Answer> {
   for (let refusals = 0; ; refusals += 1) {
     const answer = await billing.call(owner, 'PATCH', `/v1/wikis/${owner.wiki_id}`, { title: 'Ours' });
-    if (answer.status !== 503 || refusals === OVERLOADED_MAX) return answer;
+    if (answer.status !== 503) return answer;
+    assert.match(answer.body.error, OVERLOADED, 'no write asks Stripe');
+    if (refusals === OVERLOADED_MAX) return answer;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }
