@@ -16,7 +16,7 @@ export function orientationOf(tiff: Buffer): number {
   return 1;
 }
 
-/** A TIFF structure of this one entry: browsers turn the picture by it. */
+/** A TIFF structure of this one entry. Browsers turn a JPEG by it; a WebP is turned by some other programs alone, so far. */
 export function tiffOf(orientation: number): Buffer {
   const tiff = Buffer.from('4d4d002a000000080001011200030000000100000000' + '00000000', 'hex');
   tiff.writeUInt16BE(orientation, 18);
