@@ -191,3 +191,18 @@ test('rows of numbers that stand in groups stay rows, and entries with marks are
   ]).flat();
   assert.doesNotMatch(await markdownOf(entries.join('\n')), /\|/);
 });
+
+test('thousands of rows on a page, nearer to each other than lines are, take time in proportion to their number', async () => {
+  const page = (rows: number) =>
+    Array.from({ length: rows }, (_, i) => `BT /F1 0.2 Tf ${50 + (i % 5)} ${830 - 0.13 * i} Td (word ${i}) Tj ET`).join(
+      '\n',
+    );
+  const timeOf = async (rows: number) => {
+    const begin = process.cpuUsage();
+    await markdownOf(page(rows));
+    return process.cpuUsage(begin).user;
+  };
+  await timeOf(500);
+  const [few, many] = [await timeOf(1_000), await timeOf(4_000)];
+  assert.ok(many < 10 * few, `${few} and ${many} µs`);
+});

@@ -26,8 +26,9 @@ export interface Region {
   bands: readonly Band[];
 }
 
-/** No page has more of them in one table. */
-const BANDS_MAX = 400;
+/** Limits of a table, so that the time for a page grows with its length: what has more rows is divided. */
+const BANDS_MAX = 120;
+const BAND_ROWS_MAX = 12;
 
 export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> }, band: Band): number {
   return new Set(band.flatMap((row) => row.map((line) => columnOf.get(line)))).size;
@@ -35,7 +36,8 @@ export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> },
 
 function bandAt(rows: readonly Line[][], from: number): Band {
   let to = from + 1;
-  while (to < rows.length && gapBetween(rows[to - 1], rows[to]) < BESIDE * (rows[to]?.[0]?.size ?? 0)) to += 1;
+  const end = Math.min(rows.length, from + BAND_ROWS_MAX);
+  while (to < end && gapBetween(rows[to - 1], rows[to]) < BESIDE * (rows[to]?.[0]?.size ?? 0)) to += 1;
   return rows.slice(from, to);
 }
 
