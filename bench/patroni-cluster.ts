@@ -7,6 +7,7 @@ import { unprivilegedAccount } from '../src/db/postgres/account.ts';
 import { cleanUp } from '../test/clean-up.ts';
 import { freePort, makeFolder } from '../test/process.ts';
 import { until } from '../test/until.ts';
+import { type Host, makeHosts } from './separate-hosts.ts';
 
 const CONFIG = fileURLToPath(new URL('../deploy/patroni/', import.meta.url));
 const BINARIES = '/usr/lib/postgresql/15/bin';
@@ -14,25 +15,40 @@ const PASSWORD = 'of-the-test';
 
 export interface Node {
   name: string;
-  /** Where PostgreSQL listens on 127.0.0.1, and where Patroni does. */
-  port: number;
-  api: number;
+  /** Where PostgreSQL listens, as host:port, and where Patroni does. */
+  at: string;
+  api: string;
+  /** Where it runs, if that is not this machine itself. */
+  host: Host | undefined;
   start(): void;
   /** Ends Patroni and PostgreSQL as a power cut does. */
   kill(): Promise<void>;
   /** Asks Patroni whether the node is that; false without an answer. */
-  is(role: 'primary' | 'replica' | 'sync'): Promise<boolean>;
+  is(role: 'primary' | 'replica' | 'replica?lag=1MB' | 'sync'): Promise<boolean>;
 }
 
-/** Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test. */
-export async function startPatroniCluster(): Promise<{ nodes: Node[]; proxyPort: number; superuser: string }> {
+const NAMES = ['node-1', 'node-2', 'node-3'];
+
+/**
+ * Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test.
+ * `onHosts`: each node has a network and a file system of its own; needs root.
+ */
+export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
+  nodes: Node[];
+  proxyPort: number;
+  superuser: string;
+}> {
   const folder = await makeFolder();
   const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
   if (account) chownSync(folder, account.uid, account.gid);
-  const run = (program: string, args: string[], env: Record<string, string> = {}) => {
+  if (onHosts && !account) throw new Error('hosts of their own are made by root');
+  const { gateway, hosts } =
+    onHosts && account ? makeHosts(NAMES, folder, account) : { gateway: '127.0.0.1', hosts: [] };
+  const run = (program: string, args: string[], env: Record<string, string> = {}, host?: Host) => {
     const out = openSync(join(folder, `${program}.log`), 'a');
-    const child = spawn(program, args, {
-      ...account,
+    const [first = '', ...rest] = [...(host?.prefix ?? []), program, ...args];
+    const child = spawn(first, rest, {
+      ...(host ? {} : account),
       cwd: folder,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', out, out],
@@ -41,7 +57,7 @@ export async function startPatroniCluster(): Promise<{ nodes: Node[]; proxyPort:
     return child;
   };
   const [client, peer, proxyPort] = await Promise.all([freePort(), freePort(), freePort()]);
-  const etcd = `http://127.0.0.1:${client}`;
+  const etcd = `http://${gateway}:${client}`;
   run('etcd', [
     ...[
       '--name',
@@ -58,12 +74,16 @@ export async function startPatroniCluster(): Promise<{ nodes: Node[]; proxyPort:
   ]);
   await until('etcd answers', () => answers(`${etcd}/health`));
   const nodes = await Promise.all(
-    ['node-1', 'node-2', 'node-3'].map(async (name) => {
+    NAMES.map(async (name, i) => {
+      // The sockets of all nodes are in one folder, by their ports.
       const [port, api] = await Promise.all([freePort(), freePort()]);
-      const data = join(folder, name);
-      mkdirSync(data);
-      if (account) chownSync(data, account.uid, account.gid);
-      return openNode({ name, port, api, data: join(data, 'postgres'), etcd: `127.0.0.1:${client}`, run });
+      const host = hosts[i];
+      const data = host?.folder ?? join(folder, name);
+      mkdirSync(data, { recursive: true });
+      if (account && !host) chownSync(data, account.uid, account.gid);
+      const address = host?.address ?? gateway;
+      const places = { at: `${address}:${port}`, api: `${address}:${api}`, data: join(data, 'postgres') };
+      return openNode({ ...places, name, host, etcd: `${gateway}:${client}`, run });
     }),
   );
   for (const node of nodes) node.start();
@@ -79,9 +99,9 @@ export async function startPatroniCluster(): Promise<{ nodes: Node[]; proxyPort:
   run('haproxy', ['-f', join(CONFIG, 'haproxy.cfg')], {
     PRIMARY_BIND: `127.0.0.1:${proxyPort}`,
     ...Object.fromEntries(
-      nodes.flatMap(({ port, api }, i) => [
-        [`NODE_${i + 1}`, `127.0.0.1:${port}`],
-        [`NODE_${i + 1}_API`, String(api)],
+      nodes.flatMap(({ at, api }, i) => [
+        [`NODE_${i + 1}`, at],
+        [`NODE_${i + 1}_API`, api.split(':')[1] ?? ''],
       ]),
     ),
   });
@@ -90,14 +110,14 @@ export async function startPatroniCluster(): Promise<{ nodes: Node[]; proxyPort:
 
 function openNode(options: {
   name: string;
-  port: number;
-  api: number;
+  at: string;
+  api: string;
+  host: Host | undefined;
   data: string;
   etcd: string;
-  run: (program: string, args: string[], env: Record<string, string>) => ChildProcess;
+  run: (program: string, args: string[], env: Record<string, string>, host?: Host) => ChildProcess;
 }): Node {
-  const { name, port, api, data, etcd, run } = options;
-  const at = `127.0.0.1:${port}`;
+  const { name, at, api, host, data, etcd, run } = options;
   let patroni: ChildProcess | undefined;
   const killPostgres = () => {
     const file = join(data, 'postmaster.pid');
@@ -112,14 +132,15 @@ function openNode(options: {
   cleanUp(killPostgres);
   return {
     name,
-    port,
+    at,
     api,
+    host,
     start() {
-      patroni = run('patroni', [join(CONFIG, 'patroni.yaml')], {
+      const env = {
         PATRONI_NAME: name,
         PATRONI_ETCD3_HOSTS: etcd,
-        PATRONI_RESTAPI_LISTEN: `127.0.0.1:${api}`,
-        PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${api}`,
+        PATRONI_RESTAPI_LISTEN: api,
+        PATRONI_RESTAPI_CONNECT_ADDRESS: api,
         PATRONI_POSTGRESQL_LISTEN: at,
         PATRONI_POSTGRESQL_CONNECT_ADDRESS: at,
         PATRONI_POSTGRESQL_DATA_DIR: data,
@@ -131,13 +152,14 @@ function openNode(options: {
         PATRONI_REPLICATION_PASSWORD: PASSWORD,
         PATRONI_REWIND_USERNAME: 'rewinder',
         PATRONI_REWIND_PASSWORD: PASSWORD,
-      });
+      };
+      patroni = run('patroni', [join(CONFIG, 'patroni.yaml')], env, host);
     },
     async kill() {
       if (patroni) await kill(patroni);
       killPostgres();
     },
-    is: (role) => answers(`http://127.0.0.1:${api}/${role}`),
+    is: (role) => answers(`http://${api}/${role}`),
   };
 }
 
