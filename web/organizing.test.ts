@@ -321,7 +321,8 @@ test('the tree is organized by mouse, by keyboard and by touch', { skip }, async
     await page.evaluate(() => {
       const faint = new CSSStyleSheet();
       const where = '@media (width: 768px) and (prefers-color-scheme: dark)';
-      faint.replaceSync(`${where} { [dir="ltr"] h1 { color: #333; background: #222 } }`);
+      // With some fonts letters are higher than their line, and axe does not judge what reaches beyond its background.
+      faint.replaceSync(`${where} { [dir="ltr"] h1 { color: #333; background: #222; padding: 1em } }`);
       document.adoptedStyleSheets.push(faint);
     });
     await assert.rejects(assertAccessible(page, 'styleguide'), /styleguide, dark, 768 px, ltr.*color-contrast/s);
