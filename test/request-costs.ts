@@ -25,7 +25,8 @@ const MARGINS: Record<keyof RequestCost, (budget: number) => number> = {
   statements: (budget) => budget,
   rows: (budget) => 1.2 * budget + 10,
   buffers: (budget) => 1.2 * budget + 50,
-  bytes: (budget) => 1.02 * budget + 20,
+  // Ids and times are compressed in archives, one time better than another.
+  bytes: (budget) => 1.05 * budget + 20,
 };
 
 const BUDGETS = new URL('../bench/budgets.json', import.meta.url);
