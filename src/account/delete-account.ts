@@ -43,12 +43,10 @@ export const deleteAccount = endpoint({
     }),
 });
 
-/**
- * Deletes the caller, in a transaction that has locked their row. Errors: 409 as `refuseDeletion` has them.
- */
+/** Deletes the caller, under the locks of `account_workspaces`. Errors: 409 as `refuseDeletion` has them. */
 export async function deleteCaller(tx: Statements): Promise<void> {
   const workspaces = await tx.maybeOne<{ rows: AccountWorkspace[] }>(sql`
-        select coalesce(json_agg(w), '[]') as rows from access a, account_workspaces() w`);
+    select coalesce(json_agg(w), '[]') as rows from access a, account_workspaces() w`);
   const memberships = refuseDeletion(workspaces?.rows ?? []);
   const emptied: string[] = [];
   for (const { workspace_id, membership_id, other_members } of memberships) {

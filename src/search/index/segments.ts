@@ -80,8 +80,8 @@ export async function dropSegments(query: Query, { wiki_id, kind }: Index, ids: 
 }
 
 /**
- * Writes a new segment of terms in order, of documents that may be `known`. Its id is random, so that no other segment ever has the same, not even after the
- * database was restored: processes keep postings by it.
+ * Writes a new segment of terms in order, of documents that may be `known`. Its id is random, so that no other segment ever has the
+ * same, not even after the database was restored: processes keep postings by it.
  */
 export async function writeSegment(
   query: Query,
