@@ -1,0 +1,81 @@
+import { sql } from '../../../src/db/sql.ts';
+import { impactsOf, type Pivots } from '../../../src/search/index/impacts.ts';
+import type { Index } from '../../../src/search/index/pending.ts';
+import { mergeTerms, readSegments, readTerms } from '../../../src/search/index/segments.ts';
+import { type Pending, targetStateOf } from '../../../src/search/index/take-pending.ts';
+import type { World } from '../../world.ts';
+
+const PAGES_AT_ONCE = 500;
+
+/** Of each page a number that all its postings change, in any order, and how many there are. */
+type Digests = Map<string, { digest: number; postings: number }>;
+
+/** FNV-1a of a term, with its impact. */
+function digestOf(term: string, impact: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < term.length; i += 1) hash = Math.imul(hash ^ term.charCodeAt(i), 0x01000193);
+  return Math.imul(hash ^ impact, 0x01000193) >>> 0;
+}
+
+function add(digests: Digests, page_id: string, term: string, impact: number): void {
+  const own = digests.get(page_id) ?? { digest: 0, postings: 0 };
+  own.digest = (own.digest + digestOf(term, impact)) % 2 ** 48;
+  own.postings += 1;
+  digests.set(page_id, own);
+}
+
+/** What the index of a wiki's pages has of each. */
+async function readDigests({ db }: World, index: Index): Promise<Digests> {
+  const rows = await db.query<{ document_no: number; document_id: string }>(sql`
+    select document_no, document_id from search_documents where wiki_id = ${index.wiki_id} and kind = ${index.kind}`);
+  const ids = new Map(rows.map(({ document_no, document_id }) => [document_no, document_id]));
+  const digests: Digests = new Map(rows.map(({ document_id }) => [document_id, { digest: 0, postings: 0 }]));
+  const segments = await readSegments(db.query, index);
+  for await (const some of mergeTerms(segments.map((one) => readTerms(db.query, index, one)))) {
+    for (const [term, { numbers, impacts }] of some) {
+      for (const [i, number] of numbers.entries())
+        add(digests, ids.get(number) ?? `document ${number}`, term, impacts[i] ?? 0);
+    }
+  }
+  return digests;
+}
+
+/** What an index would have that is made of the texts as they are stored, with the averages of this one. */
+async function computeDigests({ db }: World, { wiki_id, kind }: Index): Promise<Digests> {
+  const [pivots] = await db.query<Pivots>(sql`
+    select pivot_title, pivot_body from search_wikis where wiki_id = ${wiki_id} and kind = ${kind}`);
+  const digests: Digests = new Map();
+  for (let after: string | undefined = ''; after !== undefined && pivots; ) {
+    const pages: Pending[] = await db.query<Pending>(sql`
+      select p.page_id as document_id, p.revision as version, null as title_terms, null as body_terms, null as vocabulary,
+        p.title, coalesce(t.text, '') as text, r.outline, r.html
+      from pages p
+      left join page_texts t on t.wiki_id = p.wiki_id and t.page_id = p.page_id
+      left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+      where p.wiki_id = ${wiki_id} and p.page_id > ${after} order by p.page_id limit ${PAGES_AT_ONCE}`);
+    for (const page of pages) {
+      digests.set(page.document_id, { digest: 0, postings: 0 });
+      for (const [term, impact] of impactsOf(targetStateOf(page).terms, pivots))
+        add(digests, page.document_id, term, impact);
+    }
+    after = pages.at(-1)?.document_id;
+  }
+  return digests;
+}
+
+/** The pages whose postings are not what their texts say, each with what the index has and what it should have. */
+export async function compareIndex(
+  world: World,
+  wiki_id: string,
+): Promise<{ pages: number; postings: number; wrong: string[] }> {
+  const index: Index = { wiki_id, kind: 'page' };
+  const [found, expected] = [await readDigests(world, index), await computeDigests(world, index)];
+  const wrong = [...new Set([...found.keys(), ...expected.keys()])].flatMap((id) => {
+    const [has, should] = [found.get(id), expected.get(id)];
+    return has?.digest === should?.digest && has?.postings === should?.postings
+      ? []
+      : `${id}: ${JSON.stringify(has)} in place of ${JSON.stringify(should)}`;
+  });
+  const postings = [...expected.values()].reduce((sum, one) => sum + one.postings, 0);
+  return { pages: expected.size, postings, wrong };
+}
