@@ -7,7 +7,15 @@ import { cleanUp } from './clean-up.ts';
 import { openFuzzedService } from './fuzz/fuzzed-service.ts';
 import { isOver, MINUTES } from './fuzz/run-cases.ts';
 import { compareIndex } from './fuzz/search/index-digest.ts';
-import { below, type FuzzedDocument, pick, type Random, someDocument, someQuery } from './fuzz/search/texts.ts';
+import {
+  below,
+  type FuzzedDocument,
+  ownWord,
+  pick,
+  type Random,
+  someDocument,
+  someQuery,
+} from './fuzz/search/texts.ts';
 import { keepAliveSender } from './keep-alive.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { until } from './until.ts';
@@ -37,6 +45,8 @@ const FAILURES_MAX = 20;
 const TIMEOUT_MS = 24 * 3_600_000;
 
 interface StoredDocument extends FuzzedDocument {
+  /** A word that no other has. */
+  own: string;
   page_id: string;
   revision: number;
   isDraft: boolean;
@@ -60,12 +70,16 @@ let slowest = { ms: 0, path: '' };
 
 /** Imports documents as files of an archive, and knows their pages. */
 async function importDocuments(round: number, random: Random): Promise<void> {
-  const documents = Array.from({ length: DOCUMENTS_OF_ROUND }, (_, n) =>
-    someDocument(round * DOCUMENTS_OF_ROUND + n, random),
-  );
+  const documents = Array.from({ length: DOCUMENTS_OF_ROUND }, (_, n) => ({
+    ...someDocument(random),
+    own: ownWord(round * DOCUMENTS_OF_ROUND + n),
+  }));
   const zip = new yazl.ZipFile();
-  for (const [n, { title, text }] of documents.entries())
-    zip.addBuffer(Buffer.from(`# ${title}\n\n${text}`), `${n % 2 === 0 ? 'even' : 'odd'}-${round}/document-${n}.md`);
+  for (const [n, { title, text, own }] of documents.entries())
+    zip.addBuffer(
+      Buffer.from(`# ${title}\n\n${text}\n\n${own}\n`),
+      `${n % 2 === 0 ? 'even' : 'odd'}-${round}/document-${n}.md`,
+    );
   zip.end();
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(await buffer(zip.outputStream))]), 'documents.zip');
@@ -111,7 +125,7 @@ async function change(random: Random): Promise<void> {
     stored.splice(stored.indexOf(document), 1);
     return;
   }
-  const { title, text } = someDocument(0, random);
+  const { title, text } = someDocument(random);
   // What is about to be seen again may be.
   if (way < 0.3) drafts.delete(document.page_id);
   const body =
@@ -133,7 +147,8 @@ function someRequest(query: string, random: Random): { client: Client; path: str
   const parameters = [`query=${encodeURIComponent(query)}`];
   const what = random();
   if (what < 0.8) {
-    if (random() < 0.3) parameters.push(`limit=${1 + below(100, random)}`);
+    // Most who search look at the first results.
+    if (random() < 0.9) parameters.push(`limit=${1 + below(random() < 0.1 ? 100 : 10, random)}`);
     if (random() < 0.1) parameters.push(`offset=${below(random() < 0.1 ? 10_000 : 100, random)}`);
     if (random() < 0.1) parameters.push(`sort=${pick(['updated', 'created', 'title', 'relevance'], random)}`);
     if (random() < 0.05) parameters.push(`status=${pick(['draft', 'published', 'archived'], random)}`);

@@ -21,17 +21,28 @@ export interface Victim {
 
 /** Longer than any limit of the service. */
 const GIVE_UP_MS = 35_000;
-/** Between two requests of a kind: a person, not a load test. */
+/** Between two requests of a kind: some persons, not a load test. */
 const PAUSES_MS: Record<Kind, number> = { read: 10, search: 25, save: 50, preview: 50, upload: 100 };
 
-export function openVictim(address: string, token: string, wiki_id: string, page_ids: readonly string[]): Victim {
+/** Where a member of a team may only do so much: how much longer the pauses are, so that nothing of theirs is refused. */
+const WITHIN_LIMITS = 3;
+
+/** `tokens`: of the members of a team, who do things in turn. `isLimited`: they keep within the rates of the service. */
+export function openVictim(
+  address: string,
+  { tokens, isLimited }: { tokens: readonly string[]; isLimited: boolean },
+  wiki_id: string,
+  page_ids: readonly string[],
+): Victim {
   const wiki = `/v1/wikis/${wiki_id}`;
+  const slower = isLimited ? WITHIN_LIMITS : 1;
   const revisions = new Map<string, number>();
   let turn = 0;
+  let sent = 0;
 
   async function send(method: string, path: string, body?: string | FormData) {
     const type: Record<string, string> = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
-    const headers = { authorization: `Bearer ${token}`, ...type };
+    const headers = { authorization: `Bearer ${tokens[sent++ % tokens.length]}`, ...type };
     const signal = AbortSignal.timeout(GIVE_UP_MS);
     const answer = await fetch(address + path, { method, headers, signal, ...(body !== undefined && { body }) });
     const text = await answer.text();
@@ -77,7 +88,7 @@ export function openVictim(address: string, token: string, wiki_id: string, page
         if (upload.status >= 400) return upload.status;
         if (upload.body.finished_at) return upload.body.status === 'completed' ? status : 500;
         if (performance.now() - began > GIVE_UP_MS) throw new Error('the upload did not end in time');
-        await delay(20);
+        await delay(20 * slower);
       }
     },
   };
@@ -104,7 +115,7 @@ export function openVictim(address: string, token: string, wiki_id: string, page
               measured.lost += 1;
               await delay(200);
             }
-            await delay(PAUSES_MS[kind]);
+            await delay(PAUSES_MS[kind] * slower);
           }
         }),
       );

@@ -42,8 +42,6 @@ export const pick = <T>(all: readonly T[], random: Random) => all[below(all.leng
 export interface FuzzedDocument {
   title: string;
   text: string;
-  /** A word that no other document has. */
-  own: string;
 }
 
 /** The word of a script with this number: the same for the same number. */
@@ -98,10 +96,13 @@ const CODE = [
   '1,000,000',
 ];
 
-/** A document of this number, of one script or several, whose own word begins with what the number is in other digits. */
-export function someDocument(number: number, random: Random): FuzzedDocument {
+/** A word that only the document of this number has. */
+export const ownWord = (number: number) =>
+  Array.from(String(number).padStart(6, '0'), (digit) => 'bcdfghklmn'[Number(digit)]).join('');
+
+/** A document of one script, with words of others. */
+export function someDocument(random: Random): FuzzedDocument {
   const script = someScript(random);
-  const own = `${Array.from(String(number).padStart(6, '0'), (digit) => 'bcdfghklmn'[Number(digit)]).join('')}`;
   const words = 8 + below(random() < 0.02 ? 2_000 : 80, random);
   let text = '';
   for (let i = 0; i < words; i += 1) {
@@ -110,7 +111,7 @@ export function someDocument(number: number, random: Random): FuzzedDocument {
     if (random() < 0.001) text += anyCharacters(20, random).replaceAll('\0', '');
   }
   const title = Array.from({ length: 1 + below(5, random) }, () => someWord(script, random)).join(' ');
-  return { title, text: `${text}\n\n${own}\n`, own };
+  return { title, text };
 }
 
 const QUOTES = ['""', '“”', '„“', '«»', '「」', '"', "''"];
