@@ -1,3 +1,4 @@
+import { makeRoom } from '../core/make-room.ts';
 import type { CredentialOwner } from './credential-owner.ts';
 
 /** How long an accepted credential is let through although its address has reached the limit. */
@@ -75,9 +76,7 @@ export class KnownCredentials {
       entry.until = until;
       return entry;
     }
-    if (this.#known.size >= KNOWN_MAX) {
-      for (const oldest of [...this.#known.keys()].slice(0, KNOWN_MAX / 10)) this.#known.delete(oldest);
-    }
+    makeRoom(this.#known, KNOWN_MAX);
     const added = new KnownCredential(subject, until, this.#places);
     this.#known.set(digest, added);
     return added;

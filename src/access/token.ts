@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { makeRoom } from '../core/make-room.ts';
 import { sha256 } from '../core/secrets.ts';
 
 /** The kinds of random tokens that are looked up by hash, and their prefixes. */
@@ -54,8 +55,7 @@ export function tokenHash(kind: TokenKind, text: string): Buffer | undefined {
   if (!parts || checksum(parts[1] ?? '') !== parts[2]) return undefined;
   const hash = sha256(text);
   if (!REPEATED.has(kind)) return hash;
-  if (hashes.size >= HASHES_MAX)
-    for (const oldest of [...hashes.keys()].slice(0, HASHES_MAX / 10)) hashes.delete(oldest);
+  makeRoom(hashes, HASHES_MAX);
   hashes.set(text, hash);
   return hash;
 }

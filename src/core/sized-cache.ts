@@ -3,6 +3,11 @@ const ENTRY_BYTES = 200;
 const LOOKS_EVERY_MS = 60_000;
 /** What was not used for so long is dropped, so that an idle process has its memory back. */
 const UNUSED_MS = 5 * 60_000;
+/**
+ * What is left of the size when it was exceeded. Many are dropped at once, because to find the oldest entry of a Map means to
+ * pass by all places in front of it whose entries were deleted.
+ */
+const LEFT = 0.9;
 
 interface Entry<Value> {
   value: Value;
@@ -26,6 +31,13 @@ export function openSizedCache<Value>(maxBytes: number): SizedCache<Value> {
   function drop(key: string): void {
     total -= entries.get(key)?.bytes ?? 0;
     entries.delete(key);
+  }
+
+  function dropOldest(): void {
+    for (const oldest of entries.keys()) {
+      if (total <= LEFT * maxBytes) return;
+      drop(oldest);
+    }
   }
 
   function dropUnused(): void {
@@ -53,10 +65,7 @@ export function openSizedCache<Value>(maxBytes: number): SizedCache<Value> {
       if (bytes > maxBytes) return;
       entries.set(key, { value, bytes, used: performance.now() });
       total += bytes;
-      for (const oldest of entries.keys()) {
-        if (total <= maxBytes) break;
-        drop(oldest);
-      }
+      if (total > maxBytes) dropOldest();
       timer ??= setInterval(dropUnused, LOOKS_EVERY_MS).unref();
     },
   };

@@ -1,3 +1,4 @@
+import { makeRoom } from '../core/make-room.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** Maximum number of remembered contexts; the oldest ones are forgotten first. */
@@ -35,12 +36,8 @@ export function openKnownTenants(): KnownTenants {
     learn(context, tenant) {
       const key = keyOf(context);
       if (key === undefined || tenant === '' || known.get(key) === tenant) return;
+      makeRoom(known, KNOWN_MAX);
       known.set(key, tenant);
-      if (known.size <= KNOWN_MAX) return;
-      for (const oldest of known.keys()) {
-        known.delete(oldest);
-        return;
-      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { makeRoom } from '../../core/make-room.ts';
 import type { RequestContext } from '../request-context.ts';
 
 /** Maximum number of wikis whose workspace is remembered; the ones not used for longest are forgotten first. */
@@ -30,9 +31,8 @@ export function openShardingKeys(lookup: PlacementLookup): ShardingKeys {
     const workspace_id = known.get(wiki_id) ?? (await lookup.workspaceOfWiki(wiki_id));
     if (workspace_id === undefined) return undefined;
     known.delete(wiki_id);
+    makeRoom(known, KNOWN_MAX);
     known.set(wiki_id, workspace_id);
-    const [oldest] = known.size > KNOWN_MAX ? known.keys() : [];
-    if (oldest !== undefined) known.delete(oldest);
     return workspace_id;
   }
 

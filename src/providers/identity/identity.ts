@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
+import { makeRoom } from '../../core/make-room.ts';
 import { isTrustworthy } from '../../core/trustworthy-url.ts';
 import type { Identity } from './access-token.ts';
 import { identityFromClaims, LEEWAY_SECONDS, readToken, type TokenParts } from './access-token.ts';
@@ -72,12 +73,8 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
   }
 
   function remember(digest: string, identity: Identity): void {
+    makeRoom(verified, remembered);
     verified.set(digest, identity);
-    if (verified.size <= remembered) return;
-    for (const oldest of verified.keys()) {
-      verified.delete(oldest);
-      return;
-    }
   }
 
   /** Null: refused. Undefined: none of these keys made the signature. */
