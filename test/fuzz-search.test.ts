@@ -6,6 +6,7 @@ import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { openFuzzedService } from './fuzz/fuzzed-service.ts';
 import { isOver, MINUTES } from './fuzz/run-cases.ts';
+import { openAsker } from './fuzz/search/asker.ts';
 import { compareIndex } from './fuzz/search/index-digest.ts';
 import {
   below,
@@ -19,7 +20,7 @@ import {
 import { keepAliveSender } from './keep-alive.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { until } from './until.ts';
-import type { Answer, Client } from './world.ts';
+import type { Client } from './world.ts';
 
 /**
  * Random documents of all scripts are imported, edited, hidden and deleted while random queries are answered; SEARCH_DOCUMENTS and
@@ -38,9 +39,6 @@ const FIRST_SEED = SEED ?? (IS_LONG ? Date.now() % 1_000_000_000 : FIXED_SEED);
 const DOCUMENTS_OF_ROUND = IS_LONG ? 2_000 : 30;
 const QUERIES_OF_ROUND = IS_LONG ? 20_000 : 120;
 const LANES = 16;
-/** A request that took longer is sent again while there are no others. */
-const SLOW_MS = 1_000;
-const REPEATS = 5;
 const FAILURES_MAX = 20;
 const TIMEOUT_MS = 24 * 3_600_000;
 
@@ -65,8 +63,7 @@ const stored: StoredDocument[] = [];
 const deleted = new Set<string>();
 const drafts = new Set<string>();
 const failures: string[] = [];
-/** The slowest query, and its time. */
-let slowest = { ms: 0, path: '' };
+const asker = openAsker();
 
 /** Imports documents as files of an archive, and knows their pages. */
 async function importDocuments(round: number, random: Random): Promise<void> {
@@ -159,47 +156,6 @@ function someRequest(query: string, random: Random): { client: Client; path: str
   return { client: random() < 0.2 ? viewer : owner, path: `${wiki}/${path}?${parameters.join('&')}` };
 }
 
-/** Only slow requests wait for the others, and those for them. */
-let alone: Promise<void> | undefined;
-const running = new Set<Promise<unknown>>();
-
-async function ask(client: Client, path: string): Promise<Answer> {
-  await alone;
-  const began = performance.now();
-  const asked = client.get(path);
-  running.add(asked);
-  const answer = await asked.finally(() => running.delete(asked));
-  const ms = performance.now() - began;
-  if (ms > slowest.ms) {
-    const least = ms > SLOW_MS ? await timeAlone(client, path) : ms;
-    if (least > slowest.ms) slowest = { ms: least, path };
-    assert.ok(least <= SLOW_MS, `${Math.round(least)} ms at least, of ${REPEATS} times alone`);
-  }
-  return answer;
-}
-
-/** The least time of some repetitions while there are no other requests. */
-async function timeAlone(client: Client, path: string): Promise<number> {
-  while (alone) await alone;
-  let go = () => {};
-  alone = new Promise((resolve) => {
-    go = resolve;
-  });
-  try {
-    await Promise.all(running);
-    let least = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < REPEATS; i += 1) {
-      const began = performance.now();
-      await client.get(path);
-      least = Math.min(least, performance.now() - began);
-    }
-    return least;
-  } finally {
-    alone = undefined;
-    go();
-  }
-}
-
 /** One in ten asks for the word that only one document has. */
 async function query(random: Random): Promise<void> {
   const isOwn = random() < 0.1;
@@ -211,7 +167,7 @@ async function query(random: Random): Promise<void> {
   // What was hidden or deleted before the request is sent must not be in its answer.
   const hidden = new Set(deleted);
   if (client === viewer) for (const id of drafts) hidden.add(id);
-  const { status, body } = await ask(client, path);
+  const { status, body } = await asker.ask(client, path);
   const told = `${path} answers ${status}: ${JSON.stringify(body).slice(0, 500)}`;
   if (text.includes('\0')) return assert.equal(status, 400, told);
   assert.equal(status, 200, told);
@@ -281,14 +237,18 @@ test('any query of any documents is answered within a second with what may be se
         : asked >= QUERIES && round * DOCUMENTS_OF_ROUND >= DOCUMENTS);
   for (let round = 0; !isEnough(round); round += 1) {
     asked += await runRound(round, QUERIES_OF_ROUND);
-    if (IS_LONG) process.stderr.write(`${asked} queries, ${stored.length} documents, ${Math.round(slowest.ms)} ms\n`);
+    if (IS_LONG)
+      process.stderr.write(
+        `${asked} queries, ${stored.length} documents, ${Math.round(asker.slowest().ms)} ms, ${asker.refused()} refused\n`,
+      );
   }
   await settled();
   const { pages, postings, wrong } = await compareIndex(world, owner.wiki_id);
   t.diagnostic(
     `${asked} queries and changes, ${pages} pages, ${postings} postings, ${wrong.length} pages wrong in the index`,
   );
-  t.diagnostic(`the slowest: ${Math.round(slowest.ms)} ms, ${slowest.path.slice(0, 200)}`);
+  t.diagnostic(`${asker.refused()} were refused at first, because there was too much to do`);
+  t.diagnostic(`the slowest: ${Math.round(asker.slowest().ms)} ms, ${asker.slowest().path.slice(0, 200)}`);
   assert.deepEqual(failures, []);
   assert.deepEqual(wrong.slice(0, 10), []);
 });
