@@ -13,6 +13,9 @@ const CONFIG = fileURLToPath(new URL('../deploy/patroni/', import.meta.url));
 const BINARIES = '/usr/lib/postgresql/15/bin';
 const PASSWORD = 'of-the-test';
 
+/** CLUSTER_LOGS: a folder that exists, where the logs of all processes are kept. The first `patroni` in PATH runs. */
+const LOGS = process.env.CLUSTER_LOGS;
+
 export interface Node {
   name: string;
   /** Where PostgreSQL listens, as host:port, and where Patroni does. */
@@ -45,7 +48,7 @@ export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
   const { gateway, hosts } =
     onHosts && account ? makeHosts(NAMES, folder, account) : { gateway: '127.0.0.1', hosts: [] };
   const run = (program: string, args: string[], env: Record<string, string> = {}, host?: Host) => {
-    const out = openSync(join(folder, `${program}.log`), 'a');
+    const out = openSync(join(LOGS ?? folder, `${env.PATRONI_NAME ?? program}.log`), 'a');
     const [first = '', ...rest] = [...(host?.prefix ?? []), program, ...args];
     const child = spawn(first, rest, {
       ...(host ? {} : account),
@@ -145,6 +148,8 @@ function openNode(options: {
         PATRONI_POSTGRESQL_CONNECT_ADDRESS: at,
         PATRONI_POSTGRESQL_DATA_DIR: data,
         PATRONI_POSTGRESQL_BIN_DIR: BINARIES,
+        // For psql in what patroni.yaml runs after a promotion.
+        PGPORT: at.split(':')[1] ?? '',
         PATRONI_POSTGRESQL_PGPASS: `${data}.pgpass`,
         PATRONI_SUPERUSER_USERNAME: 'postgres',
         PATRONI_SUPERUSER_PASSWORD: PASSWORD,

@@ -66,9 +66,17 @@ export function makeHosts(names: readonly string[], folder: string, account: { u
       freeze: () => signal('SIGSTOP'),
       thaw: () => signal('SIGCONT'),
       fillDisk() {
-        const { bavail, bsize } = statfsSync(disk);
-        writeFileSync(filler, '');
-        run('fallocate', '--length', String(Math.max(bsize, bavail * bsize - 64 * 1024)), filler);
+        // PostgreSQL may take some of the rest at the same time; each time it is left more.
+        for (let left = 64 * 1024; ; left *= 4) {
+          const { bavail, bsize } = statfsSync(disk);
+          writeFileSync(filler, '');
+          try {
+            run('fallocate', '--length', String(Math.max(bsize, bavail * bsize - left)), filler);
+            return;
+          } catch (error) {
+            if (left > bavail * bsize) throw error;
+          }
+        }
       },
       freeDisk: () => rmSync(filler, { force: true }),
     };
