@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,6 +33,18 @@ export interface Node {
 const NAMES = ['node-1', 'node-2', 'node-3'];
 
 /**
+ * With an earlier Patroni and etcd a primary that wakes up after its lease has expired writes its name over that of the new one
+ * (https://github.com/patroni/patroni/pull/2689), which is then rewound.
+ */
+const PATRONI_MIN = '3.0.3';
+
+function sayVersion(): void {
+  const version = execFileSync('patroni', ['--version'], { encoding: 'utf8' }).trim().replace('patroni ', '');
+  const isOld = version.localeCompare(PATRONI_MIN, 'en', { numeric: true }) < 0;
+  console.log(`Patroni ${version}${isOld ? `: before ${PATRONI_MIN} a primary that was frozen loses writes` : ''}`);
+}
+
+/**
  * Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test.
  * `onHosts`: each node has a network and a file system of its own; needs root.
  */
@@ -41,6 +53,7 @@ export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
   proxyPort: number;
   superuser: string;
 }> {
+  sayVersion();
   const folder = await makeFolder();
   const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
   if (account) chownSync(folder, account.uid, account.gid);
