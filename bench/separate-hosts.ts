@@ -21,8 +21,8 @@ export interface Host {
   freeDisk(): void;
 }
 
-/** An initialized cluster has some 100 MB, and 256 MB of write-ahead log. */
-const DISK_MB = 900;
+/** An initialized cluster has some 100 MB, and its write-ahead log grows to 1 GB and more while a node is away. */
+const DISK_MB = 2_000;
 
 function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, { encoding: 'utf8' });
