@@ -56,12 +56,14 @@ test('partitions, full disks and frozen machines of the primary lose nothing tha
       const seconds = Math.round((performance.now() - since) / 1_000);
       await endFault();
       await untilWhole(cluster);
+      const { length: lost } = await cluster.lost();
       console.log(
-        `${name} of ${before.name}: ${now.name} is the primary, and a write succeeded ${Math.round(waitMs)} ms after that (PostgreSQL committed after ${Math.round(commitMs)} ms), ${seconds} s after the fault; ${seen.acknowledged.length - writes} writes and ${seen.unavailable - refusals} answers 503 until all nodes were back`,
+        `${new Date().toISOString()} ${name} of ${before.name}, ${lost} lost so far: ${now.name} is the primary, and a write succeeded ${Math.round(waitMs)} ms after that (PostgreSQL committed after ${Math.round(commitMs)} ms), ${seconds} s after the fault; ${seen.acknowledged.length - writes} writes and ${seen.unavailable - refusals} answers 503 until all nodes were back`,
       );
     }
   }
-  const lost = await cluster.end();
+  await cluster.end();
+  const lost = await cluster.lost();
   const { acknowledged, wrong, stale, unavailable } = seen;
   console.log(
     `${waits.length} faults, ${acknowledged.length} acknowledged writes, ${lost.length} lost, ${stale} stale reads, ${unavailable} answers 503, longest wait ${Math.round(Math.max(...waits))} ms`,

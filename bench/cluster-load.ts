@@ -10,7 +10,7 @@ const WRITERS = 4;
 
 /** What writers have seen of a service on the cluster. */
 export interface Seen {
-  acknowledged: string[];
+  acknowledged: { page_id: string; at: Date }[];
   /** Answers that are neither a success nor 503 with Retry-After. */
   wrong: string[];
   unavailable: number;
@@ -61,7 +61,7 @@ export async function startLoadedCluster(options: { onHosts?: boolean } = {}) {
     for (let i = 0; !isOver; i += 1) {
       const { status, headers, body } = await owner.post(pages, { title: `Page ${name} ${i}`, markdown: 'x' });
       if (status === 201) {
-        seen.acknowledged.push(body.page_id);
+        seen.acknowledged.push({ page_id: body.page_id, at: new Date() });
         seen.lastSuccess = performance.now();
         const read = await owner.get(`${pages}/${body.page_id}`);
         if (read.status === 404) seen.stale += 1;
@@ -73,10 +73,11 @@ export async function startLoadedCluster(options: { onHosts?: boolean } = {}) {
     }
   };
   const writers = Array.from({ length: WRITERS }, (_, i) => write(i));
-  const missingAt = async (node: Node) => {
+  /** Which of these a node does not have. */
+  const missingAt = async (node: Node, written: Seen['acknowledged']) => {
     const rows = await openOwner(addressAt(node.at)).query<{ page_id: string }>(sql`select page_id from pages`);
     const kept = new Set(rows.map(({ page_id }) => page_id));
-    return seen.acknowledged.filter((page_id) => !kept.has(page_id));
+    return written.filter(({ page_id }) => !kept.has(page_id));
   };
   return {
     nodes,
@@ -94,20 +95,25 @@ export async function startLoadedCluster(options: { onHosts?: boolean } = {}) {
     stop: () => {
       isOver = true;
     },
-    /** Ends the writers. Returns the pages that were acknowledged and are not there. */
-    async end(): Promise<string[]> {
-      isOver = true;
-      await Promise.all(writers);
-      const last = (await until('a primary', primary)) as Node;
-      const lost = await missingAt(last);
+    /** The pages that were acknowledged and that the primary does not have. */
+    async lost(): Promise<Seen['acknowledged']> {
+      const leader = (await until('a primary', primary)) as Node;
+      const written = [...seen.acknowledged];
+      const lost = await missingAt(leader, written);
       if (lost.length > 0) {
+        console.log(`acknowledged from ${lost[0]?.at.toISOString()} to ${lost.at(-1)?.at.toISOString()}, and lost:`);
         for (const node of nodes) {
-          const missing = await missingAt(node).catch((error: Error) => error);
+          const missing = await missingAt(node, written).catch((error: Error) => error);
           const count = missing instanceof Error ? missing.message : `${missing.length} are missing`;
-          console.log(`${node.name}${node === last ? ' (the primary)' : ''}: ${count}`);
+          console.log(`${node.name}${node === leader ? ' (the primary)' : ''}: ${count}`);
         }
       }
       return lost;
+    },
+    /** Ends the writers, when their last requests were answered. */
+    async end(): Promise<void> {
+      isOver = true;
+      await Promise.all(writers);
     },
   };
 }

@@ -25,7 +25,8 @@ test('fail-overs and switch-overs of a cluster that Patroni runs lose nothing th
     if (!isSwitch) before.start();
     await untilWhole(cluster);
   }
-  const lost = await cluster.end();
+  await cluster.end();
+  const lost = await cluster.lost();
   const { acknowledged, wrong, stale, unavailable } = cluster.seen;
   console.log(
     `${TIMES} changes of the primary, ${acknowledged.length} acknowledged writes, ${lost.length} lost, ${stale} stale reads, ${unavailable} answers 503, longest wait ${Math.round(Math.max(...waits))} ms`,

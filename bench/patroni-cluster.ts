@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,9 @@ import { type Host, makeHosts } from './separate-hosts.ts';
 const CONFIG = fileURLToPath(new URL('../deploy/patroni/', import.meta.url));
 const BINARIES = '/usr/lib/postgresql/15/bin';
 const PASSWORD = 'of-the-test';
+
+/** CLUSTER_LOGS: a folder that exists, where the logs of all processes are kept. The first `patroni` in PATH runs. */
+const LOGS = process.env.CLUSTER_LOGS;
 
 export interface Node {
   name: string;
@@ -30,6 +33,18 @@ export interface Node {
 const NAMES = ['node-1', 'node-2', 'node-3'];
 
 /**
+ * With an earlier Patroni and etcd a primary that wakes up after its lease has expired writes its name over that of the new one
+ * (https://github.com/patroni/patroni/pull/2689), which is then rewound.
+ */
+const PATRONI_MIN = '3.0.3';
+
+function sayVersion(): void {
+  const version = execFileSync('patroni', ['--version'], { encoding: 'utf8' }).trim().replace('patroni ', '');
+  const isOld = version.localeCompare(PATRONI_MIN, 'en', { numeric: true }) < 0;
+  console.log(`Patroni ${version}${isOld ? `: before ${PATRONI_MIN} a primary that was frozen loses writes` : ''}`);
+}
+
+/**
  * Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test.
  * `onHosts`: each node has a network and a file system of its own; needs root.
  */
@@ -38,6 +53,7 @@ export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
   proxyPort: number;
   superuser: string;
 }> {
+  sayVersion();
   const folder = await makeFolder();
   const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
   if (account) chownSync(folder, account.uid, account.gid);
@@ -45,7 +61,7 @@ export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
   const { gateway, hosts } =
     onHosts && account ? makeHosts(NAMES, folder, account) : { gateway: '127.0.0.1', hosts: [] };
   const run = (program: string, args: string[], env: Record<string, string> = {}, host?: Host) => {
-    const out = openSync(join(folder, `${program}.log`), 'a');
+    const out = openSync(join(LOGS ?? folder, `${env.PATRONI_NAME ?? program}.log`), 'a');
     const [first = '', ...rest] = [...(host?.prefix ?? []), program, ...args];
     const child = spawn(first, rest, {
       ...(host ? {} : account),
@@ -145,6 +161,8 @@ function openNode(options: {
         PATRONI_POSTGRESQL_CONNECT_ADDRESS: at,
         PATRONI_POSTGRESQL_DATA_DIR: data,
         PATRONI_POSTGRESQL_BIN_DIR: BINARIES,
+        // For psql in what patroni.yaml runs after a promotion.
+        PGPORT: at.split(':')[1] ?? '',
         PATRONI_POSTGRESQL_PGPASS: `${data}.pgpass`,
         PATRONI_SUPERUSER_USERNAME: 'postgres',
         PATRONI_SUPERUSER_PASSWORD: PASSWORD,

@@ -21,8 +21,8 @@ export interface Host {
   freeDisk(): void;
 }
 
-/** An initialized cluster has some 100 MB, and 256 MB of write-ahead log. */
-const DISK_MB = 900;
+/** An initialized cluster has some 100 MB, and its write-ahead log grows to 1 GB and more while a node is away. */
+const DISK_MB = 2_000;
 
 function run(program: string, ...args: string[]): string {
   return execFileSync(program, args, { encoding: 'utf8' });
@@ -66,9 +66,17 @@ export function makeHosts(names: readonly string[], folder: string, account: { u
       freeze: () => signal('SIGSTOP'),
       thaw: () => signal('SIGCONT'),
       fillDisk() {
-        const { bavail, bsize } = statfsSync(disk);
-        writeFileSync(filler, '');
-        run('fallocate', '--length', String(Math.max(bsize, bavail * bsize - 64 * 1024)), filler);
+        // PostgreSQL may take some of the rest at the same time; each time it is left more.
+        for (let left = 64 * 1024; ; left *= 4) {
+          const { bavail, bsize } = statfsSync(disk);
+          writeFileSync(filler, '');
+          try {
+            run('fallocate', '--length', String(Math.max(bsize, bavail * bsize - left)), filler);
+            return;
+          } catch (error) {
+            if (left > bavail * bsize) throw error;
+          }
+        }
       },
       freeDisk: () => rmSync(filler, { force: true }),
     };

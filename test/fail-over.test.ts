@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { openServiceDb } from '../src/db/db.ts';
+import { FormerPrimary, openTimelines } from '../src/db/replicas/timelines.ts';
 import { SERVICE } from '../src/db/request-context.ts';
 import { sql } from '../src/db/sql.ts';
 import { toApiError } from '../src/http/to-api-error.ts';
@@ -15,34 +16,66 @@ const { primary, standby, user, database } = await startPostgresPair();
 const servers = `127.0.0.1:${standby.port},127.0.0.1:${primary.port}`;
 const DATABASE_URL = `postgres://${user}@${servers}/${database}?target_session_attrs=read-write`;
 
+const world = await openWorld({ DATABASE_URL });
+const owner = await world.owner();
+const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+const acknowledged: string[] = [];
+
+/** Whether a page was created. Otherwise the service is unavailable, and says when to try again. */
+async function write(): Promise<boolean> {
+  const { status, headers, body } = await owner.post(pages, { title: 'Page', markdown: 'x' });
+  if (status === 201) acknowledged.push(body.page_id);
+  else assert.ok(status === 503 && headers.get('retry-after'), `${status} ${JSON.stringify(body)}`);
+  return status === 201;
+}
+
+async function assertAllThere(): Promise<void> {
+  for (const page_id of acknowledged) assert.equal((await owner.get(`${pages}/${page_id}`)).status, 200);
+}
+
 test('with several servers in DATABASE_URL the service finds the one that takes writes, also after a fail-over, and loses nothing', async () => {
-  const world = await openWorld({ DATABASE_URL });
-  const owner = await world.owner();
-  const acknowledged: string[] = [];
-  const answers: { status: number; retryAfter: string | null }[] = [];
-  const write = async (i: number) => {
-    const { status, headers, body } = await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, {
-      title: `Page ${i}`,
-      markdown: 'x',
-    });
-    answers.push({ status, retryAfter: headers.get('retry-after') });
-    if (status === 201) acknowledged.push(body.page_id);
-    return status === 201;
-  };
-  assert.ok(await write(0));
-  await primary.signal('SIGKILL');
-  await primary.ended;
-  assert.ok(!(await write(1)), 'without a primary a write fails');
+  assert.ok(await write());
+  await primary.kill();
+  assert.ok(!(await write()), 'without a primary a write fails');
   await standby.admin.query(sql`select pg_promote()`);
-  let i = 2;
-  await until('a write after the fail-over', () => write((i += 1)));
-  for (const { status, retryAfter } of answers.filter(({ status }) => status !== 201)) {
-    assert.equal(status, 503);
-    assert.ok(retryAfter, 'a client is told when to try again');
+  await until('a write after the fail-over', write);
+  await assertAllThere();
+});
+
+test('connections to a former primary are not used any more once the process knows a later timeline, also within a transaction', async () => {
+  // It acknowledges by itself, as one without a synchronous standby.
+  await primary.startAgain('synchronous_standby_names=');
+  const timelines = openTimelines();
+  const open = ({ port }: { port: number }) => {
+    const connection = { connectionString: `postgres://${user}@127.0.0.1:${port}/${database}` };
+    const db = openServiceDb({ connection, timelines, onConnectionLost: () => undefined });
+    cleanUp(() => db.close());
+    return db.in(SERVICE);
+  };
+  const [former, latest] = [open(primary), open(standby)];
+  const ask = sql`select 1`;
+  await former.transaction((query) => query(ask));
+  await assert.rejects(
+    former.transaction(async (query) => {
+      await query(ask);
+      await latest.query(ask);
+    }),
+    FormerPrimary,
+  );
+  await assert.rejects(former.query(ask), FormerPrimary);
+  await latest.query(ask);
+});
+
+test('a former primary that is all there is answers nothing and takes no writes: 503, until the latest one is back', async () => {
+  await standby.kill();
+  for (let i = 0; i < 3; i += 1) {
+    assert.ok(!(await write()));
+    assert.equal((await owner.get(pages)).status, 503);
   }
-  for (const page_id of acknowledged) {
-    assert.equal((await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${page_id}`)).status, 200);
-  }
+  await standby.startAgain();
+  await until('a write at the latest primary', write);
+  await assertAllThere();
+  await primary.kill();
 });
 
 test('a server that hangs is given up when the time of the statement is over: 503, and its connections are closed', async () => {

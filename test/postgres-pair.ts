@@ -23,7 +23,10 @@ export interface PostgresServer {
   admin: ReturnType<typeof openOwner>;
   /** Sends a signal to it and to all of its processes. */
   signal(name: NodeJS.Signals): Promise<void>;
-  ended: Promise<unknown>;
+  /** Ends it as a power cut does. */
+  kill(): Promise<void>;
+  /** Starts it after that. `settings`: as name=value, for this run. */
+  startAgain(...settings: string[]): Promise<void>;
 }
 
 /**
@@ -55,29 +58,44 @@ export async function startPostgresPair(): Promise<{
   if (place.account) giveTree(copy, place.account);
   const { database, user } = first.connection;
   const start = async (cluster: string, at: number): Promise<PostgresServer> => {
-    const options = ['listen_addresses=127.0.0.1', `port=${at}`, 'unix_socket_directories='].flatMap((o) => ['-c', o]);
-    const child = spawn(program, ['-D', cluster, ...options], {
-      ...place.account,
-      cwd: '/',
-      env: cleanEnvironment(),
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const ended = once(child, 'exit');
-    let log = '';
-    child.stderr.on('data', (text) => (log += text));
-    cleanUp(async () => {
-      await signalAll(child, 'SIGCONT');
-      child.kill('SIGQUIT');
-      await ended;
-    });
     const admin = openOwner(`postgres://${SUPERUSER}@127.0.0.1:${at}/${database}`);
-    await until(
-      `PostgreSQL answers at port ${at}`,
-      async () => child.exitCode !== null || admin.query(sql`select 1`).then(() => true, String),
-      (seen) => seen === true,
-    );
-    if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${log}`);
-    return { port: at, admin, signal: (name) => signalAll(child, name), ended };
+    const run = async (...settings: string[]) => {
+      const options = ['listen_addresses=127.0.0.1', `port=${at}`, 'unix_socket_directories=', ...settings];
+      const child = spawn(program, ['-D', cluster, ...options.flatMap((option) => ['-c', option])], {
+        ...place.account,
+        cwd: '/',
+        env: cleanEnvironment(),
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const ended = once(child, 'exit');
+      let log = '';
+      child.stderr.on('data', (text) => (log += text));
+      cleanUp(async () => {
+        await signalAll(child, 'SIGCONT');
+        child.kill('SIGQUIT');
+        await ended;
+      });
+      await until(
+        `PostgreSQL answers at port ${at}`,
+        async () => child.exitCode !== null || admin.query(sql`select 1`).then(() => true, String),
+        (seen) => seen === true,
+      );
+      if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${log}`);
+      return { child, ended };
+    };
+    let running = await run();
+    return {
+      port: at,
+      admin,
+      signal: (name) => signalAll(running.child, name),
+      async kill() {
+        await signalAll(running.child, 'SIGKILL');
+        await running.ended;
+      },
+      async startAgain(...settings) {
+        running = await run(...settings);
+      },
+    };
   };
   const primary = await start(place.cluster, port);
   const standby = await start(copy, standbyPort);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { FormerPrimary } from './replicas/timelines.ts';
 
 /** How long a connection is kept at hand without work before the pool has it back, which closes it after a while. */
 const KEPT_MS = 1_000;
@@ -16,11 +17,15 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** `connect`: takes one from the pool. `onLost`: called when one breaks that nothing uses; the pool replaces it. */
+/**
+ * `connect`: takes one from the pool. `onLost`: called when one breaks that nothing uses; the pool replaces it. `isPast`: whether one
+ * must not be used any more.
+ */
 export function openConnections(
   pool: pg.Pool,
   connect: () => Promise<pg.PoolClient>,
   onLost: (error: Error) => void,
+  isPast: (client: pg.PoolClient) => boolean,
 ): Connections {
   /** The last one used is the next one taken, so that the others become idle. */
   const atHand: { client: pg.PoolClient; since: number }[] = [];
@@ -60,7 +65,13 @@ export function openConnections(
   }
 
   return {
-    take: () => atHand.pop()?.client ?? takeNew(),
+    take() {
+      for (let kept = atHand.pop(); kept; kept = atHand.pop()) {
+        if (!isPast(kept.client)) return kept.client;
+        release(kept.client, new FormerPrimary());
+      }
+      return takeNew();
+    },
     giveBack(client, broken = watched.get(client)?.broken) {
       if (broken || isClosed || pool.waitingCount > 0) return release(client, broken);
       atHand.push({ client, since: performance.now() });

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { sessionTarget } from '../core/database-url.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { types } from './pg-types.ts';
+import { FormerPrimary, type Timelines } from './replicas/timelines.ts';
 import { ANSWER_TIMEOUT_MS, checkWritable, openServers } from './servers.ts';
 import { answeredWithin } from './silence.ts';
 import { type Sql, toStatement } from './sql.ts';
@@ -16,6 +17,8 @@ export interface DbOptions {
   rewrite?: (text: string) => string;
   /** Called when an idle connection breaks; the pool replaces it. */
   onConnectionLost?: (error: Error) => void;
+  /** What the process knows of the history of its database; a connection to a former primary is not used. */
+  timelines?: Timelines | undefined;
 }
 
 /** Maximum number of prepared statements; further ones are parsed each time. There are some hundreds. */
@@ -64,6 +67,7 @@ export function openPool(options: DbOptions, { onConnect, ...settings }: pg.Pool
     onConnect: (client) =>
       answeredWithin(client, ANSWER_TIMEOUT_MS, async () => {
         if (needsWrites) await checkWritable(client);
+        await options.timelines?.check(client);
         await onConnect?.(client);
       }),
   });
@@ -76,7 +80,16 @@ export function openPool(options: DbOptions, { onConnect, ...settings }: pg.Pool
     options.onConnectionLost?.(error);
   };
   pool.on('error', onLost);
-  const connections = openConnections(pool, () => servers.tryEach(() => pool.connect()), onLost);
+  const isPast = (client: pg.PoolClient) => options.timelines?.isPast(client) === true;
+  const connect = async () => {
+    for (;;) {
+      const client = await pool.connect();
+      if (!isPast(client)) return client;
+      // It was idle. The pool opens another in its place.
+      client.release(new FormerPrimary());
+    }
+  };
+  const connections = openConnections(pool, () => servers.tryEach(connect), onLost, isPast);
   const names = new Map<string, string>();
   return {
     connections,
@@ -110,6 +123,7 @@ export async function inTransaction<T>(
         await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query(statement));
       }
       const result = await work(client);
+      if (options.timelines?.isPast(client)) throw new FormerPrimary();
       options.observe?.('commit', []);
       await answeredWithin(client, commitMs, () => client.query('commit'));
       return result;

@@ -11,8 +11,9 @@ import { findPending, listMigrations } from '../db/migrate.ts';
 import { type Postgres, startPostgres } from '../db/postgres/postgres.ts';
 import { explainUnreachable } from '../db/prepare-database.ts';
 import { readFromReplicas } from '../db/replicas/read-from-replicas.ts';
+import { openTimelines } from '../db/replicas/timelines.ts';
 import { SERVICE } from '../db/request-context.ts';
-import { UnsafeSession } from '../db/service-session.ts';
+import { type ServiceDbOptions, UnsafeSession } from '../db/service-session.ts';
 import { sql } from '../db/sql.ts';
 import { endAllLeases } from '../jobs/workers.ts';
 import type { Plan } from '../providers/payments/payments.ts';
@@ -117,11 +118,13 @@ export async function followClock(query: Query, log: Logger): Promise<() => Prom
 export function serviceConnection(
   { DATABASE_URL, SERVICE_DATABASE_URL, DATABASE_SHARDING }: Config,
   own: PoolConfig | undefined,
-): { connection: PoolConfig; isOwnLogin: boolean; isSharded: boolean } {
+): Pick<ServiceDbOptions, 'connection' | 'isOwnLogin' | 'isSharded' | 'timelines'> {
   const isSharded = DATABASE_SHARDING === 'pgdog';
   if (own) return { connection: own, isOwnLogin: false, isSharded };
   return {
     isSharded,
+    // Shards have a history each.
+    timelines: isSharded ? undefined : openTimelines(),
     connection: { connectionString: SERVICE_DATABASE_URL ?? DATABASE_URL },
     isOwnLogin: SERVICE_DATABASE_URL !== undefined,
   };

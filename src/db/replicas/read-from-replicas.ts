@@ -17,7 +17,8 @@ export function readFromReplicas(
   const positions = openWalPositions(options);
   const replicas = urls.map((url) =>
     openReplica(
-      { ...options, connection: { connectionString: url }, server: new URL(url).host },
+      // A replica that was promoted by itself says nothing about the primary.
+      { ...options, timelines: undefined, connection: { connectionString: url }, server: new URL(url).host },
       positions.current,
       onChange,
     ),

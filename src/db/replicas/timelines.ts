@@ -1,0 +1,59 @@
+import type pg from 'pg';
+
+/** A server that was the primary before a fail-over of which this process knows. */
+export class FormerPrimary extends Error {
+  override name = 'FormerPrimary';
+  /** The SQLSTATE of a connection that was rejected. */
+  readonly code = '08004';
+
+  constructor() {
+    super(
+      'The database server was the primary before a fail-over: it is on an earlier timeline than one that this process has already used, and lacks what was acknowledged since. Let the cluster have one primary, the latest. If what was acknowledged since the fail-over is lost for good, restart the service.',
+    );
+  }
+}
+
+/** Keeps a process from going on with an earlier history of its database. */
+export interface Timelines {
+  /** Asks a new connection for its timeline. Errors: FormerPrimary. */
+  check(client: pg.ClientBase): Promise<void>;
+  /** Whether its server turned out to be a former primary after the connection was checked. */
+  isPast(client: pg.ClientBase): boolean;
+}
+
+/**
+ * A standby that becomes the primary begins a timeline, with a number above that of the primary before. What is asked is the same
+ * for every role. A standby has no timeline of its own.
+ */
+const TIMELINE = `
+  select (pg_control_system()).system_identifier::text as cluster,
+    case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) end as timeline`;
+
+/** SQLSTATEs of servers that do not tell, such as those with a storage of their own: nothing is compared there. */
+const NOT_TOLD = /^(42|0A|55)/;
+
+export function openTimelines(): Timelines {
+  /** The latest timeline of each cluster; a dump that was restored elsewhere is another cluster. */
+  const latest = new Map<string, string>();
+  const known = new WeakMap<pg.ClientBase, { cluster: string; timeline: string }>();
+
+  function isPast(client: pg.ClientBase): boolean {
+    const own = known.get(client);
+    return own !== undefined && own.timeline < (latest.get(own.cluster) ?? own.timeline);
+  }
+
+  return {
+    isPast,
+    async check(client) {
+      const { rows } = await client.query(TIMELINE).catch((error: { code?: string }) => {
+        if (!NOT_TOLD.test(error.code ?? '')) throw error;
+        return { rows: [] };
+      });
+      const { cluster, timeline } = rows[0] ?? {};
+      if (typeof timeline !== 'string') return;
+      known.set(client, { cluster, timeline });
+      if (isPast(client)) throw new FormerPrimary();
+      latest.set(cluster, timeline);
+    },
+  };
+}
