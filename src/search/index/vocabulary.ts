@@ -65,7 +65,7 @@ async function unknownOf(query: Query, index: Index, words: readonly string[]): 
   return [...unknown];
 }
 
-/** Whether reading all words takes less than looking for so many, each in a block. */
+/** Whether reading all words takes less than looking for this many, each in its block. */
 async function isSoonRead(query: Query, index: Index, words: number): Promise<boolean> {
   return words > MAX_LOOSE && words > (await blocksOf(query, index));
 }
