@@ -5,6 +5,7 @@ import { openStore } from '../providers/storage/open-storage.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
+import { V8 } from '../sandbox/v8-options.ts';
 import { BACKUP_USAGE, runBackupCommand } from './backup.ts';
 import { CONFIG_USAGE, runConfigCommand } from './config.ts';
 import { DOCTOR_USAGE, runDoctor } from './doctor/doctor.ts';
@@ -104,7 +105,7 @@ async function verifyAll(
 ): Promise<boolean> {
   const { STORAGE_URL, DATA_DIR } = config;
   const { blobs, close } = await openStore(STORAGE_URL === undefined ? undefined : readS3Url(STORAGE_URL), DATA_DIR);
-  const sandbox = openSandbox({ processes: 2 });
+  const sandbox = openSandbox({ processes: 2, v8: V8.files });
   const reader = openDocumentReader();
   let isSound = false;
   try {

@@ -11,6 +11,7 @@ import {
 } from './document-messages.ts';
 import { NICE } from './priority.ts';
 import { openProcessPool } from './process-pool.ts';
+import { V8 } from './v8-options.ts';
 
 export interface Document {
   /** The upload that the document is part of. */
@@ -67,8 +68,6 @@ const CONSECUTIVE = 5;
 
 const MAX_DOCUMENTS_PER_PROCESS = 100;
 
-const NODE_MAJOR = Number(process.versions.node.split('.')[0]);
-
 /**
  * Opens a pool of processes that read documents. A process starts with the first document and ends after `idleMs`
  * without one.
@@ -89,9 +88,7 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
       memoryMb,
       maxOutputBytes,
       cpuTimeSeconds: 2_600,
-      // The process is too short-lived for TurboFan to pay off. Maglev, the compiler before it, is available from Node
-      // 24 on.
-      v8: NODE_MAJOR >= 24 ? ['--no-turbofan'] : [],
+      v8: V8.documents,
       nice: NICE.files,
       elapsedTimeFactor: 10,
     },

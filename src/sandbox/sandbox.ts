@@ -10,6 +10,7 @@ import type { Surroundings, Work } from './rendering/messages.ts';
 import type { SentFile } from './rendering/responses.ts';
 import { openWork, type Result } from './rendering/run-work.ts';
 import { openRenderingStats, type RenderingStats } from './rendering/stats.ts';
+import { V8 } from './v8-options.ts';
 
 export type CompileOutput = ({ ok: true } & SentFile) | { ok: false; code: string; message: string };
 
@@ -79,6 +80,8 @@ export interface SandboxOptions {
   idleMs?: number;
   /** Of `NICE`. */
   nice?: number;
+  /** Of `V8`. */
+  v8?: readonly string[];
   /** A process is replaced after this many texts. */
   maxRequests?: number;
   limits?: Parameters<typeof openRenderingLimits>[0];
@@ -148,7 +151,7 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
 
 function openRenderingProcesses(options: SandboxOptions): ProcessPool {
   const { processes = 1, perWorkspace = processes, memoryMb = 512, maxKeptMb = MAX_KEPT_MB } = options;
-  const { idleMs = 30_000, nice = NICE.requests, maxRequests = 5_000 } = options;
+  const { idleMs = 30_000, nice = NICE.requests, v8 = V8.requests, maxRequests = 5_000 } = options;
   return openProcessPool({
     processes,
     perOwner: perWorkspace,
@@ -162,7 +165,7 @@ function openRenderingProcesses(options: SandboxOptions): ProcessPool {
       folders: [],
       memoryMb,
       cpuTimeSeconds: 1_200,
-      v8: [],
+      v8,
       nice,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       elapsedTimeFactor: 60,

@@ -12,6 +12,7 @@ import { openDocumentReader } from '../sandbox/document-reader.ts';
 import { NICE } from '../sandbox/priority.ts';
 import type { RenderingStats } from '../sandbox/rendering/stats.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
+import { V8 } from '../sandbox/v8-options.ts';
 import { limitsOf, publicUrlOf } from './from-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 import { scheduledBackups } from './scheduled-backups.ts';
@@ -40,6 +41,7 @@ export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobS
   const sandbox = openSandbox({
     processes: RENDERING_PROCESSES,
     nice: NICE.files,
+    v8: V8.files,
     stats: rendering,
     onError: (err) => log.error({ err }, 'a file could not be compiled and is shown as plain text'),
   });

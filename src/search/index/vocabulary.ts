@@ -50,8 +50,9 @@ async function unknownOf(query: Query, index: Index, words: readonly string[]): 
   const before = known.get(key);
   const others = before ? words.filter((word) => !before.has(word)) : words;
   if (others.length === 0) return [];
-  const rows = await query<{ word: string }>(sql`
-    select w.word from unnest(${others}::text[]) w (word) where not ${hasWord(index, raw('w.word'))}`);
+  const rows = await query<{ word: string }>(
+    (await isSoonRead(query, index, others.length)) ? notInAll(index, others) : notFound(index, others),
+  );
   const unknown = new Set(rows.map(({ word }) => word));
   // What is added now is known only if the transaction commits.
   const found = others.filter((word) => !unknown.has(word)).slice(0, MAX_KNOWN);
@@ -64,11 +65,34 @@ async function unknownOf(query: Query, index: Index, words: readonly string[]): 
   return [...unknown];
 }
 
-async function isTooMany(query: Query, { wiki_id, kind }: Index, loose: number): Promise<boolean> {
-  if (loose <= MAX_LOOSE) return false;
+/** Whether reading all words takes less than looking for this many, each in its block. */
+async function isSoonRead(query: Query, index: Index, words: number): Promise<boolean> {
+  return words > MAX_LOOSE && words > (await blocksOf(query, index));
+}
+
+function notFound(index: Index, words: readonly string[]): Sql {
+  return sql`select w.word from unnest(${words}::text[]) w (word) where not ${hasWord(index, raw('w.word'))}`;
+}
+
+/** `except` compares by hash or in order, whatever PostgreSQL thinks that an array and a text have. */
+function notInAll({ wiki_id, kind }: Index, words: readonly string[]): Sql {
+  return sql`
+    select w.word from unnest(${words}::text[]) w (word)
+    except (
+      select p.word from search_vocabulary v cross join string_to_table(v.words, ' ') p (word)
+      where v.wiki_id = ${wiki_id} and v.kind = ${kind} and not v.is_backwards
+      union all
+      select l.word from search_words l where l.wiki_id = ${wiki_id} and l.kind = ${kind})`;
+}
+
+async function blocksOf(query: Query, { wiki_id, kind }: Index): Promise<number> {
   const [packed] = await query<{ blocks: number }>(sql`
     select count(*)::int as blocks from search_vocabulary where wiki_id = ${wiki_id} and kind = ${kind} and not is_backwards`);
-  return loose > MAX_LOOSE_OF_A_BLOCK * (packed?.blocks ?? 0);
+  return packed?.blocks ?? 0;
+}
+
+async function isTooMany(query: Query, index: Index, loose: number): Promise<boolean> {
+  return loose > MAX_LOOSE && loose > MAX_LOOSE_OF_A_BLOCK * (await blocksOf(query, index));
 }
 
 /** Writes all blocks again, now with the loose words and `added`. */
