@@ -10,7 +10,7 @@ import { maskDialects } from './dialects/mask.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { expectSyntax, neededSyntax, onlyNeeded } from './needed-syntax.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
-import type { BlockCache } from './reuse/block-cache.ts';
+import type { BlockParser } from './reuse/block-cache.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
 /** The range of the destination of a link, an image or a definition in the source, in UTF-16 units: [start, end). */
@@ -52,7 +52,7 @@ export const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\
  * the range of their destination in `data.destination`; code has `data.isFenced`. Throws a TooComplexError if the text
  * is nested too deep or would expand too much; that depends only on the text. `blocks` that were parsed lately are not parsed again.
  */
-export function parseMarkdown(markdown: string, blocks?: BlockCache): Root {
+export function parseMarkdown(markdown: string, blocks?: BlockParser): Root {
   assertFewMarkers(markdown);
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
   const { markdown: masked, boxes } = maskDialects(markdown, isKind);
@@ -62,7 +62,7 @@ export function parseMarkdown(markdown: string, blocks?: BlockCache): Root {
   return tree;
 }
 
-function treeOf(markdown: string, blocks: BlockCache | undefined): Root {
+function treeOf(markdown: string, blocks: BlockParser | undefined): Root {
   const tree = catchOverflow(() => (blocks ? blocks.parse(markdown, parsePart) : parsePart(markdown)));
   assertSize(tree, markdown.length);
   return tree;

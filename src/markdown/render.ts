@@ -38,7 +38,7 @@ export interface RenderedPage extends Omit<Rendered, 'blocks' | 'text_indexed'> 
   plain_reason: PlainReason;
 }
 
-/** As `renderMarkdown`, with links and the reason if the page is shown as plain text; `cache` as `blocks` of `parseMarkdown`. */
+/** As `renderMarkdown`, with links and the reason if the page is shown as plain text, where blocks in `cache` are not parsed again. */
 export function renderPage(
   { wiki_id, markdown, page_path, pagesByTarget }: PageInput,
   cache?: BlockCache,
@@ -48,7 +48,7 @@ export function renderPage(
     return path === undefined ? undefined : { path };
   };
   try {
-    const tree = parseMarkdown(markdown, cache);
+    const tree = parseMarkdown(markdown, cache?.of(wiki_id));
     const links = linksOf(tree, markdown, page_path);
     const { blocks, text_indexed, ...rendered } = renderTree(tree, { wiki_id, page_path, findPage });
     return { ...rendered, links: withWikiLinks(links, rendered.wiki_links), plain_reason: '' };

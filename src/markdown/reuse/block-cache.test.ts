@@ -57,6 +57,8 @@ const PIECES = [
   '- [ ] task',
   '\\',
   '\0',
+  'é漢字😀',
+  '\ud83d',
   '\t',
   '',
 ];
@@ -83,7 +85,7 @@ const edited = fc
 
 test('a text of which some blocks were parsed before has the same tree, with the same places, as one that is parsed as a whole', () => {
   // It forgets some of what it has, and keeps some from one sequence of edits to the next.
-  const blocks = openBlockCache(2_000);
+  const blocks = openBlockCache(2_000).of('wiki_1');
   fc.assert(
     fc.property(edited, (documents) => {
       for (const markdown of documents) {
@@ -98,21 +100,25 @@ test('a page that is rendered again with blocks parsed before is the same page',
   const blocks = openBlockCache();
   const render = (markdown: string, cache?: typeof blocks): RenderedPage =>
     renderPage({ wiki_id: 'wiki_1', markdown, page_path: 'folder/page', pagesByTarget: new Map() }, cache);
-  const markdown = PIECES.filter((piece) => !/\]:|\0|^(?:---|\+\+\+)/.test(piece)).join('\n\n');
+  const markdown = PIECES.filter((piece) => piece.isWellFormed() && !/\]:|\0|^(?:---|\+\+\+)/.test(piece)).join('\n\n');
   for (const text of [markdown, markdown, `First.\n\n${markdown}`, markdown.replace('words', 'other words')]) {
     assert.deepEqual(render(text, blocks), render(text));
   }
 });
 
-test('only the block that was edited is parsed', () => {
+test('only the block that was edited is parsed, and the time that takes tells nothing of other wikis', () => {
   const blocks = openBlockCache();
-  const parsed: string[] = [];
-  const parse = (markdown: string) =>
-    blocks.parse(markdown, (part) => {
+  const parse = (wiki_id: string, markdown: string) => {
+    const parsed: string[] = [];
+    blocks.of(wiki_id).parse(markdown, (part) => {
       parsed.push(part);
       return parseMarkdown(part);
     });
-  parse('# One\n\nSome text.\n\n- a\n\n- b\n\nThe end.\n');
-  parse('# One\n\nOther text.\n\n- a\n\n- b\n\nThe end.\n');
-  assert.deepEqual(parsed.slice(1), ['Other text.\n\n- a\n\n- b\n\n']);
+    return parsed;
+  };
+  const [first, second] = ['# One\n\nSome text.\n\n- a\n\nThe end.\n', '# One\n\nOther text.\n\n- a\n\nThe end.\n'];
+  assert.deepEqual(parse('wiki_1', first), [first]);
+  assert.deepEqual(parse('wiki_1', second), ['Other text.\n\n- a\n\n']);
+  assert.deepEqual(parse('wiki_1', first), []);
+  assert.deepEqual(parse('wiki_2', first), [first], 'nothing of another wiki');
 });

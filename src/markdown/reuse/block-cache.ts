@@ -1,13 +1,19 @@
 import type { Node, Nodes, Root, RootContent } from 'mdast';
 
 /** Parses texts, of which it parses only the blocks that it has not parsed lately. */
-export interface BlockCache {
+export interface BlockParser {
   /** The tree that `parsePart` makes of the whole text. The caller may change it. */
   parse(markdown: string, parsePart: (markdown: string) => Root): Root;
 }
 
+export interface BlockCache {
+  /** For the texts of a wiki. How long a text takes does not tell what texts other wikis have. */
+  of(wiki_id: string): BlockParser;
+}
+
 /** Blocks whose text stands alone: no text before or after it changes what they are. */
 interface Unit {
+  wiki_id: string;
   text: string;
   nodes: readonly RootContent[];
   /** Where the text begins in the positions of the nodes. */
@@ -37,8 +43,8 @@ const ENDS = new Set<RootContent['type']>(
 );
 
 /**
- * Opens a cache in memory. Somebody who writes saves a text again and again, and looks at it in between; nearly all of its blocks
- * are as they were, and parsing is most of what rendering costs.
+ * Opens a cache in memory. Between two saves or previews of a text nearly all of its blocks stay as they were, and parsing is most
+ * of what rendering costs.
  */
 export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
   // What was not found since the last change of generations is forgotten with the next one.
@@ -47,7 +53,7 @@ export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
   let characters = 0;
 
   function keep(unit: Unit): void {
-    if (recent.has(unit.text)) return;
+    if (recent.get(unit.text)?.wiki_id === unit.wiki_id) return;
     characters += unit.text.length;
     if (characters > maxCharacters / 2) {
       older = recent;
@@ -57,22 +63,25 @@ export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
     recent.set(unit.text, unit);
   }
 
-  function find(text: string): Unit | undefined {
+  function find(wiki_id: string, text: string): Unit | undefined {
     const unit = recent.get(text) ?? older.get(text);
-    if (unit) keep(unit);
+    if (unit?.wiki_id !== wiki_id) return undefined;
+    keep(unit);
     return unit;
   }
 
-  return {
+  const of = (wiki_id: string): BlockParser => ({
     parse(markdown, parsePart) {
-      if (markdown.length > MAX_TEXT || IS_WHOLE.test(markdown)) return parsePart(markdown);
+      const isWhole = markdown.length > MAX_TEXT || IS_WHOLE.test(markdown) || !markdown.isWellFormed();
+      if (isWhole) return parsePart(markdown);
       const texts = divide(markdown);
-      const found = texts.map(find);
+      const found = texts.map((text) => find(wiki_id, text));
       const units = unitsOf(texts, found, parsePart) ?? unitsOf(texts, [], parsePart) ?? [];
-      for (const { isKept, ...unit } of units) if (isKept) keep(unit);
+      for (const { isKept, ...unit } of units) if (isKept) keep({ ...unit, wiki_id });
       return joined(markdown, units);
     },
-  };
+  });
+  return { of };
 }
 
 function divide(markdown: string): string[] {
@@ -87,7 +96,7 @@ function divide(markdown: string): string[] {
 }
 
 /** `isKept`: it was parsed now, and ends where its text does. */
-type Parsed = Unit & { isKept: boolean };
+type Parsed = Omit<Unit, 'wiki_id'> & { isKept: boolean };
 
 /** The units of a text. undefined: a block that was not found goes on in those that were. */
 function unitsOf(
@@ -114,7 +123,7 @@ function unitsOf(
 
 /** Parses neighbouring texts as one: a block that goes on behind a text makes one unit of it and the next. */
 function parseTogether(texts: readonly string[], parsePart: (markdown: string) => Root): Parsed[] {
-  // A string of its own: a part of the whole text would keep all of it in memory.
+  // A string of its own, because a part of the whole text would keep all of it in memory. In UTF-8 it is the same: it is well-formed.
   const markdown = Buffer.from(texts.join('')).toString();
   const { children } = parsePart(markdown);
   const units: Parsed[] = [];
@@ -147,7 +156,7 @@ function isEnded(last: RootContent | undefined, text: string, offset: number, is
   return endOf(last) <= offset + text.trimEnd().length && (!isLast || ENDS.has(last.type));
 }
 
-function joined(markdown: string, units: readonly Unit[]): Root {
+function joined(markdown: string, units: readonly Parsed[]): Root {
   const children: RootContent[] = [];
   let [line, offset] = [1, 0];
   for (const unit of units) {
