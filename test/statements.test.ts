@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
+import { openDb } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
 import { browserCookieName } from '../src/http/browser-cookie.ts';
 import { pauseAllJobs } from '../src/jobs/pause-jobs.ts';
@@ -128,13 +129,18 @@ const counted = await openWorld({ ...tenants.env, DATABASE_URL: plans?.url ?? DA
 const costs = new Map<string, RequestCost>();
 
 /** Answers what a request of this name does, and notes what it costs. */
-async function measured<T>(name: string, send: () => Promise<T>, bodyOf: (answer: T) => string): Promise<T> {
+async function measured<T>(
+  name: string,
+  send: () => Promise<T>,
+  bodyOf: (answer: T) => string,
+  sent = counted.statements,
+): Promise<T> {
   // Each write adds up what is not merged yet.
   await tenants.world.db.query(sql`select merge_usage(1000000)`);
-  const before = counted.statements.length;
+  const before = sent.length;
   plans?.take();
   const answer = await send();
-  const statements = counted.statements.length - before;
+  const statements = sent.length - before;
   costs.set(name, { statements, ...readIn(plans?.take() ?? []), bytes: Buffer.byteLength(bodyOf(answer)) });
   return answer;
 }
@@ -242,6 +248,24 @@ test('a write with an Idempotency-Key is the lookup of its answer, begin, the lo
   assert.equal(counted.statements.length - before, 6);
   assert.equal((await rename()).headers.get('idempotency-replayed'), 'true');
   assert.equal(counted.statements.length - before, 7);
+});
+
+test('a merge of an edited page into the index of its wiki is one transaction', async () => {
+  const { wiki_id = '' } = tenants.a;
+  const sent: string[] = [];
+  const connection = { connectionString: plans?.url ?? DATABASE_URL };
+  const db = openDb({ connection, connections: 1, observe: (text) => void sent.push(text) });
+  cleanUp(() => db.close());
+  const client = counted.as(tenants.owner.token);
+  const { body: page } = await client.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Merged', markdown: TEXT });
+  const merge = () => mergePending(db, wiki_id, 'page', 'wait');
+  while ((await merge()) > 0);
+  const edit = { markdown: `${TEXT}\n\nBobbin.`, base_revision: 1 };
+  assert.equal((await client.patch(`/v1/wikis/${wiki_id}/pages/${page.page_id}`, edit)).status, 200);
+  sent.length = 0;
+  assert.equal(await measured('a merge of an edited page', merge, () => '', sent), 1);
+  assert.deepEqual([sent[0], sent.at(-1)], ['begin', 'commit']);
+  assert.deepEqual(sent.filter((text) => text === 'begin').length, 1);
 });
 
 const NOT_EXPLAINED =

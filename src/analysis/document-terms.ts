@@ -156,13 +156,31 @@ function writeWords(words: ReadonlySet<string>): string {
 
 export function readCounts(terms: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const entry of terms.split(' ')) {
-    const colon = entry.lastIndexOf(':');
-    if (colon <= 0) continue;
-    const [occurrences, beside] = entry.slice(colon + 1).split('+');
-    counts.set(entry.slice(0, colon), Number(occurrences) + (beside === undefined ? 0 : Number(beside) * BESIDE));
+  for (let start = 0; start < terms.length; ) {
+    const space = terms.indexOf(' ', start);
+    const end = space < 0 ? terms.length : space;
+    const colon = end > start ? terms.lastIndexOf(':', end - 1) : -1;
+    if (colon > start) counts.set(terms.slice(start, colon), readCount(terms, colon + 1, end));
+    start = end + 1;
   }
   return counts;
+}
+
+const [ZERO, PLUS] = [48, 43];
+
+/** A count as `writeCounts` writes it. */
+function readCount(terms: string, from: number, to: number): number {
+  let [whole, digits] = [0, 0];
+  let isBeside = false;
+  for (let at = from; at < to; at += 1) {
+    const code = terms.charCodeAt(at);
+    if (code === PLUS) {
+      isBeside = true;
+      whole = digits;
+      digits = 0;
+    } else digits = 10 * digits + code - ZERO;
+  }
+  return isBeside ? whole + BESIDE * digits : digits;
 }
 
 /** The terms of a text as the index kept them before its postings were in segments. */

@@ -10,6 +10,7 @@ import { maskDialects } from './dialects/mask.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { expectSyntax, neededSyntax, onlyNeeded } from './needed-syntax.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
+import type { BlockParser } from './reuse/block-cache.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
 /** The range of the destination of a link, an image or a definition in the source, in UTF-16 units: [start, end). */
@@ -49,25 +50,29 @@ export const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\
 /**
  * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have
  * the range of their destination in `data.destination`; code has `data.isFenced`. Throws a TooComplexError if the text
- * is nested too deep or would expand too much; that depends only on the text.
+ * is nested too deep or would expand too much; that depends only on the text. `blocks` that were parsed lately are not parsed again.
  */
-export function parseMarkdown(markdown: string): Root {
+export function parseMarkdown(markdown: string, blocks?: BlockParser): Root {
   assertFewMarkers(markdown);
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
   const { markdown: masked, boxes } = maskDialects(markdown, isKind);
-  const read = treeOf(masked);
-  const tree = placeBoxes(read, boxes) ? read : treeOf(markdown);
+  const read = treeOf(masked, blocks);
+  const tree = placeBoxes(read, boxes) ? read : treeOf(markdown, blocks);
   takeBlockIds(tree);
   return tree;
 }
 
-function treeOf(markdown: string): Root {
+function treeOf(markdown: string, blocks: BlockParser | undefined): Root {
+  const tree = catchOverflow(() => (blocks ? blocks.parse(markdown, parsePart) : parsePart(markdown)));
+  assertSize(tree, markdown.length);
+  return tree;
+}
+
+function parsePart(markdown: string): Root {
   const needed = neededSyntax(markdown);
   expectSyntax(markdown, needed);
   const parser = parserFor(needed, FRONT_MATTER.test(markdown));
-  const tree = catchOverflow(() => linkAddresses(parser.parse(markdown)));
-  assertSize(tree, markdown.length);
-  return tree;
+  return linkAddresses(parser.parse(markdown));
 }
 
 /** Calls `work`; throws a TooComplexError if it overflows the stack or exceeds the maximum length of strings. */

@@ -6,6 +6,7 @@ import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
 import { readPageText } from './page-text.ts';
 import { catchOverflow, parseMarkdown, TooComplexError } from './parse-markdown.ts';
 import { countWords, oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from './plain-text.ts';
+import type { BlockCache } from './reuse/block-cache.ts';
 import { safeTree, writeHtml } from './safe-html.ts';
 import { NO_WIKI, type Wiki, wikiLinksOf } from './wiki-links.ts';
 
@@ -37,14 +38,17 @@ export interface RenderedPage extends Omit<Rendered, 'blocks' | 'text_indexed'> 
   plain_reason: PlainReason;
 }
 
-/** As `renderMarkdown`, with links and the reason if the page is shown as plain text. */
-export function renderPage({ wiki_id, markdown, page_path, pagesByTarget }: PageInput): RenderedPage {
+/** As `renderMarkdown`, with links and the reason if the page is shown as plain text, where blocks in `cache` are not parsed again. */
+export function renderPage(
+  { wiki_id, markdown, page_path, pagesByTarget }: PageInput,
+  cache?: BlockCache,
+): RenderedPage {
   const findPage = (target: string) => {
     const path = pagesByTarget.get(target);
     return path === undefined ? undefined : { path };
   };
   try {
-    const tree = parseMarkdown(markdown);
+    const tree = parseMarkdown(markdown, cache?.of(wiki_id));
     const links = linksOf(tree, markdown, page_path);
     const { blocks, text_indexed, ...rendered } = renderTree(tree, { wiki_id, page_path, findPage });
     return { ...rendered, links: withWikiLinks(links, rendered.wiki_links), plain_reason: '' };

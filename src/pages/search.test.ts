@@ -14,6 +14,7 @@ import { compareTerms } from '../search/index/blocks.ts';
 import type { Pivots } from '../search/index/impacts.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
 import { mergeSearchIndex } from '../search/index/merge-search-index.job.ts';
+import { readPostings } from '../search/index/postings.ts';
 import { mergeTerms, readSegments, readTerms, type TermPostings } from '../search/index/segments.ts';
 import { purgeTrash } from './trash/purge-trash.job.ts';
 
@@ -628,7 +629,8 @@ async function indexOf(wiki_id: string): Promise<Map<string, number>> {
   const segments = await readSegments(world.db.query, index);
   const found = new Map<string, number>();
   for await (const some of mergeTerms(segments.map((one) => readTerms(world.db.query, index, one)))) {
-    for (const [term, { numbers, impacts }] of some) {
+    for (const [term, { bytes, from, to }] of some) {
+      const { numbers, impacts } = readPostings(bytes, from, to);
       for (const [i, number] of numbers.entries()) found.set(`${term} ${ids.get(number)}`, impacts[i] as number);
     }
   }
@@ -663,7 +665,8 @@ async function toOldFormat(wiki_id: string): Promise<void> {
   const terms: TermPostings[] = [];
   for await (const some of mergeTerms(segments.map((one) => readTerms(world.db.query, index, one))))
     terms.push(...some);
-  for (const [term, { numbers, impacts }] of terms) {
+  for (const [term, { bytes, from, to }] of terms) {
+    const { numbers, impacts } = readPostings(bytes, from, to);
     const head = Buffer.alloc(4 + 2 * numbers.length);
     head.writeUInt16LE(numbers.length, 2);
     for (const [i, number] of numbers.entries()) head.writeUInt16LE(number, 4 + 2 * i);

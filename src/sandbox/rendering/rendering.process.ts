@@ -9,6 +9,7 @@ import { ExtractError } from '../../documents/formats/extract-error.ts';
 import { NO_NAMES, titleNames } from '../../documents/links/title-names.ts';
 import { loadNeeded } from '../../markdown/on-demand/load-needed.ts';
 import { plainPage, renderPage } from '../../markdown/render.ts';
+import { openBlockCache } from '../../markdown/reuse/block-cache.ts';
 import { frameOf, framesOf } from '../frames.ts';
 import { disableNetwork } from '../no-network.ts';
 import {
@@ -25,6 +26,8 @@ import {
 /** Files with the pages of an upload and titles of a wiki are sent once and kept for the next files. */
 let pages: ReadonlyMap<string, string> = new Map();
 let names = NO_NAMES;
+/** Of pages that are written or looked at; a file is compiled once. */
+const blocks = openBlockCache();
 
 /**
  * Renders pages and compiles files, one after the other, from stdin to stdout. The parent process sets its permissions.
@@ -42,7 +45,7 @@ for await (const frame of framesOf(process.stdin, 2 ** 31)) {
 function responseTo({ plain, page, file, isOnePage }: ReceivedRequest): Buffer {
   try {
     if (page) {
-      return pageFrame(plain === '' ? renderPage(page) : plainPage(page.markdown, plain));
+      return pageFrame(plain === '' ? renderPage(page, blocks) : plainPage(page.markdown, plain));
     }
     if (!file) throw new Error('a request has neither page nor file');
     // Written at once: the parser does not let the event loop run.

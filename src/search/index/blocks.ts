@@ -1,3 +1,4 @@
+import type { PackedPostings } from './packed-postings.ts';
 import { MAX_POSTING_BYTES, type Postings, readPostings, writePostings, writeVarint } from './postings.ts';
 
 /**
@@ -20,52 +21,58 @@ const OWN_BYTES = 600;
 /** So that four rows fill a page of PostgreSQL. */
 const PART_BYTES = 1_850;
 
+/** Longer than what is before the name of a term in a shared block. */
+const HEAD_BYTES = 15;
+
 /** Cuts terms into blocks, in ascending order of terms. */
 export function blockWriter() {
   let blocks: Block[] = [];
-  let shared: { term: string; bytes: Buffer[]; length: number } | undefined;
-  let previous: Buffer = Buffer.alloc(0);
-  let scratch = Buffer.alloc(64 * 1024);
+  /** The first term of the shared block that is being written. */
+  let first: string | undefined;
+  let shared = Buffer.allocUnsafe(4 * SHARED_BYTES);
+  let end = 0;
+  let name = Buffer.allocUnsafe(256);
+  let previous = Buffer.allocUnsafe(256);
+  let previousLength = 0;
   const endShared = () => {
-    if (shared) blocks.push({ term: shared.term, part: 0, documents: 0, bytes: Buffer.concat(shared.bytes) });
-    shared = undefined;
-    previous = Buffer.alloc(0);
-  };
-  const addOwn = (term: string, postings: Postings) => {
-    endShared();
-    const count = postings.numbers.length;
-    for (let part = 0, first = 0; first < count; part += 1) {
-      let to = Math.min(count, first + PART_BYTES / 2);
-      let end = writePostings(postings, first, to, scratch, 0);
-      while (end > PART_BYTES) {
-        to = first + Math.floor(((to - first) * PART_BYTES) / end);
-        end = writePostings(postings, first, to, scratch, 0);
-      }
-      blocks.push({ term, part, documents: to - first, bytes: Buffer.from(scratch.subarray(0, end)) });
-      first = to;
+    if (first !== undefined) {
+      blocks.push({ term: first, part: 0, documents: 0, bytes: Buffer.from(shared.subarray(0, end)) });
     }
+    first = undefined;
+    end = 0;
+    previousLength = 0;
+  };
+  const addShared = (term: string, { bytes, from, to }: PackedPostings) => {
+    const most = 3 * term.length;
+    if (name.length < most) name = Buffer.allocUnsafe(2 * most);
+    const length = name.write(term);
+    let common = 0;
+    while (common < previousLength && common < length && previous[common] === name[common]) common += 1;
+    const needed = end + HEAD_BYTES + length + to - from;
+    if (shared.length < needed) shared = Buffer.concat([shared.subarray(0, end)], 2 * needed);
+    first ??= term;
+    end = writeVarint(common, shared, end);
+    end = writeVarint(length - common, shared, end);
+    end = writeVarint(to - from, shared, end);
+    for (let i = common; i < length; i += 1) shared[end++] = name[i] as number;
+    for (let i = from; i < to; i += 1) shared[end++] = bytes[i] as number;
+    const free = previous;
+    previous = name;
+    previousLength = length;
+    name = free;
+    if (end >= SHARED_BYTES) endShared();
   };
   return {
-    add(term: string, postings: Postings): void {
-      const most = postings.numbers.length * MAX_POSTING_BYTES;
-      if (scratch.length < most) scratch = Buffer.alloc(2 * most);
-      if (2 * postings.numbers.length > OWN_BYTES) {
-        addOwn(term, postings);
+    add(term: string, packed: PackedPostings): void {
+      // A posting takes at least two bytes.
+      const postings =
+        packed.to - packed.from > OWN_BYTES ? readPostings(packed.bytes, packed.from, packed.to) : undefined;
+      if (!postings || 2 * postings.numbers.length <= OWN_BYTES) {
+        addShared(term, packed);
         return;
       }
-      const name = Buffer.from(term);
-      const length = writePostings(postings, 0, postings.numbers.length, scratch, 0);
-      let common = 0;
-      while (common < previous.length && common < name.length && previous[common] === name[common]) common += 1;
-      const head = Buffer.alloc(15);
-      let end = writeVarint(common, head, 0);
-      end = writeVarint(name.length - common, head, end);
-      end = writeVarint(length, head, end);
-      shared ??= { term, bytes: [], length: 0 };
-      shared.bytes.push(head.subarray(0, end), name.subarray(common), Buffer.from(scratch.subarray(0, length)));
-      shared.length += end + name.length - common + length;
-      previous = name;
-      if (shared.length >= SHARED_BYTES) endShared();
+      endShared();
+      blocks.push(...partsOf(term, postings));
     },
     /** The blocks that are complete since the last call; all of them if `isEnd`. */
     take(isEnd = false): Block[] {
@@ -75,6 +82,24 @@ export function blockWriter() {
       return taken;
     },
   };
+}
+
+/** The blocks of a term that has its own. */
+function partsOf(term: string, postings: Postings): Block[] {
+  const count = postings.numbers.length;
+  const scratch = Buffer.allocUnsafe(MAX_POSTING_BYTES * Math.min(count, PART_BYTES / 2));
+  const blocks: Block[] = [];
+  for (let part = 0, from = 0; from < count; part += 1) {
+    let to = Math.min(count, from + Math.floor(PART_BYTES / 2));
+    let end = writePostings(postings, from, to, scratch, 0);
+    while (end > PART_BYTES) {
+      to = from + Math.floor(((to - from) * PART_BYTES) / end);
+      end = writePostings(postings, from, to, scratch, 0);
+    }
+    blocks.push({ term, part, documents: to - from, bytes: Buffer.from(scratch.subarray(0, end)) });
+    from = to;
+  }
+  return blocks;
 }
 
 /** A term in a shared block, and where in the block its postings are. */
@@ -101,8 +126,7 @@ export function* entriesOf(bytes: Buffer): Generator<Entry> {
     const rest = varint();
     const length = varint();
     if (common + rest > name.length) name = Buffer.concat([name, Buffer.alloc(common + rest)]);
-    bytes.copy(name, common, at, at + rest);
-    at += rest;
+    for (let i = common; i < common + rest; i += 1) name[i] = bytes[at++] as number;
     yield { term: name.toString('utf8', 0, common + rest), from: at, to: at + length };
     at += length;
   }

@@ -51,12 +51,17 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
   const titleNorm = lengthNorm(B_TITLE, lengthOf(title), pivots.pivot_title);
   const bodyNorm = lengthNorm(B_BODY, roundLength(lengthOf(body)), pivots.pivot_body);
   const titleWeight = body.size === 0 ? WITHOUT_TEXT : 1;
-  const inTitle = frequenciesOf(title);
-  const inBody = frequenciesOf(body);
-  const impactOf = (term: string) =>
-    quantize(titleWeight * saturate(inTitle.get(term) ?? 0, titleNorm) + saturate(inBody.get(term) ?? 0, bodyNorm));
-  for (const term of inTitle.keys()) impacts.set(term, impactOf(term));
-  for (const term of inBody.keys()) if (!inTitle.has(term)) impacts.set(term, impactOf(term));
+  const inTitle = new Set<string>();
+  for (const [term, count] of title) {
+    if (term.startsWith(TITLE_WORD_PREFIX)) continue;
+    inTitle.add(term);
+    const ofTitle = titleWeight * saturate(frequencyOf(count), titleNorm);
+    impacts.set(term, quantize(ofTitle + saturate(frequencyOf(body.get(term) ?? 0), bodyNorm)));
+  }
+  for (const [term, count] of body) {
+    if (inTitle.has(term) || term.startsWith(TITLE_WORD_PREFIX)) continue;
+    impacts.set(term, quantize(saturate(frequencyOf(count), bodyNorm)));
+  }
   for (const [term, count] of title) {
     if (!term.startsWith(TITLE_WORD_PREFIX)) continue;
     impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
@@ -64,13 +69,8 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
   return impacts;
 }
 
-function frequenciesOf(counts: ReadonlyMap<string, number>): Map<string, number> {
-  const frequencies = new Map<string, number>();
-  for (const [term, count] of counts) {
-    if (!term.startsWith(TITLE_WORD_PREFIX))
-      frequencies.set(term, occurrencesOf(count) + BESIDE_WEIGHT * besideOf(count));
-  }
-  return frequencies;
+function frequencyOf(count: number): number {
+  return occurrencesOf(count) + BESIDE_WEIGHT * besideOf(count);
 }
 
 /** Impacts with those of the beginnings of long words, which the index does not store: the highest of a word that begins so. */

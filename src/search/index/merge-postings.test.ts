@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomNumbers } from '../../../test/random-numbers.ts';
 import { takenIn } from './merge-postings.ts';
+import { packedWithoutDead, packPairs, unitePacked } from './packed-postings.ts';
+import { MAX_POSTING_BYTES, type Postings, readPostings, unitePostings, withoutDead } from './postings.ts';
 import { livingIn, type Segment } from './segments.ts';
 
 const BYTES_OF_A_DOCUMENT = 600;
@@ -63,4 +65,27 @@ test('an index that is edited a lot takes little more than what it has, also whi
       counts.set(number, (counts.get(number) ?? 0) + 1);
   }
   assert.deepEqual([counts.size, new Set(counts.values())], [DOCUMENTS, new Set([1])], 'each document counts once');
+});
+
+test('postings that are joined as bytes, without those of dead documents, are the same as joined as numbers', () => {
+  const random = randomNumbers(5);
+  const below = (most: number) => Math.floor(random() * most);
+  for (let round = 0; round < 400; round += 1) {
+    // Numbers of one to five bytes, few or many of which are in several lists.
+    const most = [8, 300, 20_000, 3_000_000, 2 ** 32][round % 5] as number;
+    const lists: Postings[] = Array.from({ length: below(4) }, () => {
+      const numbers = Uint32Array.from(new Set(Array.from({ length: below(40) }, () => below(most)))).sort();
+      return { numbers, impacts: Uint8Array.from(numbers, () => 1 + below(255)) };
+    });
+    const dead = new Set(lists.flatMap(({ numbers }) => [...numbers].filter(() => below(round % 3) === 1)));
+    const packed = lists.map(({ numbers, impacts }) => {
+      const pairs = [...numbers].flatMap((number, i) => [number, impacts[i] as number]);
+      return packedWithoutDead(packPairs(pairs, numbers.length * MAX_POSTING_BYTES), dead);
+    });
+    const { bytes, from, to } = unitePacked(packed);
+    const expected = unitePostings(lists.map((list) => withoutDead(list, dead)));
+    const joined = readPostings(bytes, from, to);
+    assert.deepEqual([...joined.numbers], [...expected.numbers]);
+    assert.deepEqual([...joined.impacts], [...expected.impacts]);
+  }
 });

@@ -1,7 +1,8 @@
 import type { Query } from '../../db/db.ts';
 import { compareTerms } from './blocks.ts';
+import { packPairs } from './packed-postings.ts';
 import type { Index } from './pending.ts';
-import type { Postings } from './postings.ts';
+import { MAX_POSTING_BYTES } from './postings.ts';
 import {
   addDead,
   dropSegments,
@@ -46,7 +47,8 @@ export interface MergedDocument {
 /** Writes the postings of documents as a new segment, together with those of smaller segments. */
 export async function mergePostings(query: Query, index: Index, documents: readonly MergedDocument[]): Promise<void> {
   const terms = termsOf(documents);
-  const added = terms.reduce((sum, [, { numbers }]) => sum + TERM_BYTES + POSTING_BYTES * numbers.length, 0);
+  const postings = documents.reduce((sum, { impacts }) => sum + impacts.size, 0);
+  const added = TERM_BYTES * terms.length + POSTING_BYTES * postings;
   const written = documents.filter(({ isIndexed }) => isIndexed).map(({ document_no }) => document_no);
   const segments = await readSegments(query, index);
   const taken = takenIn(segments, added, written);
@@ -103,23 +105,24 @@ export function takenIn(all: readonly Segment[], added: number, written: readonl
   return taken;
 }
 
+const SURROGATE = /[\ud800-\udfff]/;
+
 /** The postings of documents by term, in the order of terms. */
 function termsOf(documents: readonly MergedDocument[]): TermPostings[] {
-  const terms = new Map<string, { numbers: number[]; impacts: number[] }>();
+  const terms = new Map<string, number[]>();
   for (const { document_no, impacts } of documents.toSorted((one, other) => one.document_no - other.document_no)) {
     for (const [term, impact] of impacts) {
-      const found = terms.get(term);
-      if (!found) terms.set(term, { numbers: [document_no], impacts: [impact] });
-      else {
-        found.numbers.push(document_no);
-        found.impacts.push(impact);
-      }
+      const pairs = terms.get(term);
+      if (pairs) pairs.push(document_no, impact);
+      else terms.set(term, [document_no, impact]);
     }
   }
-  return [...terms]
-    .sort(([one], [other]) => compareTerms(one, other))
-    .map(([term, { numbers, impacts }]): readonly [string, Postings] => [
-      term,
-      { numbers: Uint32Array.from(numbers), impacts: Uint8Array.from(impacts) },
-    ]);
+  const names = [...terms.keys()];
+  // Without surrogates the order of UTF-16 is that of UTF-8, and the engine compares faster.
+  if (names.some((name) => SURROGATE.test(name))) names.sort(compareTerms);
+  else names.sort();
+  return names.map((name) => {
+    const pairs = terms.get(name) ?? [];
+    return [name, packPairs(pairs, (pairs.length / 2) * MAX_POSTING_BYTES)];
+  });
 }

@@ -2,8 +2,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { type Block, blockWriter, compareTerms, entriesOf, joinParts } from './blocks.ts';
+import { isPackedEmpty, type PackedPostings, packedWithoutDead, packPostings, unitePacked } from './packed-postings.ts';
 import type { Index } from './pending.ts';
-import { type Postings, packNumbers, readPostings, unitePostings, unpackNumbers, withoutDead } from './postings.ts';
+import { packNumbers, readPostings, unpackNumbers } from './postings.ts';
 
 /** The postings from before there were segments, which are in search_postings: they are read and never written. */
 export const OLD_SEGMENT = '0';
@@ -23,7 +24,7 @@ export interface Segment {
 }
 
 /** A term with its postings. */
-export type TermPostings = readonly [term: string, postings: Postings];
+export type TermPostings = readonly [term: string, postings: PackedPostings];
 
 export async function readSegments(query: Query, { wiki_id, kind }: Index): Promise<Segment[]> {
   const rows = await query<Omit<Segment, 'dead' | 'held'> & { dead: Buffer; held: Buffer | null }>(sql`
@@ -101,8 +102,9 @@ export async function writeSegment(
   };
   for await (const some of terms) {
     for (const [term, postings] of some) {
-      if (postings.numbers.length > 0) writer.add(term, postings);
-      if (!known) for (const number of postings.numbers) held.add(number);
+      if (!isPackedEmpty(postings)) writer.add(term, postings);
+      if (!known)
+        for (const number of readPostings(postings.bytes, postings.from, postings.to).numbers) held.add(number);
     }
     blocks.push(...writer.take());
     if (blocks.length >= BLOCKS_PER_STATEMENT) await flush();
@@ -144,7 +146,7 @@ export async function* readTerms(
   const take = (): TermPostings[] => {
     const taken = own;
     own = undefined;
-    return taken ? [[taken.term, withoutDead(joinParts(taken.parts), dead)]] : [];
+    return taken ? [[taken.term, packedWithoutDead(packedOf(taken.parts), dead)]] : [];
   };
   for await (const { term, documents, bytes } of readBlocks(query, index, segment_id)) {
     if (own?.term === term) {
@@ -154,12 +156,19 @@ export async function* readTerms(
     const some = take();
     if (documents > 0) own = { term, parts: [bytes] };
     else {
-      for (const entry of entriesOf(bytes))
-        some.push([entry.term, withoutDead(readPostings(bytes, entry.from, entry.to), dead)]);
+      for (const { term, from, to } of entriesOf(bytes)) {
+        some.push([term, packedWithoutDead({ bytes, from, to }, dead)]);
+      }
     }
     yield some;
   }
   yield take();
+}
+
+/** Each part of a term begins with a number, not with a difference. */
+function packedOf(parts: readonly Buffer[]): PackedPostings {
+  const most = parts.reduce((sum, { length }) => sum + length, 0);
+  return packPostings(joinParts(parts), most);
 }
 
 async function* readBlocks(query: Query, { wiki_id, kind }: Index, segment_id: string): AsyncGenerator<Block> {
@@ -214,15 +223,26 @@ async function refill(cursor: Cursor): Promise<void> {
 /** The terms up to where one of the cursors has to be refilled, whose next term may be any. */
 function mergeUntilOneEnds(cursors: readonly Cursor[]): TermPostings[] {
   const merged: TermPostings[] = [];
-  while (cursors.every(({ terms, at }) => at < terms.length)) {
-    const heads = cursors.map(({ terms, at }) => terms[at] as TermPostings);
-    let least = heads[0]?.[0] as string;
-    for (const [term] of heads) if (term !== least && compareTerms(term, least) < 0) least = term;
-    const same = heads.filter(([term]) => term === least);
-    merged.push(
-      same.length === 1 ? (same[0] as TermPostings) : [least, unitePostings(same.map(([, postings]) => postings))],
-    );
-    for (const [i, [term]] of heads.entries()) if (term === least) (cursors[i] as Cursor).at += 1;
+  for (;;) {
+    let least: string | undefined;
+    for (const { terms, at } of cursors) {
+      const term = terms[at]?.[0];
+      if (term === undefined) return merged;
+      if (least === undefined || (term !== least && compareTerms(term, least) < 0)) least = term;
+    }
+    if (least === undefined) return merged;
+    merged.push([least, takePostings(cursors, least)]);
   }
-  return merged;
+}
+
+/** What the cursors that are at a term have of it; they go on behind it. */
+function takePostings(cursors: readonly Cursor[], term: string): PackedPostings {
+  const lists: PackedPostings[] = [];
+  for (const cursor of cursors) {
+    const next = cursor.terms[cursor.at];
+    if (next?.[0] !== term) continue;
+    lists.push(next[1]);
+    cursor.at += 1;
+  }
+  return unitePacked(lists);
 }

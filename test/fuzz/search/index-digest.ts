@@ -1,6 +1,7 @@
 import { sql } from '../../../src/db/sql.ts';
 import { impactsOf, type Pivots } from '../../../src/search/index/impacts.ts';
 import type { Index } from '../../../src/search/index/pending.ts';
+import { readPostings } from '../../../src/search/index/postings.ts';
 import { mergeTerms, readSegments, readTerms } from '../../../src/search/index/segments.ts';
 import { type Pending, targetStateOf } from '../../../src/search/index/take-pending.ts';
 import type { World } from '../../world.ts';
@@ -32,7 +33,8 @@ async function readDigests({ db }: World, index: Index): Promise<Digests> {
   const digests: Digests = new Map(rows.map(({ document_id }) => [document_id, { digest: 0, postings: 0 }]));
   const segments = await readSegments(db.query, index);
   for await (const some of mergeTerms(segments.map((one) => readTerms(db.query, index, one)))) {
-    for (const [term, { numbers, impacts }] of some) {
+    for (const [term, { bytes, from, to }] of some) {
+      const { numbers, impacts } = readPostings(bytes, from, to);
       for (const [i, number] of numbers.entries())
         add(digests, ids.get(number) ?? `document ${number}`, term, impacts[i] ?? 0);
     }

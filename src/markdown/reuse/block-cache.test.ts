@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseMarkdown } from '../parse-markdown.ts';
+import { type RenderedPage, renderPage } from '../render.ts';
+import { openBlockCache } from './block-cache.ts';
+
+const { BLOCK_RUNS = '800' } = process.env;
+
+/** Blocks, and beginnings and ends of blocks that go on over empty lines. */
+const PIECES = [
+  'words',
+  'Words of *two*\nlines',
+  '# Heading',
+  'Heading\n===',
+  '- item',
+  '- item\n\n  more of it',
+  '* one\n* two',
+  '1. first\n   ```\n   code',
+  '   ```',
+  '```',
+  '```js\nconst a = 1;\n\nb\n```',
+  '~~~',
+  '    indented',
+  '  two',
+  '> quote',
+  '> ```\n> x',
+  '> - a\n>\n> b',
+  '| a | b |\n|---|---|\n| 1 | 2 |',
+  '|-|',
+  '$$\nx\n\ny\n$$',
+  '$$',
+  '<pre>',
+  '</pre>',
+  '<div>',
+  '<!-- a',
+  '-->',
+  '- <pre>',
+  '***',
+  '---',
+  '+++',
+  '**bold** and `code`',
+  '**',
+  '* ',
+  '*',
+  'see [[Page|it]] and [a](b "c") ![d](e)',
+  '[label]',
+  '[label]: /target',
+  'a note[^1]',
+  '[^1]: the note',
+  'at https://example.com or me@example.com',
+  'https&#58;//example.com/a and www.example.com',
+  ':::note Title\n\ninside\n\n:::',
+  '!!! note\n    inside',
+  'Term\n: what it is',
+  'ends with an id ^abc1',
+  '- [ ] task',
+  '\\',
+  '\0',
+  'é漢字😀',
+  '\ud83d',
+  '\t',
+  '',
+];
+const GAPS = ['\n', '\n\n', '\n\n', '\n\n', '\n\n\n', '\n \t\n', '\r\n\r\n', ''];
+
+const document = fc
+  .array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(...GAPS)), { maxLength: 14 })
+  .map((pieces) => pieces.flat());
+
+/** Documents of which each is the last one with some of its pieces replaced. */
+const edited = fc
+  .tuple(
+    document,
+    fc.array(fc.tuple(fc.nat(28), fc.nat(2), fc.constantFrom(...PIECES, ...GAPS)), { minLength: 1, maxLength: 5 }),
+  )
+  .map(([first, edits]) => {
+    const documents = [first];
+    for (const [at, removed, piece] of edits) {
+      const last = documents.at(-1) ?? [];
+      documents.push(last.toSpliced(at % (last.length + 1), removed, piece));
+    }
+    return documents.map((pieces) => pieces.join(''));
+  });
+
+test('a text of which some blocks were parsed before has the same tree, with the same places, as one that is parsed as a whole', () => {
+  // It forgets some of what it has, and keeps some from one sequence of edits to the next.
+  const blocks = openBlockCache(2_000).of('wiki_1');
+  fc.assert(
+    fc.property(edited, (documents) => {
+      for (const markdown of documents) {
+        assert.deepEqual(parseMarkdown(markdown, blocks), parseMarkdown(markdown), JSON.stringify(markdown));
+      }
+    }),
+    { numRuns: Number(BLOCK_RUNS) },
+  );
+});
+
+test('a page that is rendered again with blocks parsed before is the same page', () => {
+  const blocks = openBlockCache();
+  const render = (markdown: string, cache?: typeof blocks): RenderedPage =>
+    renderPage({ wiki_id: 'wiki_1', markdown, page_path: 'folder/page', pagesByTarget: new Map() }, cache);
+  const markdown = PIECES.filter((piece) => piece.isWellFormed() && !/\]:|\0|^(?:---|\+\+\+)/.test(piece)).join('\n\n');
+  for (const text of [markdown, markdown, `First.\n\n${markdown}`, markdown.replace('words', 'other words')]) {
+    assert.deepEqual(render(text, blocks), render(text));
+  }
+});
+
+test('only the block that was edited is parsed, and the time that takes tells nothing of other wikis', () => {
+  const blocks = openBlockCache();
+  const parse = (wiki_id: string, markdown: string) => {
+    const parsed: string[] = [];
+    blocks.of(wiki_id).parse(markdown, (part) => {
+      parsed.push(part);
+      return parseMarkdown(part);
+    });
+    return parsed;
+  };
+  const [first, second] = ['# One\n\nSome text.\n\n- a\n\nThe end.\n', '# One\n\nOther text.\n\n- a\n\nThe end.\n'];
+  assert.deepEqual(parse('wiki_1', first), [first]);
+  assert.deepEqual(parse('wiki_1', second), ['Other text.\n\n- a\n\n']);
+  assert.deepEqual(parse('wiki_1', first), []);
+  assert.deepEqual(parse('wiki_2', first), [first], 'nothing of another wiki');
+});
