@@ -13,8 +13,8 @@ const SHAPES_MAX = 1_000;
 const SEGMENTS_MAX = 40;
 const SAVED_MAX = 200;
 
-/** What moves, draws and paints, and texts, in which the same letters may stand. */
-const STEP = /\((?:[^()\\]|\\[\s\S])*\)|(?<=\s)(?:cm|q|Q|re|[mlcvyhnFfSsBb]|[fBb]\*)(?=\s|$)/g;
+/** What moves, draws and paints, and where a text begins, in which the same letters may stand. */
+const STEP = /\(|(?<=\s)(?:cm|q|Q|re|[mlcvyhnFfSsBb]|[fBb]\*)(?=\s|$)/g;
 
 interface Path {
   points: [number, number][];
@@ -32,10 +32,13 @@ export function smallShapes(content: string): Box[] {
   let path: Path = { points: [], segments: 0 };
   let operands = 0;
   let steps = 0;
-  for (const { 0: step, index } of content.matchAll(STEP)) {
+  const next = new RegExp(STEP);
+  for (let found = next.exec(content); found; found = next.exec(content)) {
+    const { 0: step, index } = found;
     const from = operands;
-    operands = index + step.length;
-    if (step.startsWith('(')) continue;
+    if (step === '(') next.lastIndex = endOfText(content, index);
+    operands = next.lastIndex;
+    if (step === '(') continue;
     steps += 1;
     if (steps > STEPS_MAX || shapes.length > SHAPES_MAX) return [];
     if (step === 'q') {
@@ -56,6 +59,19 @@ export function smallShapes(content: string): Box[] {
     }
   }
   return shapes;
+}
+
+/** Where a text ends that begins here, with the texts in brackets in it. */
+function endOfText(content: string, begin: number): number {
+  const special = /[()\\]/g;
+  special.lastIndex = begin + 1;
+  let open = 1;
+  for (let found = special.exec(content); found; found = special.exec(content)) {
+    if (found[0] === '\\') special.lastIndex += 1;
+    else open += found[0] === '(' ? 1 : -1;
+    if (open === 0) return special.lastIndex;
+  }
+  return content.length;
 }
 
 /** The last numbers in front of a step; those that are missing are 0. */
