@@ -20,10 +20,12 @@ import { matches, STRUCTURES, type Structure, structureOfMarkdown } from './stru
  * Compares what is read of documents with what pdftotext and pandoc read of them:
  * `npm run bench:fidelity -- FOLDER`. Without a folder it reads the collection beside the checkout. `--lost` prints the
  * words that are neither in the text nor in the list of losses, `--structure` the headings, items and cells that differ.
+ * `--only=pdf` reads the files of one format.
  */
 const args = process.argv.slice(2);
 const showsLost = args.includes('--lost');
 const showsStructure = args.includes('--structure');
+const formats = args.find((arg) => arg.startsWith('--only='))?.slice('--only='.length) ?? 'pdf,docx,epub,html';
 const folder =
   args.find((arg) => !arg.startsWith('--')) ??
   fileURLToPath(new URL('../../shared/corpora/documents/', import.meta.url));
@@ -62,7 +64,7 @@ let refused = 0;
 process.stdout.write(
   'recall  precision  order   as written  headings  items   cells   lost (not listed)  numbers of them  in text or list  file\n',
 );
-for (const name of globSync('**/*.{pdf,docx,epub,html}', { cwd: folder }).sort()) {
+for (const name of globSync(`**/*.{${formats},}`, { cwd: folder }).sort()) {
   const file = join(folder, name);
   const format = name.slice(name.lastIndexOf('.') + 1);
   const theirs = readByOther(file, format);

@@ -9,7 +9,7 @@ const BINS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 
 export interface OtherReading {
   text: string;
-  /** Undefined for a PDF without a structure tree. */
+  /** Of a PDF without a structure tree that of the HTML file beside it with its name, from which it was printed; else undefined. */
   structure: Structure | undefined;
   /** Whether letters of the structure's elements are missing. */
   isPartial: boolean;
@@ -21,12 +21,16 @@ export function readByOther(file: string, format: string): OtherReading | undefi
     const text = run('pdftotext', ['-enc', 'UTF-8', file, '-']);
     const tree = run('pdfinfo', ['-enc', 'UTF-8', '-struct-text', file]);
     if (text === undefined) return undefined;
-    return { text, structure: tree === undefined ? undefined : structureOfTagged(tree), isPartial: true };
+    const tagged = tree === undefined ? undefined : structureOfTagged(tree);
+    if (tagged) return { text, structure: tagged, isPartial: true };
+    const printed = file.replace(/\.pdf$/, '.html');
+    const structure = existsSync(printed) ? structureOfPandoc(treeOfPandoc(printed, 'html')?.blocks ?? []) : undefined;
+    return { text, structure, isPartial: false };
   }
-  const tree = run('pandoc', ['-f', format, '-t', 'json', file]);
+  const tree = treeOfPandoc(file, format);
   if (tree === undefined) return undefined;
-  const { blocks: all, meta } = JSON.parse(tree) as { blocks: PandocNode[]; meta: Record<string, unknown> };
-  const blocks = withoutRepeatedCaptions(all);
+  const { meta } = tree;
+  const blocks = withoutRepeatedCaptions(tree.blocks);
   // What stands above the text of a Word document: pandoc moves it out of the text.
   const above = format === 'docx' ? ['title', 'subtitle', 'author', 'date', 'abstract'].map((name) => meta[name]) : [];
   const notes: string[] = [];
@@ -37,6 +41,16 @@ export function readByOther(file: string, format: string): OtherReading | undefi
 interface PandocNode {
   t: string;
   c?: unknown;
+}
+
+interface PandocTree {
+  blocks: PandocNode[];
+  meta: Record<string, unknown>;
+}
+
+function treeOfPandoc(file: string, format: string): PandocTree | undefined {
+  const tree = run('pandoc', ['-f', format, '-t', 'json', file]);
+  return tree === undefined ? undefined : (JSON.parse(tree) as PandocTree);
 }
 
 /** Of a Word document pandoc gives a caption twice: as the paragraph that it is, and as part of its table. */

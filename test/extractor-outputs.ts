@@ -180,6 +180,21 @@ const ALIGNED_PDF = pdfOf([
   [20, 40, 60].flatMap((y) => ['ginger', `${y}`, 'brown'].map((text, k) => [text, 50 + 120 * k, 800 - y] as const)),
 ]);
 
+/** A list whose bullets are drawn, and a table whose cells are as near to each other as words. */
+const DRAWN_PDF = pdfOfContents([
+  Buffer.from(
+    [
+      ...['north', 'south'].map((text, i) => `BT /F1 10 Tf 80 ${740 - 14 * i} Td (${text}) Tj ET`),
+      '70 741 4 4 re f 70 727 4 4 re f',
+      ...['Region', 'North and west', 'South'].flatMap((text, i) => [
+        `BT /F1 10 Tf 50 ${680 - 14 * i} Td (${text}) Tj ET`,
+        `BT /F1 10 Tf 121 ${680 - 14 * i} Td (${39 + i}) Tj ET`,
+        `BT /F1 10 Tf 141 ${680 - 14 * i} Td (${86 - i}) Tj ET`,
+      ]),
+    ].join('\n'),
+  ),
+]);
+
 /** A numbered list that goes on behind a paragraph, in the middle of a level, and code that continues its last item. */
 const WORD_LIST = docxOf(
   [
@@ -315,6 +330,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['ruled.pdf', RULED_PDF],
     ['long-table.pdf', LONG_TABLE_PDF],
     ['aligned.pdf', ALIGNED_PDF],
+    ['drawn.pdf', DRAWN_PDF],
     ['note.pdf', NOTE_PDF],
     ['code.pdf', CODE_PDF],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],

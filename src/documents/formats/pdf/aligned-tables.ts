@@ -1,7 +1,16 @@
 import { rowsDown } from './columns.ts';
-import { BULLET, NUMBER } from './item-marks.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
-import { type Band, type Column, columnsIn, gapBetween, isAligned, type Region, widestRegion } from './page/bands.ts';
+import { isMark } from './marks/item-marks.ts';
+import {
+  type Band,
+  type Column,
+  columnsIn,
+  dividedRegion,
+  gapBetween,
+  isAligned,
+  type Region,
+  widestRegion,
+} from './page/bands.ts';
 import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
 import type { PdfBlock } from './pdf-block.ts';
 
@@ -11,14 +20,12 @@ const ROWS_MIN = 3;
 const PROSE = 35;
 
 /** Rows are farther from each other than the lines in them by this factor, if they are at all. */
-const LOOSE = 1.2;
+const LOOSE = 1.15;
 
 /** This share of the lines have several cells; where there are two columns more, because lists of terms look like them. */
 const WITH_CELLS = 0.4;
 const WITH_BOTH = 0.7;
 
-/** The number in front of an entry. */
-const ENTRY = /^\[[^\]]{1,12}\]$/;
 const LEADER = /(?:[.·…]\s?){4}/;
 
 /** A table, and how many rows of lines it takes. */
@@ -37,7 +44,9 @@ export function tableAt(
   page: number,
   hyphenated: Hyphenated,
 ): AlignedTable | undefined {
-  const table = regionAt(rows, from) ?? equalRows(rows, from);
+  const divided = rows.findIndex((row, i) => i > from && row[0]?.column !== undefined);
+  const before = rows[from]?.[0]?.column || divided < 0 ? rows : rows.slice(0, divided);
+  const table = dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
   if (!table) return undefined;
   const places = table.map((row) => ({ page, ...boxOf(row.cells.flat()) }));
   const [first] = rows[from] ?? [];
@@ -100,6 +109,14 @@ function isProse(table: readonly TableRow[]): boolean {
   });
 }
 
+/** The rows from here on whose columns were found by the gaps between them. */
+function dividedAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
+  const region = dividedRegion(rows, from);
+  if (!region) return undefined;
+  const table = rowsIn(region);
+  return table.length < ROWS_MIN || isProse(table) || isListed(region) ? undefined : table;
+}
+
 function regionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const region = widestRegion(rows, from);
   const several = region.bands.filter((band) => columnsIn(region, band) > 1).length;
@@ -112,9 +129,8 @@ function regionAt(rows: readonly Line[][], from: number): TableRow[] | undefined
 /** Whether it is a list, of which the first column has the marks, or a table of contents. */
 function isListed({ columns, columnOf, bands }: Region): boolean {
   const lines = bands.flat(2);
-  const isMark = ({ words }: Line) => BULLET.test(`${words} x`) || NUMBER.test(`${words} x`) || ENTRY.test(words);
   return (
-    lines.filter((line) => columnOf.get(line) === columns[0]).every(isMark) ||
+    lines.filter((line) => columnOf.get(line) === columns[0]).every(({ words }) => isMark(words)) ||
     lines.some(({ words }) => LEADER.test(words))
   );
 }
@@ -140,9 +156,11 @@ function rowsIn(region: Region): TableRow[] {
     const lines = band.flat();
     return columnsIn(region, band) > 1 ? lines.every(({ words }) => /^\p{Ll}/u.test(words)) : !lines.some(isNumber);
   };
+  // Words of the first cell go on below it.
+  const goesOn = (band: Band) => columnsIn(region, band) === 1 && /^\p{Ll}/u.test(band[0]?.[0]?.words ?? '');
   const table: TableRow[] = [];
   for (const [i, band] of bands.entries()) {
-    const begins = isLoose(i) || (!isSpaced && (hasFirst(band) || !isRest(band)));
+    const begins = isLoose(i) || (!isSpaced && ((hasFirst(band) && !goesOn(band)) || !isRest(band)));
     if (begins || table.length === 0) table.push({ cells: columns.map(() => []), count: 0 });
     const last = table.at(-1) as TableRow;
     last.count += band.length;

@@ -1,8 +1,9 @@
 import { tableAt } from './aligned-tables.ts';
 import { codeAt, codeBlock } from './code-blocks.ts';
 import { isIndex, rowsOf } from './columns.ts';
-import { BULLET, NUMBER } from './item-marks.ts';
+import { dividedRows } from './divided-rows.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
+import { BULLET, isMark, NUMBER } from './marks/item-marks.ts';
 import { type Bookmark, titleKey } from './outline.ts';
 import { addRun, boxOf, type Line, wordsOf } from './page/lines.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
@@ -12,14 +13,19 @@ const RAISED = /^\s*(?:[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|[†‡]{1,2
 /** The longest heading, in lines. */
 const HEADING_ROWS = 4;
 
-/** The blocks of one column: paragraphs, list items, tables. */
+/** How far the text of an item is from its mark at most, in sizes. */
+const MARK_GAP = 5;
+
+/** The blocks of one column: paragraphs, list items, tables. `hasNearCells`: cells of tables may be as near to each other as words. */
 export function blocksOfColumn(
   lines: readonly Line[],
   page: number,
   hyphenated: Hyphenated,
   bookmarks: readonly Bookmark[] = [],
+  hasNearCells = true,
 ): PdfBlock[] {
-  const rows = rowsOf(lines);
+  const joined = rowsOf(lines).map(joinMark);
+  const rows = hasNearCells ? dividedRows(joined) : joined;
   const left = Math.min(...lines.map((line) => line.x));
   const right = Math.max(...lines.map((line) => line.right));
   const leading = typicalLeading(rows);
@@ -87,6 +93,16 @@ export function blocksOfColumn(
     before = line;
   }
   return blocks;
+}
+
+/** A row with the mark of an item and its text as one line: some programs set them as far from each other as cells. */
+function joinMark(row: Line[]): Line[] {
+  const [mark, text, ...more] = row;
+  if (!mark || !text || mark.code || !isMark(mark.words) || text.x - mark.right > MARK_GAP * text.size) return row;
+  // What is a bullet in no table may have cells behind it.
+  if (more.length > 0 && !/^[•‣◦▪●○■]$/.test(mark.words)) return row;
+  const joined = asOneLine([mark, text]) as Line;
+  return [{ ...joined, size: text.size, y: text.y, code: undefined, parts: undefined }, ...more];
 }
 
 /** The heading that the rows from here on are, by a bookmark of the page with its words. */

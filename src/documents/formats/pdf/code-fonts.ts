@@ -113,5 +113,6 @@ function withCells(cells: readonly Line[], number: string, row: readonly Line[])
     for (const [i, run] of line.runs.entries()) addRun(runs, i === 0 ? ` ${run.text}` : run.text, run.url);
   const code: CodeLine = { number, ...onGrid(parts, pitch), pitch, size, font };
   const right = Math.max(...row.map((line) => line.right));
-  return { ...first, x: Math.min(...row.map((line) => line.x)), right, runs, words: wordsOf(runs), code };
+  const left = Math.min(...row.map((line) => line.x));
+  return { ...first, x: left, right, runs, words: wordsOf(runs), code, parts: row.flatMap((line) => line.parts ?? []) };
 }

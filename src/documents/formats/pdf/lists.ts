@@ -1,5 +1,5 @@
 import type { List, PhrasingContent } from 'mdast';
-import { readItem } from './item-marks.ts';
+import { readItem } from './marks/item-marks.ts';
 import type { PdfBlock } from './pdf-block.ts';
 
 /** How much further to the right an item begins than those of the list around it, in multiples of its font size. */

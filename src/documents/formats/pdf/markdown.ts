@@ -3,8 +3,8 @@ import type { PageRange } from '../extracted.ts';
 import { openTargets } from '../html/link-targets.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { codeText } from './code-blocks.ts';
-import { readItem } from './item-marks.ts';
 import { listsOf } from './lists.ts';
+import { BULLET, readItem } from './marks/item-marks.ts';
 import { type Run, wordsOf } from './page/lines.ts';
 import type { PdfBlock } from './pdf-block.ts';
 import type { BoxesOf } from './shown-boxes.ts';
@@ -124,6 +124,8 @@ function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Leve
   const words = wordsOf(block.runs);
   if (/^(?:table|picture|code)$/.test(block.kind) || words.length > 250) return undefined;
   if (block.level !== undefined) return block.level === 0 ? undefined : (Math.min(block.level, 6) as Level);
+  // An item in larger type than the code that a document consists of.
+  if (BULLET.test(words)) return undefined;
   // A line of a table of contents.
   if (/(?:[.·…]\s?){4}|(?:[.·…]\s){2}\d{1,4}$/.test(words)) return undefined;
   // "3.1 Traces" is as large as the text and only bolder.

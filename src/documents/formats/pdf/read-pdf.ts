@@ -6,6 +6,7 @@ import { withCode } from './code-fonts.ts';
 import { blocksOf } from './flow.ts';
 import { withTargets } from './link-targets.ts';
 import { writeBlocks } from './markdown.ts';
+import { withDrawnMarks } from './marks/drawn-marks.ts';
 import { linkNotes } from './notes.ts';
 import { openPdf, unreadable } from './open-pdf.ts';
 import { readOutline, type Target, targetOf } from './outline.ts';
@@ -44,9 +45,10 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   const { pages: all, destinations } = await readPages(document);
   const targets = await targetsOf(document, destinations);
   const outline = await readOutline(document);
+  const withMarks = withDrawnMarks(bytes);
   const compose = (from: readonly PdfPage[]): Composed => {
     const { pages: kept, losses: repeated } = removeRepeatedLines(from);
-    const pages = withCode(kept);
+    const pages = withCode(withMarks(kept));
     const losses = [...lossesOf(from, bytes), ...repeated];
     if (isCutOff(bytes))
       losses.push(lossOn(pages.length, { kind: 'damaged_part', place: 'the end of the file is missing' }));

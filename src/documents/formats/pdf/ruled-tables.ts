@@ -23,7 +23,9 @@ const CELLS_MIN = 4;
 export function mayHaveRuledTable({ tabular, lines }: PdfPage): boolean {
   if (tabular.length === 0) return false;
   return inReadingOrder(lines).some((column) => {
-    const tables = blocksOfColumn(column, 0, new Set()).flatMap(({ kind, places }) => (kind === 'table' ? places : []));
+    // Lines know better than alignment which cells there are near each other.
+    const blocks = blocksOfColumn(column, 0, new Set(), [], false);
+    const tables = blocks.flatMap(({ kind, places }) => (kind === 'table' ? places : []));
     const box = boxOf(column);
     const isIn = ({ x, y }: { x: number; y: number }, { x: left, right, bottom, top }: Box) =>
       x >= left - 1 && x < right && y >= bottom - 1 && y < top;

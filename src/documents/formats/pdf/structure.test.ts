@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { type PdfLine, pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/pdf.ts';
-import { readItem } from './item-marks.ts';
+import { readItem } from './marks/item-marks.ts';
 import { readPdf } from './read-pdf.ts';
 
 /** An element of a structure tree: its role and its children; numbers are the texts. */

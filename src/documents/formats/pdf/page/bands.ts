@@ -34,7 +34,7 @@ export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> },
   return new Set(band.flatMap((row) => row.map((line) => columnOf.get(line)))).size;
 }
 
-function bandAt(rows: readonly Line[][], from: number): Band {
+function bandAt(rows: readonly (readonly Line[])[], from: number): Band {
   let to = from + 1;
   const end = Math.min(rows.length, from + BAND_ROWS_MAX);
   while (to < end && gapBetween(rows[to - 1], rows[to]) < BESIDE * (rows[to]?.[0]?.size ?? 0)) to += 1;
@@ -58,12 +58,45 @@ export function widestRegion(rows: readonly Line[][], from: number): Region {
     if (!line || gap > APART * line.size || !placeBand(columns, columnOf, band)) break;
     bands.push(band);
     const count = columnsIn({ columnOf }, band);
-    const isRest = count === 1 && columnOf.get(line) !== columns[0] && gap < REST * line.size;
+    const isFirst = columnOf.get(line) === columns[0];
+    const isRest = count === 1 && (!isFirst || /^\p{Ll}/u.test(line.words)) && gap < REST * line.size;
     if (count > 1 || isRest) complete = bands.length;
   }
   const kept = bands.slice(0, complete);
   const used = new Set(kept.flat(2).map((line) => columnOf.get(line)));
   return { columns: columns.filter((column) => used.has(column)), columnOf, bands: kept };
+}
+
+/** The rows from here on whose lines know their columns, with what goes on below their last cells; undefined if there are none. */
+export function dividedRegion(rows: readonly (readonly Line[])[], from: number): Region | undefined {
+  const table = rows[from]?.[0]?.column?.table;
+  if (!table) return undefined;
+  let to = from;
+  while (rows[to]?.[0]?.column?.table === table) to += 1;
+  const byIndex = new Map<number, Column>();
+  const columnOf = new Map<Line, Column>();
+  const place = (line: Line, index: number) => {
+    const column = byIndex.get(index) ?? { x: line.x, right: line.right };
+    byIndex.set(index, column);
+    column.x = Math.min(column.x, line.x);
+    column.right = Math.max(column.right, line.right);
+    columnOf.set(line, column);
+  };
+  for (const line of rows.slice(from, to).flat()) place(line, line.column?.index ?? 0);
+  const sorted = () => [...byIndex].sort(([a], [b]) => a - b);
+  for (let more = rows[to]; more && gapBetween(rows[to - 1], more) < REST * (more[0]?.size ?? 0); more = rows[to]) {
+    const [line] = more;
+    const at = sorted().findLastIndex(([, { x }]) => line && line.x > x - ALIGNED_POINTS);
+    const [index] = sorted()[at] ?? [];
+    const [, next] = sorted()[at + 1] ?? [];
+    if (!line || more.length > 1 || line.column || index === undefined) break;
+    if (line.right > (next?.x ?? sorted().at(-1)?.[1].right ?? 0) || (at === 0 && !/^\p{Ll}/u.test(line.words))) break;
+    place(line, index);
+    to += 1;
+  }
+  const bands: Band[] = [];
+  for (let at = from; at < to; at += bands.at(-1)?.length ?? 1) bands.push(bandAt(rows, at).slice(0, to - at));
+  return { columns: sorted().map(([, column]) => column), columnOf, bands };
 }
 
 /** Places the lines of a band in columns, in place. Returns whether each is in one by itself. */

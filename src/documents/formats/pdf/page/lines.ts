@@ -11,6 +11,12 @@ export interface Run {
   url: string;
 }
 
+/** A column of a table: the gaps that divide that, and its number. */
+export interface GapColumn {
+  table: object;
+  index: number;
+}
+
 /** Words beside each other, up to a gap that is wider than a space. */
 export interface Line {
   runs: Run[];
@@ -28,6 +34,10 @@ export interface Line {
   cell?: GridCell | undefined;
   /** What it is as a line of code, if it may be one. */
   code?: CodeLine | undefined;
+  /** The column of a table that it stands in, if that was found by the gaps between columns. */
+  column?: GapColumn | undefined;
+  /** Of a line from left to right outside of tables: the texts that it is made of. */
+  parts?: readonly PlacedText[] | undefined;
 }
 
 /** Gaps wider than this multiple of the font size separate columns and cells, not words. */
@@ -37,7 +47,7 @@ export const CELL_GAP = 1.6;
 const WORD_GAP = 0.13;
 
 /** A line whose parts are known, in the order of the PDF. */
-interface OpenLine extends Line {
+interface OpenLine extends Omit<Line, 'parts'> {
   parts: PlacedText[];
   hasRtl: boolean;
 }
@@ -77,9 +87,17 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
       ...(code && { code, size: code.size }),
     };
     const element = first?.element;
-    if (element === undefined) return line;
+    if (element === undefined) return hasRtl || first?.cell ? line : { ...line, parts };
     return element === 'artifact' ? { ...line, isArtifact: true } : { ...line, element };
   });
+}
+
+/** The texts of a line, from left to right, as one by themselves. */
+export function lineOf(parts: readonly PlacedText[]): Pick<Line, 'runs' | 'words' | 'x' | 'right' | 'size' | 'parts'> {
+  const runs = trimRuns(runsOf(withScripts(parts), false));
+  const size = parts.reduce((widest, part) => (part.width > widest.width ? part : widest), parts[0] as PlacedText).size;
+  const right = Math.max(...parts.map(({ x, width }) => x + width));
+  return { runs, words: wordsOf(runs), x: Math.min(...parts.map(({ x }) => x)), right, size, parts };
 }
 
 function continues(line: OpenLine, text: PlacedText): boolean {

@@ -1,8 +1,16 @@
-import type { Run } from './page/lines.ts';
+import type { Run } from '../page/lines.ts';
 
 /** What an item of a list begins with. */
 export const BULLET = /^\s*[•‣◦▪●○■–*·-]\s+(?=\S)/;
 export const NUMBER = /^\s*\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+(?=\S)/;
+
+/** The number in front of an entry of a list of references. */
+const ENTRY = /^\[[^\]]{1,12}\]$/;
+
+/** Whether words are nothing but the mark of an item. */
+export function isMark(words: string): boolean {
+  return BULLET.test(`${words} x`) || NUMBER.test(`${words} x`) || ENTRY.test(words);
+}
 
 /** The text after the bullet or number, which may be a link, and whether the list is numbered. */
 export function readItem(runs: readonly Run[]): { ordered: boolean; start: number; runs: Run[] } {

@@ -1,0 +1,87 @@
+import { isMark } from './marks/item-marks.ts';
+import { type GappedRows, gappedRows, PIECE_GAP } from './page/column-gaps.ts';
+import { type Line, lineOf } from './page/lines.ts';
+import { cutOf, ESTIMATED, ESTIMATED_IN_HEAD, type Piece } from './page/near-cells.ts';
+import type { PlacedText } from './page/placed-texts.ts';
+
+/** Rows whose lines are divided where a table has gaps between its columns. */
+export function dividedRows(rows: readonly Line[][]): Line[][] {
+  const pieces = rows.map(piecesOf);
+  const divided = [...rows];
+  let after = 0;
+  for (let from = 0; from < rows.length; from += 1) {
+    const found = (pieces[from]?.length ?? 0) > 1 ? gappedRows(rows, pieces, from, after) : undefined;
+    if (!found) continue;
+    for (let at = found.from; at < found.from + found.count; at += 1) {
+      // The words of a head stand in the middle of their columns, whose numbers may not be below them.
+      const inOrder = at < found.from + found.above ? pieces[at] : undefined;
+      if (inOrder?.length === found.gaps.length + 1 && inOrder.every(({ parts }) => parts)) {
+        const [line] = rows[at] as [Line];
+        divided[at] = inOrder.map(({ parts = [] }, index) => ({
+          ...line,
+          ...lineOf(parts),
+          column: { table: found, index },
+        }));
+        continue;
+      }
+      divided[at] = (rows[at] ?? []).flatMap((line) => cellsOf(line, found, at < found.from + found.above));
+    }
+    after = found.from + found.count;
+    from = after - 1;
+  }
+  return divided;
+}
+
+/** A line as one line for each column that it has texts in. */
+function cellsOf(line: Line, table: GappedRows, isHead: boolean): Line[] {
+  const { gaps } = table;
+  const indexOf = ({ x, right }: { x: number; right: number }) =>
+    gaps.filter(({ from, to }) => (x + right) / 2 > (from + to) / 2).length;
+  let parts = line.code ? [] : [...(line.parts ?? [])];
+  for (const gap of gaps) {
+    for (const piece of piecesOf([{ ...line, parts }])) {
+      const cut = cutOf(piece, gap, isHead ? ESTIMATED_IN_HEAD : ESTIMATED);
+      if (cut) parts = parts.flatMap((part) => (part === cut.part ? halvesOf(part, cut.at) : [part]));
+    }
+  }
+  // What stands in a gap belongs to the column that the whole piece is nearest to.
+  const pieces = piecesOf([{ ...line, parts }]).filter((piece) => piece.parts);
+  const cells = [...Map.groupBy(pieces, indexOf)];
+  if (cells.length < 2) return [{ ...line, column: { table, index: indexOf(line) } }];
+  return cells.map(([index, own]) => ({
+    ...line,
+    ...lineOf(own.flatMap((piece) => piece.parts ?? [])),
+    column: { table, index },
+  }));
+}
+
+/** The words before and behind a space; where they stand is known by their share of the characters. */
+function halvesOf(part: PlacedText, at: number): PlacedText[] {
+  const { text, x, width } = part;
+  const before = (at / text.length) * width;
+  const behind = ((at + 1) / text.length) * width;
+  return [
+    { ...part, text: text.slice(0, at), width: before },
+    { ...part, text: text.slice(at + 1), x: x + behind, width: width - behind },
+  ];
+}
+
+/** The mark of an item is no piece of its own. */
+function piecesOf(row: readonly Line[]): Piece[] {
+  return row.flatMap(({ parts, x, right, size, code }): Piece[] => {
+    if (!parts || code) return [{ x, right, size, parts: undefined }];
+    const pieces: (Piece & { parts: PlacedText[] })[] = [];
+    for (const part of parts) {
+      const last = pieces.at(-1);
+      const isBeside = last && part.x - last.right < PIECE_GAP * size;
+      if (
+        last &&
+        (isBeside || (pieces.length === 1 && last.parts.length === 1 && isMark(last.parts[0]?.text.trim() ?? '')))
+      ) {
+        last.right = Math.max(last.right, part.x + part.width);
+        last.parts.push(part);
+      } else pieces.push({ x: part.x, right: part.x + part.width, size, parts: [part] });
+    }
+    return pieces;
+  });
+}

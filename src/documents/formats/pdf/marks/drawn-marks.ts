@@ -1,0 +1,73 @@
+import { type Box, turnBox } from '../page/frames.ts';
+import type { Line } from '../page/lines.ts';
+import type { PdfPage } from '../page/page.ts';
+import { pageContent } from './page-content.ts';
+import { smallShapes } from './small-shapes.ts';
+
+/** How far a mark stands from the text of its item at most, and from what stands before it at least, in sizes of the text. */
+const FAR = 2.5;
+const APART = 1;
+/** How large it is at most, and where its middle is above the baseline, in sizes of the text. */
+const LARGE = 0.8;
+const MIDDLE = { from: 0, to: 0.75 };
+
+/** What stands before one line of a document only may be anything. */
+const REPEATED = 2;
+
+/** The shape that stands before a line as the mark of an item does. */
+interface MarkedLine {
+  line: Line;
+  shape: Box;
+}
+
+/** The pages of a file with a bullet in front of the lines before which a disc, circle or square is drawn. */
+export function withDrawnMarks(bytes: Uint8Array): (pages: readonly PdfPage[]) => PdfPage[] {
+  const shapes = new Map<number, Box[]>();
+  const shapesOf = (page: PdfPage, number: number) => {
+    const known = shapes.get(number) ?? smallShapes(pageContent(bytes, page.object));
+    shapes.set(number, known);
+    return known;
+  };
+  return (pages) => {
+    const marked = pages.map((page, i) => {
+      const lines = page.lines.filter(({ element, isArtifact, cell }) => !element && !isArtifact && !cell);
+      if (lines.length === 0) return [];
+      const own = shapesOf(page, i).map((shape) => turnBox(shape, page.angle));
+      return own.length === 0 ? [] : markedLines(lines, own);
+    });
+    const counts = new Map<number, number>();
+    for (const { shape } of marked.flat()) counts.set(sideOf(shape), (counts.get(sideOf(shape)) ?? 0) + 1);
+    const isRepeated = ({ shape }: MarkedLine) =>
+      [-1, 0, 1].reduce((sum, step) => sum + (counts.get(sideOf(shape) + step) ?? 0), 0) >= REPEATED;
+    return pages.map((page, i) => {
+      const byLine = new Map((marked[i] ?? []).filter(isRepeated).map(({ line, shape }) => [line, shape]));
+      if (byLine.size === 0) return page;
+      return { ...page, lines: page.lines.map((line) => withMark(line, byLine.get(line))) };
+    });
+  };
+}
+
+/** Shapes that are drawn with the same sides, nearly. */
+function sideOf({ x, right }: Box): number {
+  return Math.round(8 * Math.log(right - x));
+}
+
+function markedLines(lines: readonly Line[], shapes: readonly Box[]): MarkedLine[] {
+  return shapes.flatMap((shape) => {
+    const middle = (shape.top + shape.bottom) / 2;
+    const beside = lines.filter(
+      ({ y, size }) =>
+        middle > y + MIDDLE.from * size && middle < y + MIDDLE.to * size && shape.right - shape.x < LARGE * size,
+    );
+    const [line] = beside.filter(({ x }) => x >= shape.right - 1).sort((a, b) => a.x - b.x);
+    if (!line || line.x - shape.right > FAR * line.size) return [];
+    const isWithin = beside.some((other) => other.x < shape.x && other.right > shape.x - APART * line.size);
+    return isWithin ? [] : [{ line, shape }];
+  });
+}
+
+function withMark(line: Line, shape: Box | undefined): Line {
+  if (!shape) return line;
+  const runs = [{ text: '• ', url: '' }, ...line.runs];
+  return { ...line, runs, words: `• ${line.words}`, x: shape.x, code: undefined, parts: undefined };
+}
