@@ -125,7 +125,7 @@ function treePanel(context: WikiContext, tree: Content): Html {
   return html`<nav class="tree" aria-label="Pages">
     <details class="tree-fold">
       <summary>${icon('menu')} Pages</summary>
-      <form class="tree-filter" action="${context.actionUrl('search')}"><input name="query" type="search" aria-label="Find a page by its title" placeholder="Filter pages" autocomplete="off" maxlength="1024" required></form>
+      <form class="tree-filter" action="${context.actionUrl('search')}"><input name="query" type="search" aria-label="Filter pages" placeholder="Filter pages" autocomplete="off" maxlength="1024" required></form>
       ${tree}
       <ul class="tree-more">
         <li><a href="${context.actionUrl('overview')}">${icon('history')} Overview</a></li>

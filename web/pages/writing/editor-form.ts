@@ -3,7 +3,7 @@ import type { Branch } from '../../elements/branch.ts';
 import { titleInText } from '../../elements/saving/rename-heading.ts';
 import { type Content, html } from '../../html.ts';
 import { renderInWiki } from '../../layout.ts';
-import { breadcrumbs, trailTo } from '../../tree.ts';
+import { breadcrumbs, renderTree, trailTo } from '../../tree.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import type { WikiContext } from '../../wiki-context.ts';
 
@@ -55,6 +55,7 @@ export function renderEditor(
       title,
       kind: 'write',
       scripts: ['editor.js'],
+      tree: renderTree(context, branches, page?.page_id, trailEnd),
       main: html`${breadcrumbs(context, [...trail, { path: '', title: page ? 'Edit' : 'New page' }])}
         <h1 class="sr-only">${title}</h1>
         ${note}${beginWith}
