@@ -510,7 +510,7 @@ test('without scripts the results are counted and narrowed, and it is said what 
   await page.getByText('1 page', { exact: true }).waitFor();
   assert.equal(await page.locator('.hit').count(), 1);
   await page.setViewportSize({ width: 1_440, height: 900 });
-  const box = await page.locator('.narrow').boundingBox();
+  const box = await page.locator('.search-filters').boundingBox();
   assert.ok(box && box.height < 60, `the filters are one row, not ${box?.height} px`);
   await page.getByRole('link', { name: 'Remove the filter Changed: Past week' }).click();
   await page.waitForURL((url) => url.searchParams.get('in') === 'weaving' && !url.searchParams.has('updated'));

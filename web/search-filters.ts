@@ -91,7 +91,7 @@ export function filterForm(narrowed: Narrowed): Content {
   const { words, filters, action } = narrowed;
   const chosen = chosenFilters(narrowed);
   const title = chosen.find(({ name }) => name === 'isTitleOnly');
-  return html`<form class="narrow" action="${action}" aria-label="Filter the results">
+  return html`<form class="search-filters" action="${action}" aria-label="Filter the results">
     <input type="hidden" name="query" value="${words}">
     <details class="menu start filters"><summary class="button">Filters${chosen.length > 0 && ` (${chosen.length})`}</summary>
     <div class="menu-box filter-row">
