@@ -133,7 +133,7 @@ function treePanel(context: WikiContext, tree: Content): Html {
         ${
           context.can('pages:write') &&
           html`<li><a href="${context.actionUrl('trash')}">${icon('trash')} Trash</a></li>
-        <li><a href="${context.actionUrl('gone')}">${icon('source')} Files that are gone</a></li>
+        <li><a href="${context.actionUrl('gone')}">${icon('source')} Missing files</a></li>
         <li><a href="${context.actionUrl('broken-links')}">${icon('search')} Broken links</a></li>`
         }
         ${context.can('wikis:export') && html`<li><a href="${context.actionUrl('transfer')}">${icon('upload')} Export and import</a></li>`}
