@@ -22,6 +22,7 @@ const PARTS = [
   'math.js',
   'conflict.js',
   'emoji-names.js',
+  'properties.js',
 ];
 
 if (!CHROMIUM) throw new Error('Install Chromium (apt-get install chromium)');

@@ -24,7 +24,7 @@ try {
   await page.getByLabel('Your name').fill('Ada Lovelace');
   await page.getByLabel('Your e-mail').fill('ada@example.com');
   await page.getByLabel('Name of your workspace').fill('Ibid');
-  await page.getByRole('button', { name: 'Make my wiki' }).click();
+  await page.getByRole('button', { name: 'Create my wiki' }).click();
   const input = page.locator('input[type=file]:not([webkitdirectory])');
   await input.waitFor({ state: 'attached' });
   await page.locator('html.scripted').waitFor();

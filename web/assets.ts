@@ -59,6 +59,7 @@ const ENTRIES: Record<string, string> = {
   'rich-text.js': 'elements/editor/rich-text.ts',
   'code-colours.js': 'elements/editor/highlight-code.ts',
   'emoji-names.js': 'elements/editor/emoji-names.ts',
+  'properties.js': 'elements/editor/text/properties/properties.ts',
 };
 
 /** Further entries of a bundle, by their names below its own; what they have in common they load once. */

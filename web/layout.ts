@@ -125,7 +125,7 @@ function treePanel(context: WikiContext, tree: Content): Html {
   return html`<nav class="tree" aria-label="Pages">
     <details class="tree-fold">
       <summary>${icon('menu')} Pages</summary>
-      <form class="tree-filter" action="${context.actionUrl('search')}"><input name="query" type="search" aria-label="Find a page by its title" placeholder="Filter pages" autocomplete="off" maxlength="1024" required></form>
+      <form class="tree-filter" action="${context.actionUrl('search')}"><input name="query" type="search" aria-label="Filter pages" placeholder="Filter pages" autocomplete="off" maxlength="1024" required></form>
       ${tree}
       <ul class="tree-more">
         <li><a href="${context.actionUrl('overview')}">${icon('history')} Overview</a></li>
@@ -133,7 +133,7 @@ function treePanel(context: WikiContext, tree: Content): Html {
         ${
           context.can('pages:write') &&
           html`<li><a href="${context.actionUrl('trash')}">${icon('trash')} Trash</a></li>
-        <li><a href="${context.actionUrl('gone')}">${icon('source')} Files that are gone</a></li>
+        <li><a href="${context.actionUrl('gone')}">${icon('source')} Missing files</a></li>
         <li><a href="${context.actionUrl('broken-links')}">${icon('search')} Broken links</a></li>`
         }
         ${context.can('wikis:export') && html`<li><a href="${context.actionUrl('transfer')}">${icon('upload')} Export and import</a></li>`}

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { type Looks, readLooks, writeLooks } from '../test/component-looks.ts';
 import { openWorld } from '../test/world.ts';
 
 /**
@@ -35,6 +38,9 @@ const READ_BOXES = `[...document.querySelectorAll('body *')]
 
 const WIDTHS = [390, 768, 1_440];
 
+/** What each component looked like when that was last accepted, with `ACCEPT_LOOKS=yes node test/run.ts web/looks.test.ts`. */
+const ACCEPTED = fileURLToPath(new URL('./looks.txt', import.meta.url));
+
 test('the components keep their layout in each look', { skip }, async (t) => {
   const world = await openWorld({ STYLEGUIDE: 'on' });
   const owner = await world.owner();
@@ -42,10 +48,12 @@ test('the components keep their layout in each look', { skip }, async (t) => {
   const { session, wikis } = (await owner.get('/v1/overview')).body;
   const address = `${world.address}/${session.organizations[0].slug}/${wikis[0].slug}/-/styleguide`;
   const { page } = await openWatched(await openBrowserFor(world, owner.user_id));
+  const looks = new Map<string, Looks>();
   const boxesOf = async (width: number, query: Record<string, string>): Promise<Box[]> => {
     await page.setViewportSize({ width, height: 900 });
     await page.goto(`${address}?${new URLSearchParams(query)}`);
     await page.locator('html.scripted').waitFor();
+    looks.set(`${query.theme}, ${query.dir ?? 'ltr'}, ${width} px`, await readLooks(page));
     return page.evaluate<Box[]>(READ_BOXES);
   };
 
@@ -66,6 +74,28 @@ test('the components keep their layout in each look', { skip }, async (t) => {
       assert.deepEqual(beyond, []);
     });
   }
+
+  await t.test('colours, fonts and room are those that were accepted', () => {
+    const shown = ['light, ltr, 1440 px', 'dark, ltr, 1440 px', 'light, rtl, 1440 px', 'light, ltr, 390 px'];
+    const text = writeLooks(shown.map((look) => [look, looks.get(look) ?? {}]));
+    if (process.env.ACCEPT_LOOKS) writeFileSync(ACCEPTED, text);
+    const accepted = readFileSync(ACCEPTED, 'utf8');
+    const [before, now] = [accepted, text].map((it) => it.split('\n'));
+    const taken = before?.filter((line) => !now?.includes(line)).map((line) => `- ${line}`) ?? [];
+    const given = now?.filter((line) => !before?.includes(line)).map((line) => `+ ${line}`) ?? [];
+    assert.deepEqual([...taken, ...given], [], 'where this is meant, accept it: see above');
+  });
+
+  await t.test('a component that looks otherwise is noticed', async () => {
+    await boxesOf(1_440, { theme: 'light' });
+    const before = writeLooks([['light', await readLooks(page)]]);
+    await moveTo(page, '.button.main', 'border-radius: 3px');
+    const after = writeLooks([['light', await readLooks(page)]]).split('\n');
+    assert.match(
+      after.filter((line) => !before.includes(line)).join(),
+      /^Buttons › button\.button\.main: .*radius 3px/m,
+    );
+  });
 
   await t.test('a box that is elsewhere is noticed', async () => {
     const before = await boxesOf(1_440, { theme: 'light' });

@@ -13,7 +13,7 @@ export function incompleteNote(
 ): Content {
   return sources.map(
     ({ source_id, filename, losses }) => html`<p class="small">
-      <a href="${context.actionUrl('sources', source_id)}#${ANCHOR}">${things(losses)} of ${filename}</a> ${losses === 1 ? 'is' : 'are'} not on this page.</p>`,
+      <a href="${context.actionUrl('sources', source_id)}#${ANCHOR}">${parts(losses)} of ${filename}</a> ${losses === 1 ? 'is' : 'are'} not shown on this page.</p>`,
   );
 }
 
@@ -33,8 +33,8 @@ function placeOf({ first_page, last_page, place }: SourceLoss): string {
   return [first_page > 0 && pages, place].filter(Boolean).join(', ');
 }
 
-function things(count: number): string {
-  return count === 1 ? '1 thing' : `${count} things`;
+function parts(count: number): string {
+  return count === 1 ? '1 part' : `${count} parts`;
 }
 
 /** Rounded down, so that only everything is 100 %. */

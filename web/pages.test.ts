@@ -709,7 +709,7 @@ test('an invitation is accepted only by its recipient, after signing in', async 
     update invitations set secret_hash = ${sha256('of the mail')} where invitation_id = ${invited.invitation_id}`);
   const address = '/invitations/accept?token=of%20the%20mail';
   assert.equal((await visit('GET', '/invitations/accept?token=nothing', {})).status, 404);
-  assert.match((await visit('GET', address, {})).body, /Sign in with that address first/);
+  assert.match((await visit('GET', address, {})).body, /Sign in with this address to accept/);
   assert.match((await me.open(address)).body, /Sign out, and sign in with the address that was invited/);
   const theirs = await browserOf(guest.user_id);
   assert.equal((await theirs.open('/')).headers.get('location'), '/invitations');
@@ -728,7 +728,7 @@ test('an invitation is accepted only by its recipient, after signing in', async 
   assert.doesNotMatch((await theirs.open('/begin')).body, /display_name/);
   assert.deepEqual([accepted.status, accepted.headers.get('location')], [303, '/hostile']);
   assert.equal((await theirs.open('/hostile/w/page')).status, 200);
-  assert.match((await theirs.open(address)).body, /You are in/);
+  assert.match((await theirs.open(address)).body, /You are a member now/);
 });
 
 test('a program that requests a wrong address gets the error of the API', async () => {

@@ -7,7 +7,7 @@ import { openBrowserFor } from '../test/browser-visitor.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { Typist } from '../test/typist.ts';
 import { until } from '../test/until.ts';
-import { keepBoth, PIXEL, text } from '../test/web-steps.ts';
+import { flash, keepBoth, PIXEL, renameInTree, row, text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
@@ -126,6 +126,27 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await page.keyboard.press('Control+s');
     await page.getByText('Saved at').waitFor();
     assert.equal((await pageNow()).markdown, 'Here.\n\nOf the first tab.');
+  });
+
+  await t.test('the tree stays beside the editor, and what is left by it is kept and said', async () => {
+    await other.goto(`${root}/-/edit/first`);
+    await row(other, 'First').and(other.locator('[aria-current="page"]')).waitFor();
+    await type(other, ' Unsaved.');
+    await stored(other);
+    const written = await textOf(other);
+    await renameInTree(other, 'Second', 'Renamed');
+    await row(other, 'Renamed').waitFor();
+    assert.equal(await textOf(other), written, 'what changes the tree leaves the text alone');
+    await row(other, 'Guide').click();
+    await flash(other, 'Your changes to “First” are not saved yet.').waitFor();
+    assert.equal(new URL(other.url()).pathname, new URL(`${root}/guide`).pathname);
+    await other.getByRole('link', { name: 'Continue editing' }).click();
+    await text(other).getByText('Unsaved.').waitFor();
+    await other.getByRole('button', { name: 'Discard them' }).click();
+    await row(other, 'Guide').click();
+    await other.waitForURL(`${root}/guide`);
+    await other.locator('html.scripted').waitFor();
+    assert.equal(await flash(other, 'not saved yet').count(), 0);
   });
 
   await t.test('without a connection it waits, and saves what was typed meanwhile too', async () => {

@@ -13,8 +13,8 @@ export interface SearchFilters {
   isTitleOnly: boolean;
 }
 
-const ORDERS = { '': 'Best first', updated: 'Changed last', created: 'Newest', title: 'Title' } as const;
-const STATUSES = { '': 'Any', published: 'Published', draft: 'Draft', archived: 'Archived' } as const;
+const ORDERS = { '': 'Best match', updated: 'Last changed', created: 'Newest', title: 'By title' } as const;
+const STATUSES = { '': 'Any status', published: 'Published', draft: 'Draft', archived: 'Archived' } as const;
 const DAYS = { 1: 'Past day', 7: 'Past week', 31: 'Past month', 366: 'Past year' } as const;
 const SINCE = /^>=\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
@@ -74,36 +74,96 @@ interface Narrowed {
   action: string;
 }
 
-/** The form that narrows the results; it works without scripts. */
-export function filterForm({ words, filters, counts, mayWrite, action }: Narrowed): Content {
-  const authors = (counts?.authors ?? []).filter(({ display_name }) => display_name !== '');
-  const since = Object.entries(DAYS).map(([days, name]): Option => [daysAgo(Number(days)), name]);
-  const folders = (counts?.folders ?? []).map(({ path, title, count }): Option => [path, `${title} (${count})`]);
-  const tags = (counts?.tags ?? []).map(({ tag, count }): Option => [tag, `${tag} (${count})`]);
-  return html`<form class="narrow" action="${action}" aria-label="Narrow the results">
+type Option = [value: string, name: string];
+
+/** A filter, with what can be chosen; the first of it is no filter. */
+interface Choice {
+  name: keyof SearchFilters;
+  label: string;
+  options: readonly Option[];
+}
+
+/**
+ * The form that filters the results: one row, and where the window is narrower a button that opens it, with what is chosen beside
+ * it. It works without scripts.
+ */
+export function filterForm(narrowed: Narrowed): Content {
+  const { words, filters, action } = narrowed;
+  const chosen = chosenFilters(narrowed);
+  const title = chosen.find(({ name }) => name === 'isTitleOnly');
+  return html`<form class="search-filters" action="${action}" aria-label="Filter the results">
     <input type="hidden" name="query" value="${words}">
-    ${select('author', 'By', filters.author, [
-      ['', 'Anyone'],
-      ...authors.map(({ user_id, display_name, count }): Option => [user_id, `${display_name} (${count})`]),
-    ])}
-    ${select('in', 'Below', filters.in, [['', 'Anywhere'], ...folders])}
-    ${(tags.length > 0 || filters.tag !== '') && select('tag', 'Tagged', filters.tag, [['', 'Anything'], ...tags])}
-    ${select('updated', 'Changed', filters.updated, [['', 'Any time'], ...since])}
-    ${mayWrite && select('status', 'Status', filters.status, Object.entries(STATUSES))}
-    ${select('sort', 'Order', filters.sort, Object.entries(ORDERS))}
-    <label class="check"><input type="checkbox" name="titles" value="only" ${filters.isTitleOnly && 'checked'}> In titles only</label>
-    <button class="button">Narrow</button>
+    <details class="menu start filters"><summary class="button">Filters${chosen.length > 0 && ` (${chosen.length})`}</summary>
+    <div class="menu-box filter-row">
+      ${choicesOf(narrowed).map((choice) => pill(choice, filters, chosen))}
+      <span class="filter${title && ' chosen'}"><label><input type="checkbox" name="titles" value="only" ${filters.isTitleOnly && 'checked'}> Titles only</label></span>
+      <button class="button">Apply</button>
+    </div></details>
+    ${chosen.length > 0 && html`<ul class="chips" aria-label="Chosen filters">${chosen.map(({ text, without }) => html`<li><a class="chip" href="${without}" aria-label="Remove the filter ${text}"><bdi>${text}</bdi> <span aria-hidden="true">×</span></a></li>`)}</ul>`}
   </form>`;
 }
 
-type Option = [value: string, name: string];
+function choicesOf({ filters, counts, mayWrite }: Narrowed): Choice[] {
+  const authors = (counts?.authors ?? []).filter(({ display_name }) => display_name !== '');
+  const folders = (counts?.folders ?? []).map(({ path, title, count }): Option => [path, `${title} (${count})`]);
+  const tags = (counts?.tags ?? []).map(({ tag, count }): Option => [tag, `${tag} (${count})`]);
+  const since = Object.entries(DAYS).map(([days, name]): Option => [daysAgo(Number(days)), name]);
+  const people = authors.map(({ user_id, display_name, count }): Option => [user_id, `${display_name} (${count})`]);
+  const choices: Choice[] = [
+    { name: 'author', label: 'Author', options: [['', 'Any author'], ...people] },
+    { name: 'in', label: 'Within', options: [['', 'Whole wiki'], ...folders] },
+    { name: 'tag', label: 'Tag', options: [['', 'Any tag'], ...tags] },
+    { name: 'updated', label: 'Changed', options: [['', 'Any time'], ...since] },
+    { name: 'status', label: 'Status', options: Object.entries(STATUSES) },
+    { name: 'sort', label: 'Sort', options: Object.entries(ORDERS) },
+  ];
+  const hasTags = tags.length > 0 || filters.tag !== '';
+  return choices.filter(({ name }) => (name === 'tag' ? hasTags : name === 'status' ? mayWrite : true));
+}
 
-function select(name: string, label: string, chosen: string, options: readonly Option[]): Content {
-  // What the address asks for stays, also where it finds nothing.
-  const all = options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen] as Option];
-  return html`<label>${label} <select name="${name}">${all.map(
-    ([value, text]) => html`<option value="${value}" ${value === chosen && 'selected'}>${text}</option>`,
-  )}</select></label>`;
+/** What is chosen, in words, and the address of the results without it. The order is no filter. */
+function chosenFilters(narrowed: Narrowed): { name: keyof SearchFilters; text: string; without: string }[] {
+  const { words, filters, action } = narrowed;
+  const without = (name: keyof SearchFilters) => {
+    const query = new URLSearchParams({ query: words });
+    for (const [key, value] of Object.entries(filters))
+      if (key !== name && value !== '' && value !== false) query.set(...addressed(key, String(value)));
+    return `${action}?${query.toString()}`;
+  };
+  const chosen = choicesOf(narrowed)
+    .filter(({ name }) => name !== 'sort' && filters[name] !== '')
+    .map(({ name, label, options }) => {
+      const value = String(filters[name]);
+      const shown = options.find(([option]) => option === value)?.[1].replace(/ \(\d+\)$/, '') ?? asWritten(value);
+      return { name, text: `${label}: ${shown}`, without: without(name) };
+    });
+  if (filters.isTitleOnly) chosen.push({ name: 'isTitleOnly', text: 'Titles only', without: without('isTitleOnly') });
+  return chosen;
+}
+
+/** A filter as the address has it. */
+function addressed(name: string, value: string): [string, string] {
+  return name === 'isTitleOnly' ? ['titles', 'only'] : [name, value];
+}
+
+/** What the address asks for stays, also where it finds nothing. */
+function asWritten(value: string): string {
+  return value.replace(/^>=/, 'since ');
+}
+
+function pill(
+  { name, label, options }: Choice,
+  filters: SearchFilters,
+  chosen: readonly { name: string; text: string; without: string }[],
+): Content {
+  const value = String(filters[name]);
+  const off = chosen.find((it) => it.name === name);
+  const all = options.some(([option]) => option === value)
+    ? options
+    : [...options, [value, asWritten(value)] as Option];
+  return html`<span class="filter${off && ' chosen'}"><select name="${name}" aria-label="${label}">${all.map(
+    ([option, text]) => html`<option value="${option}" ${option === value && 'selected'}>${text}</option>`,
+  )}</select>${off && html`<a class="filter-off" href="${off.without}" aria-label="Remove the filter ${off.text}">×</a>`}</span>`;
 }
 
 function daysAgo(days: number): string {

@@ -150,7 +150,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
       headers: { authorization: `Bearer ${secret}` },
     });
     assert.equal(answer.status, 200);
-    await grace.getByRole('link', { name: 'I have kept it' }).click();
+    await grace.getByRole('link', { name: 'I have saved it' }).click();
     await assertAccessible(grace, 'keys');
   });
 

@@ -12,15 +12,15 @@ export function branchesPath(context: WikiContext, page_id: string): string {
   return `${context.api}/branches?${new URLSearchParams({ page_id, limit: String(BRANCH_PAGE_SIZE) })}`;
 }
 
-/** The tree, open down to `current`. Other branches open by a script, or by a link to their list of pages. */
-export function renderTree(context: WikiContext, branches: readonly Branch[], current = ''): Content {
+/** The tree, open down to `openTo`. Other branches open by a script, or by a link to their list of pages. */
+export function renderTree(context: WikiContext, branches: readonly Branch[], current = '', openTo = current): Content {
   if (branches.length === 0) {
     return html`<p class="empty">No pages yet.${context.can('pages:write') && html` <a href="${context.actionUrl('new')}">Write one</a>${context.can('uploads:create') && html` or <a href="${context.actionUrl('upload')}">upload files</a>`}.`}</p>`;
   }
   const parentOf = parentsIn(branches);
   const below = Map.groupBy(branches, (branch) => parentOf(branch)?.page_id ?? '');
   const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
-  const inTrail = new Set(trailTo(branches, current).map(({ page_id }) => page_id));
+  const inTrail = new Set(trailTo(branches, openTo).map(({ page_id }) => page_id));
   const level = (parent: string): Content => {
     const entries = below.get(parent);
     if (!entries) return nothing;

@@ -173,7 +173,7 @@ test('a running job shows its progress, and a failed one can be retried', { skip
     where upload_id = ${made.body.upload_id} returning job_id`);
   assert.ok(job);
   await page.goto(`${root}/-/uploads/${made.body.upload_id}`);
-  await page.locator('[aria-current=step]', { hasText: 'Making pages' }).waitFor();
+  await page.locator('[aria-current=step]', { hasText: 'Creating pages' }).waitFor();
   await assertAccessible(page, 'a running job');
   await world.db.query(sql`update jobs set progress = 55 where job_id = ${job.job_id}`);
   await page.getByText('55 %').waitFor();
@@ -181,11 +181,11 @@ test('a running job shows its progress, and a failed one can be retried', { skip
     update uploads set status = 'failed', error = 'unreadable: it is no PDF', finished_at = now() where upload_id = ${made.body.upload_id}`);
   await world.db.query(sql`
     update jobs set status = 'failed', finished_at = now(), worker_id = null where job_id = ${job.job_id}`);
-  await page.getByRole('heading', { level: 1, name: 'That did not work' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Upload failed' }).waitFor();
   await page.getByText('It is no PDF').first().waitFor();
   await assertAccessible(page, 'failed');
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.getByRole('heading', { level: 1, name: 'That did not work' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Upload failed' }).waitFor();
   const { body: jobs } = await owner.get(`${api}/jobs?upload_id=${made.body.upload_id}`);
   assert.equal(jobs.length, 2);
   assert.deepEqual(complaints, []);

@@ -53,7 +53,11 @@ export function notFound({ request }: Visit, what: string): Problem {
 /** Errors: Problem 403 for a user whose role does not have the permission. */
 export function requirePermission(visit: Visit, context: WikiContext, permission: string): void {
   if (context.can(permission)) return;
-  throw new Problem(403, { error: 'forbidden', message: 'You may not do that here.', request_id: visit.request.id });
+  throw new Problem(403, {
+    error: 'forbidden',
+    message: 'Your role does not allow this. Ask an admin of the workspace.',
+    request_id: visit.request.id,
+  });
 }
 
 /** The path of the page that the address names, without a slash at its end. */

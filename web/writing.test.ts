@@ -75,8 +75,8 @@ test('the position of a page is set by hand, and changes only on request', { ski
     await text(page).waitFor();
     await page.getByLabel('Title').fill('How it begins');
     await page.getByText('Address:').click();
-    await page.getByLabel('Below the page').fill('guide');
-    await page.getByLabel('Last part of the address').fill('start');
+    await page.getByLabel('Parent page').fill('guide');
+    await page.getByLabel('URL slug').fill('start');
     await assertAccessible(page, 'the position of a page');
     await save(page);
     await page.waitForURL(`**${root}/guide/start`);
@@ -115,14 +115,14 @@ test('the position of a page is set by hand, and changes only on request', { ski
     await text(page).click();
     await page.keyboard.type('First words.');
     await page.getByText(`Address: ${root}/guide/start`).click();
-    await page.getByLabel('Below the page').fill('nowhere');
+    await page.getByLabel('Parent page').fill('nowhere');
     await save(page);
     await page.getByText('There is no page at “nowhere”').waitFor();
-    await page.getByLabel('Below the page').fill('notes');
-    await page.getByLabel('Last part of the address').fill('No Slug');
+    await page.getByLabel('Parent page').fill('notes');
+    await page.getByLabel('URL slug').fill('No Slug');
     await save(page);
     await page.getByRole('alert').getByText('slug').waitFor();
-    await page.getByLabel('Last part of the address').fill('beginning');
+    await page.getByLabel('URL slug').fill('beginning');
     await save(page);
     await page.waitForURL(`**${root}/notes/beginning`);
     await page.locator('.prose').getByText('First words.').waitFor();
@@ -816,6 +816,63 @@ test('the text is kept byte for byte, and keys and completions write what is mea
       page.locator('.editor-do').boundingBox(),
     ]);
     assert.ok(caret && bar && caret.y + caret.height <= bar.y, JSON.stringify({ caret, bar }));
+  });
+
+  await t.test('front matter is rows above the text, and a row changes the bytes of its value', async () => {
+    const front =
+      '---\r\n# by hand\r\ntitle: "Kept" # so\r\ntags: [loom,  \'warp\']\r\ndate: 2026-03-01\r\ndeep: {a: 1}\r\n---\r\n';
+    const { body: page_ } = await owner.post(`${api}/pages`, {
+      title: 'Front',
+      slug: 'front',
+      markdown: `${front}\r\nWords.\r\n`,
+    });
+    await page.goto(`${world.address}${root}/-/edit/front`);
+    const rows = page.getByRole('group', { name: 'Properties' });
+    const field = (name: string) => rows.getByRole('textbox', { name, exact: true });
+    await rows.waitFor();
+    await assertAccessible(page, 'front matter in the editor');
+    assert.equal(await markdown(page), `${front}\r\nWords.\r\n`, 'shown, it is as it was');
+    assert.doesNotMatch((await text(page).textContent()) ?? '', /---|by hand/);
+    await field('title').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.type(': "new"');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.type('weft,');
+    await rows.getByRole('button', { name: 'Remove loom from tags' }).click();
+    await rows.getByRole('button', { name: 'Add property' }).click();
+    await page.keyboard.type('reviewer');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Grace');
+    const written = front
+      .replace('"Kept"', '"Kept: \\"new\\""')
+      .replace("[loom,  'warp']", "['warp', weft]")
+      .replace('{a: 1}\r\n', '{a: 1}\r\nreviewer: Grace\r\n');
+    assert.equal(await markdown(page), `${written}\r\nWords.\r\n`);
+    for (const key of ['Escape', 'A', 'Backspace', 'Backspace', 'Backspace']) await page.keyboard.press(key);
+    assert.equal(
+      await markdown(page),
+      `${written}Words.\r\n`,
+      'Backspace leads into the rows, and joins nothing to them',
+    );
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved at').waitFor();
+    const { body: saved } = await owner.get(`${api}/pages/${page_.page_id}`);
+    assert.equal(saved.markdown, `${written}Words.\r\n`);
+    await page.getByRole('button', { name: /source/i }).click();
+    assert.match((await text(page).textContent()) ?? '', /---# by hand/);
+    await text(page).click();
+    await page.keyboard.press('Control+Home');
+    for (const key of ['ArrowDown', 'ArrowDown', 'End', ...Array<string>(6).fill('Backspace')])
+      await page.keyboard.press(key);
+    await page.keyboard.press('Control+e');
+    await text(page)
+      .getByText(/Line \d is not valid YAML/)
+      .waitFor();
+    assert.equal(await rows.count(), 0);
+    await page.keyboard.press('Control+z');
+    await rows.waitFor();
+    await save(page);
+    await page.waitForURL(`**${root}/front`);
   });
 
   assert.deepEqual(complaints, []);

@@ -43,37 +43,37 @@ export const ROLES: readonly RoleEntry[] = [
   {
     slug: 'owner',
     name: 'Owner',
-    description: 'Everything, including to delete and to transfer the workspace.',
+    description: 'Full access, including deleting and transferring the workspace.',
     permissions: sorted([...ADMIN, 'workspace:delete', 'workspace:transfer']),
   },
   {
     slug: 'admin',
     name: 'Admin',
-    description: 'Everything but to delete or to transfer the workspace.',
+    description: 'Full access, except deleting or transferring the workspace.',
     permissions: sorted(ADMIN),
   },
   {
     slug: 'developer',
     name: 'Developer',
-    description: 'All of a member, and API keys and webhooks.',
+    description: 'Everything a member can do, plus API keys and webhooks.',
     permissions: sorted([...MEMBER, 'developers:manage']),
   },
   {
     slug: 'billing',
     name: 'Billing manager',
-    description: 'Plans and invoices; reads members and pages.',
+    description: 'Manages the plan and invoices, and can read members and pages.',
     permissions: sorted(['billing:manage', 'members:read', 'pages:read']),
   },
   {
     slug: 'member',
     name: 'Member',
-    description: 'Creates wikis and uploads; reads, comments on, writes and exports pages.',
+    description: 'Can create wikis, upload files, and read, edit and export pages.',
     permissions: sorted(MEMBER),
   },
   {
     slug: 'viewer',
     name: 'Viewer',
-    description: 'Reads and comments on pages; reads sources.',
+    description: 'Can read pages and their sources.',
     permissions: sorted(VIEWER),
   },
 ];

@@ -17,14 +17,14 @@ export function invitationMail(publicUrl: string, letter: InvitationLetter): Mes
   const workspace = plainName(letter.workspace_name, 'a workspace');
   const inviter = plainName(letter.inviter_name, 'A member');
   const until = letter.expires_at.slice(0, 10);
-  const intro = `"${inviter}" invites you to join the workspace "${workspace}" as ${letter.role}.`;
+  const intro = `"${inviter}" invited you to join the workspace "${workspace}". Your role: ${letter.role}.`;
   return {
     to: letter.email,
     subject: `Invitation to "${workspace}"`,
-    text: `${intro}\n\nAccept the invitation until ${until}:\n${link}\n\nIf you do not know what this is about, ignore this message.\n`,
+    text: `${intro}\n\nAccept the invitation by ${until}:\n${link}\n\nIf you did not expect this, you can ignore this message.\n`,
     html: `<p>${escapeHtml(intro)}</p>
-<p><a href="${escapeHtml(link)}">Accept the invitation</a> (until ${until})</p>
-<p>If you do not know what this is about, ignore this message.</p>
+<p><a href="${escapeHtml(link)}">Accept the invitation</a> (by ${until})</p>
+<p>If you did not expect this, you can ignore this message.</p>
 `,
   };
 }

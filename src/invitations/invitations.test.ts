@@ -294,7 +294,7 @@ test('a name brings no link, no line and no quotation of its own into a message,
     const message = await mail.sentTo(address);
     const [intro] = Buffer.from(plainText(message), 'latin1').toString('utf8').split('\n');
     const inviter = shown === 'a workspace' ? 'A member' : shown;
-    assert.equal(intro?.trim(), `"${inviter}" invites you to join the workspace "${shown}" as member.`);
+    assert.equal(intro?.trim(), `"${inviter}" invited you to join the workspace "${shown}". Your role: member.`);
     assert.equal(subjectOf(message), `Invitation to "${shown}"`);
   }
 });

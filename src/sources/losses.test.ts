@@ -85,7 +85,7 @@ test('the summary of an upload, the list of sources, the source and the page say
   const textAt = async (path: string) => (await fetch(`${root}/${path}`, { headers })).text();
   assert.match(
     await textAt('a'),
-    new RegExp(`/-/sources/${source.source_id}#losses">1 thing of a\\.csv</a> is not on this page`),
+    new RegExp(`/-/sources/${source.source_id}#losses">1 part of a\\.csv</a> is not shown on this page`),
   );
   assert.match(await textAt('-/sources'), new RegExp(`${source.source_id}#losses">1</a>`));
   const list = await textAt(`-/sources/${source.source_id}`);

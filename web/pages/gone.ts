@@ -62,9 +62,9 @@ async function renderGone(
   const asked = part.records.filter(({ page_id }) => chosen?.page_ids.includes(page_id));
   return {
     page: renderInWiki(visit, context, {
-      title: 'Files that are gone',
+      title: 'Missing files',
       tree: renderTree(context, branches),
-      main: html`<article><h1>Files that are gone</h1>
+      main: html`<article><h1>Missing files</h1>
         ${
           chosen && asked.length > 0
             ? question(context, chosen.decision, asked)

@@ -27,14 +27,14 @@ async function signedInUser({ api }: Visit): Promise<User | undefined> {
 function main(invitation: InvitationOffer, token: string, me: User | undefined, note: Content): Content {
   const { workspace_name, inviter_name, email, role, state } = invitation;
   const head = html`<h1>Join ${workspace_name}</h1>
-    <p>${inviter_name} invites <strong>${email}</strong> to be a ${role} of ${workspace_name}.</p>${note}`;
+    <p>${inviter_name} invited <strong>${email}</strong>. Your role: ${role}.</p>${note}`;
   if (state !== 'pending') {
-    return html`${head}<p>This invitation is ${state}. ${state === 'accepted' ? 'You are in.' : `Ask ${inviter_name} for a new one.`}</p>
-      <p><a class="button" href="/">To your wikis</a></p>`;
+    return html`${head}<p>This invitation is ${state}. ${state === 'accepted' ? 'You are a member now.' : `Ask ${inviter_name} for a new one.`}</p>
+      <p><a class="button" href="/">Go to your wikis</a></p>`;
   }
   const next = `${PATH}?${new URLSearchParams({ token })}`;
   if (me === undefined) {
-    return html`${head}<p>Sign in with that address first.</p>
+    return html`${head}<p>Sign in with this address to accept.</p>
       <p><a class="button main wide" href="/sign-in?next=${encodeURIComponent(next)}">Sign in</a></p>`;
   }
   if (me.email !== email) {

@@ -22,7 +22,7 @@ export function invitationList(user: User, invitations: readonly OwnInvitation[]
       inviter_name,
       role,
     }) => html`<li><form method="post" action="${PATH}" class="stack">
-      <p><strong>${workspace_name}</strong><br><span class="small">${inviter_name} invites you as ${role}.</span></p>
+      <p><strong>${workspace_name}</strong><br><span class="small">${inviter_name} invited you. Your role: ${role}.</span></p>
       <input type="hidden" name="invitation_id" value="${invitation_id}">
       ${nameField(user)}
       <button class="button main wide">Join ${workspace_name}</button></form></li>`,
@@ -34,7 +34,7 @@ export function nameField({ email, display_name }: User): Content {
   const isUnnamed = display_name === '' || display_name === email.slice(0, email.indexOf('@'));
   return (
     isUnnamed &&
-    html`<label>Your name <span class="hint">as others see it</span><input name="display_name" maxlength="100" autocomplete="name" value="${display_name}"></label>`
+    html`<label>Your name <span class="hint">shown to other members</span><input name="display_name" maxlength="100" autocomplete="name" value="${display_name}"></label>`
   );
 }
 

@@ -17,7 +17,7 @@ const STATUS_WORDS: Record<Upload['status_label'], string> = {
   ready: 'done',
   running: 'running',
   failed: 'failed',
-  unknown: 'waiting for a worker',
+  unknown: 'queued',
 };
 
 export const uploads: WebRoute = {
@@ -85,7 +85,7 @@ async function renderUpload(
       main: html`<article><p class="small"><a href="${context.actionUrl('uploads')}">Uploads</a></p><h1>${HEADINGS[it.status]}</h1>
         ${note}
         ${isRunning && jobSteps(context, job)}
-        ${it.status === 'uploading' && html`<p>Not all bytes have arrived yet. In the browser that was sending them, <a href="${context.actionUrl('upload')}">choose the same files again</a> to continue.</p>`}
+        ${it.status === 'uploading' && html`<p>The upload is incomplete. In the browser that was sending the files, <a href="${context.actionUrl('upload')}">choose the same files again</a> to continue.</p>`}
         ${outcome(it.summary)}
         ${it.status === 'completed' && waiting.length > 0 && html`<p class="note">Files that pages were made from are gone from their folder. <a href="${context.actionUrl('gone')}">Keep or delete their pages</a></p>`}
         ${it.error !== '' && html`<p class="note bad">${errorText(it.error)}</p>`}
@@ -123,18 +123,18 @@ function outcome(summary: string): Content {
 }
 
 const HEADINGS: Record<Upload['status'], string> = {
-  uploading: 'Not finished',
-  queued: 'Running',
+  uploading: 'Upload incomplete',
+  queued: 'Processing',
   completed: 'Done',
-  failed: 'That did not work',
+  failed: 'Upload failed',
 };
 
 function jobSteps(context: WikiContext, { job_id, status, progress }: Job): Content {
   const at = (step: string) => step === status && html` aria-current="step"`;
   return html`<ibid-job data-job="${context.api}/jobs/${job_id}">
-    <ol class="steps"><li>All bytes have arrived</li><li data-step="queued"${at('queued')}>Waiting for a worker</li>
-    <li data-step="running"${at('running')}>Making pages of the files: <span class="job-said">${progress} %</span>
-    <progress max="100" value="${progress}" aria-label="Making pages of the files"></progress></li></ol></ibid-job>`;
+    <ol class="steps"><li>Files received</li><li data-step="queued"${at('queued')}>Queued</li>
+    <li data-step="running"${at('running')}>Creating pages: <span class="job-said">${progress} %</span>
+    <progress max="100" value="${progress}" aria-label="Creating pages"></progress></li></ol></ibid-job>`;
 }
 
 function actions(context: WikiContext, it: Upload, wasComplete: boolean): Content {
@@ -157,12 +157,12 @@ function fileName(context: WikiContext, { filename, source_id }: FileOfUpload): 
 }
 
 const CHANGE_WORDS: Record<FileOfUpload['page_change'], string> = {
-  '': 'Read',
+  '': 'Attached',
   new: 'A new page',
-  updated: 'Its page is up to date',
-  merged: 'Its page was updated and keeps what people wrote',
-  same: 'Its page was up to date',
-  kept: 'Its page was left as people edited it',
+  updated: 'Page updated',
+  merged: 'Page updated; edits by people were kept',
+  same: 'No change',
+  kept: 'Page left as people edited it',
 };
 
 function fileOutcome(context: WikiContext, file: FileOfUpload): Content {
@@ -174,7 +174,7 @@ function fileOutcome(context: WikiContext, file: FileOfUpload): Content {
       : html`<a href="${context.pageUrl(file.page_path)}">${words}</a>`;
   }
   if (file.received === file.byte_size) return 'Not processed yet';
-  return `${formatBytes(file.received)} of it have arrived`;
+  return `${formatBytes(file.received)} received`;
 }
 
 /** The message of an error without its code. */

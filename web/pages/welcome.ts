@@ -19,7 +19,7 @@ function renderForm(visit: Visit, token: string, withPassword: boolean, note: Co
       <label>Name of your workspace <span class="hint">a team, a project, yourself</span>
         <input name="workspace" maxlength="100" autocomplete="organization" value="${given('workspace')}"></label>
       ${withPassword && html`<label>Password <span class="hint">optional: without one you sign in by a link in a mail</span><input name="password" type="password" autocomplete="new-password"></label>`}
-      <button class="button main wide">Make my wiki</button>
+      <button class="button main wide">Create my wiki</button>
     </form>`;
 }
 

@@ -3,6 +3,8 @@ import { PageSaving } from '../saving/page-saving.ts';
 import { titleInText } from '../saving/rename-heading.ts';
 import { editorTools } from './editor-tools.ts';
 import { Preview } from './preview.ts';
+import { FRONT_MATTER_START, loadProperties } from './text/properties/load-properties.ts';
+import './text/properties/properties.css';
 import './text/rich/rich.css';
 import { createTextView, loadTextStyles, type TextView } from './text/text-view.ts';
 import type { Toolbar } from './toolbar.ts';
@@ -51,7 +53,11 @@ class Editor extends HTMLElement {
   }
 
   async connectedCallback(): Promise<void> {
+    const hasFrontMatter = FRONT_MATTER_START.test(this.#area.defaultValue.slice(0, 200).replaceAll('\r\n', '\n'));
+    // Its rows are there when the text is shown, which would move. Where they cannot be loaded it is shown as it is written.
+    const properties = hasFrontMatter && loadProperties().catch(() => undefined);
     const styles = await loadTextStyles();
+    await properties;
     if (this.dataset.template !== undefined) this.#fillIn();
     // Unlike `value`, `defaultValue` has the line breaks as they are written. The user may have typed before the script was
     // loaded, and browsers refill forms on a reload.

@@ -5,7 +5,16 @@ import { renameHeading } from '../saving/rename-heading.ts';
 import { element } from './dom.ts';
 import { closeFlash, leaveWith, showProblem } from './flash.ts';
 import { askForPlace } from './move-dialog.ts';
-import { childrenOf, type Place, pageOf, placeOf, placePage, type Row, treeContext } from './tree-pages.ts';
+import {
+  childrenOf,
+  editedAddress,
+  type Place,
+  pageOf,
+  placeOf,
+  placePage,
+  type Row,
+  treeContext,
+} from './tree-pages.ts';
 
 /** Does something with the page of a row; says so where it cannot be done. */
 async function withPage(row: Pick<Row, 'leaf'>, act: (page: FullPage) => Promise<unknown>): Promise<void> {
@@ -86,7 +95,7 @@ export function deletePage(row: Row): Promise<void> {
     const { api, root } = treeContext();
     await callApi('DELETE', `${api}/pages/${page_id}`);
     const at = `${root}/${path}`;
-    const here = decodeURI(location.pathname);
+    const here = editedAddress() ?? decodeURI(location.pathname);
     const isWithin = here === at || here.startsWith(`${at}/`);
     const above = at.slice(0, at.lastIndexOf('/'));
     const undo = { do: 'restore', page_id } as const;

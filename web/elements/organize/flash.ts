@@ -2,7 +2,7 @@ import type { FullPage } from '../../../src/pages/schema.ts';
 import { callApi, errorMessage } from '../call-api.ts';
 import { SHOW_ANEW, type ShowAnew } from '../on-page.ts';
 import { element } from './dom.ts';
-import { FLASH_KEY } from './flash-key.ts';
+import { FLASH_KEY, type WaitingFlash } from './flash-key.ts';
 import { type Place, placePage, renamePage, treeContext } from './tree-pages.ts';
 
 /** How long a message stays; longer while the pointer or the focus is on it. */
@@ -15,8 +15,7 @@ type Undo =
   | { do: 'place'; page_id: string; place: Place }
   | { do: 'rename'; page_id: string; title: string };
 
-interface Flash {
-  text: string;
+interface Flash extends WaitingFlash {
   undo?: Undo;
   /** The address of the page whose row has the focus afterwards. */
   focus?: string;
@@ -49,7 +48,9 @@ export function showWaitingFlash(): void {
   const waiting = sessionStorage.getItem(FLASH_KEY);
   if (waiting === null) return;
   sessionStorage.removeItem(FLASH_KEY);
-  present(JSON.parse(waiting) as Flash);
+  const flash = JSON.parse(waiting) as Flash;
+  // It leads to where one is.
+  if (flash.link?.href !== location.pathname + location.search) present(flash);
 }
 
 function present(flash: Flash): void {
@@ -70,7 +71,7 @@ export function closeFlash(): void {
   closeShown?.();
 }
 
-function showFlash({ text, undo }: Flash, isBad = false): void {
+function showFlash({ text, undo, link }: Flash, isBad = false): void {
   closeFlash();
   const box = element('div', { className: isBad ? 'flash bad' : 'flash' });
   box.setAttribute('role', isBad ? 'alert' : 'status');
@@ -94,6 +95,7 @@ function showFlash({ text, undo }: Flash, isBad = false): void {
     button.addEventListener('click', () => take(undo));
     box.append(button);
   }
+  if (link) box.append(element('a', { className: 'button', href: link.href }, link.name));
   const end = element('button', { className: 'button quiet', type: 'button', ariaLabel: 'Close' }, '×');
   end.addEventListener('click', close);
   box.append(end);

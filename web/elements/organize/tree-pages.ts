@@ -17,6 +17,12 @@ export function treeContext(): TreeContext {
   return { root, api, can: (permission) => permissions.split(' ').includes(permission) };
 }
 
+/** The address of the page that is being edited; undefined where none is. */
+export function editedAddress(): string | undefined {
+  const { root, page, path } = document.querySelector<HTMLElement>('ibid-editor')?.dataset ?? {};
+  return page ? `${root}/${path}` : undefined;
+}
+
 /** A row of the tree and the link to its page. */
 export interface Row {
   row: HTMLElement;

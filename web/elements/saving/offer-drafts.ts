@@ -68,7 +68,7 @@ function offer(
 ): void {
   const what = to.isNew ? `An unsaved new page “${draft.title || 'Untitled'}”` : 'Unsaved changes';
   to.host.prepend(
-    makeNote(`${what} of ${timeOf(draft.at)} from ${where}.`, [
+    makeNote(`${what} from ${where} (${timeOf(draft.at)}).`, [
       { label: 'Continue here', run: resume },
       ...(discard ? [{ label: 'Discard', run: discard }] : []),
     ]),

@@ -3,6 +3,7 @@ import { LocalDraft } from './local-draft.ts';
 import { makeNote, timeOf } from './notes.ts';
 import { offerDrafts } from './offer-drafts.ts';
 import { PauseTimer } from './pause-timer.ts';
+import { sayUnsaved } from './say-unsaved.ts';
 import { ServerDraft } from './server-draft.ts';
 import type { Draft } from './stored-drafts.ts';
 
@@ -30,7 +31,10 @@ export class UnsavedText {
       title: form.title.value,
       markdown: editor.text,
     }));
-    addEventListener('pagehide', () => (this.#storeTimer.isWaiting || this.#draft.isBehind) && this.store());
+    addEventListener('pagehide', () => {
+      if (this.#storeTimer.isWaiting || this.#draft.isBehind) this.store();
+      if (page.isChanged) sayUnsaved(form);
+    });
     this.restored = this.#restore();
   }
 
@@ -152,7 +156,7 @@ export class UnsavedText {
       this.keep();
       form.showState('');
     };
-    const words = `Your unsaved changes were restored, as of ${timeOf(draft.at)}.`;
+    const words = `Your unsaved changes were restored (${timeOf(draft.at)}).`;
     form.host.prepend(makeNote(words, [{ label: 'Discard them', run: discard }]));
     this.store();
   }

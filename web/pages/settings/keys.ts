@@ -87,7 +87,7 @@ async function createKey(visit: Visit, context: SettingsContext, keys: KeysPage)
         <p class="small" role="status" id="copied"></p>
         <h2>Try it</h2>
         <pre class="snippet" tabindex="0"><code>curl -H "Authorization: Bearer $KEY" ${visit.publicUrl}/v1/workspaces</code></pre>
-        <p><a class="button" href="${visit.path}">I have kept it</a></p>`,
+        <p><a class="button" href="${visit.path}">I have saved it</a></p>`,
     ),
   };
 }

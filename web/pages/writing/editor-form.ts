@@ -3,7 +3,7 @@ import type { Branch } from '../../elements/branch.ts';
 import { titleInText } from '../../elements/saving/rename-heading.ts';
 import { type Content, html } from '../../html.ts';
 import { renderInWiki } from '../../layout.ts';
-import { breadcrumbs, trailTo } from '../../tree.ts';
+import { breadcrumbs, renderTree, trailTo } from '../../tree.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import type { WikiContext } from '../../wiki-context.ts';
 
@@ -55,6 +55,7 @@ export function renderEditor(
       title,
       kind: 'write',
       scripts: ['editor.js'],
+      tree: renderTree(context, branches, page?.page_id, trailEnd),
       main: html`${breadcrumbs(context, [...trail, { path: '', title: page ? 'Edit' : 'New page' }])}
         <h1 class="sr-only">${title}</h1>
         ${note}${beginWith}
@@ -100,8 +101,8 @@ function positionFields(
   return html`<details class="where"${isMoved && html` open`}><summary>Address: ${address}</summary>
     <input type="hidden" name="was_slug" value="${was_slug}"><input type="hidden" name="was_parent" value="${was_parent}">
     <div class="where-fields">
-    <label>Below the page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none: at the top of the wiki" value="${parent}"></label>
-    <label>Last part of the address <input name="slug" maxlength="48" autocomplete="off" spellcheck="false" placeholder="made from the title" value="${slug}"></label>
+    <label>Parent page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none: at the top of the wiki" value="${parent}"></label>
+    <label>URL slug <input name="slug" maxlength="48" autocomplete="off" spellcheck="false" placeholder="made from the title" value="${slug}"></label>
     </div>
     <datalist id="pages">${possibleParents.map(({ path, title }) => html`<option value="${path}">${title}</option>`)}</datalist>
     ${page && html`<p class="small">Links and old addresses go on leading here.</p>`}</details>`;

@@ -7,6 +7,7 @@ import {
 import type { EditorView } from '@codemirror/view';
 import { insertBlock, TABLE } from './commands.ts';
 import { askForEmbed } from './embed-question.ts';
+import { openProperties } from './properties/properties-view.ts';
 
 /** What the menu does that is not only text. */
 export interface InsertActions {
@@ -42,6 +43,11 @@ const ENTRIES: readonly Entry[] = [
   { name: 'formula', detail: 'mathematics in TeX', block: '$$\n\0\n$$' },
   { name: 'diagram', detail: 'in Mermaid', block: '```mermaid\nflowchart LR\n  \0A --> B\n```' },
   { name: 'date', detail: 'of today', text: () => new Date().toLocaleDateString('sv') },
+  {
+    name: 'properties',
+    detail: 'tags and other fields of the page',
+    run: (_actions, view) => void openProperties(view),
+  },
   { name: 'divider', detail: 'a line across the page', block: '---\n\0' },
 ];
 

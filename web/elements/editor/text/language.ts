@@ -2,9 +2,9 @@ import { deleteMarkupBackward, insertNewlineContinueMarkupCommand, markdownLangu
 import { foldService, Language, languageDataProp, syntaxTree } from '@codemirror/language';
 import { Prec, type StateCommand } from '@codemirror/state';
 import { keymap } from '@codemirror/view';
-import type { SyntaxNode } from '@lezer/common';
+import type { Input, SyntaxNode } from '@lezer/common';
 import { styleTags, tags } from '@lezer/highlight';
-import { GFM, type InlineContext, type Line, type MarkdownConfig, parser } from '@lezer/markdown';
+import { type BlockContext, GFM, type InlineContext, type Line, type MarkdownConfig, parser } from '@lezer/markdown';
 
 /** The library's own: its commands work only where the text is of the language with this facet. */
 const { data } = markdownLanguage;
@@ -124,6 +124,12 @@ const plainWhereDeep: MarkdownConfig = {
   ],
 };
 
+/** How long front matter may be whose first line is no field, such as a comment. */
+const LOOKED_AT = 20_000;
+const CLOSED = /^---[ \t]*\n(?:[^\n]*\n)*?---[ \t]*(?:\n|$)/;
+/** The parser's own blocks may look ahead in what is parsed, and its types omit it. */
+const readStart = (cx: BlockContext) => (cx as BlockContext & { input: Input }).input.read(0, LOOKED_AT);
+
 const frontMatter: MarkdownConfig = {
   defineNodes: [{ name: 'FrontMatter', block: true, style: tags.meta }],
   parseBlock: [
@@ -131,7 +137,9 @@ const frontMatter: MarkdownConfig = {
       name: 'FrontMatter',
       before: 'HorizontalRule',
       parse(cx, line) {
-        if (cx.lineStart > 0 || line.text.trimEnd() !== '---' || !/^[\w-]+\s*:/.test(cx.peekLine())) return false;
+        if (cx.lineStart > 0 || line.text.trimEnd() !== '---') return false;
+        // While it is being typed it has no end yet.
+        if (!/^[\w-]+\s*:/.test(cx.peekLine()) && !CLOSED.test(readStart(cx))) return false;
         let to = line.text.length;
         while (cx.nextLine()) {
           to = cx.lineStart + line.text.length;

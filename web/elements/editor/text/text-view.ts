@@ -211,7 +211,7 @@ function extensionsOf(
       icons: false,
       interactionDelay: 0,
     }),
-    placeholder('Write. A slash shows what there is.'),
+    placeholder('Start writing, or type / to insert something.'),
     findAndReplace,
     selectionMenu,
     altQuestions,

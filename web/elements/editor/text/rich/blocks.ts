@@ -2,6 +2,12 @@ import { syntaxTree } from '@codemirror/language';
 import { type EditorState, type Extension, type Range, RangeSet, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 import type { SyntaxNodeRef, Tree } from '@lezer/common';
+import {
+  canReadProperties,
+  frontMatterDecoration,
+  PropertiesWidget,
+  propertiesIn,
+} from '../properties/properties-view.ts';
 import { isCaretPlaced } from './caret-placed.ts';
 import { findAgain } from './stale-range.ts';
 import { TableEditor, TableWidget } from './table-widget.ts';
@@ -15,22 +21,18 @@ interface Blocks {
 }
 
 /** Nodes that have no blocks in them: most of the nodes, which need not be looked into. */
-const LEAVES =
-  /^(?:Paragraph|(?:ATX|Setext)Heading\d|HTMLBlock|CodeBlock|HorizontalRule|FrontMatter|LinkReference|Task)$/;
+const LEAVES = /^(?:Paragraph|(?:ATX|Setext)Heading\d|HTMLBlock|CodeBlock|HorizontalRule|LinkReference|Task)$/;
 
 /**
  * Tables, formulas and diagrams that take lines of their own, in place of their source. These change the heights of lines
  * far away, so CodeMirror wants them from a state field; only what a change or the parser has reached is looked at again.
  */
 const blocks = StateField.define<Blocks>({
-  create(state) {
-    const tree = syntaxTree(state);
-    const all = RangeSet.of(findBlocks(state, tree, 0, tree.length), true);
-    return { all, shown: withoutSelected(all, state), tree };
-  },
+  create: readBlocks,
   update(value, transaction) {
     const tree = syntaxTree(transaction.state);
     const { docChanged, selection, startState, state } = transaction;
+    if (transaction.effects.some((effect) => effect.is(canReadProperties))) return readBlocks(state);
     const isPlaced = isCaretPlaced(startState) !== isCaretPlaced(state);
     if (!docChanged && tree === value.tree && !selection && !isPlaced) return value;
     const all = findAgain(value.all, transaction, value.tree, findBlocks);
@@ -40,6 +42,12 @@ const blocks = StateField.define<Blocks>({
   provide: (field) => EditorView.decorations.from(field, ({ shown }) => shown),
 });
 
+function readBlocks(state: EditorState): Blocks {
+  const tree = syntaxTree(state);
+  const all = RangeSet.of(findBlocks(state, tree, 0, tree.length), true);
+  return { all, shown: withoutSelected(all, state), tree };
+}
+
 function findBlocks(state: EditorState, tree: Tree, from: number, to: number): Range<Decoration>[] {
   const found: Range<Decoration>[] = [];
   tree.iterate({
@@ -47,6 +55,11 @@ function findBlocks(state: EditorState, tree: Tree, from: number, to: number): R
     to,
     enter(node) {
       if (LEAVES.test(node.name)) return false;
+      if (node.name === 'FrontMatter') {
+        const shown = frontMatterDecoration(state, node);
+        if (shown) found.push(shown);
+        return false;
+      }
       const widget = widgetOf(state, node);
       if (!widget) return undefined;
       const start = state.doc.lineAt(node.from).from;
@@ -86,19 +99,26 @@ function withoutSelected(all: DecorationSet, state: EditorState, isComposed = fa
       filterFrom: from,
       filterTo: to,
       filter: (start, end, { spec }) =>
-        spec.widget instanceof TableWidget &&
-        !isComposed &&
-        (from === to || [from, to].every((edge) => edge < start || edge > end)),
+        start === end ||
+        (keepsCaret(spec.widget) &&
+          !isComposed &&
+          (from === to || [from, to].every((edge) => edge < start || edge > end))),
     });
   }
   return shown;
 }
 
-/** A caret that comes into a table goes on in its cell. */
+/** Whether the caret goes on in the widget, which then stays. */
+function keepsCaret(widget: unknown): boolean {
+  return widget instanceof TableWidget || widget instanceof PropertiesWidget;
+}
+
+/** A caret that comes into a table goes on in its cell, and one that comes into front matter in a field. */
 const enterTables = EditorView.updateListener.of(({ view, state, selectionSet }) => {
   const { main } = state.selection;
   if (!selectionSet || !main.empty || !view.hasFocus) return;
   state.field(blocks).shown.between(main.head, main.head, (from, to, { spec }) => {
+    if (spec.widget instanceof PropertiesWidget) queueMicrotask(() => propertiesIn(view)?.focus(main.head >= to));
     if (!(spec.widget instanceof TableWidget)) return undefined;
     queueMicrotask(() => focusTable(view, from, Math.min(to, main.head)));
     return false;

@@ -1,5 +1,6 @@
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
+import { propertiesView } from '../properties/properties-view.ts';
 import { blockWidgets } from './blocks.ts';
 import { codeColours } from './code-colours.ts';
 import { richMarks } from './marks.ts';
@@ -14,6 +15,7 @@ export function richView(resolvePicture: (address: string) => string): Extension
   return [
     richMarks(resolvePicture),
     blockWidgets,
+    propertiesView,
     joinedLines,
     paragraphKeys,
     codeColours,
