@@ -146,7 +146,7 @@ function mistyped(word: string, random: Random): string {
   return letters.join('') || word;
 }
 
-/** What somebody could type who looks for one of these documents, and what they could not. */
+/** What a person could type who looks for one of these documents, and what no person would. */
 export function someQuery(documents: readonly FuzzedDocument[], random: Random): string {
   const script = someScript(random);
   const word = () => someWord(script, random);
