@@ -1,6 +1,6 @@
 import { redo, undo } from '@codemirror/commands';
 import type { ChangeSpec } from '@codemirror/state';
-import { type EditorView, WidgetType } from '@codemirror/view';
+import { type EditorView, runScopeHandlers, WidgetType } from '@codemirror/view';
 import { inlineDom } from './inline-dom.ts';
 import { tableBar } from './table-bar.ts';
 import { cellText, insertRow, readTable, setCell, type TableText } from './table-text.ts';
@@ -191,11 +191,18 @@ export class TableEditor {
     if (handled || !(event.ctrlKey || event.metaKey) || /^[abcvxi]$/i.test(event.key)) event.stopPropagation();
   }
 
-  #runKey({ key, shiftKey, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  #runKey(event: KeyboardEvent): boolean {
+    const { key, shiftKey, ctrlKey, metaKey } = event;
     const rows = this.#grid.rows.length;
     const columns = this.#grid.rows[0]?.cells.length ?? 1;
     const isMod = ctrlKey || metaKey;
     if (isMod && /^[zy]$/i.test(key)) return this.#undo(key.toLowerCase() === 'y' || shiftKey);
+    // To save, to show the source, and what keys there are.
+    if (isMod && /^[se/]$/i.test(key)) {
+      const isRun = runScopeHandlers(this.view, event, 'editor');
+      if (!this.#place.isConnected) this.view.focus();
+      return isRun;
+    }
     if (isMod) {
       if (key !== 'Enter') return false;
       this.apply(insertRow(this.table, this.row), false);
