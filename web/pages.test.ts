@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
+import { formsOf } from '../test/fuzz/web-forms.ts';
 import { signedInClient, signInLink } from '../test/signed-in.ts';
 import { until } from '../test/until.ts';
 import { type Answer, openWorld, waitForUpload } from '../test/world.ts';
@@ -709,7 +710,16 @@ test('an invitation is accepted only by its recipient, after signing in', async 
     update invitations set secret_hash = ${sha256('of the mail')} where invitation_id = ${invited.invitation_id}`);
   const address = '/invitations/accept?token=of%20the%20mail';
   assert.equal((await visit('GET', '/invitations/accept?token=nothing', {})).status, 404);
-  assert.match((await visit('GET', address, {})).body, /Sign in with this address to accept/);
+  const offered = (await visit('GET', address, {})).body;
+  assert.match(offered, /Sign in with this address to accept/);
+  const [form] = formsOf(offered, address);
+  const fields = Object.fromEntries(form?.fields.map(({ name, values }) => [name, values[0] ?? '']) ?? []);
+  assert.deepEqual(
+    [form?.path, fields],
+    ['/sign-in', { email: 'guest@example.com', next: address.replace('%20', '+').replace('%20', '+') }],
+  );
+  const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+  assert.match((await visit('POST', '/sign-in', sameOrigin, new URLSearchParams(fields))).body, /Check your mail/);
   assert.match((await me.open(address)).body, /Sign out, and sign in with the address that was invited/);
   const theirs = await browserOf(guest.user_id);
   assert.equal((await theirs.open('/')).headers.get('location'), '/invitations');

@@ -35,7 +35,11 @@ function main(invitation: InvitationOffer, token: string, me: User | undefined, 
   const next = `${PATH}?${new URLSearchParams({ token })}`;
   if (me === undefined) {
     return html`${head}<p>Sign in with this address to accept.</p>
-      <p><a class="button main wide" href="/sign-in?next=${encodeURIComponent(next)}">Sign in</a></p>`;
+      <form method="post" action="/sign-in" class="stack">
+        <input type="hidden" name="email" value="${email}"><input type="hidden" name="next" value="${next}">
+        <button class="button main wide">Send me a sign-in link</button>
+      </form>
+      <p class="small"><a href="/sign-in?${String(new URLSearchParams({ email, next }))}">Sign in another way</a></p>`;
   }
   if (me.email !== email) {
     return html`${head}<p>You are signed in as <strong>${me.email}</strong>. Sign out, and sign in with the address that was invited.</p>

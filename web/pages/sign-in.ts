@@ -45,7 +45,7 @@ function signInPage(visit: Visit, { methods, has_users }: Methods, next: string,
     }
     <form method="post" action="/sign-in" class="stack">
       <input type="hidden" name="next" value="${next}">
-      <label>E-mail <input name="email" type="email" required maxlength="254" autocomplete="username" autofocus value="${visit.form.get('email') ?? ''}"></label>
+      <label>E-mail <input name="email" type="email" required maxlength="254" autocomplete="username" autofocus value="${visit.form.get('email') ?? visit.query.get('email') ?? ''}"></label>
       ${passwords && html`<label>Password <span class="hint">if you have one</span><input name="password" type="password" autocomplete="current-password"></label>`}
       <button class="button main wide">${passwords ? 'Sign in' : 'Send me a link'}</button>
       <p class="small">${passwords ? 'Without a password you get a link by mail.' : 'You get a mail with a link that signs you in, once, within 15 minutes.'}</p>
