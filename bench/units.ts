@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,9 +9,9 @@ import { listAll } from './api.ts';
 import { median } from './compare.ts';
 import { generatePages } from './corpus.ts';
 import { cpuOf, memoryOf } from './processes.ts';
-import { startServiceProcess } from './service-process.ts';
 import { signIn } from './sign-in.ts';
 import { startBench } from './start-bench.ts';
+import { measureStarts, type Starts } from './starts.ts';
 import { openSelects } from './units/pgbench.ts';
 import { listRows, type Row, untilMerged } from './units/rows.ts';
 import { untilVacuumed } from './vacuumed.ts';
@@ -36,7 +36,10 @@ const STARTS = 3;
  */
 const options = readOptions();
 console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`);
-const starts = await measureStarts();
+const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
+const starts = await measureStarts(join(folder, 'data'), STARTS).finally(() =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+);
 const bench = await startBench();
 try {
   const fresh_mb = await idleMemory();
@@ -72,7 +75,7 @@ try {
 }
 
 interface Figures {
-  starts: { first_ms: number; next_ms: number };
+  starts: Starts;
   fresh_mb: number;
   highest_mb: number;
   idle_mb: number;
@@ -146,21 +149,6 @@ function watchMemory() {
       return most;
     },
   };
-}
-
-/** The first start creates the database; the next one finds it. */
-async function measureStarts(): Promise<Figures['starts']> {
-  const [first, next]: [number[], number[]] = [[], []];
-  const dataDir = join(tmpdir(), `ibid-starts-${process.pid}`);
-  for (let i = 0; i < STARTS; i += 1) {
-    for (const times of [first, next]) {
-      const started = await startServiceProcess(dataDir);
-      times.push(started.ready_ms);
-      await started.stop();
-    }
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
-  }
-  return { first_ms: median(first), next_ms: median(next) };
 }
 
 function printRest({ starts: { first_ms, next_ms }, fresh_mb, highest_mb, idle_mb, bytes_a_page }: Figures): void {

@@ -55,13 +55,13 @@ function wordOf(script: number, number: number): string {
   return Array.from({ length: 2 + next(letters.length > 1_000 ? 2 : 8) }, () => letters[next(letters.length)]).join('');
 }
 
-export const someWord = (script: number, random: Random) =>
+const someWord = (script: number, random: Random) =>
   wordOf(script, Math.floor(VOCABULARY ** random() + (random() < 0.1 ? random() * VOCABULARY : 0)));
 
-export const someScript = (random: Random) => (random() < 0.3 ? LATIN : below(SCRIPTS.length, random));
+const someScript = (random: Random) => (random() < 0.3 ? LATIN : below(SCRIPTS.length, random));
 
 /** Any characters, in pairs that are none as well as in those that are. */
-export function anyCharacters(length: number, random: Random): string {
+function anyCharacters(length: number, random: Random): string {
   const points = Array.from({ length }, () => below(random() < 0.5 ? 0x300 : 0x1_10000, random));
   return String.fromCodePoint(...points).toWellFormed();
 }
