@@ -311,6 +311,11 @@ const MAY_READ: [text: string, what: string, why: string][] = [
   ['string_agg(entry', 'pages', 'the tree has all pages of the wiki'],
   ['update wikis w set workspace_id = null', 'jobs', 'the jobs of a wiki that is deleted are cancelled'],
   ['t.trashed_at is not null offset 0', 'pages', 'broken links look for those to the trash of the wiki'],
+  [
+    'where o.no not in',
+    'pages',
+    'hits that are not looked at are counted without those of the trash and the drafts of the wiki',
+  ],
   ['exists (select from users)', 'users', 'it ends at the first row'],
   ['as active', 'memberships', 'seats are counted'],
   ['as active', 'invitations', 'seats are counted'],

@@ -18,6 +18,9 @@ const STATUSES = { '': 'Any status', published: 'Published', draft: 'Draft', arc
 const DAYS = { 1: 'Past day', 7: 'Past week', 31: 'Past month', 366: 'Past year' } as const;
 const SINCE = /^>=\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
+/** Of so many of the best hits it is counted what they can be narrowed to: of more it takes longer than to find them. */
+export const COUNTED_HITS = 200;
+
 export function readFilters(query: URLSearchParams): SearchFilters {
   const given = (name: string, isValid: (value: string) => boolean) => {
     const value = query.get(name) ?? '';
@@ -105,10 +108,12 @@ export function filterForm(narrowed: Narrowed): Content {
 
 function choicesOf({ filters, counts, mayWrite }: Narrowed): Choice[] {
   const authors = (counts?.authors ?? []).filter(({ display_name }) => display_name !== '');
-  const folders = (counts?.folders ?? []).map(({ path, title, count }): Option => [path, `${title} (${count})`]);
-  const tags = (counts?.tags ?? []).map(({ tag, count }): Option => [tag, `${tag} (${count})`]);
+  // Of more hits the best are counted, which says what there is, but not how much of it.
+  const named = (name: string, count: number) => ((counts?.total ?? 0) > COUNTED_HITS ? name : `${name} (${count})`);
+  const folders = (counts?.folders ?? []).map(({ path, title, count }): Option => [path, named(title, count)]);
+  const tags = (counts?.tags ?? []).map(({ tag, count }): Option => [tag, named(tag, count)]);
   const since = Object.entries(DAYS).map(([days, name]): Option => [daysAgo(Number(days)), name]);
-  const people = authors.map(({ user_id, display_name, count }): Option => [user_id, `${display_name} (${count})`]);
+  const people = authors.map(({ user_id, display_name, count }): Option => [user_id, named(display_name, count)]);
   const choices: Choice[] = [
     { name: 'author', label: 'Author', options: [['', 'Any author'], ...people] },
     { name: 'in', label: 'Within', options: [['', 'Whole wiki'], ...folders] },

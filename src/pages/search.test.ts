@@ -436,6 +436,15 @@ test('parameters narrow a search as the operators of their names do, and show no
   }
   assert.deepEqual([(await counts('apples', viewer)).total, (await counts('apples', viewer)).statuses.length], [2, 1]);
   assert.deepEqual((await counts('platypus')).total, 0);
+  // The total is of all that the caller may see, also where only some of it is counted by author, tag and the like.
+  for (const [by, total] of [
+    [owner, 3],
+    [viewer, 2],
+  ] as const)
+    for (const query of ['apples&of=1', 'apples&of=2', `apples&of=1&author=${owner.user_id}`])
+      assert.deepEqual([query, (await counts(query, by)).total], [query, total]);
+  const ofBest = await counts('apples&of=1');
+  assert.deepEqual([ofBest.is_exact, ofBest.folders.length, ofBest.statuses[0].count], [true, 1, 1]);
   // A statement is prepared once and kept, so there must not be one for each combination of filters.
   const many = 'in:a path:b author:c tag:d status:draft -in:d created:2026 -updated:<2020 type:page'.split(' ');
   await counts(encodeURIComponent('apples -in:nowhere'));

@@ -1,12 +1,16 @@
 import { Type } from 'typebox';
 import { hasPermission, onWiki } from '../../access/access-rule.ts';
+import { subjectOf } from '../../access/credential.ts';
 import { WikiParams } from '../../core/records.ts';
-import { sql } from '../../db/sql.ts';
+import { type Sql, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { attempts } from '../../search/query/attempts.ts';
-import { candidateDocuments } from '../../search/query/candidates.ts';
-import { resolveQuery } from '../../search/query/resolve-query.ts';
+import type { Index } from '../../search/index/pending.ts';
+import { type Attempt, attempts } from '../../search/query/attempts.ts';
+import { candidateDocuments, candidatesCte } from '../../search/query/candidates.ts';
+import type { Candidate } from '../../search/query/rank.ts';
+import { readConfirmed, resolvedFor } from '../../search/query/search.ts';
 import { CUT_HEADER, cutHeader, readSearch, SEARCHED } from '../../search/query/search-parameters.ts';
+import type { Shown } from '../../search/query/shown-documents.ts';
 import { IS_FOUND } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
 import { HitCounts, MAX_COUNTED } from './schema.ts';
@@ -30,7 +34,16 @@ export const countHits = endpoint({
   isHeavy: true,
   limit: 'search',
   params: WikiParams,
-  query: Type.Object({ ...SEARCHED, ...PAGE_FILTERS }),
+  query: Type.Object({
+    ...SEARCHED,
+    ...PAGE_FILTERS,
+    of: Type.Integer({
+      minimum: 1,
+      maximum: MAX_COUNTED,
+      default: MAX_COUNTED,
+      description: 'Of how many of the best hits authors, folders, tags and statuses are counted. The total is of all.',
+    }),
+  }),
   replyHeaders: CUT_HEADER,
   reply: HitCounts,
   example: {
@@ -43,45 +56,76 @@ export const countHits = endpoint({
       statuses: [{ status: 'published', count: 12 }],
     },
   },
-  run: async ({ params: { wiki_id }, query, many, setHeaders }) => {
+  run: async ({ params: { wiki_id }, query, credential, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
     const parsed = readSearch(query);
     const shown = shownPages(parsed.filters);
     const index = { wiki_id, kind: 'page' } as const;
-    const resolved = await resolveQuery(many, index, parsed);
     const wanted = { most: MAX_COUNTED + 1, offset: 0, isByRank: true };
-    let counted = NONE;
-    for await (const { candidates, isAll, isExact } of attempts(many, index, parsed, resolved, wanted, shown)) {
-      const [row] = await many<HitCounts>({
-        candidates,
-        found: sql`
-          select p.page_id, p.created_by, p.status, split_part(p.path, '/', 1) as folder
-          from ${candidateDocuments(index)}
-          where ${shown.isFound} limit ${MAX_COUNTED + 1}`,
-        authors: sql`
-          select f.created_by as user_id, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
-        folders: sql`
-          select f.folder as path, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
-        tags: sql`
-          select min(g.tag) as tag, count(*)::int as count
-          from found f join page_tags g on g.wiki_id = ${wiki_id} and g.page_id = f.page_id
-          group by g.tag_key order by 2 desc, g.tag_key limit ${MAX_NAMED}`,
-        statuses: sql`select f.status, count(*)::int as count from found f group by 1 order by 2 desc, 1`,
-        result: sql`
-          select (select count(*) from found)::int as total,
-            coalesce((select json_agg(json_build_object('user_id', a.user_id, 'count', a.count, 'display_name', coalesce((
-              select u.display_name from users u where u.user_id = a.user_id and ${hasPermission('members:read')}), '')))
-              from authors a), '[]') as authors,
-            coalesce((select json_agg(json_build_object('path', f.path, 'count', f.count, 'title', coalesce((
-              select p.title from pages p where p.wiki_id = ${wiki_id} and p.path = f.path and ${IS_FOUND} limit 1), f.path)))
-              from folders f), '[]') as folders,
-            coalesce((select json_agg(g.*) from tags g), '[]') as tags,
-            coalesce((select json_agg(s.*) from statuses s), '[]') as statuses`,
-      });
-      if (row)
-        counted = { ...row, total: Math.min(row.total, MAX_COUNTED), is_exact: isExact && row.total <= MAX_COUNTED };
-      if (isAll || (row?.total ?? 0) > MAX_COUNTED) break;
-    }
-    return counted;
+    return resolvedFor(many, index, parsed, subjectOf(credential).join(' '), async (resolved) => {
+      let counted: HitCounts | undefined = resolved.isRecalled ? undefined : NONE;
+      for await (const attempt of attempts(many, index, parsed, resolved, wanted, shown)) {
+        const statement = countingSteps(index, attempt, shown, query.of);
+        const rows = resolved.isRecalled
+          ? await readConfirmed<HitCounts>(many, index, statement, resolved)
+          : await many<HitCounts>(statement);
+        if (rows === undefined) return undefined;
+        const [{ total, authors, folders, tags, statuses } = NONE] = rows;
+        const isExact = attempt.isExact && total <= MAX_COUNTED;
+        counted = { total: Math.min(total, MAX_COUNTED), is_exact: isExact, authors, folders, tags, statuses };
+        if (attempt.isAll || total > MAX_COUNTED) break;
+      }
+      return counted;
+    });
   },
 });
+
+/**
+ * Counts the candidates of an attempt. Of the best ones their pages are read; the others are counted if they are not among those
+ * that are hidden from the caller, which are few, since to read a thousand pages costs more than the search. With filters all
+ * pages are read.
+ */
+function countingSteps(
+  index: Index,
+  { best, candidates }: Attempt,
+  { isFound, isFiltered, isHidden }: Shown,
+  of: number,
+): Record<string, Sql> {
+  const { wiki_id, kind } = index;
+  // A page that waits to be merged has no number.
+  const isNamed = ({ document_no }: Candidate, i: number) => i < of || document_no < 0;
+  const areNamed = best !== undefined && !isFiltered;
+  const others = areNamed ? best.filter((one, i) => !isNamed(one, i)) : [];
+  return {
+    candidates: areNamed ? candidatesCte(index, best.filter(isNamed)) : candidates,
+    found: sql`
+      select p.page_id, p.created_by, p.status, split_part(p.path, '/', 1) as folder
+      from ${candidateDocuments(index)}
+      where ${isFound} limit ${MAX_COUNTED + 1}`,
+    others: sql`
+      select count(*)::int as count from unnest(${others.map(({ document_no }) => document_no)}::int[]) o (no)
+      where o.no not in (
+        select d.document_no from pages p
+        join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = p.page_id
+        where ${others.length > 0} and p.wiki_id = ${wiki_id} and ${isHidden} and d.document_no is not null)`,
+    authors: sql`
+      select f.created_by as user_id, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
+    folders: sql`
+      select f.folder as path, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
+    tags: sql`
+      select min(g.tag) as tag, count(*)::int as count
+      from found f join page_tags g on g.wiki_id = ${wiki_id} and g.page_id = f.page_id
+      group by g.tag_key order by 2 desc, g.tag_key limit ${MAX_NAMED}`,
+    statuses: sql`select f.status, count(*)::int as count from found f group by 1 order by 2 desc, 1`,
+    result: sql`
+      select (select count(*) from found)::int + (select o.count from others o) as total,
+        coalesce((select json_agg(json_build_object('user_id', a.user_id, 'count', a.count, 'display_name', coalesce((
+          select u.display_name from users u where u.user_id = a.user_id and ${hasPermission('members:read')}), '')))
+          from authors a), '[]') as authors,
+        coalesce((select json_agg(json_build_object('path', f.path, 'count', f.count, 'title', coalesce((
+          select p.title from pages p where p.wiki_id = ${wiki_id} and p.path = f.path and ${IS_FOUND} limit 1), f.path)))
+          from folders f), '[]') as folders,
+        coalesce((select json_agg(g.*) from tags g), '[]') as tags,
+        coalesce((select json_agg(s.*) from statuses s), '[]') as statuses`,
+  };
+}

@@ -83,23 +83,54 @@ function hasAny(numbers: Uint32Array, wanted: ReadonlySet<number>): boolean {
 /** The postings of several lists as one; a document that is in several has its highest impact. */
 export function unitePostings(lists: readonly Postings[]): Postings {
   const filled = lists.filter(({ numbers }) => numbers.length > 0);
-  return filled.length === 0 ? NO_POSTINGS : filled.reduce(uniteTwo);
+  return uniteSorted(filled.sort((one, other) => (one.numbers[0] as number) - (other.numbers[0] as number)));
+}
+
+/** Lists in the order of their first numbers. Those of segments mostly lie behind one another, and are copied as they are. */
+function uniteSorted(lists: readonly Postings[]): Postings {
+  const [first = NO_POSTINGS] = lists;
+  if (lists.length < 2) return first;
+  const areBehind = lists.every(
+    ({ numbers }, i) => i === 0 || (numbers[0] as number) > (lists[i - 1]?.numbers.at(-1) as number),
+  );
+  if (areBehind) return concatenate(lists);
+  const half = lists.length >> 1;
+  return uniteTwo(uniteSorted(lists.slice(0, half)), uniteSorted(lists.slice(half)));
+}
+
+function concatenate(lists: readonly Postings[]): Postings {
+  const length = lists.reduce((sum, { numbers }) => sum + numbers.length, 0);
+  const all = { numbers: new Uint32Array(length), impacts: new Uint8Array(length) };
+  let at = 0;
+  for (const { numbers, impacts } of lists) {
+    all.numbers.set(numbers, at);
+    all.impacts.set(impacts, at);
+    at += numbers.length;
+  }
+  return all;
 }
 
 function uniteTwo(one: Postings, other: Postings): Postings {
-  const length = one.numbers.length + other.numbers.length;
-  const numbers = new Uint32Array(length);
-  const impacts = new Uint8Array(length);
-  let [count, i, j] = [0, 0, 0];
-  while (i < one.numbers.length || j < other.numbers.length) {
-    const [left, right] = [one.numbers[i] ?? Infinity, other.numbers[j] ?? Infinity];
-    numbers[count] = Math.min(left, right);
-    impacts[count] = Math.max(
-      left <= right ? (one.impacts[i++] as number) : 0,
-      right <= left ? (other.impacts[j++] as number) : 0,
-    );
-    count += 1;
+  const ones = one.numbers.length;
+  const others = other.numbers.length;
+  const numbers = new Uint32Array(ones + others);
+  const impacts = new Uint8Array(ones + others);
+  let count = 0;
+  let i = 0;
+  let j = 0;
+  // No destructuring: until it is compiled, which a query may not live to see, each step would leave arrays behind.
+  while (i < ones && j < others) {
+    const left = one.numbers[i] as number;
+    const right = other.numbers[j] as number;
+    numbers[count] = left < right ? left : right;
+    if (left < right) impacts[count++] = one.impacts[i++] as number;
+    else if (right < left) impacts[count++] = other.impacts[j++] as number;
+    else impacts[count++] = Math.max(one.impacts[i++] as number, other.impacts[j++] as number);
   }
+  const [rest, from] = i < ones ? [one, i] : [other, j];
+  numbers.set(rest.numbers.subarray(from), count);
+  impacts.set(rest.impacts.subarray(from), count);
+  count += rest.numbers.length - from;
   return { numbers: numbers.subarray(0, count), impacts: impacts.subarray(0, count) };
 }
 

@@ -42,6 +42,8 @@ export interface Wanted {
 /** Candidates for a search: a CTE with id, score, no and is_near, of which the caller may not see some. */
 export interface Attempt {
   candidates: Sql;
+  /** The same, best first; undefined for all documents that a search without words finds. */
+  best?: readonly Candidate[];
   /** How many of the hits that are asked for are left out at the beginning already. */
   skipped: number;
   /** Whether there is no other attempt. */
@@ -63,6 +65,7 @@ export async function* attempts(
 ): AsyncGenerator<Attempt> {
   const toAttempt = (best: readonly Candidate[], isExact: boolean, isAll = true, skipped = 0, raised = 0): Attempt => ({
     candidates: candidatesCte(index, best, raised),
+    best,
     skipped,
     isAll,
     isExact,

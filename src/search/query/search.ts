@@ -52,20 +52,34 @@ export async function searchIndex<Row>(
   shown: Shown,
   show: (part: HitsPart) => Record<string, Sql>,
 ): Promise<Hits<Row>> {
-  const { caller } = part;
-  const mayRecall = caller !== undefined && cached<true>(index, `caller ${caller}`) !== undefined;
-  let resolved = await resolveQuery(many, index, query, mayRecall);
-  let rows = await readHits<Row>(many, index, query, resolved, part, shown, show);
-  if (rows === undefined) {
-    resolved = await resolveQuery(many, index, query);
-    rows = await readHits<Row>(many, index, query, resolved, part, shown, show);
-  }
-  if (caller !== undefined) addToCache(index, `caller ${caller}`, true, caller.length);
+  const { rows, resolved } = await resolvedFor(many, index, query, part.caller, async (resolved) => {
+    const rows = await readHits<Row>(many, index, query, resolved, part, shown, show);
+    return rows && { rows, resolved };
+  });
   const phrases = query.phrases.map((phrase) => phrase.map(termOf));
-  return { rows: rows ?? [], terms: termsToMark(resolved.data, resolved.ranking), phrases };
+  return { rows, terms: termsToMark(resolved.data, resolved.ranking), phrases };
 }
 
-/** The hits of a part of the list. Undefined where what was recalled of the index is no longer true, or leaves nothing to ask for. */
+/**
+ * Runs `read` with what the index has for a query: for a caller who was answered before from memory, and where `read` answers
+ * undefined, since that is no longer true, from the database.
+ */
+export async function resolvedFor<T>(
+  many: Statements['many'],
+  index: Index,
+  query: ParsedQuery,
+  caller: string | undefined,
+  read: (resolved: ResolvedQuery) => Promise<T | undefined>,
+): Promise<T> {
+  const mayRecall = caller !== undefined && cached<true>(index, `caller ${caller}`) !== undefined;
+  let answer = await read(await resolveQuery(many, index, query, mayRecall));
+  answer ??= await read(await resolveQuery(many, index, query));
+  if (answer === undefined) throw new Error('what was read from the database is never outdated');
+  if (caller !== undefined) addToCache(index, `caller ${caller}`, true, caller.length);
+  return answer;
+}
+
+/** The hits of a part of the list. Undefined where what was recalled of the index is no longer true. */
 async function readHits<Row>(
   many: Statements['many'],
   index: Index,
@@ -82,21 +96,22 @@ async function readHits<Row>(
   for await (const { candidates, skipped, isAll, areRaised } of attempts(many, index, query, resolved, wanted, shown)) {
     const part = { limit, offset: offset - skipped, after };
     const statement = { candidates, ...show({ ...part, areRaised }) };
-    rows = isConfirmed ? await many<Row>(statement) : await confirmed<Row>(many, index, statement, resolved.data.state);
+    rows = isConfirmed ? await many<Row>(statement) : await readConfirmed<Row>(many, index, statement, resolved);
     if (rows === undefined) return undefined;
     isConfirmed = true;
     if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, titleScore, part);
     if (isAll || rows.length >= limit) break;
   }
-  return rows;
+  // What was recalled and leaves nothing to ask for was not confirmed.
+  return rows ?? (isConfirmed ? [] : undefined);
 }
 
-/** The rows of a statement, unless the index has another state. */
-async function confirmed<Row>(
+/** The rows of a statement; undefined if the index has another state than what was recalled of it. */
+export async function readConfirmed<Row>(
   many: Statements['many'],
   index: Index,
   { result = raw(''), ...steps }: Record<string, Sql>,
-  state: string | undefined,
+  { data: { state } }: ResolvedQuery,
 ): Promise<Row[] | undefined> {
   const rows = await many<Row & { index_state: string | null; is_hit: true | null }>({
     ...steps,

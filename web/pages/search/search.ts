@@ -5,7 +5,7 @@ import { type Content, fromApi, html } from '../../html.ts';
 import { icon } from '../../icons.ts';
 import { renderInWiki } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
-import { filterForm, parametersOf, readFilters, totalOf } from '../../search-filters.ts';
+import { COUNTED_HITS, filterForm, parametersOf, readFilters, totalOf } from '../../search-filters.ts';
 import { searchHelp } from '../../search-help.ts';
 import { loadBranches, renderTree } from '../../tree.ts';
 import type { WebRoute } from '../../visit.ts';
@@ -29,22 +29,26 @@ export const search: WebRoute = {
     query.set('limit', String(PAGE_SIZE));
     const ofSources = parametersOf(words, filters, ['author', 'updated', 'sort']);
     ofSources.set('limit', '5');
-    const [branches, pages, counts, sources, suggestions, saved] = await Promise.all([
+    narrowed.set('of', String(COUNTED_HITS));
+    const maySearchSources =
+      context.can('sources:read') && ![filters.in, filters.tag, filters.status].some((value) => value !== '');
+    const [branches, pages, counts, saved] = await Promise.all([
       loadBranches(visit.api, context),
       hasQuery ? readPart<PageHit>(visit, `${context.api}/pages/search?${query}`) : undefined,
       hasQuery ? visit.api.get<HitCounts>(`${context.api}/pages/search/facets?${narrowed}`) : undefined,
-      hasQuery &&
-      isFirst &&
-      context.can('sources:read') &&
-      ![filters.in, filters.tag, filters.status].some((value) => value !== '')
-        ? visit.api.get<SourceHit[]>(`${context.api}/sources/search?${ofSources}`)
-        : [],
-      hasQuery && isFirst
-        ? visit.api.get<Suggestion[]>(`${context.api}/suggest?${new URLSearchParams({ query: words, limit: '1' })}`)
-        : [],
       hasQuery ? [] : visit.api.get<SavedSearch[]>(`${context.api}/saved-searches?limit=100`),
     ]);
     const hits = pages?.records ?? [];
+    // Where there are many pages, the sources and other words are not what is looked for first.
+    const isEnough = pages !== undefined && pages.next !== '' && !visit.query.has('sources');
+    const [sources, suggestions] = await Promise.all([
+      hasQuery && isFirst && !isEnough && maySearchSources
+        ? visit.api.get<SourceHit[]>(`${context.api}/sources/search?${ofSources}`)
+        : [],
+      hasQuery && isFirst && !isEnough
+        ? visit.api.get<Suggestion[]>(`${context.api}/suggest?${new URLSearchParams({ query: words, limit: '1' })}`)
+        : [],
+    ]);
     return {
       page: renderInWiki(visit, context, {
         title: hasQuery ? `${words}: search` : 'Search',
@@ -69,9 +73,10 @@ export const search: WebRoute = {
           )}
           ${pages && partLinks(pages)}
           ${hasQuery && saveSearchForm(context, words, filters)}
+          ${isEnough && isFirst && maySearchSources && html`<p><a href="${withSources(visit.path, visit.query)}">Search the sources too</a></p>`}
           ${
             sources.length > 0 &&
-            html`<h2>In the sources</h2>${sources.map(
+            html`<h2 id="sources">In the sources</h2>${sources.map(
               (hit) =>
                 html`<section class="hit"><h3>${icon('source')} <a href="${context.actionUrl('sources', hit.source_id)}">${hit.filename || hit.title}</a></h3><p>${fromApi(hit.snippet)}</p></section>`,
             )}`
@@ -81,6 +86,12 @@ export const search: WebRoute = {
     };
   },
 };
+
+function withSources(path: string, query: URLSearchParams): string {
+  const all = new URLSearchParams(query);
+  all.set('sources', 'yes');
+  return `${path}?${all}#sources`;
+}
 
 function nothingFound(isFirst: boolean): Content {
   if (!isFirst) return html`<p class="empty">No more pages.</p>`;
