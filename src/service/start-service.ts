@@ -14,6 +14,7 @@ import { openMail, openPayments } from './from-config.ts';
 import type { ServiceHooks } from './hooks.ts';
 import { serveMetrics } from './metrics/serve-metrics.ts';
 import { openDatabase } from './open-database.ts';
+import { releaseMemoryWhenIdle } from './release-memory.ts';
 import { startApi } from './start-api.ts';
 import { startJobSchedule, startWorkers } from './start-workers.ts';
 import { stopInReverse } from './stop-in-reverse.ts';
@@ -62,6 +63,8 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     if (worker) startJobSchedule(parts, worker, onStop);
     const started = { ...parts, postgres, external, requests, wakeWorker: () => worker?.wake() };
     const api = config.ROLE === 'worker' ? undefined : await startApi(started, hooks, onStop);
+    const stopReleasing = releaseMemoryWhenIdle();
+    onStop(async () => stopReleasing());
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
     await Promise.allSettled([programs]);
