@@ -18,7 +18,7 @@ const STATUSES = { '': 'Any status', published: 'Published', draft: 'Draft', arc
 const DAYS = { 1: 'Past day', 7: 'Past week', 31: 'Past month', 366: 'Past year' } as const;
 const SINCE = /^>=\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
-/** Of so many of the best hits it is counted what they can be narrowed to: of more it takes longer than to find them. */
+/** How many of the best hits are counted by author, folder and tag: to count more takes longer than to find them. */
 export const COUNTED_HITS = 200;
 
 export function readFilters(query: URLSearchParams): SearchFilters {

@@ -1,7 +1,7 @@
 /** What a value takes beside its size: its key and its entry. */
 const ENTRY_BYTES = 200;
 const LOOKS_EVERY_MS = 60_000;
-/** What was not used in so many looks is dropped, so that an idle process has its memory back. */
+/** What was not used between as many looks is dropped, so that an idle process has its memory back. */
 const UNUSED_LOOKS = 5;
 /**
  * What is left of the size when it was exceeded. Many are dropped at once, because to find the oldest entry of a Map means to

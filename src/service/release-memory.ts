@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const LOOK_MS = 10_000;
-/** After so many looks at a process that had nothing to do it is idle. */
+/** A process that had nothing to do at as many looks in a row is idle. */
 const IDLE_LOOKS = 3;
 /** A process that answers the requests of metrics and looks for jobs is idle, too. */
 const IDLE_SHARE = 0.03;
