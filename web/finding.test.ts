@@ -166,6 +166,7 @@ test('the palette opens pages, sections and sources by keyboard alone', { skip }
   await t.test('before something is typed it has what was read last, and commands, which typing filters', async () => {
     await page.keyboard.press('Control+k');
     const recent = page.getByRole('group', { name: 'Read last' }).locator('.title');
+    await recent.first().waitFor();
     assert.deepEqual(await recent.allTextContents(), ['Analytical engine'], 'without the page that is shown');
     await assertActive(page, 'Analytical engine');
     await assertAccessible(page, 'palette before typing');

@@ -1,5 +1,4 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
-import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import { errorMessage } from '../call-api.ts';
 import { goTo } from '../navigation/navigate.ts';
 import { onPage } from '../on-page.ts';
@@ -7,6 +6,7 @@ import { forgetAtSignOut } from '../recent/kept.ts';
 import { recentEntries, rememberVisit } from '../recent/recent-pages.ts';
 import { loadSavedSearches, recentSearches, rememberSearch, shownSearch } from '../recent/searches.ts';
 import { findCommands } from './commands.ts';
+import { entryList } from './entry-list.ts';
 import { type Entry, type SearchScope, searchTexts, searchUrl, suggestTitles } from './find.ts';
 import { paletteStyles } from './palette-styles.ts';
 import { PressHold } from './press-hold.ts';
@@ -14,19 +14,6 @@ import { PressHold } from './press-hold.ts';
 /** Titles are cheap, so they are requested while the user types; full-text search waits until the user pauses. */
 const TITLES_AFTER_MS = 60;
 const TEXTS_AFTER_MS = 200;
-
-/** In the order of the entries. */
-const GROUPS: readonly { kind: Entry['kind']; name: string }[] = [
-  { kind: 'recent', name: 'Read last' },
-  { kind: 'searched', name: 'Searched last' },
-  { kind: 'suggestion', name: 'Did you mean' },
-  { kind: 'title', name: 'Pages' },
-  { kind: 'text', name: 'In the text' },
-  { kind: 'source', name: 'Sources' },
-  { kind: 'saved', name: 'Saved searches' },
-  { kind: 'command', name: 'Commands' },
-  { kind: 'all', name: 'Everything' },
-];
 
 const FOUND: readonly Entry['kind'][] = ['title', 'text', 'source'];
 /** Entries that are searched for when they are chosen. */
@@ -224,6 +211,14 @@ export class Palette extends LitElement {
     this.#hasMoved = true;
   }
 
+  readonly #pointed = {
+    choose: (at: number) => this.#choose(at),
+    open: (at: number, inNewTab: boolean) => {
+      this.#choose(at);
+      this.#openChosen(inNewTab);
+    },
+  };
+
   #openChosen(inNewTab = false): void {
     if (this.#words.trim() === '' && this.entries.length === 0) return;
     // What was pressed or moved to is opened, although it was found for the words before.
@@ -256,24 +251,10 @@ export class Palette extends LitElement {
       <input type="text" enterkeyhint="search" role="combobox" aria-label="Search this wiki" aria-expanded=${entries.length > 0} aria-controls="found" aria-autocomplete="list"
         aria-activedescendant=${entries.length > 0 ? `entry-${chosen}` : nothing} placeholder="Search pages and sources" maxlength="1024" autocomplete="off" spellcheck="false" autofocus
         @input=${(event: Event) => this.#search((event.target as HTMLInputElement).value)} @keydown=${this.#move}>
-      <div id="found" role="listbox" aria-label="Found" aria-busy=${this.isAsking} ?hidden=${entries.length === 0} @pointerdown=${this.#hold.press}>${GROUPS.map(({ kind, name }) => this.#group(kind, name))}</div>
+      <div id="found" role="listbox" aria-label="Found" aria-busy=${this.isAsking} ?hidden=${entries.length === 0} @pointerdown=${this.#hold.press}>${entryList(entries, chosen, this.#pointed)}</div>
       <div role="status">${this.#status()}</div>
       <p class="keys">↑ ↓ to choose, Enter to go there, Esc to close</p>
     </dialog>`;
-  }
-
-  #group(kind: Entry['kind'], name: string) {
-    const members = this.entries.map((entry, i) => ({ entry, i })).filter(({ entry }) => entry.kind === kind);
-    if (members.length === 0) return nothing;
-    return html`<div role="group" aria-label=${name}>${kind === 'all' ? nothing : html`<div class="group" aria-hidden="true">${name}</div>`}${members.map(({ entry, i }) => this.#option(entry, i))}</div>`;
-  }
-
-  #option({ title, where, snippet }: Entry, i: number) {
-    return html`<div class="option" id="entry-${i}" role="option" aria-selected=${i === this.chosen} @pointermove=${({ movementX, movementY }: PointerEvent) => (movementX !== 0 || movementY !== 0) && this.#choose(i)}
-      @click=${(event: MouseEvent) => {
-        this.#choose(i);
-        this.#openChosen(event.ctrlKey || event.metaKey);
-      }}><span class="title">${title}</span>${where === '' ? nothing : html` <span class="where">${where}</span>`}${snippet === '' ? nothing : html`<div class="snippet">${unsafeHTML(snippet)}</div>`}</div>`;
   }
 
   #status() {
