@@ -6,7 +6,6 @@ import { normalizeText } from './characters.ts';
 import { angleOf, type Box, turnBox } from './frames.ts';
 import { boxOf, type Line, linesOf } from './lines.ts';
 import type { RestoreLigatures } from './lost-ligatures.ts';
-import { mayBeTable } from './pieces.ts';
 import { type PlacedText, placedTexts, type TextItem } from './placed-texts.ts';
 import type { UnreadableFonts } from './readable-fonts.ts';
 import { tagsOf } from './tagged-texts.ts';
@@ -25,7 +24,7 @@ export interface PdfPage {
   lines: Line[];
   /** The elements of a tagged PDF, in their order; none if too little of the page is tagged. */
   elements: readonly TaggedElement[];
-  /** The texts that `lines` are made of, if they may be a table whose lines were not looked for; else none. */
+  /** The texts that `lines` are made of, if tables in them may be looked for by their lines; else none. */
   tabular: readonly PlacedText[];
   /** Text at other angles, such as the names of axes, in frames of their own. */
   turned: TurnedLines[];
@@ -152,7 +151,7 @@ export async function readPage(
     rotate: page.rotate,
     lines,
     elements: tags?.elements ?? [],
-    tabular: !tags && page.pageNumber <= TABULAR_PAGES && mayBeTable(main, false) ? main : [],
+    tabular: !tags && page.pageNumber <= TABULAR_PAGES ? main : [],
     turned,
     characters,
     losses,
