@@ -3,6 +3,7 @@ import { countCharacters, type Loss } from '../../losses.ts';
 import { composeAccents } from './accents.ts';
 import { type Annotations, type Destinations, readAnnotations } from './annotations.ts';
 import { normalizeText } from './characters.ts';
+import { fixedFonts } from './fixed-fonts.ts';
 import { angleOf, type Box, turnBox } from './frames.ts';
 import { boxOf, type Line, linesOf } from './lines.ts';
 import type { RestoreLigatures } from './lost-ligatures.ts';
@@ -93,6 +94,7 @@ export async function readPage(
   composeAccents(texts);
   const annotations = await readAnnotations(page, destinations).catch(() => damagedAnnotations(page.pageNumber));
   const unreadable = await unreadableOn(page, texts);
+  const fixed = fixedFonts(texts, styles);
   const lost = { count: 0, excerpt: '' };
   const angles = new Map<number, { texts: PlacedText[]; characters: number }>();
   const drawn = new Map<string, Set<number>>();
@@ -114,7 +116,7 @@ export async function readPage(
     group.characters += length;
     const isVertical = styles[item.fontName]?.vertical ?? false;
     const element = tags?.byItem.get(item);
-    const fixedFont = styles[item.fontName]?.fontFamily === 'monospace' ? item.fontName : undefined;
+    const fixedFont = fixed.has(item.fontName) ? item.fontName : undefined;
     for (const text of placedTexts(item, normal.text, angle, annotations, isVertical)) {
       group.texts.push({ ...text, element, fixedFont });
     }
