@@ -100,13 +100,18 @@ function isRestOf(above: Line, { lines: [first], y, size }: HeadRow): boolean {
 /** The lines of a row with their columns; undefined if one is a text that has nothing to do with the table. */
 function headLines(row: readonly Line[], columns: readonly { x: number; right: number }[]): HeadLine[] | undefined {
   const found: HeadLine[] = [];
-  for (const line of row.flatMap((each) => splitAtGaps(each, []))) {
+  const texts = row.flatMap((each) => splitAtGaps(each, []));
+  const inOrder = texts.map((line, k) => ({ line, from: k, to: k }));
+  if (texts.length === columns.length && inOrder.every((each) => isBetween(each, columns))) return inOrder;
+  for (const line of texts) {
     const own = rangeOf(line, columns);
     if (!own || BULLET.test(line.words) || line.code) return undefined;
     if (own.from === own.to || isAbove(line, columns.slice(own.from, own.to + 1))) {
       found.push({ line, ...own });
       continue;
     }
+    // A text of its own is no row of words that are as near to each other as cells.
+    if (texts.length === 1 && (line.parts?.length ?? 1) === 1) return undefined;
     const gaps = columns.slice(own.from, own.to).map(({ right }, i) => {
       const next = columns[own.from + i + 1]?.x ?? right;
       return { from: Math.min(right, next), to: Math.max(right, next) };
@@ -119,6 +124,12 @@ function headLines(row: readonly Line[], columns: readonly { x: number; right: n
   }
   const ordered = found.sort((a, b) => a.from - b.from);
   return ordered.some(({ from }, i) => i > 0 && from <= (ordered[i - 1] as HeadLine).to) ? undefined : ordered;
+}
+
+/** Whether a line may be in its column: it does not reach the columns beside that. A word may be at one side of its column, and numbers at the other. */
+function isBetween({ line, from }: HeadLine, columns: readonly { x: number; right: number }[]): boolean {
+  const [before, next] = [columns[from - 1], columns[from + 1]];
+  return (!before || line.x > before.right) && (!next || line.right < next.x) && rangeOf(line, columns) !== undefined;
 }
 
 /** The columns above which a line stands; what stands above none belongs to the nearest one. Undefined if it is elsewhere. */
@@ -153,7 +164,7 @@ function groupsOf(heads: readonly HeadRow[]): HeadRow[][] {
     const before = heads[i - 1];
     const isNear = before && before.y - head.y <= LEADING * head.size;
     // Two rows of numbers are no lines of one row.
-    if (isNear && !hasNumbers([before]) && !hasNumbers([head])) groups.at(-1)?.push(head);
+    if (isNear && !(hasNumbers([before]) && hasNumbers([head]))) groups.at(-1)?.push(head);
     else groups.push([head]);
   }
   return groups;
@@ -195,6 +206,7 @@ function rowsOf(group: readonly HeadRow[], columns: number): TableRow[] {
   return [rowOf(upper, group.length), rowOf(lower, 0)];
 }
 
+/** A year may be a head. */
 function isNumber({ words }: Line): boolean {
-  return /\p{N}/u.test(words) && !/\p{L}/u.test(words);
+  return /\p{N}/u.test(words) && !/\p{L}/u.test(words) && !/^(?:19|20)\d\d$/.test(words);
 }
