@@ -1,3 +1,4 @@
+import { rowsDown } from './columns.ts';
 import { splitAtGaps } from './divided-rows.ts';
 import { BULLET } from './marks/item-marks.ts';
 import { boxOf, type Line } from './page/lines.ts';
@@ -17,13 +18,19 @@ const LEADING = 1.4;
 const BEYOND = 5;
 /** The middle of a head of several columns is that of these, within this many points or sizes. */
 const CENTERED_POINTS = 2.5;
-const CENTERED = 0.35;
+const CENTERED = 0.8;
 
 /** A line above a table, and the columns that it is the head of. */
 interface HeadLine {
   line: Line;
   from: number;
   to: number;
+}
+
+/** From where to where the texts of a column reach. */
+interface Range {
+  x: number;
+  right: number;
 }
 
 /** Head lines at one height. */
@@ -43,12 +50,12 @@ export function withHeads(
   from: number,
   free: number,
 ): TableRow[] {
-  const own = rowsOfHead(table);
-  const body = table.slice(own);
-  const columns = (table[0]?.cells ?? []).map((_, k) =>
-    boxOf((own > 0 ? body : table).flatMap((row) => row.cells[k] ?? [])),
-  );
-  const heads: HeadRow[] = table.slice(0, own).map(headRowOf);
+  const { count, lines: ownRows } = headIn(table);
+  const own = ownRows.length;
+  const body = table.slice(count);
+  const cells = (table[0]?.cells ?? []).map((_, k) => boxOf(body.flatMap((row) => row.cells[k] ?? [])));
+  const columns = widened(cells, [...ownRows.flat(), ...rows.slice(Math.max(free, from - ROWS_MAX), from).flat()]);
+  const heads: HeadRow[] = ownRows.map((lines) => headRowOf(lines, table.slice(0, count), columns));
   let [below] = rows[from] ?? [];
   let at = from - 1;
   for (; at >= Math.max(free, from - ROWS_MAX); at -= 1) {
@@ -69,27 +76,26 @@ export function withHeads(
     else groups.shift();
     if (groups[0]?.length === 0) groups.shift();
   }
-  return groups.length === 0 ? [...table] : [...groups.flatMap((group) => rowsOf(group, columns.length)), ...body];
+  if (groups.length === 0) return [...table];
+  const [first, ...made] = groups.flatMap((group) => rowsOf(group, columns.length));
+  const taken = groups.flat().length - own + table.slice(0, count).reduce((sum, row) => sum + row.count, 0);
+  return [{ cells: first?.cells ?? [], count: taken }, ...made, ...body];
 }
 
 /**
- * How many rows of a table are its head: words above numbers, whose lines are as near to each other as lines of a text, and nearer
- * than to the row below.
+ * How many rows of a table are its head, and their lines: words above numbers, whose lines are as near to each other as lines of a
+ * text, and nearer than to the row below.
  */
-function rowsOfHead(table: readonly TableRow[]): number {
+function headIn(table: readonly TableRow[]): { count: number; lines: Line[][] } {
   const count = table.findIndex(({ cells }) => cells.flat().some(isNumber));
-  const lines = table.slice(0, count).map(({ cells }) => cells.flat());
-  const next = table[count]?.cells.flat() ?? [];
-  if (count < 1 || count > ROWS_MAX || table.slice(0, count).some((row) => row.count > 1)) return 0;
+  const lines = rowsDown(table.slice(0, Math.max(count, 0)).flatMap(({ cells }) => cells.flat()));
   const yOf = (row: readonly Line[]) => Math.max(...row.map(({ y }) => y));
-  const last = yOf(lines.at(-1) ?? []) - yOf(next);
+  const last = yOf(lines.at(-1) ?? []) - yOf(table[count]?.cells.flat() ?? []);
   const isNear = (row: readonly Line[], i: number) => {
-    const before = lines[i - 1];
-    if (!before) return true;
-    const gap = yOf(before) - yOf(row);
+    const gap = i === 0 ? 0 : yOf(lines[i - 1] ?? []) - yOf(row);
     return gap <= LEADING * (row[0]?.size ?? 0) && gap < 0.95 * last;
   };
-  return lines.every(isNear) ? count : 0;
+  return count < 1 || lines.length > ROWS_MAX || !lines.every(isNear) ? { count: 0, lines: [] } : { count, lines };
 }
 
 /** Whether a row is the last line of the text above it. */
@@ -98,7 +104,7 @@ function isRestOf(above: Line, { lines: [first], y, size }: HeadRow): boolean {
 }
 
 /** The lines of a row with their columns; undefined if one is a text that has nothing to do with the table. */
-function headLines(row: readonly Line[], columns: readonly { x: number; right: number }[]): HeadLine[] | undefined {
+function headLines(row: readonly Line[], columns: readonly Range[]): HeadLine[] | undefined {
   const found: HeadLine[] = [];
   const texts = row.flatMap((each) => splitAtGaps(each, []));
   const inOrder = texts.map((line, k) => ({ line, from: k, to: k }));
@@ -126,32 +132,55 @@ function headLines(row: readonly Line[], columns: readonly { x: number; right: n
   return ordered.some(({ from }, i) => i > 0 && from <= (ordered[i - 1] as HeadLine).to) ? undefined : ordered;
 }
 
+/** Columns as wide as the lines above that are above one of them only: of a head with several lines a short one may be beside its numbers. */
+function widened(columns: readonly Range[], lines: readonly Line[]): Range[] {
+  return columns.map(({ x, right }, k) => {
+    const own = lines.filter((line) => {
+      const above = columns.flatMap((column, i) => (column.right > line.x && column.x < line.right ? [i] : []));
+      return above.length === 1 && above[0] === k;
+    });
+    const [before, next] = [columns[k - 1], columns[k + 1]];
+    // Not nearer to the columns beside it.
+    const least = before ? (before.right + x) / 2 : Number.NEGATIVE_INFINITY;
+    const most = next ? (right + next.x) / 2 : Number.POSITIVE_INFINITY;
+    return {
+      x: Math.min(x, Math.max(least, Math.min(...own.map((line) => line.x)))),
+      right: Math.max(right, Math.min(most, Math.max(...own.map((line) => line.right)))),
+    };
+  });
+}
+
 /** Whether a line may be in its column: it does not reach the columns beside that. A word may be at one side of its column, and numbers at the other. */
-function isBetween({ line, from }: HeadLine, columns: readonly { x: number; right: number }[]): boolean {
+function isBetween({ line, from }: HeadLine, columns: readonly Range[]): boolean {
   const [before, next] = [columns[from - 1], columns[from + 1]];
   return (!before || line.x > before.right) && (!next || line.right < next.x) && rangeOf(line, columns) !== undefined;
 }
 
 /** The columns above which a line stands; what stands above none belongs to the nearest one. Undefined if it is elsewhere. */
-function rangeOf({ x, right, size }: Line, columns: readonly { x: number; right: number }[]) {
+function rangeOf({ x, right, size }: Pick<Line, 'x' | 'right' | 'size'>, columns: readonly Range[]) {
   const [first, last] = [columns[0]?.x ?? 0, columns.at(-1)?.right ?? 0];
   if (x < first - BEYOND * size || right > last + BEYOND * size) return undefined;
   const from = columns.findIndex((column) => column.right > x + 0.5 && column.x < right - 0.5);
   const to = columns.findLastIndex((column) => column.right > x + 0.5 && column.x < right - 0.5);
   if (from >= 0) return { from, to };
+  // The head of two columns may be narrower than the gap between them.
+  const wide = columns.findIndex(
+    (column, k) => k > 0 && column.x >= right && isAbove({ x, right, size }, columns.slice(k - 1, k + 1)),
+  );
+  if (wide > 0) return { from: wide - 1, to: wide };
   const distances = columns.map((column) => Math.max(column.x - right, x - column.right));
   const nearest = distances.indexOf(Math.min(...distances));
   return { from: nearest, to: nearest };
 }
 
 /** Whether the middle of a line is that of several columns. */
-function isAbove(line: Line, columns: readonly { x: number; right: number }[]): boolean {
+function isAbove(line: Pick<Line, 'x' | 'right' | 'size'>, columns: readonly Range[]): boolean {
   const middle = ((columns[0]?.x ?? 0) + (columns.at(-1)?.right ?? 0)) / 2;
   return Math.abs((line.x + line.right) / 2 - middle) <= Math.max(CENTERED_POINTS, CENTERED * line.size);
 }
 
 /** Whether what was one text with others begins, ends or has its middle where the column has it, as well as that is known. */
-function isAligned({ x, right, size }: Line, column: { x: number; right: number } | undefined): boolean {
+function isAligned({ x, right, size }: Line, column: Range | undefined): boolean {
   if (!column) return false;
   const differences = [x - column.x, right - column.right, (x + right - column.x - column.right) / 2];
   return differences.some((difference) => Math.abs(difference) <= size);
@@ -183,10 +212,12 @@ function isHead(group: readonly HeadRow[], columns: number): boolean {
   return only !== undefined && only.from > 0 && only.to > only.from && !hasNumbers(group);
 }
 
-function headRowOf({ cells }: TableRow): HeadRow {
-  const lines = cells.flatMap((own, k) => own.map((line) => ({ line, from: k, to: k })));
-  const [first] = cells.flat();
-  return { lines, y: first?.y ?? 0, size: first?.size ?? 0 };
+/** Lines of a table as a row of its head; they may stand above more columns than the one that they were found in. */
+function headRowOf(row: readonly Line[], table: readonly TableRow[], columns: readonly Range[]): HeadRow {
+  const columnOf = (line: Line) =>
+    table.map(({ cells }) => cells.findIndex((own) => own.includes(line))).find((k) => k >= 0) ?? 0;
+  const known = row.map((line) => ({ line, from: columnOf(line), to: columnOf(line) }));
+  return { lines: headLines(row, columns) ?? known, y: row[0]?.y ?? 0, size: row[0]?.size ?? 0 };
 }
 
 /** The rows of a group: one, or two where lines stand below the head of several columns. */
@@ -198,12 +229,11 @@ function rowsOf(group: readonly HeadRow[], columns: number): TableRow[] {
     line.y < lowest - 0.6 * line.size && spans.some((span) => span.from <= from && to <= span.to);
   const lower = lines.filter(isBelow);
   const upper = lines.filter((line) => !isBelow(line));
-  const rowOf = (own: readonly HeadLine[], count: number): TableRow => ({
+  const rowOf = (own: readonly HeadLine[]): TableRow => ({
     cells: Array.from({ length: columns }, (_, k) => own.filter(({ from }) => from === k).map(({ line }) => line)),
-    count,
+    count: 0,
   });
-  if (lower.length === 0) return [rowOf(upper, group.length)];
-  return [rowOf(upper, group.length), rowOf(lower, 0)];
+  return lower.length === 0 ? [rowOf(upper)] : [rowOf(upper), rowOf(lower)];
 }
 
 /** A year may be a head. */
