@@ -4,6 +4,7 @@ import { blocksOfColumn } from './blocks.ts';
 import { inReadingOrder } from './columns.ts';
 import type { Hyphenated } from './join-runs.ts';
 import type { DrawnShapes } from './marks/drawn-shapes.ts';
+import { rulesOf } from './marks/rules.ts';
 import { type Box, turnBox } from './page/frames.ts';
 import { cellAt, type Grid, type GridCell, gridsOf, type Rule } from './page/grids.ts';
 import { boxOf, type Line, linesOf, type Run } from './page/lines.ts';
@@ -12,7 +13,6 @@ import { mayBeTable } from './page/pieces.ts';
 import type { PlacedText } from './page/placed-texts.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 import { imagesOfPages } from './pictures/image-pages.ts';
-import { rulesOf } from './rules.ts';
 
 /** To find the lines of a page its pictures are decoded; this is the limit for a document, in pixels. */
 const PIXELS_MAX = 50 * 2 ** 20;

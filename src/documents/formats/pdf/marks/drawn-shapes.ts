@@ -1,8 +1,8 @@
 import type { Box } from '../page/frames.ts';
 import type { Rule } from '../page/grids.ts';
-import { rulesOfPaths } from '../rules.ts';
 import { pageContent } from './page-content.ts';
 import { paintedPaths } from './painted-paths.ts';
+import { rulesOfPaths } from './rules.ts';
 import { smallShapes } from './small-shapes.ts';
 
 /** What of a page's drawing tells of its text: shapes that may be marks of lists, and lines between cells. */

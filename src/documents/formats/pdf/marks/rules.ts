@@ -1,7 +1,7 @@
 import { OPS } from 'unpdf/pdfjs';
-import type { PaintedPath } from './marks/painted-paths.ts';
-import type { Rule } from './page/grids.ts';
-import { type Matrix, product } from './pictures/paint-operators.ts';
+import type { Rule } from '../page/grids.ts';
+import { type Matrix, product } from '../pictures/paint-operators.ts';
+import type { PaintedPath } from './painted-paths.ts';
 
 type Point = readonly [x: number, y: number];
 
