@@ -13,6 +13,7 @@ import {
 } from './page/bands.ts';
 import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
 import type { PdfBlock } from './pdf-block.ts';
+import { type TableRow, withHeads } from './table-heads.ts';
 
 /** A table has rows of several cells, at least this many. */
 const ROWS_MIN = 3;
@@ -28,32 +29,40 @@ const WITH_BOTH = 0.7;
 
 const LEADER = /(?:[.·…]\s?){4}/;
 
-/** A table, and how many rows of lines it takes. */
+/** A table, and the rows of lines that it takes. */
 export interface AlignedTable {
+  from: number;
   count: number;
   block: PdfBlock;
 }
 
 /**
  * The table that begins with this row: cells that stand below each other in three or more rows. Cells may be missing, and
- * may have several lines. Rows are told from lines by their distance, or else by what stands in the first column.
+ * may have several lines. Rows are told from lines by their distance, or else by what stands in the first column. `free`:
+ * from which row on its head may be above it.
  */
 export function tableAt(
   rows: readonly Line[][],
   from: number,
   page: number,
   hyphenated: Hyphenated,
+  free = from,
 ): AlignedTable | undefined {
   const divided = rows.findIndex((row, i) => i > from && row[0]?.column !== undefined);
   const before = rows[from]?.[0]?.column || divided < 0 ? rows : rows.slice(0, divided);
-  const table = dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
-  if (!table) return undefined;
+  const body = dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
+  if (!body) return undefined;
+  const end = from + countOf(body);
+  const table = withHeads(body, rows, from, free);
+  const count = countOf(table);
   const places = table.map((row) => ({ page, ...boxOf(row.cells.flat()) }));
   const [first] = rows[from] ?? [];
+  const start = end - count;
   const cells = table.map((row) => row.cells.map((lines) => runsOfCell(lines, hyphenated)));
   const columns = (table[0]?.cells ?? []).map((_, k) => boxOf(table.flatMap((row) => row.cells[k] ?? [])));
   return {
-    count: table.reduce((sum, { count }) => sum + count, 0),
+    from: start,
+    count,
     block: {
       kind: 'table',
       runs: [],
@@ -65,6 +74,10 @@ export function tableAt(
       columns,
     },
   };
+}
+
+function countOf(table: readonly TableRow[]): number {
+  return table.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** The text of a cell of one or several lines. */
@@ -80,12 +93,6 @@ export function runsOfCell(lines: readonly Line[], hyphenated: Hyphenated): Run[
 /** Whether one cell is above the other. */
 export function overlaps(cell: Line, other: Line | undefined): boolean {
   return other !== undefined && cell.x < other.right + cell.size && other.x < cell.right + cell.size;
-}
-
-/** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */
-interface TableRow {
-  cells: Line[][];
-  count: number;
 }
 
 /** Rows from here on with the same number of cells at the same places, one line each. */

@@ -1,4 +1,4 @@
-import { tableAt } from './aligned-tables.ts';
+import { type AlignedTable, tableAt } from './aligned-tables.ts';
 import { codeAt, codeBlock } from './code-blocks.ts';
 import { isIndex, rowsOf } from './columns.ts';
 import { dividedRows } from './divided-rows.ts';
@@ -12,6 +12,9 @@ const RAISED = /^\s*(?:[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|[†‡]{1,2
 
 /** The longest heading, in lines. */
 const HEADING_ROWS = 4;
+
+/** The highest head of a table, in rows of lines. */
+const HEAD_ROWS = 9;
 
 /** How far the text of an item is from its mark at most, in sizes. */
 const MARK_GAP = 5;
@@ -31,6 +34,13 @@ export function blocksOfColumn(
   const leading = typicalLeading(rows);
   const usual = sizeOfProse(lines);
   const column = { left, right, leading, isIndex: isIndex(lines) };
+  const around = { leading, usual, full: right - 0.12 * (right - left) };
+  const tables = tablesIn(
+    rows,
+    (i) => headingAt(rows, i, bookmarks)?.rows ?? codeAt(rows, i, around),
+    page,
+    hyphenated,
+  );
   const blocks: PdfBlock[] = [];
   let before: Line | undefined;
   for (let i = 0; i < rows.length; i += 1) {
@@ -54,14 +64,14 @@ export function blocksOfColumn(
       before = undefined;
       continue;
     }
-    const code = codeAt(rows, i, { leading, usual, full: right - 0.12 * (right - left) });
+    const code = codeAt(rows, i, around);
     if (code > 0) {
       blocks.push(codeBlock(rows.slice(i, i + code).flat(), page));
       i += code - 1;
       before = undefined;
       continue;
     }
-    const table = tableAt(rows, i, page, hyphenated);
+    const table = tables.get(i);
     if (table) {
       blocks.push(table.block);
       i += table.count - 1;
@@ -93,6 +103,32 @@ export function blocksOfColumn(
     before = line;
   }
   return blocks;
+}
+
+/** The tables of rows, by the row that they begin with. `others`: how many rows from one on are something else. */
+function tablesIn(
+  rows: readonly Line[][],
+  others: (from: number) => number,
+  page: number,
+  hyphenated: Hyphenated,
+): ReadonlyMap<number, AlignedTable> {
+  const tables = new Map<number, AlignedTable>();
+  let free = 0;
+  // What may be a table by itself is the head of one whose columns are known.
+  const tableBelow = (i: number) => {
+    const at = i + rows.slice(i, i + HEAD_ROWS + 1).findIndex((row) => row[0]?.column !== undefined);
+    const table = at > i ? tableAt(rows, at, page, hyphenated, i) : undefined;
+    return table?.from === i ? table : undefined;
+  };
+  for (let i = 0; i < rows.length; i += 1) {
+    const other = others(i);
+    const table = other > 0 ? undefined : (tableBelow(i) ?? tableAt(rows, i, page, hyphenated, free));
+    if (table) tables.set(table.from, table);
+    if (!table && other === 0) continue;
+    free = table ? table.from + table.count : i + other;
+    i = free - 1;
+  }
+  return tables;
 }
 
 /** A row with the mark of an item and its text as one line: some programs set them as far from each other as cells. */

@@ -4,6 +4,9 @@ import { type Run, wordsOf } from './page/lines.ts';
 import { lossOn } from './page/page.ts';
 import type { PdfBlock } from './pdf-block.ts';
 
+/** How many rows of a head may be repeated. */
+const HEAD_ROWS = 4;
+
 /** The share of the width of a table in which its rest on the next page stands; words of cells differ in length. */
 const BELOW = 0.5;
 
@@ -74,12 +77,26 @@ export function continueTable(last: PdfBlock | undefined, next: PdfBlock, losses
   const [page, nextPage] = [last.places.at(-1)?.page, next.places[0]?.page];
   if (page === undefined || nextPage !== page + 1 || !isBelow(last, next)) return false;
   if (last.rows[0]?.length !== next.rows[0]?.length) return false;
-  // Numbers that happen to be the same are no head.
-  const isHead = !last.rows[0]?.some((cell) => !/\p{L}/u.test(wordsOf(cell)));
-  const isRepeated = isHead && headOf(last, 1) === headOf(next, 1) && next.rows.length > 1;
-  if (!isRepeated && !(hasSameColumns(last, next) && !beginsWithHead(last, next))) return false;
-  appendRows(last, next, isRepeated ? 1 : 0, losses);
+  const repeated = repeatedRows(last, next);
+  if (repeated === 0 && !(hasSameColumns(last, next) && !beginsWithHead(last, next))) return false;
+  appendRows(last, next, repeated, losses);
   return true;
+}
+
+/** How many rows of words both tables begin with. Numbers that happen to be the same are no head. */
+function repeatedRows(last: PdfBlock, next: PdfBlock): number {
+  const isHead = (row: readonly Run[][]) => {
+    const words = row.map(wordsOf).filter((each) => each !== '');
+    return words.some((each) => /\p{L}/u.test(each)) && words.every((each) => /\p{L}|^(?:19|20)\d\d$/u.test(each));
+  };
+  let count = 0;
+  while (count < HEAD_ROWS && count + 1 < Math.min(last.rows.length, next.rows.length)) {
+    const [row, other] = [last.rows[count] ?? [], next.rows[count] ?? []];
+    if (!isHead(row) || row.some((cell, k) => wordsOf(cell) !== wordsOf(other[k] ?? []))) break;
+    count += 1;
+  }
+  // What is in the first column only is a group of rows.
+  return last.rows.slice(0, count).some((row) => row.some((cell, k) => k > 0 && wordsOf(cell) !== '')) ? count : 0;
 }
 
 /** Whether a table begins with words where the other has only numbers below its head. */

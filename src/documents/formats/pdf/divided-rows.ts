@@ -35,15 +35,9 @@ export function dividedRows(rows: readonly Line[][]): Line[][] {
 /** A line as one line for each column that it has texts in. */
 function cellsOf(line: Line, table: GappedRows, isHead: boolean): Line[] {
   const { gaps } = table;
+  const parts = cutAt(line, gaps, isHead ? ESTIMATED_IN_HEAD : ESTIMATED);
   const indexOf = ({ x, right }: { x: number; right: number }) =>
     gaps.filter(({ from, to }) => (x + right) / 2 > (from + to) / 2).length;
-  let parts = line.code ? [] : [...(line.parts ?? [])];
-  for (const gap of gaps) {
-    for (const piece of piecesOf([{ ...line, parts }])) {
-      const cut = cutOf(piece, gap, isHead ? ESTIMATED_IN_HEAD : ESTIMATED);
-      if (cut) parts = parts.flatMap((part) => (part === cut.part ? halvesOf(part, cut.at) : [part]));
-    }
-  }
   // What stands in a gap belongs to the column that the whole piece is nearest to.
   const pieces = piecesOf([{ ...line, parts }]).filter((piece) => piece.parts);
   const cells = [...Map.groupBy(pieces, indexOf)];
@@ -53,6 +47,38 @@ function cellsOf(line: Line, table: GappedRows, isHead: boolean): Line[] {
     ...lineOf(own.flatMap((piece) => piece.parts ?? [])),
     column: { table, index },
   }));
+}
+
+/** The parts of a line, with those divided that cross a gap. */
+function cutAt(line: Line, gaps: readonly { from: number; to: number }[], estimated: number): PlacedText[] {
+  let parts = line.code ? [] : [...(line.parts ?? [])];
+  for (const gap of gaps) {
+    for (const piece of piecesOf([{ ...line, parts }])) {
+      const cut = cutOf(piece, gap, estimated);
+      if (cut) parts = parts.flatMap((part) => (part === cut.part ? halvesOf(part, cut.at) : [part]));
+    }
+  }
+  return parts;
+}
+
+/** What is wider than a space between words, in sizes. */
+const WIDER = 0.45;
+
+/** A line of a head above a table, divided where there is more than a space, and at the gaps between columns. */
+export function splitAtGaps(line: Line, gaps: readonly { from: number; to: number }[]): Line[] {
+  if (!line.parts || line.code) return [line];
+  const groups: PlacedText[][] = [];
+  let [before, right] = [0, 0];
+  for (const part of cutAt(line, gaps, ESTIMATED_IN_HEAD)) {
+    const end = part.x + part.width;
+    const isApart = gaps.some(
+      ({ from, to }) => (before + right) / 2 < (from + to) / 2 && (part.x + end) / 2 > (from + to) / 2,
+    );
+    if (groups.length === 0 || isApart || part.x - right > WIDER * line.size) groups.push([part]);
+    else groups.at(-1)?.push(part);
+    [before, right] = [part.x, end];
+  }
+  return groups.length < 2 ? [line] : groups.map((parts) => ({ ...line, ...lineOf(parts) }));
 }
 
 /** The words before and behind a space; where they stand is known by their share of the characters. */

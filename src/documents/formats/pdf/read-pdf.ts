@@ -7,6 +7,7 @@ import { blocksOf } from './flow.ts';
 import { withTargets } from './link-targets.ts';
 import { writeBlocks } from './markdown.ts';
 import { withDrawnMarks } from './marks/drawn-marks.ts';
+import { drawnShapes } from './marks/drawn-shapes.ts';
 import { linkNotes } from './notes.ts';
 import { openPdf, unreadable } from './open-pdf.ts';
 import { readOutline, type Target, targetOf } from './outline.ts';
@@ -45,7 +46,8 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   const { pages: all, destinations } = await readPages(document);
   const targets = await targetsOf(document, destinations);
   const outline = await readOutline(document);
-  const withMarks = withDrawnMarks(bytes);
+  const shapesOf = drawnShapes(bytes);
+  const withMarks = withDrawnMarks(shapesOf);
   const compose = (from: readonly PdfPage[]): Composed => {
     const { pages: kept, losses: repeated } = removeRepeatedLines(from);
     const pages = withCode(withMarks(kept));
@@ -64,12 +66,12 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   };
   const first = compose(all);
   const read = finished(first);
-  const isTabular = all.some(mayHaveRuledTable);
+  const isTabular = all.some((page) => mayHaveRuledTable(page, shapesOf));
   if (!holdsImages(bytes) && !isTabular) return read;
   return {
     ...read,
     async readMore() {
-      const ruled = isTabular ? await withRuledTables(document, bytes, all) : all;
+      const ruled = isTabular ? await withRuledTables(document, bytes, all, shapesOf) : all;
       const composed = ruled.some((page, i) => page !== all[i]) ? compose(ruled) : first;
       if (!holdsImages(bytes)) return finished(composed);
       const { pictures, placed, omitted } = await extractPictures(document, bytes, composed.pages);

@@ -206,3 +206,27 @@ test('thousands of rows on a page, nearer to each other than lines are, take tim
   const [few, many] = [await timeOf(1_000), await timeOf(4_000)];
   assert.ok(many < 10 * few, `${few} and ${many} µs`);
 });
+
+test('a cell beside rows of several lines is known by the lines around it, and lines with few words between them are a drawing', async () => {
+  const cells = [
+    show('Group', 54, 745),
+    show('Task', 154, 745),
+    show('Those', 54, 690),
+    show('The first of two tasks, of', 154, 725),
+    show('which there is more', 154, 713),
+    show('to say.', 154, 701),
+    show('The second one', 154, 679),
+    show('Others', 54, 657),
+    show('To read', 154, 657),
+  ];
+  const lines = [760, 738, 672, 650].map((y) => line(50, y, 320, y));
+  lines.push(line(150, 694, 320, 694), ...[50, 150, 320].map((x) => line(x, 650, x, 760)));
+  assert.equal(
+    await markdownOf([...cells, ...lines].join('\n')),
+    '| Group | Task |\n| - | - |\n| Those | The first of two tasks, of which there is more to say. |\n| | The second one |\n| Others | To read |\n',
+  );
+  const axes = Array.from({ length: 12 }, (_, i) => `${line(340 + 18 * i, 650, 340 + 18 * i, 760)}`);
+  const wide = [760, 738, 672, 650].map((y) => line(320, y, 560, y));
+  const drawing = await markdownOf([...cells, ...lines, ...axes, ...wide].join('\n'));
+  assert.doesNotMatch(drawing, /\| Those \|/);
+});

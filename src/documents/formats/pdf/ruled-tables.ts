@@ -3,15 +3,16 @@ import { runsOfCell } from './aligned-tables.ts';
 import { blocksOfColumn } from './blocks.ts';
 import { inReadingOrder } from './columns.ts';
 import type { Hyphenated } from './join-runs.ts';
+import type { DrawnShapes } from './marks/drawn-shapes.ts';
+import { rulesOf } from './marks/rules.ts';
 import { type Box, turnBox } from './page/frames.ts';
-import { cellAt, type Grid, gridsOf, type Rule } from './page/grids.ts';
+import { cellAt, type Grid, type GridCell, gridsOf, type Rule } from './page/grids.ts';
 import { boxOf, type Line, linesOf, type Run } from './page/lines.ts';
 import type { PdfPage } from './page/page.ts';
 import { mayBeTable } from './page/pieces.ts';
 import type { PlacedText } from './page/placed-texts.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 import { imagesOfPages } from './pictures/image-pages.ts';
-import { rulesOf } from './rules.ts';
 
 /** To find the lines of a page its pictures are decoded; this is the limit for a document, in pixels. */
 const PIXELS_MAX = 50 * 2 ** 20;
@@ -19,9 +20,17 @@ const PIXELS_MAX = 50 * 2 ** 20;
 /** Fewer cells with text are a frame. */
 const CELLS_MIN = 4;
 
-/** Whether a page may have a table that is not found by the places of its texts alone. */
-export function mayHaveRuledTable({ tabular, lines }: PdfPage): boolean {
-  if (tabular.length === 0) return false;
+/** Of the cells of a table that only its lines show this share has text, and this share of the texts is in one cell each. */
+const FILLED = 0.4;
+const WITHIN = 0.95;
+
+/** Whether a page has a table that its lines show, or may have one that is not found by the places of its texts alone. */
+export function mayHaveRuledTable(page: PdfPage, shapesOf: (page: PdfPage) => DrawnShapes): boolean {
+  return drawnGrids(page, shapesOf).length > 0 || mayHaveOtherTable(page);
+}
+
+function mayHaveOtherTable({ tabular, lines }: PdfPage): boolean {
+  if (!mayBeTable(tabular, false)) return false;
   return inReadingOrder(lines).some((column) => {
     // Lines know better than alignment which cells there are near each other.
     const blocks = blocksOfColumn(column, 0, new Set(), [], false);
@@ -37,14 +46,37 @@ export function mayHaveRuledTable({ tabular, lines }: PdfPage): boolean {
   });
 }
 
+/** The tables that a page draws by its own program, and not by what that includes. */
+function drawnGrids(page: PdfPage, shapesOf: (page: PdfPage) => DrawnShapes): Grid[] {
+  if (page.tabular.length === 0) return [];
+  const { rules } = shapesOf(page);
+  return gridsOf(rules.map((rule) => turned(rule, page.angle))).filter((grid) => isTable(grid, page.tabular));
+}
+
+/** Whether lines are those of a table and not of a drawing: most cells have text, and texts do not cross the lines. */
+function isTable(grid: Grid, texts: readonly PlacedText[]): boolean {
+  const filled = new Set<GridCell>();
+  let [words, within] = [0, 0];
+  for (const { text, cell, end } of inCells(texts, [grid])) {
+    if (!cell && !end) continue;
+    words += text.text.length;
+    if (cell && cell === end) {
+      within += text.text.length;
+      filled.add(cell);
+    }
+  }
+  return filled.size >= FILLED * new Set(grid.cells.flat()).size && within >= WITHIN * words;
+}
+
 /**
  * The pages with what stands in tables with ruled lines divided into their cells: only then cells that are near each other,
- * or of several lines, are told from words. Pages that may have none are not looked at.
+ * or of several lines, are told from words. The library is asked for the lines of a page only if that may have a table and draws none itself.
  */
 export async function withRuledTables(
   document: PDFDocumentProxy,
   bytes: Uint8Array,
   pages: readonly PdfPage[],
+  shapesOf: (page: PdfPage) => DrawnShapes,
 ): Promise<PdfPage[]> {
   const images = imagesOfPages(
     bytes,
@@ -54,11 +86,13 @@ export async function withRuledTables(
   const ruled: PdfPage[] = [];
   for (const [i, page] of pages.entries()) {
     ruled.push(page);
-    if (!mayHaveRuledTable(page)) continue;
-    pixels += (images?.[i] ?? []).reduce((sum, { width, height }) => sum + width * height, 0);
-    if (pixels > PIXELS_MAX) continue;
-    const rules = await rulesOfPage(document, i + 1);
-    const grids = gridsOf(rules.map((rule) => turned(rule, page.angle)));
+    let grids = drawnGrids(page, shapesOf);
+    if (grids.length === 0 && mayHaveOtherTable(page)) {
+      pixels += (images?.[i] ?? []).reduce((sum, { width, height }) => sum + width * height, 0);
+      if (pixels > PIXELS_MAX) continue;
+      const rules = await rulesOfPage(document, i + 1);
+      grids = gridsOf(rules.map((rule) => turned(rule, page.angle)));
+    }
     if (grids.length > 0) ruled[i] = { ...page, lines: dividedLines(page, grids), tabular: [] };
   }
   return ruled;
@@ -86,14 +120,24 @@ function turned({ isHorizontal, at, from, to }: Rule, angle: number): Rule {
     : { isHorizontal: false, at: x, from: bottom, to: top };
 }
 
+/** Texts and the cells in which they begin and end; words of several cells that are one text are divided. */
+function inCells(texts: readonly PlacedText[], grids: readonly Grid[]) {
+  const cellOf = ({ x, width, y, size }: PlacedText, share: number) => cellAt(grids, x + share * width, y + size / 3);
+  const [start, finish] = [0.05, 0.95];
+  return texts.flatMap((each) => {
+    const isOne = each.text.length === 1 || cellOf(each, start) === cellOf(each, finish);
+    return (isOne ? [each] : wordsOfText(each)).map((text) => ({
+      text,
+      cell: cellOf(text, start),
+      middle: cellOf(text, 0.5),
+      end: cellOf(text, finish),
+    }));
+  });
+}
+
 /** The lines of a page whose texts know their cells, except in what has too few cells or is one row or column. */
 function dividedLines({ tabular, lines }: PdfPage, grids: readonly Grid[]): Line[] {
-  const cellOf = ({ x, width, y, size }: PlacedText, share: number) => cellAt(grids, x + share * width, y + size / 3);
-  const placed = tabular.flatMap((each) => {
-    // Words of several cells may be one text.
-    const isOne = each.text.length === 1 || cellOf(each, 0.05) === cellOf(each, 0.95);
-    return (isOne ? [each] : wordsOfText(each)).map((text) => ({ text, cell: cellOf(text, 0.5) }));
-  });
+  const placed = inCells(tabular, grids).map(({ text, middle: cell }) => ({ text, cell }));
   const cells = new Set(placed.map(({ cell }) => cell));
   const tables = grids.filter((grid) => {
     const own = [...cells].filter((cell) => cell?.grid === grid);

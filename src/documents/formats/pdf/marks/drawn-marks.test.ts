@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pdfOf, pdfOfContents } from '../../../../../test/pdf.ts';
 import { readPdf } from '../read-pdf.ts';
+import { paintedPaths } from './painted-paths.ts';
 import { smallShapes } from './small-shapes.ts';
 
 const show = (text: string, x: number, y: number) => `BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET`;
@@ -87,10 +88,10 @@ test('marks that stand as far from their texts as cells do are those of a list, 
 test('the program of a page is read once, however the texts in it are written', () => {
   for (const part of ['(', '(a', '(\\', '\\(', '()', '(()', ' q', ' 1 2 m', ' 1 2 3 4 re f', ' f']) {
     const start = process.cpuUsage();
-    smallShapes(part.repeat(2 ** 21 / part.length));
+    smallShapes(paintedPaths(part.repeat(2 ** 21 / part.length)));
     // To begin again at each bracket would take minutes.
     assert.ok(process.cpuUsage(start).user < 5e6, part);
   }
   const square = ' 10 10 4 4 re f ';
-  assert.equal(smallShapes(`(\\) (${square}) \\( ) Tj${square}`).length, 1);
+  assert.equal(smallShapes(paintedPaths(`(\\) (${square}) \\( ) Tj${square}`)).length, 1);
 });

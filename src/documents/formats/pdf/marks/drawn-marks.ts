@@ -1,8 +1,7 @@
 import { type Box, turnBox } from '../page/frames.ts';
 import type { Line } from '../page/lines.ts';
 import type { PdfPage } from '../page/page.ts';
-import { pageContent } from './page-content.ts';
-import { smallShapes } from './small-shapes.ts';
+import type { DrawnShapes } from './drawn-shapes.ts';
 
 /** How far a mark stands from the text of its item at most, and from what stands before it at least, in sizes of the text. */
 const FAR = 2.5;
@@ -20,19 +19,13 @@ interface MarkedLine {
   shape: Box;
 }
 
-/** The pages of a file with a bullet in front of the lines before which a disc, circle or square is drawn. */
-export function withDrawnMarks(bytes: Uint8Array): (pages: readonly PdfPage[]) => PdfPage[] {
-  const shapes = new Map<number, Box[]>();
-  const shapesOf = (page: PdfPage, number: number) => {
-    const known = shapes.get(number) ?? smallShapes(pageContent(bytes, page.object));
-    shapes.set(number, known);
-    return known;
-  };
+/** Puts into the pages of a file a bullet in front of the lines before which a disc, circle or square is drawn. */
+export function withDrawnMarks(shapesOf: (page: PdfPage) => DrawnShapes): (pages: readonly PdfPage[]) => PdfPage[] {
   return (pages) => {
-    const marked = pages.map((page, i) => {
+    const marked = pages.map((page) => {
       const lines = page.lines.filter(({ element, isArtifact, cell }) => !element && !isArtifact && !cell);
       if (lines.length === 0) return [];
-      const own = shapesOf(page, i).map((shape) => turnBox(shape, page.angle));
+      const own = shapesOf(page).marks.map((shape) => turnBox(shape, page.angle));
       return own.length === 0 ? [] : markedLines(lines, own);
     });
     const counts = new Map<number, number>();

@@ -58,7 +58,9 @@ export function gappedRows(
   // A line of text above a table may have a gap where the table has one, and cells of its first rows may be one text.
   for (let at = from + 1; at <= from + Math.min(FIRST_ROWS, found.count); at += 1) {
     const next = widestAt(rows, pieces, at);
-    if (next && next.gaps.length > found.gaps.length && sizeOf(next) > sizeOf(found)) return undefined;
+    // The lines of its head may lack columns.
+    const isHead = !pieces.slice(from, at).flat().some(isNumber) && at + (next?.count ?? 0) === from + found.count;
+    if (next && next.gaps.length > found.gaps.length && (isHead || sizeOf(next) > sizeOf(found))) return undefined;
   }
   let whole = found;
   for (let i = 0; i < FIRST_ROWS && whole.from > after; i += 1) {

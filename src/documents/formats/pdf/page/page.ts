@@ -3,10 +3,10 @@ import { countCharacters, type Loss } from '../../losses.ts';
 import { composeAccents } from './accents.ts';
 import { type Annotations, type Destinations, readAnnotations } from './annotations.ts';
 import { normalizeText } from './characters.ts';
+import { fixedFonts } from './fixed-fonts.ts';
 import { angleOf, type Box, turnBox } from './frames.ts';
 import { boxOf, type Line, linesOf } from './lines.ts';
 import type { RestoreLigatures } from './lost-ligatures.ts';
-import { mayBeTable } from './pieces.ts';
 import { type PlacedText, placedTexts, type TextItem } from './placed-texts.ts';
 import type { UnreadableFonts } from './readable-fonts.ts';
 import { tagsOf } from './tagged-texts.ts';
@@ -25,7 +25,7 @@ export interface PdfPage {
   lines: Line[];
   /** The elements of a tagged PDF, in their order; none if too little of the page is tagged. */
   elements: readonly TaggedElement[];
-  /** The texts that `lines` are made of, if they may be a table whose lines were not looked for; else none. */
+  /** The texts that `lines` are made of, if tables in them may be looked for by their lines; else none. */
   tabular: readonly PlacedText[];
   /** Text at other angles, such as the names of axes, in frames of their own. */
   turned: TurnedLines[];
@@ -94,6 +94,7 @@ export async function readPage(
   composeAccents(texts);
   const annotations = await readAnnotations(page, destinations).catch(() => damagedAnnotations(page.pageNumber));
   const unreadable = await unreadableOn(page, texts);
+  const fixed = fixedFonts(texts, styles);
   const lost = { count: 0, excerpt: '' };
   const angles = new Map<number, { texts: PlacedText[]; characters: number }>();
   const drawn = new Map<string, Set<number>>();
@@ -115,7 +116,7 @@ export async function readPage(
     group.characters += length;
     const isVertical = styles[item.fontName]?.vertical ?? false;
     const element = tags?.byItem.get(item);
-    const fixedFont = styles[item.fontName]?.fontFamily === 'monospace' ? item.fontName : undefined;
+    const fixedFont = fixed.has(item.fontName) ? item.fontName : undefined;
     for (const text of placedTexts(item, normal.text, angle, annotations, isVertical)) {
       group.texts.push({ ...text, element, fixedFont });
     }
@@ -152,7 +153,7 @@ export async function readPage(
     rotate: page.rotate,
     lines,
     elements: tags?.elements ?? [],
-    tabular: !tags && page.pageNumber <= TABULAR_PAGES && mayBeTable(main, false) ? main : [],
+    tabular: !tags && page.pageNumber <= TABULAR_PAGES ? main : [],
     turned,
     characters,
     losses,

@@ -1,6 +1,9 @@
 import { OPS } from 'unpdf/pdfjs';
-import type { Rule } from './page/grids.ts';
-import { type Matrix, product } from './pictures/paint-operators.ts';
+import type { Rule } from '../page/grids.ts';
+import { type Matrix, product } from '../pictures/paint-operators.ts';
+import type { PaintedPath } from './painted-paths.ts';
+
+type Point = readonly [x: number, y: number];
 
 /** Pages with more are drawings. */
 const RULES_MAX = 8_000;
@@ -39,6 +42,17 @@ export function rulesOf(operators: readonly number[], args: readonly unknown[]):
   return rules;
 }
 
+/** The lines among the paths of a page; none of a page that has too many. */
+export function rulesOfPaths(paths: readonly PaintedPath[]): Rule[] {
+  const rules: Rule[] = [];
+  for (const { parts, hasCurves, isStroked } of paths) {
+    if (hasCurves) continue;
+    for (const part of parts) rules.push(...(isStroked ? rulesBetween(part) : thinRectangle(part)));
+    if (rules.length > RULES_MAX) return [];
+  }
+  return rules;
+}
+
 function transformed(matrix: Matrix, by: unknown): Matrix {
   return by != null && (by as ArrayLike<number>).length === 6 ? product(matrix, by as Matrix) : matrix;
 }
@@ -46,7 +60,7 @@ function transformed(matrix: Matrix, by: unknown): Matrix {
 /** The lines of a path that is stroked; of one that is filled those that its thin rectangles are. */
 function rulesOfPath(path: Float32Array, matrix: Matrix, isStroked: boolean): Rule[] {
   const rules: Rule[] = [];
-  let points: [number, number][] = [];
+  let points: Point[] = [];
   const end = () => {
     rules.push(...(isStroked ? rulesBetween(points) : thinRectangle(points)));
     points = [];
@@ -69,7 +83,7 @@ function rulesOfPath(path: Float32Array, matrix: Matrix, isStroked: boolean): Ru
   return rules;
 }
 
-function rulesBetween(points: readonly (readonly [number, number])[]): Rule[] {
+function rulesBetween(points: readonly Point[]): Rule[] {
   return points.flatMap(([x, y], i): Rule[] => {
     const [u, v] = points[i - 1] ?? [x, y];
     if (Math.abs(v - y) < 0.5 && Math.abs(u - x) > SHORT)
@@ -80,7 +94,7 @@ function rulesBetween(points: readonly (readonly [number, number])[]): Rule[] {
   });
 }
 
-function thinRectangle(points: readonly (readonly [number, number])[]): Rule[] {
+function thinRectangle(points: readonly Point[]): Rule[] {
   if (points.length < 4 || points.length > 6) return [];
   const xs = points.map(([x]) => x);
   const ys = points.map(([, y]) => y);

@@ -1,0 +1,106 @@
+import { type Matrix, product } from '../pictures/paint-operators.ts';
+
+/** A page that draws more, in steps, is a drawing. */
+const STEPS_MAX = 30_000;
+const SAVED_MAX = 200;
+
+/** What moves, draws and paints, and where a text begins, in which the same letters may stand. */
+const STEP = /\(|(?<=\s)(?:cm|q|Q|re|[mlcvyhnFfSsBb]|[fBb]\*)(?=\s|$)/g;
+
+type Point = readonly [x: number, y: number];
+
+/** What a page paints at once, in points of the page. */
+export interface PaintedPath {
+  /** The corners of each part, the first one repeated where a part is closed; of curves also the points beside them. */
+  parts: Point[][];
+  /** How many lines, curves and rectangles it has. */
+  segments: number;
+  hasCurves: boolean;
+  isStroked: boolean;
+}
+
+/**
+ * The paths that a page paints, up to a limit; none if it has more. It reads the program of the page itself, because the library
+ * takes as long for its list of operations as for the text.
+ */
+export function paintedPaths(content: string): PaintedPath[] {
+  const paths: PaintedPath[] = [];
+  const saved: Matrix[] = [];
+  let matrix: Matrix = [1, 0, 0, 1, 0, 0];
+  let path = emptyPath();
+  let operands = 0;
+  let steps = 0;
+  const next = new RegExp(STEP);
+  for (let found = next.exec(content); found; found = next.exec(content)) {
+    const { 0: step, index } = found;
+    const from = operands;
+    if (step === '(') next.lastIndex = endOfText(content, index);
+    operands = next.lastIndex;
+    if (step === '(') continue;
+    steps += 1;
+    if (steps > STEPS_MAX) return [];
+    if (step === 'q') {
+      if (saved.length < SAVED_MAX) saved.push(matrix);
+    } else if (step === 'Q') matrix = saved.pop() ?? matrix;
+    else if (step === 'cm') matrix = product(matrix, numbersBefore(content, from, index, 6) as unknown as Matrix);
+    else if (step === 're') {
+      const [x = 0, y = 0, width = 0, height = 0] = numbersBefore(content, from, index, 4);
+      path.parts.push([]);
+      addPoints(path, matrix, [x, y, x + width, y, x + width, y + height, x, y + height, x, y]);
+    } else if (/^[mlcvy]$/.test(step)) {
+      const count = { m: 2, l: 2, c: 6, v: 4, y: 4 }[step] ?? 2;
+      if (step === 'm') path.parts.push([]);
+      path.hasCurves ||= count > 2;
+      // The points beside a curve say how far it reaches, well enough.
+      addPoints(path, matrix, numbersBefore(content, from, index, count));
+    } else if (step === 'h') close(path);
+    else {
+      if (/^[sb]/.test(step)) close(path);
+      if (step !== 'n') paths.push({ ...path, isStroked: /^[SsBb]/.test(step) });
+      path = emptyPath();
+    }
+  }
+  return paths;
+}
+
+function emptyPath(): PaintedPath {
+  return { parts: [], segments: 0, hasCurves: false, isStroked: false };
+}
+
+function close({ parts }: PaintedPath): void {
+  const [first] = parts.at(-1) ?? [];
+  if (first) parts.at(-1)?.push(first);
+}
+
+/** Where a text ends that begins here, with the texts in brackets in it. */
+function endOfText(content: string, begin: number): number {
+  const special = /[()\\]/g;
+  special.lastIndex = begin + 1;
+  let open = 1;
+  for (let found = special.exec(content); found; found = special.exec(content)) {
+    if (found[0] === '\\') special.lastIndex += 1;
+    else open += found[0] === '(' ? 1 : -1;
+    if (open === 0) return special.lastIndex;
+  }
+  return content.length;
+}
+
+/** The last numbers in front of a step; those that are missing are 0. */
+function numbersBefore(content: string, from: number, to: number, count: number): number[] {
+  const words = content
+    .slice(Math.max(from, to - 200), to)
+    .trim()
+    .split(/\s+/)
+    .slice(-count)
+    .map(Number);
+  return Array.from({ length: count }, (_, i) => (Number.isFinite(words[i]) ? (words[i] as number) : 0));
+}
+
+function addPoints(path: PaintedPath, [a, b, c, d, e, f]: Matrix, numbers: readonly number[]): void {
+  if (path.parts.length === 0) path.parts.push([]);
+  path.segments += 1;
+  for (let i = 0; i + 1 < numbers.length; i += 2) {
+    const [x, y] = [numbers[i] ?? 0, numbers[i + 1] ?? 0];
+    path.parts.at(-1)?.push([a * x + c * y + e, b * x + d * y + f]);
+  }
+}

@@ -1,0 +1,242 @@
+import { rowsDown } from './columns.ts';
+import { splitAtGaps } from './divided-rows.ts';
+import { BULLET } from './marks/item-marks.ts';
+import { boxOf, type Line } from './page/lines.ts';
+
+/** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */
+export interface TableRow {
+  cells: Line[][];
+  count: number;
+}
+
+/** How many rows of lines a head has at most, and how far they are from each other and from the table, in sizes. */
+const ROWS_MAX = 9;
+const APART = 3;
+/** Lines of one row are not farther from each other than this, in sizes. */
+const LEADING = 1.4;
+/** A head reaches this far beyond the first and the last column, in sizes. */
+const BEYOND = 5;
+/** The middle of a head of several columns is that of these, within this many points or sizes. */
+const CENTERED_POINTS = 2.5;
+const CENTERED = 0.8;
+
+/** A line above a table, and the columns that it is the head of. */
+interface HeadLine {
+  line: Line;
+  from: number;
+  to: number;
+}
+
+/** From where to where the texts of a column reach. */
+interface Range {
+  x: number;
+  right: number;
+}
+
+/** Head lines at one height. */
+interface HeadRow {
+  lines: HeadLine[];
+  y: number;
+  size: number;
+}
+
+/**
+ * The table with the rows above it that are its head, down to a row: lines in its columns, of which one may be the head of
+ * several. What is in the first column only is a row of the table if there is a head above it, and else a text.
+ */
+export function withHeads(
+  table: readonly TableRow[],
+  rows: readonly (readonly Line[])[],
+  from: number,
+  free: number,
+): TableRow[] {
+  const { count, lines: ownRows } = headIn(table);
+  const own = ownRows.length;
+  const body = table.slice(count);
+  const cells = (table[0]?.cells ?? []).map((_, k) => boxOf(body.flatMap((row) => row.cells[k] ?? [])));
+  const columns = widened(cells, [...ownRows.flat(), ...rows.slice(Math.max(free, from - ROWS_MAX), from).flat()]);
+  const heads: HeadRow[] = ownRows.map((lines) => headRowOf(lines, table.slice(0, count), columns));
+  let [below] = rows[from] ?? [];
+  let at = from - 1;
+  for (; at >= Math.max(free, from - ROWS_MAX); at -= 1) {
+    const row = rows[at] ?? [];
+    const [line] = row;
+    const lines = line && below && line.y - below.y <= APART * line.size ? headLines(row, columns) : undefined;
+    if (!line || !lines) break;
+    heads.unshift({ lines, y: line.y, size: line.size });
+    below = line;
+  }
+  // The last lines of a paragraph.
+  const [above] = (at >= free ? rows[at] : undefined) ?? [];
+  while (heads.length > own && above && isRestOf(above, heads[0] as HeadRow)) heads.shift();
+  const groups = groupsOf(heads);
+  while (groups[0] && groups.flat().length > own && !isHead(groups[0], columns.length)) {
+    // A text that stands near the head is none of it.
+    if (groups.flat().length - groups[0].length < own) groups[0].shift();
+    else groups.shift();
+    if (groups[0]?.length === 0) groups.shift();
+  }
+  if (groups.length === 0) return [...table];
+  const [first, ...made] = groups.flatMap((group) => rowsOf(group, columns.length));
+  const taken = groups.flat().length - own + table.slice(0, count).reduce((sum, row) => sum + row.count, 0);
+  return [{ cells: first?.cells ?? [], count: taken }, ...made, ...body];
+}
+
+/**
+ * How many rows of a table are its head, and their lines: words above numbers, whose lines are as near to each other as lines of a
+ * text, and nearer than to the row below.
+ */
+function headIn(table: readonly TableRow[]): { count: number; lines: Line[][] } {
+  const count = table.findIndex(({ cells }) => cells.flat().some(isNumber));
+  const lines = rowsDown(table.slice(0, Math.max(count, 0)).flatMap(({ cells }) => cells.flat()));
+  const yOf = (row: readonly Line[]) => Math.max(...row.map(({ y }) => y));
+  const last = yOf(lines.at(-1) ?? []) - yOf(table[count]?.cells.flat() ?? []);
+  const isNear = (row: readonly Line[], i: number) => {
+    const gap = i === 0 ? 0 : yOf(lines[i - 1] ?? []) - yOf(row);
+    return gap <= LEADING * (row[0]?.size ?? 0) && gap < 0.95 * last;
+  };
+  return count < 1 || lines.length > ROWS_MAX || !lines.every(isNear) ? { count: 0, lines: [] } : { count, lines };
+}
+
+/** Whether a row is the last line of the text above it. */
+function isRestOf(above: Line, { lines: [first], y, size }: HeadRow): boolean {
+  return first !== undefined && Math.abs(above.x - first.line.x) < size && above.y - y <= LEADING * size;
+}
+
+/** The lines of a row with their columns; undefined if one is a text that has nothing to do with the table. */
+function headLines(row: readonly Line[], columns: readonly Range[]): HeadLine[] | undefined {
+  const found: HeadLine[] = [];
+  const texts = row.flatMap((each) => splitAtGaps(each, []));
+  const inOrder = texts.map((line, k) => ({ line, from: k, to: k }));
+  if (texts.length === columns.length && inOrder.every((each) => isBetween(each, columns))) return inOrder;
+  for (const line of texts) {
+    const own = rangeOf(line, columns);
+    if (!own || BULLET.test(line.words) || line.code) return undefined;
+    if (own.from === own.to || isAbove(line, columns.slice(own.from, own.to + 1))) {
+      found.push({ line, ...own });
+      continue;
+    }
+    // A text of its own is no row of words that are as near to each other as cells.
+    if (texts.length === 1 && (line.parts?.length ?? 1) === 1) return undefined;
+    const gaps = columns.slice(own.from, own.to).map(({ right }, i) => {
+      const next = columns[own.from + i + 1]?.x ?? right;
+      return { from: Math.min(right, next), to: Math.max(right, next) };
+    });
+    for (const part of splitAtGaps(line, gaps)) {
+      const single = rangeOf(part, columns);
+      if (!single || single.from !== single.to || !isAligned(part, columns[single.from])) return undefined;
+      found.push({ line: part, ...single });
+    }
+  }
+  const ordered = found.sort((a, b) => a.from - b.from);
+  return ordered.some(({ from }, i) => i > 0 && from <= (ordered[i - 1] as HeadLine).to) ? undefined : ordered;
+}
+
+/** Columns as wide as the lines above that are above one of them only: of a head with several lines a short one may be beside its numbers. */
+function widened(columns: readonly Range[], lines: readonly Line[]): Range[] {
+  return columns.map(({ x, right }, k) => {
+    const own = lines.filter((line) => {
+      const above = columns.flatMap((column, i) => (column.right > line.x && column.x < line.right ? [i] : []));
+      return above.length === 1 && above[0] === k;
+    });
+    const [before, next] = [columns[k - 1], columns[k + 1]];
+    // Not nearer to the columns beside it.
+    const least = before ? (before.right + x) / 2 : Number.NEGATIVE_INFINITY;
+    const most = next ? (right + next.x) / 2 : Number.POSITIVE_INFINITY;
+    return {
+      x: Math.min(x, Math.max(least, Math.min(...own.map((line) => line.x)))),
+      right: Math.max(right, Math.min(most, Math.max(...own.map((line) => line.right)))),
+    };
+  });
+}
+
+/** Whether a line may be in its column: it does not reach the columns beside that. A word may be at one side of its column, and numbers at the other. */
+function isBetween({ line, from }: HeadLine, columns: readonly Range[]): boolean {
+  const [before, next] = [columns[from - 1], columns[from + 1]];
+  return (!before || line.x > before.right) && (!next || line.right < next.x) && rangeOf(line, columns) !== undefined;
+}
+
+/** The columns above which a line stands; what stands above none belongs to the nearest one. Undefined if it is elsewhere. */
+function rangeOf({ x, right, size }: Pick<Line, 'x' | 'right' | 'size'>, columns: readonly Range[]) {
+  const [first, last] = [columns[0]?.x ?? 0, columns.at(-1)?.right ?? 0];
+  if (x < first - BEYOND * size || right > last + BEYOND * size) return undefined;
+  const from = columns.findIndex((column) => column.right > x + 0.5 && column.x < right - 0.5);
+  const to = columns.findLastIndex((column) => column.right > x + 0.5 && column.x < right - 0.5);
+  if (from >= 0) return { from, to };
+  // The head of two columns may be narrower than the gap between them.
+  const wide = columns.findIndex(
+    (column, k) => k > 0 && column.x >= right && isAbove({ x, right, size }, columns.slice(k - 1, k + 1)),
+  );
+  if (wide > 0) return { from: wide - 1, to: wide };
+  const distances = columns.map((column) => Math.max(column.x - right, x - column.right));
+  const nearest = distances.indexOf(Math.min(...distances));
+  return { from: nearest, to: nearest };
+}
+
+/** Whether the middle of a line is that of several columns. */
+function isAbove(line: Pick<Line, 'x' | 'right' | 'size'>, columns: readonly Range[]): boolean {
+  const middle = ((columns[0]?.x ?? 0) + (columns.at(-1)?.right ?? 0)) / 2;
+  return Math.abs((line.x + line.right) / 2 - middle) <= Math.max(CENTERED_POINTS, CENTERED * line.size);
+}
+
+/** Whether what was one text with others begins, ends or has its middle where the column has it, as well as that is known. */
+function isAligned({ x, right, size }: Line, column: Range | undefined): boolean {
+  if (!column) return false;
+  const differences = [x - column.x, right - column.right, (x + right - column.x - column.right) / 2];
+  return differences.some((difference) => Math.abs(difference) <= size);
+}
+
+/** Rows of lines that are as near to each other as lines of a text. */
+function groupsOf(heads: readonly HeadRow[]): HeadRow[][] {
+  const groups: HeadRow[][] = [];
+  for (const [i, head] of heads.entries()) {
+    const before = heads[i - 1];
+    const isNear = before && before.y - head.y <= LEADING * head.size;
+    // Two rows of numbers are no lines of one row.
+    if (isNear && !(hasNumbers([before]) && hasNumbers([head]))) groups.at(-1)?.push(head);
+    else groups.push([head]);
+  }
+  return groups;
+}
+
+function hasNumbers(rows: readonly HeadRow[]): boolean {
+  return rows.some(({ lines }) => lines.some(({ line }) => isNumber(line)));
+}
+
+/** Whether it has words in several columns; one alone above several is a caption, unless it stands behind the first one. */
+function isHead(group: readonly HeadRow[], columns: number): boolean {
+  const lines = group.flatMap((row) => row.lines);
+  const own = new Set(lines.map(({ from, to }) => `${from} ${to}`));
+  const [only] = lines;
+  if (own.size > 1) return !lines.some(({ from, to }) => to - from + 1 >= columns);
+  return only !== undefined && only.from > 0 && only.to > only.from && !hasNumbers(group);
+}
+
+/** Lines of a table as a row of its head; they may stand above more columns than the one that they were found in. */
+function headRowOf(row: readonly Line[], table: readonly TableRow[], columns: readonly Range[]): HeadRow {
+  const columnOf = (line: Line) =>
+    table.map(({ cells }) => cells.findIndex((own) => own.includes(line))).find((k) => k >= 0) ?? 0;
+  const known = row.map((line) => ({ line, from: columnOf(line), to: columnOf(line) }));
+  return { lines: headLines(row, columns) ?? known, y: row[0]?.y ?? 0, size: row[0]?.size ?? 0 };
+}
+
+/** The rows of a group: one, or two where lines stand below the head of several columns. */
+function rowsOf(group: readonly HeadRow[], columns: number): TableRow[] {
+  const lines = group.flatMap((row) => row.lines);
+  const spans = lines.filter(({ from, to }) => to > from);
+  const lowest = Math.min(...spans.map(({ line }) => line.y));
+  const isBelow = ({ line, from, to }: HeadLine) =>
+    line.y < lowest - 0.6 * line.size && spans.some((span) => span.from <= from && to <= span.to);
+  const lower = lines.filter(isBelow);
+  const upper = lines.filter((line) => !isBelow(line));
+  const rowOf = (own: readonly HeadLine[]): TableRow => ({
+    cells: Array.from({ length: columns }, (_, k) => own.filter(({ from }) => from === k).map(({ line }) => line)),
+    count: 0,
+  });
+  return lower.length === 0 ? [rowOf(upper)] : [rowOf(upper), rowOf(lower)];
+}
+
+/** A year may be a head. */
+function isNumber({ words }: Line): boolean {
+  return /\p{N}/u.test(words) && !/\p{L}/u.test(words) && !/^(?:19|20)\d\d$/.test(words);
+}
