@@ -4,10 +4,11 @@ import { icon } from './icons.ts';
 import { homeEntry } from './pages/homes/chosen-home.ts';
 import { starButton } from './pages/homes/stars.ts';
 import { pageSourcesUrl } from './pages/page-sources.ts';
+import { sharePanel } from './share-panel.ts';
 import type { WikiContext } from './wiki-context.ts';
 
 /** What can be done with a page: the frequent actions as buttons, the others in a menu. */
-export function pageActions(context: WikiContext, page: FullPage, isStarred: boolean): Content {
+export function pageActions(context: WikiContext, page: FullPage, isStarred: boolean, publicUrl: string): Content {
   const mayWrite = context.can('pages:write');
   const entry = (href: string, words: string) => html`<li><a href="${href}">${words}</a></li>`;
   return html`${starButton(context, page, isStarred)}${mayWrite && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}
@@ -27,6 +28,7 @@ export function pageActions(context: WikiContext, page: FullPage, isStarred: boo
         }
         ${homeEntry(context, page)}
         ${mayWrite && html`<li class="needs-script"><button type="button" data-page-icon="${context.pageUrl(page.path)}" data-title="${page.title}">Icon…</button></li>`}
+        <li><button type="button" popovertarget="share">Share…</button></li>
         <li class="needs-script"><button type="button" data-copy-link="${context.pageUrl(page.path)}">Copy link</button></li>
         <li class="needs-script"><button type="button" data-download-page="${context.pageUrl(page.path)}">Download as Markdown</button></li>
         ${entry(context.actionUrl('history', page.path), 'History')}
@@ -34,5 +36,5 @@ export function pageActions(context: WikiContext, page: FullPage, isStarred: boo
         ${context.can('wikis:export') && entry(context.actionUrl('transfer'), 'Export the whole wiki')}
       </ul>
       ${mayWrite && html`<ul><li><form method="post" action="${context.actionUrl('delete')}"><input type="hidden" name="page_id" value="${page.page_id}"><button class="bad">Delete</button></form></li></ul>`}
-      </div></details>`;
+      </div></details>${sharePanel(context, page, publicUrl)}`;
 }

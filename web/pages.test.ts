@@ -388,7 +388,7 @@ test('a wiki begins with what one was writing and what was changed last, and a w
   const addresses = [...unsaved.matchAll(/href="([^"]+)"/g)].map(([, address]) => address);
   assert.deepEqual(addresses, [
     `/hostile/w/-/edit?page=${page.page_id}`,
-    `/hostile/w/-/new?parent=${encodeURIComponent(HOSTILE).replaceAll("'", '&#39;')}`,
+    `/hostile/w/-/new?${new URLSearchParams({ parent: HOSTILE })}&amp;draft=unsaved-new-page`,
   ]);
   const edit = await me.open(`/hostile/w/-/edit?page=${page.page_id}`);
   assert.deepEqual([edit.status, edit.headers.get('location')], [303, '/hostile/w/-/edit/page']);
@@ -694,6 +694,42 @@ test('files can be uploaded without scripts', async () => {
   assert.match(refused.body, /Request <code>/);
 });
 
+test('the files of an upload are listed by what a person has to do, then by path with numbers as numbers', async () => {
+  const lines = (what: string) => `# ${what}\n\nOne.\n\nTwo.\n`;
+  const first = { 'list/10.md': lines('Ten'), 'list/edited.md': lines('Edited'), 'list/2.md': lines('Two') };
+  await world.upload(owner, wiki.wiki_id, first);
+  const { body: edited } = await owner.get(`${api}/pages/path/list/edited`);
+  const update = { markdown: edited.markdown.replace('One.', 'Own.'), base_revision: edited.revision };
+  await owner.patch(`${api}/pages/${edited.page_id}`, update);
+  const { body: again } = await world.upload(owner, wiki.wiki_id, {
+    ...first,
+    'list/broken.md': '',
+    'list/edited.md': lines('Edited').replace('Two.', 'Theirs.'),
+  });
+  const { body: text } = await me.open(`/hostile/w/-/uploads/${again.upload_id}`);
+  const named = [...text.matchAll(/list\/(\w+)\.md(?=<\/a>|\s*<span class="small">)/g)].map(([, name]) => name);
+  assert.deepEqual(named, ['broken', 'edited', '2', '10']);
+});
+
+test('a page says who can read it, and gives its address', async () => {
+  const shared = async (open: typeof me.open) => (await open('/hostile/w/page')).body.replace(/^.*id="share"/s, '');
+  const text = await shared(me.open);
+  assert.match(text, /readonly[^>]* value="http:\/\/[^"/]+\/hostile\/w\/page"/);
+  assert.match(text, /Everyone in <bdi>.*<\/bdi> can read it/);
+  assert.match(text, /href="\/hostile\/-\/members">Invite people/);
+  const viewer = await world.member(workspace.workspace_id, 'viewer');
+  const read = await shared((await browserOf(viewer.user_id)).open);
+  assert.doesNotMatch(read, /Invite people/);
+  assert.match(read, /href="\/hostile\/-\/members">Members/);
+  const { body: draft } = await owner.post(`${api}/pages`, {
+    title: 'Half',
+    slug: 'half',
+    markdown: '',
+    status: 'draft',
+  });
+  assert.match((await me.open(`/hostile/w/${draft.path}`)).body, /Only those who may edit can read this draft/);
+});
+
 test('an invitation is accepted only by its recipient, after signing in', async () => {
   const guest = await world.person('guest@example.com');
   const invite = { email: 'guest@example.com', role: 'viewer' };
@@ -764,6 +800,9 @@ test('the files for browsers are small, cached for ever and served in one versio
     if (file.endsWith('.js')) script += Number(answer.headers.get('content-length'));
   }
   assert.ok(script > 0 && script < 50 * 1024, `${script} bytes of script to read a page`);
+  const pasted = String(files.find((file) => file.endsWith('/reader.js'))).replace('reader.js', 'rich-text.js');
+  const { headers } = await fetch(world.address + pasted, { headers: { 'accept-encoding': 'br' } });
+  assert.ok(Number(headers.get('content-length')) < 40 * 1024, 'what converts pasted text has no parser of its own');
   for (const wrong of [
     '/assets/000000000000/reader.js',
     '/assets/x/../../package.json',

@@ -84,7 +84,7 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await other.goto('about:blank');
   });
 
-  await t.test('another device goes on with what is not saved, or discards it', async () => {
+  await t.test('another device goes on with what is not saved, or discards it', async (t) => {
     const { body: kept } = await until(
       'the service has the text',
       () => owner.get(`${api}/autosaves?page_id=${page_id}`),
@@ -96,9 +96,6 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     );
     const device = await openBrowserFor(world, owner.user_id);
     const { page: far } = await openWatched(device);
-    await far.goto(`${root}/-/edit/guide`);
-    await far.getByText('from another device').waitFor();
-    await assertAccessible(far, 'unsaved changes of another device');
     const ids = async () =>
       (await owner.get(`${api}/autosaves?page_id=${page_id}`)).body.map(
         (it: { autosave_id: string }) => it.autosave_id,
@@ -110,15 +107,43 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     await far.route('**/autosaves/*', (route) =>
       isCut && route.request().method() === 'PUT' ? route.abort() : route.continue(),
     );
-    await far.getByRole('button', { name: 'Continue here' }).click();
+    await far.goto(`${root}/-/edit/guide`);
+    const restored = far.getByText('Your unsaved changes from another device were restored');
+    await restored.waitFor();
     assert.equal(await textOf(far), 'Here.\n\nOf the first tab.');
+    await assertAccessible(far, 'unsaved changes of another device');
     await isTried;
     assert.deepEqual(await ids(), [kept[0].autosave_id], 'it is there until the service has the copy of this device');
     isCut = false;
     await type(far, '!');
     await until('the copy of this device alone', ids, (now) => now.length === 1 && now[0] !== kept[0].autosave_id);
+    await t.test('which the first device goes on with, and what it had itself is offered', async () => {
+      await page.goto('about:blank');
+      await page.goto(`${root}/-/edit/guide`);
+      await page.getByText('Your unsaved changes from another device were restored').waitFor();
+      assert.equal(await textOf(page), 'Here.\n\nOf the first tab.!');
+      await page.getByText('Unsaved changes from a tab that is closed').waitFor();
+      await page.getByRole('button', { name: 'Continue here' }).click();
+      assert.equal(await textOf(page), 'Here.\n\nOf the first tab.');
+    });
     await far.getByRole('button', { name: 'Discard them' }).click();
     assert.equal(await textOf(far), 'Here.\n');
+    await t.test('a new page too, from the home of its wiki, in its place', async () => {
+      await far.goto(`${root}/-/new?parent=${page_id}`);
+      await far.getByLabel('Title').fill('Begun far away');
+      await type(far, 'Half a sent');
+      await until(
+        'the service has the new page',
+        () => owner.get(`${api}/autosaves?page_id=`),
+        ({ body }) => body.some(({ title }: { title: string }) => title === 'Begun far away'),
+      );
+      await other.goto(`${root}/-/overview`);
+      await other.getByRole('link', { name: 'Begun far away' }).click();
+      await text(other).getByText('Half a sent').waitFor();
+      await type(other, 'ence.');
+      await other.getByRole('link', { name: 'Done' }).click();
+      await other.waitForURL(`${root}/guide/begun-far-away`);
+    });
     await device.close();
   });
 
@@ -142,6 +167,20 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     assert.equal(new URL(other.url()).pathname, new URL(`${root}/guide`).pathname);
     await other.getByRole('link', { name: 'Continue editing' }).click();
     await text(other).getByText('Unsaved.').waitFor();
+    await other.getByRole('button', { name: 'Discard them' }).click();
+    // Of new pages, which have one address, it leads to the one that was left.
+    for (const title of ['Left before', 'Left last']) {
+      await other.goto(`${root}/-/new`);
+      await other.getByLabel('Title').fill(title);
+      await type(other, `Text of ${title}.`);
+      await stored(other);
+      await row(other, 'Guide').click();
+      await flash(other, 'Your new page is not saved yet.').waitFor();
+    }
+    await other.getByRole('link', { name: 'Continue editing' }).click();
+    await text(other).getByText('Text of Left last.').waitFor();
+    await other.getByText('An unsaved new page “Left before”').waitFor();
+    await other.getByRole('button', { name: 'Discard', exact: true }).click();
     await other.getByRole('button', { name: 'Discard them' }).click();
     await row(other, 'Guide').click();
     await other.waitForURL(`${root}/guide`);
@@ -200,6 +239,46 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       (markdown) => markdown.startsWith('Right Here.\nHere and there.\n'),
     );
   });
+
+  await t.test(
+    'what two people write in the same place is chosen by its writer, also after the tab was closed',
+    async () => {
+      const colleague = await world.member(owner.workspace_id, 'member');
+      const theirs = await openBrowserFor(world, colleague.user_id);
+      const { page: far } = await openWatched(theirs);
+      const dialog = page.getByRole('dialog', { name: 'You both changed one place' });
+      for (const tab of [far, page]) await tab.goto(`${root}/-/edit/second`);
+      for (const [tab, words] of [
+        [far, ' Of the colleague.'],
+        [page, ' Of the owner.'],
+      ] as const) {
+        await type(tab, words);
+        await tab.keyboard.press('Control+s');
+      }
+      await dialog.waitFor();
+      await dialog.getByRole('radio', { name: 'Edit' }).check();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type(' Of both.');
+      await page.goto('about:blank');
+      await page.goto(`${root}/-/edit/second`);
+      await text(page).getByText('Of the owner.').waitFor();
+      await text(page).click();
+      await page.keyboard.press('Control+s');
+      await dialog.waitFor();
+      assert.match(await dialog.getByRole('textbox').inputValue(), /Of the owner\.\n.*Of the colleague\. Of both\.$/);
+      await page.keyboard.press('Escape');
+      const note = page.getByRole('alert').filter({ hasText: 'This is not saved yet' });
+      await note.waitFor();
+      assert.equal(await textOf(page), 'All of the second. Of the owner.', 'there are no marks in the text');
+      await note.getByRole('button', { name: 'Choose versions' }).click();
+      await dialog.getByRole('button', { name: 'Save this' }).click();
+      await page.getByText('Saved at').waitFor();
+      const { markdown } = (await owner.get(`${api}/pages/path/second`)).body;
+      assert.match(markdown, /Of the owner\.\n.*Of the colleague\. Of both\.$/);
+      await theirs.close();
+      await page.goto(`${root}/-/edit/guide`);
+    },
+  );
 
   await t.test('when the session ends, signing in again goes on with the same text', async () => {
     const cookies = await context.cookies();

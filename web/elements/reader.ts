@@ -29,6 +29,13 @@ const openMenus = () => document.querySelectorAll<HTMLDetailsElement>('details:i
 document.addEventListener('click', (event) => {
   for (const menu of openMenus()) if (!menu.contains(event.target as Node)) menu.open = false;
 });
+// A panel that is opened from a menu takes its place, and the focus returns to where the menu is.
+document.addEventListener('click', ({ target }) => {
+  const menu = (target as Element).closest('[popovertarget]')?.closest<HTMLDetailsElement>('details.menu');
+  if (!menu) return;
+  menu.querySelector('summary')?.focus();
+  menu.open = false;
+});
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   for (const menu of openMenus()) {

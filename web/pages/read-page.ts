@@ -115,7 +115,7 @@ function renderPage(
       aside: outlineNav(page),
       scripts: [...scriptsFor(text), ...(page.citations.length > 0 ? ['passages.js'] : [])],
       trail: trailTo(branches, page.page_id).slice(0, -1),
-      actions: pageActions(context, page, is_starred),
+      actions: pageActions(context, page, is_starred, visit.publicUrl),
       main: html`<article>
           <header class="page-head">
             ${!hasTitle && html`<h1>${page.title}</h1>${by}`}

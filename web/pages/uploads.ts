@@ -10,8 +10,10 @@ import type { Visit, WebResponse, WebRoute } from '../visit.ts';
 import { loadWikiContext, type WikiContext } from '../wiki-context.ts';
 import { formatBytes } from './sources.ts';
 
-/** Uploads, or files of one upload, on one page. */
+/** Uploads on one page. */
 const PAGE_SIZE = 100;
+/** Files of one upload on one page: as many as the API gives at once, because they are sorted here. */
+const FILES_SIZE = 500;
 
 const STATUS_WORDS: Record<Upload['status_label'], string> = {
   ready: 'done',
@@ -67,8 +69,8 @@ async function renderUpload(
     visit.api.get<Upload>(api),
     loadBranches(visit.api, context),
     visit.api.get<Job[]>(`${context.api}/jobs?upload_id=${id}&limit=500`),
-    readPart<FileOfUpload>(visit, `${api}/files?status=failed&limit=${PAGE_SIZE}`, { name: 'failed', address }),
-    readPart<FileOfUpload>(visit, `${api}/files?limit=${PAGE_SIZE}`, { name: 'files', address }),
+    readPart<FileOfUpload>(visit, `${api}/files?status=failed&limit=${FILES_SIZE}`, { name: 'failed', address }),
+    readPart<FileOfUpload>(visit, `${api}/files?limit=${FILES_SIZE}`, { name: 'files', address }),
     context.can('pages:write') ? visit.api.get<GonePage[]>(`${context.api}/pages/gone?limit=1`) : [],
   ]);
   const job = jobs.at(-1);
@@ -148,8 +150,21 @@ function actions(context: WikiContext, it: Upload, wasComplete: boolean): Conten
     ${canUpload && it.finished_at !== undefined && html`<a class="button" href="${context.actionUrl('upload')}">Upload more</a>`}</div>`;
 }
 
+const { compare: compareNames } = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+
+/** What waits for a person: what was not used, what is not done yet, and where people and the file both changed a page. */
+function needOf({ status, page_change }: FileOfUpload): number {
+  if (status !== 'done') return status === 'failed' ? 0 : 1;
+  return page_change === 'kept' || page_change === 'merged' ? 2 : 3;
+}
+
+/** What waits for a person first; then by path, with numbers as numbers. */
+function byNeed(one: FileOfUpload, other: FileOfUpload): number {
+  return needOf(one) - needOf(other) || compareNames(one.filename, other.filename);
+}
+
 function fileList(context: WikiContext, files: readonly FileOfUpload[]): Content {
-  return html`<ul class="list files">${files.map((file) => html`<li class="${file.status}">${fileName(context, file)} <span class="small">${formatBytes(file.byte_size)}</span><p>${fileOutcome(context, file)}</p></li>`)}</ul>`;
+  return html`<ul class="list files">${files.toSorted(byNeed).map((file) => html`<li class="${file.status}">${fileName(context, file)} <span class="small">${formatBytes(file.byte_size)}</span><p>${fileOutcome(context, file)}</p></li>`)}</ul>`;
 }
 
 function fileName(context: WikiContext, { filename, source_id }: FileOfUpload): Content {

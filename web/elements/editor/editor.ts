@@ -52,6 +52,10 @@ class Editor extends HTMLElement {
     return this.#view?.view.state.doc.length ?? 0;
   }
 
+  override focus(): void {
+    this.#view?.view.focus();
+  }
+
   async connectedCallback(): Promise<void> {
     const hasFrontMatter = FRONT_MATTER_START.test(this.#area.defaultValue.slice(0, 200).replaceAll('\r\n', '\n'));
     // Its rows are there when the text is shown, which would move. Where they cannot be loaded it is shown as it is written.

@@ -1,4 +1,3 @@
-import rehypeParse from 'rehype-parse';
 import rehypeRemark from 'rehype-remark';
 import remarkGfm from 'remark-gfm';
 import remarkStringify from 'remark-stringify';
@@ -7,6 +6,7 @@ import { dropHidden, readBlocks } from './pasted/blocks.ts';
 import { tidyLists } from './pasted/lists.ts';
 import { joinMarks, readStyles } from './pasted/marks.ts';
 import { splitParagraphs } from './pasted/paragraphs.ts';
+import { parseInBrowser } from './pasted/parse.ts';
 import { tidyTables } from './pasted/tables.ts';
 import { readWord } from './pasted/word.ts';
 import { handlers, tightenLists, writeRoot, writeText } from './pasted/write.ts';
@@ -17,7 +17,7 @@ import { handlers, tightenLists, writeRoot, writeText } from './pasted/write.ts'
  */
 export function richToMarkdown(html: string): string {
   const written = unified()
-    .use(rehypeParse)
+    .use(parseInBrowser)
     .use(dropHidden)
     .use(readBlocks)
     .use(readWord)

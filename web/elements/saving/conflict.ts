@@ -1,9 +1,10 @@
 import { diffWordsWithSpace } from 'diff';
 import { mergeParts } from '../../../src/markdown/merge-texts.ts';
+import type { KeptChoice } from './stored-drafts.ts';
 
 export { conflictMarkLine, mergeTexts } from '../../../src/markdown/merge-texts.ts';
 
-type Choice = 'mine' | 'theirs' | 'both' | 'edit';
+type Choice = NonNullable<KeptChoice['choice']>;
 
 const CHOICES: readonly [choice: Choice, label: string][] = [
   ['mine', 'Yours'],
@@ -17,9 +18,16 @@ const COMPARED_CHARACTERS = 20_000;
 
 /**
  * Asks, place by place, which of two versions the text is to have where both changed it. Resolves with the whole text, or
- * undefined where the user decides nothing.
+ * undefined where the user decides nothing. `kept`: what was chosen before, of places that are the same; `keep` is called with
+ * what is chosen so far.
  */
-export function chooseVersions(base: string, mine: string, theirs: string): Promise<string | undefined> {
+export function chooseVersions(
+  base: string,
+  mine: string,
+  theirs: string,
+  kept: readonly KeptChoice[] = [],
+  keep: (choices: KeptChoice[]) => void = () => undefined,
+): Promise<string | undefined> {
   const parts = mergeParts(base, mine, theirs);
   const dialog = document.createElement('dialog');
   dialog.className = 'conflict';
@@ -32,10 +40,15 @@ export function chooseVersions(base: string, mine: string, theirs: string): Prom
   dialog.setAttribute('aria-labelledby', heading.id);
   form.append(heading);
   let number = 0;
+  const choices: KeptChoice[] = [];
   const results = parts.map((part) => {
     if (!('mine' in part)) return () => part.lines;
     number += 1;
-    const { place, result } = renderPlace(part.mine, part.theirs, number, count);
+    const [own, other] = [part.mine.join('\n'), part.theirs.join('\n')];
+    const before = kept.find((it) => it.mine === own && it.theirs === other);
+    const choice = before ?? { mine: own, theirs: other, choice: undefined, edited: bothOf(own, other) };
+    choices.push(choice);
+    const { place, result } = renderPlace(part, choice, { number, count }, () => keep(choices));
     form.append(place);
     return result;
   });
@@ -51,20 +64,30 @@ export function chooseVersions(base: string, mine: string, theirs: string): Prom
   });
 }
 
-function renderPlace(mine: readonly string[], theirs: readonly string[], number: number, count: number) {
+const bothOf = (own: string, other: string) => [own, other].filter(Boolean).join('\n');
+
+/** One place: both versions and what can be chosen. `kept` is changed with what the user does. */
+function renderPlace(
+  { mine, theirs }: { mine: readonly string[]; theirs: readonly string[] },
+  kept: KeptChoice,
+  { number, count }: { number: number; count: number },
+  keep: () => void,
+) {
   const place = document.createElement('fieldset');
   const legend = document.createElement('legend');
   legend.textContent = `Place ${number} of ${count}`;
   const versions = document.createElement('div');
   versions.className = 'conflict-versions';
-  const [own, other] = [mine.join('\n'), theirs.join('\n')];
-  versions.append(renderVersion('Yours', own, other), renderVersion('Theirs', other, own));
+  versions.append(renderVersion('Yours', kept.mine, kept.theirs), renderVersion('Theirs', kept.theirs, kept.mine));
   const edited = document.createElement('textarea');
   edited.setAttribute('aria-label', `Text of place ${number}`);
-  edited.value = [own, other].filter(Boolean).join('\n');
+  edited.value = kept.edited;
   edited.rows = Math.min(12, mine.length + theirs.length + 1);
-  edited.hidden = true;
-  let chosen: Choice | undefined;
+  edited.hidden = kept.choice !== 'edit';
+  edited.addEventListener('input', () => {
+    kept.edited = edited.value;
+    keep();
+  });
   const choices = document.createElement('div');
   for (const [choice, text] of CHOICES) {
     const label = document.createElement('label');
@@ -72,8 +95,10 @@ function renderPlace(mine: readonly string[], theirs: readonly string[], number:
     radio.type = 'radio';
     radio.name = `place-${number}`;
     radio.required = true;
+    radio.checked = kept.choice === choice;
     radio.addEventListener('change', () => {
-      chosen = choice;
+      kept.choice = choice;
+      keep();
       edited.hidden = choice !== 'edit';
       if (choice === 'edit') edited.focus();
     });
@@ -82,9 +107,9 @@ function renderPlace(mine: readonly string[], theirs: readonly string[], number:
   }
   place.append(legend, versions, choices, edited);
   const result = () => {
-    if (chosen === 'mine') return mine;
-    if (chosen === 'theirs') return theirs;
-    return chosen === 'both' ? [...mine, ...theirs] : edited.value === '' ? [] : edited.value.split('\n');
+    if (kept.choice === 'mine') return mine;
+    if (kept.choice === 'theirs') return theirs;
+    return kept.choice === 'both' ? [...mine, ...theirs] : edited.value === '' ? [] : edited.value.split('\n');
   };
   return { place, result };
 }

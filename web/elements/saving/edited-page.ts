@@ -1,5 +1,6 @@
 import { type EditingElement, EditorForm } from './editor-form.ts';
 import type { PendingWrite } from './persistent-call.ts';
+import type { KeptChoice } from './stored-drafts.ts';
 
 /** The page in an editor: its form, its text, and what of it the service has. */
 export class EditedPage {
@@ -8,6 +9,8 @@ export class EditedPage {
   saved: { title: string; markdown: string };
   /** A write whose answer has not come. */
   pending: PendingWrite | undefined;
+  /** What was chosen so far where another user changed the same places. */
+  choices: KeptChoice[] | undefined;
 
   constructor(editor: EditingElement) {
     this.form = new EditorForm(editor);

@@ -44,6 +44,11 @@ export class EditorForm {
     const value = (name: string) => (this.#field(name)?.value ?? '').trim().replace(/^\/+|\/+$/g, '');
     return { slug: value('slug'), parent: value('parent'), wasSlug: value('was_slug'), wasParent: value('was_parent') };
   }
+  /** The id of the page below which a new one is to be, as long as no other place was written; "" for the root. */
+  get parentId(): string {
+    const { parent, wasParent } = this.position;
+    return parent === wasParent ? (this.host.dataset.parentId ?? '') : '';
+  }
   set parent(path: string) {
     const field = this.#field('parent');
     if (field) field.value = path;

@@ -12,12 +12,16 @@ export class LocalDraft {
   #id: string;
   #page: string;
   #isBehind = false;
+  /** Whether this visit of the address is its first: a reload has an id. */
+  readonly #isFirstVisit: boolean;
 
   constructor(form: EditorForm) {
     this.#form = form;
     this.#page = form.page;
     // A reload goes on with the same draft; another visit of the same address, such as a second new page, does not.
-    this.#id = (history.state as { draft?: string } | null)?.draft ?? randomId();
+    const id = (history.state as { draft?: string } | null)?.draft;
+    this.#isFirstVisit = id === undefined;
+    this.#id = id ?? randomId();
     this.#keepId();
     this.#tabs = new OpenTabs(() => this.#key);
   }
@@ -46,6 +50,13 @@ export class LocalDraft {
   /** Brings back what a crash of the browser took, which the other methods then know. */
   recover(): Promise<void> {
     return recoverDrafts(this.#form.wiki, this.#page);
+  }
+
+  /** Who comes to go on with this draft does so, where this browser has it. */
+  goOnWith(id: string): void {
+    if (!this.#isFirstVisit || readDraft(draftKey(this.#form.wiki, this.#page, id)) === undefined) return;
+    this.#id = id;
+    this.#keepId();
   }
 
   /** Whether `localStorage` may have less than what was stored last: it is to be stored again when the page is left. */

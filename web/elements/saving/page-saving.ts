@@ -133,6 +133,7 @@ export class PageSaving {
   #wasSaved(page: FullPage, { body }: PendingWrite, isForAttachments: boolean): void {
     const isNew = this.#form.page === '';
     for (const note of this.#form.host.querySelectorAll('.note')) note.remove();
+    this.#page.choices = undefined;
     this.#page.saved = { title: body.title, markdown: body.markdown };
     this.#form.base = String(page.revision);
     this.#form.showPage({ ...page, status: isForAttachments ? 'published' : page.status });
@@ -144,7 +145,8 @@ export class PageSaving {
   async #refused(error: unknown, leaves: boolean): Promise<void> {
     this.#unsaved.store();
     if (error instanceof ApiError && error.code === 'edit_conflict') {
-      const merged = await mergeWithCurrent(this.#form, this.#page.editor, this.#obstacles);
+      const merged = await mergeWithCurrent(this.#page, this.#obstacles, () => this.#unsaved.store());
+      if (merged === undefined) return this.#chooseLater(leaves);
       this.#page.saved = merged.current;
       if (!merged.isChosen) this.#form.show(merged.note);
       this.#running = undefined;
@@ -155,5 +157,14 @@ export class PageSaving {
     }
     const words = error instanceof ApiError ? errorMessage(error) : (error as Error).message;
     this.#form.show(makeNote(`This was not saved. ${words}`, [], true));
+  }
+  /** The text stays as it was written, on the revision that it was written on: the next save asks again. */
+  #chooseLater(leaves: boolean): void {
+    this.#form.showState('Not saved yet');
+    const words =
+      'This is not saved yet: another user saved the page while you were editing, and you both changed the same place. Your text is kept.';
+    const choose = { label: 'Choose versions', run: () => this.save({ status: this.#form.status, leaves }) };
+    this.#form.show(makeNote(words, [choose], true));
+    this.#form.host.focus();
   }
 }

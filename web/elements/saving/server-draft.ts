@@ -1,8 +1,10 @@
 import type { Autosave, FullAutosave } from '../../../src/autosaves/schema.ts';
+import type { FullPage } from '../../../src/pages/schema.ts';
 import { ApiError, callApi } from '../call-api.ts';
 import { callInWorker } from './call-in-worker.ts';
 import type { EditorForm } from './editor-form.ts';
 import { LONG_TEXT } from './pause-timer.ts';
+import type { Draft } from './stored-drafts.ts';
 
 /** How old the service's copy may be while the user types; what is sent each time is the whole text. */
 const SEND_DELAY_MS = 800;
@@ -46,11 +48,11 @@ export class ServerDraft {
     if (this.#timer === undefined) return;
     this.#timer = undefined;
     const { id, title, markdown } = this.#read();
-    const { page, base } = this.#form;
+    const { page, base, parentId } = this.#form;
     const body = {
       title,
       markdown,
-      ...(page !== '' && { page_id: page, base_revision: Number(base) }),
+      ...(page === '' ? { parent_page_id: parentId } : { page_id: page, base_revision: Number(base) }),
     };
     this.#sentId = id;
     const call = markdown.length < LONG_TEXT ? callApi : callInWorker;
@@ -87,15 +89,35 @@ export class ServerDraft {
     this.#last = this.#last.then(() => quietly(callApi('DELETE', `${this.#path}/${id}`)));
   }
 
-  /** What was written elsewhere and is not saved: all but those of which this browser has its own copy. */
-  async others(own: ReadonlySet<string>): Promise<FullAutosave[]> {
-    const list = await quietly(callApi<Autosave[]>('GET', `${this.#path}?page_id=${this.#form.page}`));
-    const others = (list ?? []).filter(({ autosave_id }) => !own.has(autosave_id));
-    others.sort((one, other) => other.updated_at.localeCompare(one.updated_at));
-    const read = others
-      .slice(0, OFFERED_MAX)
-      .map(({ autosave_id }) => quietly(callApi<FullAutosave>('GET', `${this.#path}/${autosave_id}`)));
-    return (await Promise.all(read)).filter((found) => found !== undefined);
+  /** The copies that the service has of what is being written in this place; undefined where it cannot be asked. */
+  list(): Promise<Autosave[] | undefined> {
+    return quietly(callApi<Autosave[]>('GET', `${this.#path}?page_id=${this.#form.page}&limit=100`));
+  }
+
+  /** The texts of the latest copies, and the one that is asked for by its id, as drafts. */
+  async read(copies: readonly Autosave[], wanted: string): Promise<{ id: string; draft: Draft }[]> {
+    const latest = copies.toSorted((one, other) => other.updated_at.localeCompare(one.updated_at));
+    const offered = latest.filter(({ autosave_id }, at) => at < OFFERED_MAX || autosave_id === wanted);
+    const read = await Promise.all(
+      offered.map(async ({ autosave_id: id, parent_page_id }) => {
+        const [copy, parent] = await Promise.all([
+          quietly(callApi<FullAutosave>('GET', `${this.#path}/${id}`)),
+          this.#pathOf(parent_page_id),
+        ]);
+        if (!copy) return undefined;
+        const { title, markdown, base_revision, updated_at } = copy;
+        const draft = { title, markdown, base_revision: String(base_revision || ''), at: Date.parse(updated_at) };
+        return { id, draft: { ...draft, ...(parent !== undefined && { parent }) } };
+      }),
+    );
+    return read.filter((found) => found !== undefined);
+  }
+
+  /** The path of the page below which a new one is to be; undefined where it is gone, or where the form is below it already. */
+  async #pathOf(parent: string): Promise<string | undefined> {
+    if (this.#form.page !== '' || parent === this.#form.parentId) return undefined;
+    if (parent === '') return '';
+    return (await quietly(callApi<FullPage>('GET', `${this.#form.api}/pages/${encodeURIComponent(parent)}`)))?.path;
   }
 }
 

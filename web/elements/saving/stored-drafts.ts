@@ -5,6 +5,14 @@ const STORE = 'drafts';
 /** For longer than any browser puts off what comes into `localStorage`. */
 const MARK_MS = 24 * 3_600_000;
 
+/** What the user chose where they and another user changed the same place. */
+export interface KeptChoice {
+  mine: string;
+  theirs: string;
+  choice: 'mine' | 'theirs' | 'both' | 'edit' | undefined;
+  edited: string;
+}
+
 /** An unsaved text in the browser's storage: it survives a reload, a crash and the end of the session. */
 export interface Draft {
   title: string;
@@ -17,6 +25,7 @@ export interface Draft {
   at: number;
   /** A write whose answer has not come: it may have been done. */
   pending?: PendingWrite;
+  choices?: KeptChoice[];
 }
 
 interface Deleted {

@@ -3,7 +3,7 @@ import { LocalDraft } from './local-draft.ts';
 import { makeNote, timeOf } from './notes.ts';
 import { offerDrafts } from './offer-drafts.ts';
 import { PauseTimer } from './pause-timer.ts';
-import { sayUnsaved } from './say-unsaved.ts';
+import { DRAFT_PARAMETER, sayUnsaved } from './say-unsaved.ts';
 import { ServerDraft } from './server-draft.ts';
 import type { Draft } from './stored-drafts.ts';
 
@@ -33,7 +33,7 @@ export class UnsavedText {
     }));
     addEventListener('pagehide', () => {
       if (this.#storeTimer.isWaiting || this.#draft.isBehind) this.store();
-      if (page.isChanged) sayUnsaved(form);
+      if (page.isChanged) sayUnsaved(form, this.#draft.id);
     });
     this.restored = this.#restore();
   }
@@ -69,7 +69,7 @@ export class UnsavedText {
   store(isTyping = false): void {
     if (!this.#isRestored) return;
     this.#storeTimer.stop();
-    const { form, editor, pending } = this.#page;
+    const { form, editor, pending, choices } = this.#page;
     const at = Date.now();
     const draft: Draft = {
       title: form.title.value,
@@ -78,6 +78,7 @@ export class UnsavedText {
       parent: form.position.parent,
       at,
       ...(pending && { pending }),
+      ...(choices && { choices }),
     };
     this.#storedAt = at;
     void this.#draft.store(draft, isTyping).then((isStored) => {
@@ -98,6 +99,8 @@ export class UnsavedText {
     const isFresh = form.host.dataset.fresh !== undefined;
     const shown = [form.title.value, editor.text];
     await this.#draft.recover();
+    const wanted = new URLSearchParams(location.search).get(DRAFT_PARAMETER) ?? '';
+    this.#draft.goOnWith(wanted);
     this.#isRestored = true;
     const isTyped = form.title.value !== shown[0] || editor.text !== shown[1];
     const own = this.#draft.read();
@@ -113,22 +116,24 @@ export class UnsavedText {
     void offerDrafts(this.#draft, this.#server, {
       host: form.host,
       isNew: form.page === '',
+      base: form.base,
+      wanted,
       isChanged: () => page.isChanged,
       isSaved: ({ title, markdown }) => title === page.saved.title && markdown === page.saved.markdown,
-      resume: (draft) => this.#resumeOther(draft),
+      resume: (draft, where) => this.#resumeOther(draft, where),
     });
   }
 
   /** What was written here stays as a draft of its own. */
-  #resumeOther(draft: Draft): void {
+  #resumeOther(draft: Draft, where?: string): void {
     if (this.#page.isChanged) {
       this.store();
       this.#draft.startAnother();
     }
-    this.#resume(draft);
+    this.#resume(draft, where);
   }
 
-  #resume(draft: Draft): void {
+  #resume(draft: Draft, where?: string): void {
     const page = this.#page;
     const { form, editor } = page;
     const before = {
@@ -146,18 +151,23 @@ export class UnsavedText {
     editor.text = draft.markdown;
     if (form.base !== '' && draft.base_revision !== '') form.base = draft.base_revision;
     page.pending = draft.pending;
+    page.choices = draft.choices;
     const discard = () => {
       form.title.value = before.title;
       form.parent = before.parent;
       editor.text = before.markdown;
       if (before.base !== '') form.base = before.base;
       page.pending = undefined;
+      page.choices = undefined;
       this.#storeTimer.stop();
       this.keep();
       form.showState('');
+      form.host.focus();
     };
-    const words = `Your unsaved changes were restored (${timeOf(draft.at)}).`;
-    form.host.prepend(makeNote(words, [{ label: 'Discard them', run: discard }]));
+    const what = where === undefined ? 'Your unsaved changes' : `Your unsaved changes from ${where}`;
+    form.host.prepend(
+      makeNote(`${what} were restored (${timeOf(draft.at)}).`, [{ label: 'Discard them', run: discard }]),
+    );
     this.store();
   }
 }

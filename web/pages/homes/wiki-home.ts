@@ -78,9 +78,9 @@ async function loadUnsaved({ api }: Visit, context: WikiContext): Promise<Autosa
 
 function unsavedList(context: WikiContext, unsaved: readonly Autosave[]): Content {
   if (unsaved.length === 0) return nothing;
-  const address = ({ page_id, parent_page_id }: Autosave) =>
+  const address = ({ autosave_id, page_id, parent_page_id }: Autosave) =>
     page_id === ''
-      ? `${context.actionUrl('new')}${parent_page_id === '' ? '' : `?parent=${encodeURIComponent(parent_page_id)}`}`
+      ? `${context.actionUrl('new')}?${new URLSearchParams({ ...(parent_page_id !== '' && { parent: parent_page_id }), draft: autosave_id })}`
       : `${context.actionUrl('edit')}?page=${page_id}`;
   return html`<section><h2>Not saved yet</h2><ul class="list">${unsaved.map(
     (it) => html`<li><a href="${address(it)}" dir="auto">${it.title || 'Untitled'}</a>

@@ -59,12 +59,11 @@ export function renderEditor(
       main: html`${breadcrumbs(context, [...trail, { path: '', title: page ? 'Edit' : 'New page' }])}
         <h1 class="sr-only">${title}</h1>
         ${note}${beginWith}
-        <ibid-editor data-wiki="${context.wiki.wiki_id}" data-user="${context.user.user_id}" data-page="${page?.page_id ?? ''}" data-parent="${draft.was_parent}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}${draft.isFromTemplate && html` data-template`} data-author="${context.user.display_name}">
+        <ibid-editor data-wiki="${context.wiki.wiki_id}" data-user="${context.user.user_id}" data-page="${page?.page_id ?? ''}" data-parent-id="${!page && trail.at(-1)?.page_id}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}${draft.isFromTemplate && html` data-template`} data-author="${context.user.display_name}">
         <form method="post" action="${visit.path}" class="editor${titleInText(draft.markdown) === draft.title && draft.title !== '' && ' title-in-text'}">
           ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
           ${draft.isFromTemplate && html`<input type="hidden" name="from_template" value="yes">`}
           <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>
-          ${positionFields(context, draft, branches, page)}
           <div class="panes">
             <label class="text-field"><span class="sr-only">Text, in Markdown</span><textarea name="markdown" rows="24" spellcheck="true" placeholder="Write in Markdown">
 ${draft.markdown}</textarea></label>
@@ -75,6 +74,7 @@ ${draft.markdown}</textarea></label>
             <a class="button quiet" href="${cancelUrl}">Cancel</a>
             <span class="draft-state" role="status"></span>
           </div>
+          ${positionFields(context, draft, branches, page)}
         </form>
         </ibid-editor>
         ${page && deleteForm(context, page)}`,
@@ -87,7 +87,7 @@ export function newPagePath(parent: string): string {
   return parent === '' ? 'page' : `${parent}/page`;
 }
 
-/** The page's parent and its slug. */
+/** The page's parent and its slug: below the text, because they are rarely changed. */
 function positionFields(
   context: WikiContext,
   draft: Draft,
@@ -98,7 +98,7 @@ function positionFields(
   const isMoved = slug !== was_slug || parent !== was_parent;
   const address = `${context.pageUrl(parent)}/${slug || '…'}`;
   const possibleParents = branches.filter(({ path }) => path !== page?.path && !path.startsWith(`${page?.path}/`));
-  return html`<details class="where"${isMoved && html` open`}><summary>Address: ${address}</summary>
+  return html`<details class="where"${isMoved && html` open`}><summary>Place and address <span class="small">${address}</span></summary>
     <input type="hidden" name="was_slug" value="${was_slug}"><input type="hidden" name="was_parent" value="${was_parent}">
     <div class="where-fields">
     <label>Parent page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none: at the top of the wiki" value="${parent}"></label>

@@ -1,0 +1,21 @@
+import type { FullPage } from '../src/pages/schema.ts';
+import { type Content, html } from './html.ts';
+import type { WikiContext } from './wiki-context.ts';
+
+/** The address of a page, and who can open it: a popover of the platform, which needs no script. */
+export function sharePanel(context: WikiContext, page: FullPage, publicUrl: string): Content {
+  const { workspace } = context;
+  const url = context.pageUrl(page.path);
+  const members = `/${workspace.slug}/-/members`;
+  return html`<div id="share" class="sheet share" popover role="dialog" aria-labelledby="share-heading">
+    <h2 id="share-heading">Share this page</h2>
+    <label>Link <input readonly autofocus value="${publicUrl}${url}"></label>
+    <p class="needs-script"><button class="button main" type="button" data-copy-link="${url}">Copy link</button></p>
+    <p>${
+      page.status === 'draft'
+        ? html`Only those who may edit can read this draft. When it is published, everyone in <bdi>${workspace.name}</bdi> can.`
+        : html`Everyone in <bdi>${workspace.name}</bdi> can read it. Others who open the link are asked to sign in, and see nothing.`
+    }</p>
+    <p><a href="${members}">${context.can('members:manage') ? 'Invite people' : 'Members'}</a></p>
+  </div>`;
+}
