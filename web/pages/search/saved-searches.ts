@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { SavedSearch } from '../../../src/search/schema.ts';
 import { type Content, html, nothing } from '../../html.ts';
-import { type SearchFilters, typedQuery } from '../../search-filters.ts';
 import type { WebRoute } from '../../visit.ts';
 import { loadWikiContext, type WikiContext } from '../../wiki-context.ts';
+import { type SearchFilters, typedQuery } from './search-filters.ts';
 
 /** One's own saved searches, each with a button to delete it. */
 export function savedSearchList(context: WikiContext, saved: readonly SavedSearch[]): Content {

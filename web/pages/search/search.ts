@@ -5,12 +5,12 @@ import { type Content, fromApi, html } from '../../html.ts';
 import { icon } from '../../icons.ts';
 import { renderInWiki } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';
-import { COUNTED_HITS, filterForm, parametersOf, readFilters, totalOf } from '../../search-filters.ts';
 import { searchHelp } from '../../search-help.ts';
 import { loadBranches, renderTree } from '../../tree.ts';
 import type { WebRoute } from '../../visit.ts';
 import { loadWikiContext } from '../../wiki-context.ts';
 import { savedSearchList, saveSearchForm } from './saved-searches.ts';
+import { COUNTED_HITS, filterForm, parametersOf, readFilters, totalOf } from './search-filters.ts';
 
 const PAGE_SIZE = 20;
 
