@@ -58,7 +58,7 @@ test('without a script an owner previews a plan, pays it, grows, fails to pay, i
   stripe.webhooks.hold(false);
   for (const event of stripe.webhooks.take()) await stripe.webhooks.send(event);
   await shows('ada is on Team.');
-  await page.getByText('1 seat is paid.').waitFor();
+  await shows('1 seat is paid.');
 
   await world.member(owner.workspace_id, 'member');
   await shows('2 seats are paid.');

@@ -93,6 +93,13 @@ test('search results are shown completely', async () => {
 test('the files of an upload, the sources and the uploads are shown completely', async () => {
   const files = Object.fromEntries(numbers.map((number) => [`file ${number}.md`, `# File ${number}`]));
   const { body: upload } = await world.upload(owner, owner.wiki_id, files);
+  // A part has 500 files.
+  for (const turn of [1, 2, 3])
+    await copy('upload_files', 'file_id', sql`t.upload_id = ${upload.upload_id} and t.file_no < ${MANY}`, (number) => ({
+      file_no: turn * 1_000 + Number(number),
+      filename: `copy ${turn}-${number}.md`,
+      name_key: null,
+    }));
   await assertWhole(`${wiki}/-/uploads/${upload.upload_id}`, (number) => `file ${number}.md`);
   await assertWhole(`${wiki}/-/sources`, (number) => `file ${number}.md`);
   await copy('uploads', 'upload_id', sql`t.wiki_id = ${owner.wiki_id}`, (number) => ({ summary: `Upload ${number}.` }));

@@ -88,7 +88,8 @@ async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo)
       draft,
       where: OTHER_DEVICE,
       isOpen: false,
-      isOutdated: false,
+      // It may have been saved there, and its deletion was not sent because the page was left.
+      isOutdated: draft.base_revision !== to.base,
       discard: () => server.forget(id),
       resume: () => {
         server.supersede(id);
