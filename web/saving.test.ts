@@ -128,6 +128,19 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
     });
     await far.getByRole('button', { name: 'Discard them' }).click();
     assert.equal(await textOf(far), 'Here.\n');
+    await t.test('but not with what is of an earlier revision, which is offered', async () => {
+      const { body: made } = await owner.post(`${api}/pages`, { title: 'Revised', markdown: 'As it was.' });
+      const copy = { page_id: made.page_id, base_revision: 1, title: 'Revised', markdown: 'Of the first revision.' };
+      const headers = { 'content-type': 'application/json' };
+      const sent = { headers, body: JSON.stringify(copy) };
+      assert.equal((await owner.send('PUT', `${api}/autosaves/${'a'.repeat(24)}`, sent)).status, 200);
+      const edit = { markdown: 'As it is.', base_revision: 1 };
+      assert.equal((await owner.patch(`${api}/pages/${made.page_id}`, edit)).status, 200);
+      await far.goto(`${root}/-/edit/${made.path}`);
+      await far.getByText('Unsaved changes from another device').waitFor();
+      assert.equal(await textOf(far), 'As it is.');
+      await far.getByRole('button', { name: 'Discard' }).click();
+    });
     await t.test('a new page too, from the home of its wiki, in its place', async () => {
       await far.goto(`${root}/-/new?parent=${page_id}`);
       await far.getByLabel('Title').fill('Begun far away');

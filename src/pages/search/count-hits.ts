@@ -66,9 +66,7 @@ export const countHits = endpoint({
       let counted: HitCounts | undefined = resolved.isRecalled ? undefined : NONE;
       for await (const attempt of attempts(many, index, parsed, resolved, wanted, shown)) {
         const statement = countingSteps(index, attempt, shown, query.of);
-        const rows = resolved.isRecalled
-          ? await readConfirmed<HitCounts>(many, index, statement, resolved)
-          : await many<HitCounts>(statement);
+        const rows = await readConfirmed<HitCounts>(many, index, statement, resolved);
         if (rows === undefined) return undefined;
         const [{ total, authors, folders, tags, statuses } = NONE] = rows;
         const isExact = attempt.isExact && total <= MAX_COUNTED;

@@ -1,5 +1,12 @@
 import type { PackedPostings } from './packed-postings.ts';
-import { MAX_POSTING_BYTES, type Postings, readPostings, writePostings, writeVarint } from './postings.ts';
+import {
+  concatenatePostings,
+  MAX_POSTING_BYTES,
+  type Postings,
+  readPostings,
+  writePostings,
+  writeVarint,
+} from './postings.ts';
 
 /**
  * A row of search_blocks. A segment's terms, in the order of their bytes, are cut into blocks. The postings of a rare term share
@@ -134,17 +141,7 @@ export function* entriesOf(bytes: Buffer): Generator<Entry> {
 
 /** The postings of a term of its own from its blocks, in the order of parts. */
 export function joinParts(parts: readonly Buffer[]): Postings {
-  const lists = parts.map((part) => readPostings(part));
-  if (lists.length === 1) return lists[0] as Postings;
-  const count = lists.reduce((sum, { numbers }) => sum + numbers.length, 0);
-  const joined = { numbers: new Uint32Array(count), impacts: new Uint8Array(count) };
-  let at = 0;
-  for (const { numbers, impacts } of lists) {
-    joined.numbers.set(numbers, at);
-    joined.impacts.set(impacts, at);
-    at += numbers.length;
-  }
-  return joined;
+  return concatenatePostings(parts.map((part) => readPostings(part)));
 }
 
 /** The order of terms in a segment: that of their bytes in UTF-8, as of PostgreSQL's collation "C". */

@@ -93,12 +93,15 @@ function uniteSorted(lists: readonly Postings[]): Postings {
   const areBehind = lists.every(
     ({ numbers }, i) => i === 0 || (numbers[0] as number) > (lists[i - 1]?.numbers.at(-1) as number),
   );
-  if (areBehind) return concatenate(lists);
+  if (areBehind) return concatenatePostings(lists);
   const half = lists.length >> 1;
   return uniteTwo(uniteSorted(lists.slice(0, half)), uniteSorted(lists.slice(half)));
 }
 
-function concatenate(lists: readonly Postings[]): Postings {
+/** Lists of which each has higher numbers than those before it, as one. */
+export function concatenatePostings(lists: readonly Postings[]): Postings {
+  const [first] = lists;
+  if (first && lists.length === 1) return first;
   const length = lists.reduce((sum, { numbers }) => sum + numbers.length, 0);
   const all = { numbers: new Uint32Array(length), impacts: new Uint8Array(length) };
   let at = 0;

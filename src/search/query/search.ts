@@ -90,29 +90,29 @@ async function readHits<Row>(
   show: (part: HitsPart) => Record<string, Sql>,
 ): Promise<Row[] | undefined> {
   let rows: Row[] | undefined;
-  let isConfirmed = !resolved.isRecalled;
   const pairs = neighboursIn(resolved.words);
   const wanted = { most: limit + offset, offset, behind, isByRank, pairs };
   for await (const { candidates, skipped, isAll, areRaised } of attempts(many, index, query, resolved, wanted, shown)) {
     const part = { limit, offset: offset - skipped, after };
     const statement = { candidates, ...show({ ...part, areRaised }) };
-    rows = isConfirmed ? await many<Row>(statement) : await readConfirmed<Row>(many, index, statement, resolved);
+    rows = await readConfirmed<Row>(many, index, statement, resolved);
     if (rows === undefined) return undefined;
-    isConfirmed = true;
     if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, titleScore, part);
     if (isAll || rows.length >= limit) break;
   }
   // What was recalled and leaves nothing to ask for was not confirmed.
-  return rows ?? (isConfirmed ? [] : undefined);
+  return rows ?? (resolved.isRecalled ? undefined : []);
 }
 
 /** The rows of a statement; undefined if the index has another state than what was recalled of it. */
 export async function readConfirmed<Row>(
   many: Statements['many'],
   index: Index,
-  { result = raw(''), ...steps }: Record<string, Sql>,
-  { data: { state } }: ResolvedQuery,
+  statement: Record<string, Sql>,
+  { data: { state }, isRecalled }: ResolvedQuery,
 ): Promise<Row[] | undefined> {
+  if (!isRecalled) return many<Row>(statement);
+  const { result = raw(''), ...steps } = statement;
   const rows = await many<Row & { index_state: string | null; is_hit: true | null }>({
     ...steps,
     index_state: indexStateCte(index),

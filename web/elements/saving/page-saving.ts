@@ -158,6 +158,7 @@ export class PageSaving {
     const words = error instanceof ApiError ? errorMessage(error) : (error as Error).message;
     this.#form.show(makeNote(`This was not saved. ${words}`, [], true));
   }
+
   /** The text stays as it was written, on the revision that it was written on: the next save asks again. */
   #chooseLater(leaves: boolean): void {
     this.#form.showState('Not saved yet');

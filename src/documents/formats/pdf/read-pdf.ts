@@ -21,7 +21,7 @@ import { holdsImages, imagesOfPages } from './pictures/image-pages.ts';
 import { insertPictures } from './pictures/picture-places.ts';
 import { extractPictures } from './pictures/pictures.ts';
 import { removeRepeatedLines } from './repeated-lines.ts';
-import { mayHaveRuledTable, withRuledTables } from './ruled-tables.ts';
+import { drawnTables, mayHaveRuledTable, withRuledTables } from './ruled-tables.ts';
 import { shownBoxes } from './shown-boxes.ts';
 
 /** The page limit: a book of this length takes half a minute. */
@@ -66,12 +66,13 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   };
   const first = compose(all);
   const read = finished(first);
-  const isTabular = all.some((page) => mayHaveRuledTable(page, shapesOf));
+  const drawn = drawnTables(shapesOf);
+  const isTabular = all.some((page) => mayHaveRuledTable(page, drawn));
   if (!holdsImages(bytes) && !isTabular) return read;
   return {
     ...read,
     async readMore() {
-      const ruled = isTabular ? await withRuledTables(document, bytes, all, shapesOf) : all;
+      const ruled = isTabular ? await withRuledTables(document, bytes, all, drawn) : all;
       const composed = ruled.some((page, i) => page !== all[i]) ? compose(ruled) : first;
       if (!holdsImages(bytes)) return finished(composed);
       const { pictures, placed, omitted } = await extractPictures(document, bytes, composed.pages);

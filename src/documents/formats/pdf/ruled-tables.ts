@@ -25,8 +25,8 @@ const FILLED = 0.4;
 const WITHIN = 0.95;
 
 /** Whether a page has a table that its lines show, or may have one that is not found by the places of its texts alone. */
-export function mayHaveRuledTable(page: PdfPage, shapesOf: (page: PdfPage) => DrawnShapes): boolean {
-  return drawnGrids(page, shapesOf).length > 0 || mayHaveOtherTable(page);
+export function mayHaveRuledTable(page: PdfPage, drawn: DrawnTables): boolean {
+  return drawn(page).length > 0 || mayHaveOtherTable(page);
 }
 
 function mayHaveOtherTable({ tabular, lines }: PdfPage): boolean {
@@ -46,11 +46,21 @@ function mayHaveOtherTable({ tabular, lines }: PdfPage): boolean {
   });
 }
 
-/** The tables that a page draws by its own program, and not by what that includes. */
-function drawnGrids(page: PdfPage, shapesOf: (page: PdfPage) => DrawnShapes): Grid[] {
-  if (page.tabular.length === 0) return [];
-  const { rules } = shapesOf(page);
-  return gridsOf(rules.map((rule) => turned(rule, page.angle))).filter((grid) => isTable(grid, page.tabular));
+/** The tables that a page draws by its own program, and not by what that includes; a page is looked at once. */
+export type DrawnTables = (page: PdfPage) => Grid[];
+
+export function drawnTables(shapesOf: (page: PdfPage) => DrawnShapes): DrawnTables {
+  const known = new Map<PdfPage, Grid[]>();
+  const find = (page: PdfPage) => {
+    if (page.tabular.length === 0) return [];
+    const { rules } = shapesOf(page);
+    return gridsOf(rules.map((rule) => turned(rule, page.angle))).filter((grid) => isTable(grid, page.tabular));
+  };
+  return (page) => {
+    const grids = known.get(page) ?? find(page);
+    known.set(page, grids);
+    return grids;
+  };
 }
 
 /** Whether lines are those of a table and not of a drawing: most cells have text, and texts do not cross the lines. */
@@ -76,7 +86,7 @@ export async function withRuledTables(
   document: PDFDocumentProxy,
   bytes: Uint8Array,
   pages: readonly PdfPage[],
-  shapesOf: (page: PdfPage) => DrawnShapes,
+  drawn: DrawnTables,
 ): Promise<PdfPage[]> {
   const images = imagesOfPages(
     bytes,
@@ -86,7 +96,7 @@ export async function withRuledTables(
   const ruled: PdfPage[] = [];
   for (const [i, page] of pages.entries()) {
     ruled.push(page);
-    let grids = drawnGrids(page, shapesOf);
+    let grids = drawn(page);
     if (grids.length === 0 && mayHaveOtherTable(page)) {
       pixels += (images?.[i] ?? []).reduce((sum, { width, height }) => sum + width * height, 0);
       if (pixels > PIXELS_MAX) continue;

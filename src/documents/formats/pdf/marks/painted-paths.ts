@@ -7,7 +7,7 @@ const SAVED_MAX = 200;
 /** What moves, draws and paints, and where a text begins, in which the same letters may stand. */
 const STEP = /\(|(?<=\s)(?:cm|q|Q|re|[mlcvyhnFfSsBb]|[fBb]\*)(?=\s|$)/g;
 
-type Point = readonly [x: number, y: number];
+export type Point = readonly [x: number, y: number];
 
 /** What a page paints at once, in points of the page. */
 export interface PaintedPath {

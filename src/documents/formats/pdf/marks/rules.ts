@@ -1,9 +1,7 @@
 import { OPS } from 'unpdf/pdfjs';
 import type { Rule } from '../page/grids.ts';
 import { type Matrix, product } from '../pictures/paint-operators.ts';
-import type { PaintedPath } from './painted-paths.ts';
-
-type Point = readonly [x: number, y: number];
+import type { PaintedPath, Point } from './painted-paths.ts';
 
 /** Pages with more are drawings. */
 const RULES_MAX = 8_000;
