@@ -141,6 +141,38 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       assert.equal(await textOf(far), 'As it is.');
       await far.getByRole('button', { name: 'Discard' }).click();
     });
+    await t.test('nor, at a later visit, with what was put aside for another draft', async () => {
+      const { body: made } = await owner.post(`${api}/pages`, { title: 'Two drafts', markdown: 'Begun.' });
+      const address = `${root}/-/edit/${made.path}`;
+      await far.goto(address);
+      await type(far, ' Here.');
+      await stored(far);
+      await far.goto('about:blank');
+      const copy = { page_id: made.page_id, base_revision: 1, title: 'Two drafts', markdown: 'Begun. Elsewhere.' };
+      const elsewhere = 'b'.repeat(24);
+      const headers = { 'content-type': 'application/json' };
+      const sent = { headers, body: JSON.stringify(copy) };
+      assert.equal((await owner.send('PUT', `${api}/autosaves/${elsewhere}`, sent)).status, 200);
+      await far.goto(address);
+      await far.getByText('Your unsaved changes from another device were restored').waitFor();
+      assert.equal(await textOf(far), 'Begun. Elsewhere.');
+      const copies = async (): Promise<string[]> =>
+        (await owner.get(`${api}/autosaves?page_id=${made.page_id}`)).body.map(
+          (it: { autosave_id: string }) => it.autosave_id,
+        );
+      await until('the service has the copy of this device', copies, (ids) => !ids.includes(elsewhere));
+      const before = await copies();
+      await far.getByRole('button', { name: 'Continue here' }).click();
+      assert.equal(await textOf(far), 'Begun. Here.');
+      await until('it has another one of what goes on', copies, (ids) => ids.some((id) => !before.includes(id)));
+      await far.keyboard.press('Control+s');
+      await far.getByText('Saved at').waitFor();
+      await far.goto('about:blank');
+      await far.goto(address);
+      await far.getByText('Unsaved changes from a tab that is closed').waitFor();
+      assert.equal(await textOf(far), 'Begun. Here.');
+      await far.getByRole('button', { name: 'Discard' }).click();
+    });
     await t.test('a new page too, from the home of its wiki, in its place', async () => {
       await far.goto(`${root}/-/new?parent=${page_id}`);
       await far.getByLabel('Title').fill('Begun far away');

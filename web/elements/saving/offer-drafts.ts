@@ -27,8 +27,8 @@ interface Found {
   where: string;
   /** Another tab is writing it. */
   isOpen: boolean;
-  /** It is offered, but nothing goes on with it unasked. */
-  isOutdated: boolean;
+  /** Nothing goes on with it unasked. */
+  isOnlyOffered: boolean;
   resume(): void;
   discard(): void;
 }
@@ -46,7 +46,7 @@ export async function offerDrafts(local: LocalDraft, server: ServerDraft, to: Of
   });
   const next = to.isChanged()
     ? undefined
-    : open.find(({ id, isOpen, isOutdated }) => !isOpen && (to.isNew ? id === to.wanted : !isOutdated));
+    : open.find(({ id, isOpen, isOnlyOffered }) => !isOpen && (to.isNew ? id === to.wanted : !isOnlyOffered));
   next?.resume();
   // Each is shown above the one before it: the latest is the first.
   for (const other of open.filter((it) => it !== next).reverse()) {
@@ -70,7 +70,7 @@ async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo)
       draft,
       where: isOpen ? 'another tab, which is open' : 'a tab that is closed',
       isOpen,
-      isOutdated: isGone && !draft.pending && draft.base_revision !== to.base,
+      isOnlyOffered: draft.isAside === true || (isGone && !draft.pending && draft.base_revision !== to.base),
       discard: () => {
         deleteDraft(key);
         server.forget(id);
@@ -89,7 +89,7 @@ async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo)
       where: OTHER_DEVICE,
       isOpen: false,
       // It may have been saved there, and its deletion was not sent because the page was left.
-      isOutdated: draft.base_revision !== to.base,
+      isOnlyOffered: draft.base_revision !== to.base,
       discard: () => server.forget(id),
       resume: () => {
         server.supersede(id);

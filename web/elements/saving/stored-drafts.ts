@@ -26,6 +26,8 @@ export interface Draft {
   /** A write whose answer has not come: it may have been done. */
   pending?: PendingWrite;
   choices?: KeptChoice[];
+  /** The user went on with another draft instead. */
+  isAside?: true;
 }
 
 interface Deleted {

@@ -67,6 +67,10 @@ export class UnsavedText {
   }
 
   store(isTyping = false): void {
+    this.#store(isTyping);
+  }
+
+  #store(isTyping: boolean, isAside = false): void {
     if (!this.#isRestored) return;
     this.#storeTimer.stop();
     const { form, editor, pending, choices } = this.#page;
@@ -79,6 +83,7 @@ export class UnsavedText {
       at,
       ...(pending && { pending }),
       ...(choices && { choices }),
+      ...(isAside && { isAside }),
     };
     this.#storedAt = at;
     void this.#draft.store(draft, isTyping).then((isStored) => {
@@ -124,10 +129,10 @@ export class UnsavedText {
     });
   }
 
-  /** What was written here stays as a draft of its own. */
+  /** What was written here stays as a draft of its own, which is offered later. */
   #resumeOther(draft: Draft, where?: string): void {
     if (this.#page.isChanged) {
-      this.store();
+      this.#store(false, true);
       this.#draft.startAnother();
     }
     this.#resume(draft, where);
