@@ -31,7 +31,7 @@ let browser: Browser | undefined;
 try {
   const { session, wikis } = await bench.api.get('/v1/overview');
   const root = `/${session.organizations[0].slug}/${wikis[0].slug}`;
-  const [name = '', value = ''] = (await signIn(bench)).split('=');
+  const [name = '', value = ''] = (await signIn(bench.dataDir, bench.service.address)).split('=');
   const { address } = bench.service;
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
   const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } });

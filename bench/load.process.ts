@@ -28,7 +28,12 @@ async function obey(order: LoadOrder): Promise<Round | undefined> {
     // The same settings as the service's own pool, so that the service is the only difference.
     pool ??= new pg.Pool({ ...order.connection, max: order.pool, options: SETTING_OPTIONS, types });
     requests = order.calls.map(
-      ({ path, token }) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`,
+      ({ path, token, cookie }) =>
+        `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${
+          cookie
+            ? `cookie: ${cookie}\r\naccept: text/html\r\nsec-fetch-site: same-origin`
+            : `authorization: Bearer ${token}`
+        }\r\n\r\n`,
     );
     editors = order.edits ? await Promise.all(order.calls.map((call) => openEditor(port, call))) : [];
     statements = order.calls.map(({ text, values }) => ({ name: nameOf(text), text, values: [...values] }));

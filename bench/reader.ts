@@ -37,7 +37,7 @@ try {
   const all: Listed[] = await listAll(api, `/v1/wikis/${wiki_id}/pages`);
   const pages = all.filter(({ source_count }) => source_count > 0);
   console.log(`A wiki of ${pages.length} pages of 4,000 bytes\n`);
-  const cookie = await signIn(bench);
+  const cookie = await signIn(bench.dataDir, bench.service.address);
   await measureService(root, pages, cookie);
   await measureScripts(cookie, {
     'a page that people wrote': `${root}/${written.path}`,

@@ -10,6 +10,8 @@ import { serviceEnv } from './service-process.ts';
 export interface Call {
   path: string;
   token: string;
+  /** Of a browser's session, which asks for HTML; it has no token. */
+  cookie?: string;
   text: string;
   values: readonly unknown[];
 }

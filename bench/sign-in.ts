@@ -2,16 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { sha256 } from '../src/core/secrets.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
-import type { Bench } from './start-bench.ts';
 
-/** The user that startBench creates. */
+/** The user that a bench creates. */
 const EMAIL = 'bench@example.com';
 
 /**
  * The cookie of a browser session of the bench's user, signed in by a link that is written into the database in place
  * of a mail.
  */
-export async function signIn({ dataDir, service: { address } }: Bench): Promise<string> {
+export async function signIn(dataDir: string, address: string): Promise<string> {
   const connection = runningPostgres(dataDir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
   const token = randomBytes(32).toString('base64url');

@@ -48,7 +48,7 @@ try {
   const connection = runningPostgres(bench.dataDir) ?? {};
   const bytes_a_page = await fill();
   await untilVacuumed(connection);
-  const cookie = await signIn(bench);
+  const cookie = await signIn(bench.dataDir, bench.service.address);
   const all = await listAll(bench.api, `/v1/wikis/${bench.wiki_id}/pages`);
   const pages = all.filter(({ source_count }) => source_count > 0);
   const selects = await openSelects(bench.dataDir, bench.service.pid);

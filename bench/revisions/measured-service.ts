@@ -4,6 +4,7 @@ import { generatePages, randomNumbers, someWords } from '../corpus.ts';
 import { type Load, startLoad } from '../load.ts';
 import { cpuOf } from '../processes.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from '../service-process.ts';
+import { signIn } from '../sign-in.ts';
 import { untilVacuumed } from '../vacuumed.ts';
 
 /** Pages of one upload. */
@@ -18,6 +19,8 @@ interface Measured {
   name: string;
   paths: string[];
   token: string;
+  /** Of the browser that asks for HTML. */
+  cookie?: string;
   /** The paths are pages, and each request is an edit of one. */
   edits?: true;
 }
@@ -71,8 +74,8 @@ function measured(service: ServiceProcess, load: Load, requests: Measured[]): Me
   return {
     pid: service.pid,
     requests,
-    async choose({ paths, token, edits = false }) {
-      const calls = paths.map((path) => ({ path, token, text: '', values: [] }));
+    async choose({ paths, token, cookie, edits = false }) {
+      const calls = paths.map((path) => ({ path, token, ...(cookie && { cookie }), text: '', values: [] }));
       await load.order({ kind: 'calls', port: service.port, connection: {}, pool: 1, calls, edits });
     },
     async slice(connections, ms) {
@@ -132,8 +135,16 @@ async function fill(
     members: [`${at}/members`],
     search: someWords(VARIANTS).map((word) => `${wiki}/pages/search?query=${word}`),
   };
+  const home = `/${workspace.slug}/${overview.wikis[0].slug}`;
+  const browser = { token: '', cookie: await signIn(dataDir, service.address) };
   return [
     ...Object.entries(paths).map(([name, each]) => ({ name, paths: each, token })),
+    { name: 'page in the browser', paths: some.map((page) => `${home}/${page?.path}`), ...browser },
+    {
+      name: 'search in the browser',
+      paths: someWords(VARIANTS).map((word) => `${home}/-/search?query=${word}`),
+      ...browser,
+    },
     { name: 'profile widget', paths: ['/v1/widgets/profile'], token: widget },
     {
       name: 'edit',
