@@ -709,6 +709,9 @@ test('the files of an upload are listed by what a person has to do, then by path
   const { body: text } = await me.open(`/hostile/w/-/uploads/${again.upload_id}`);
   const named = [...text.matchAll(/list\/(\w+)\.md(?=<\/a>|\s*<span class="small">)/g)].map(([, name]) => name);
   assert.deepEqual(named, ['broken', 'edited', '2', '10']);
+  assert.match(text, /<h1>Done, but 1 file failed<\/h1>/);
+  const listed = (await me.open('/hostile/w/-/uploads')).body.split(again.upload_id)[1] ?? '';
+  assert.match(listed, /^[^>]*>.*?<span class="tag">1 file failed<\/span><p>4 files: [^<]*, 1 file failed<\/p>/s);
 });
 
 test('a page says who can read it, and gives its address', async () => {
