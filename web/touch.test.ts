@@ -49,6 +49,29 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
     },
   );
 
+  await t.test('the first touch of a text that is edited puts the caret where it is', async () => {
+    const options = {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+      colorScheme: 'dark',
+    } as const;
+    const { page, complaints } = await openWatched(await openBrowserFor(world, owner.user_id, options));
+    await page.goto(`${root}/-/edit/cloth`);
+    const text = page.locator('.text-view');
+    const line = text.getByText('Thread 3 of');
+    await line.tap({ position: { x: 60, y: 10 } });
+    await page.keyboard.type('red ');
+    // A finger puts the caret beside a word.
+    await text.locator('.cm-line', { hasText: /^(?=.*red ).* 3 of/ }).waitFor();
+    await page.keyboard.press('Shift+Home');
+    const selected = text.locator('.cm-selectionBackground').first();
+    await selected.waitFor();
+    const colour = await selected.evaluate((it) => getComputedStyle(it).backgroundColor);
+    assert.match(colour, /\/ 0\.28\)$/, 'the ground of the text shows through');
+    assert.deepEqual(complaints, []);
+  });
+
   await t.test('by keys the same', async () => {
     const { page, complaints } = await openWatched(await openBrowserFor(world, owner.user_id));
     await page.goto(`${root}/cloth`);

@@ -3,6 +3,9 @@ import { scalePicture } from './upload/scale-picture.ts';
 
 makeOneStop();
 moveInGroups();
+// The links are in a fold: whether they are shown is known in the first frame, and changes when it is opened.
+requestAnimationFrame(makeOneStop);
+document.querySelector('.sections-fold')?.addEventListener('toggle', makeOneStop);
 
 // Shows the copy buttons, which need a script.
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
