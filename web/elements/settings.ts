@@ -3,8 +3,7 @@ import { scalePicture } from './upload/scale-picture.ts';
 
 makeOneStop();
 moveInGroups();
-// The links are in a fold: whether they are shown is known in the first frame, and changes when it is opened.
-requestAnimationFrame(makeOneStop);
+// On a narrow window its links are shown when it is opened.
 document.querySelector('.sections-fold')?.addEventListener('toggle', makeOneStop);
 
 // Shows the copy buttons, which need a script.
