@@ -18,6 +18,8 @@ const PATHS = {
   more: '<path d="M3.5 8h.01M8 8h.01M12.5 8h.01" stroke-width="2.2"/>',
   star: '<path d="m8 2 1.8 3.9 4.2.5-3.1 2.9.8 4.2L8 11.4l-3.7 2.1.8-4.2L2 6.4l4.2-.5z"/>',
   link: '<path d="M6.5 9.5 9.5 6.5M7 4.5l1-1a3 3 0 0 1 4.2 4.2l-1 1M9 11.5l-1 1a3 3 0 0 1-4.2-4.2l1-1"/>',
+  unlink: '<path d="M7 4.5l1-1a3 3 0 0 1 4.2 4.2l-1 1M9 11.5l-1 1a3 3 0 0 1-4.2-4.2l1-1M4.5 4.5 3 3M11.5 11.5 13 13"/>',
+  missing: '<path d="M4 2h5l3 3v9H4zM6.3 7.3l3.4 3.4M9.7 7.3l-3.4 3.4"/>',
   play: '<path d="M5 3v10l8-5z" fill="currentColor"/>',
   shapes:
     '<rect x="2.5" y="2.5" width="5.5" height="5.5" rx="1"/><circle cx="11" cy="11" r="2.8"/><path d="M8 5.2h3v3M5.2 8v3h3"/>',

@@ -133,8 +133,8 @@ function treePanel(context: WikiContext, tree: Content): Html {
         ${
           context.can('pages:write') &&
           html`<li><a href="${context.actionUrl('trash')}">${icon('trash')} Trash</a></li>
-        <li><a href="${context.actionUrl('gone')}">${icon('source')} Missing files</a></li>
-        <li><a href="${context.actionUrl('broken-links')}">${icon('search')} Broken links</a></li>`
+        <li><a href="${context.actionUrl('gone')}">${icon('missing')} Missing files</a></li>
+        <li><a href="${context.actionUrl('broken-links')}">${icon('unlink')} Broken links</a></li>`
         }
         ${context.can('wikis:export') && html`<li><a href="${context.actionUrl('transfer')}">${icon('upload')} Export and import</a></li>`}
       </ul>

@@ -330,7 +330,7 @@ test('a wiki begins with the page that who manages it has chosen, for those who 
   };
   assert.ok(
     (await me.open('/hostile/w/begin-here')).body.includes(
-      `<button name="page_id" value="${page_id}">Begin the wiki with it`,
+      `<button name="page_id" value="${page_id}">Use as the home page`,
     ),
   );
   assert.ok(!(await viewer.open('/hostile/w/begin-here')).body.includes('/-/home'));
@@ -403,6 +403,21 @@ test('a wiki begins with what one was writing and what was changed last, and a w
     String((await theirs.open('/hostile/w/page')).body),
     /<details class="switcher">[\s\S]*?href="\/hostile\/other"/,
   );
+});
+
+test('a wiki with one page at its root begins with those below it, in the tree and as cards', async () => {
+  const lone = (await owner.post(`/v1/workspaces/${workspace.workspace_id}/wikis`, { title: 'Lone', slug: 'lone' }))
+    .body;
+  const pages = `/v1/wikis/${lone.wiki_id}/pages`;
+  const { body: root } = await owner.post(pages, { title: 'Handbook', markdown: '' });
+  await owner.post(pages, { title: 'Setup', markdown: '', parent_page_id: root.page_id });
+  const places = async () =>
+    (await me.open('/hostile/lone')).body.match(/href="\/hostile\/lone\/[a-z/]+(?=">|" title)/g);
+  const [handbook, setup] = ['handbook', 'handbook/setup'].map((path) => `href="/hostile/lone/${path}`);
+  assert.deepEqual((await places())?.slice(0, 4), [handbook, setup, handbook, setup]);
+  await owner.post(pages, { title: 'Other', markdown: '' });
+  const other = 'href="/hostile/lone/other';
+  assert.deepEqual((await places())?.slice(0, 4), [handbook, other, handbook, other], 'of several none is open');
 });
 
 test('below its title a page says and shows who changed it last and when, also where its text has the title', async () => {
@@ -709,6 +724,9 @@ test('the files of an upload are listed by what a person has to do, then by path
   const { body: text } = await me.open(`/hostile/w/-/uploads/${again.upload_id}`);
   const named = [...text.matchAll(/list\/(\w+)\.md(?=<\/a>|\s*<span class="small">)/g)].map(([, name]) => name);
   assert.deepEqual(named, ['broken', 'edited', '2', '10']);
+  assert.match(text, /<h1>Done, but 1 file failed<\/h1>/);
+  const listed = (await me.open('/hostile/w/-/uploads')).body.split(again.upload_id)[1] ?? '';
+  assert.match(listed, /^[^>]*>.*?<span class="tag">1 file failed<\/span><p>4 files: [^<]*, 1 file failed<\/p>/s);
 });
 
 test('a page says who can read it, and gives its address', async () => {

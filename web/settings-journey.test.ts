@@ -141,7 +141,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await grace.getByText('Restrict its permissions').click();
     await grace.getByLabel('members:read').check();
     await grace.getByLabel('developers:manage').check();
-    await grace.getByRole('button', { name: 'Make a key' }).click();
+    await grace.getByRole('button', { name: 'Create key' }).click();
     await grace.getByRole('button', { name: 'Copy' }).click();
     await grace.getByText('Copied.').waitFor();
     await assertAccessible(grace, 'a new key');
@@ -273,7 +273,7 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
     await assertAccessible(ada, 'an export that is done');
     await ada.goto(settings('wikis'));
     await ada.getByLabel('Title of a new wiki').fill('Copy');
-    await ada.getByRole('button', { name: 'Make it' }).click();
+    await ada.getByRole('button', { name: 'Create', exact: true }).click();
     await ada.goto(`${world.address}/ada/copy/-/transfer`);
     await ada.getByLabel('Archive').setInputFiles(archive);
     await ada.getByRole('button', { name: 'Import', exact: true }).click();
@@ -289,6 +289,28 @@ test('a user is invited by mail, joins, gets a role, makes a key and embeds a wi
       await ada.goto(path);
       await assertAccessible(ada, path);
     }
+  });
+
+  await t.test('on a phone a setting comes before the links to the others, which one row opens', async () => {
+    await ada.setViewportSize({ width: 390, height: 844 });
+    await ada.goto(settings('members'));
+    const wikis = ada.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Wikis' });
+    const [heading, field] = [ada.getByRole('heading', { level: 1 }), ada.getByLabel('E-mail')];
+    const [title, first] = [await heading.boundingBox(), await field.boundingBox()];
+    assert.ok(title && title.y < 180, `the heading is ${title?.y} px below the top`);
+    assert.ok(first && first.y < 422, 'the first field is in the upper half');
+    assert.equal(await wikis.isVisible(), false);
+    const row = ada.locator('.sections summary');
+    assert.ok(((await row.boundingBox())?.height ?? 0) >= 44, 'a finger hits it');
+    await row.focus();
+    await ada.keyboard.press('Enter');
+    assert.ok(((await wikis.boundingBox())?.height ?? 0) >= 44, 'and each link');
+    await assertAccessible(ada, 'the links of the settings, open');
+    await ada.setViewportSize({ width: 390, height: 844 });
+    await wikis.click();
+    await ada.getByRole('heading', { level: 1, name: 'Wikis' }).waitFor();
+    await ada.setViewportSize({ width: 1_280, height: 720 });
+    assert.equal(await wikis.isVisible(), true, 'in a wide window all are shown');
   });
 
   await t.test('a member leaves, and signs out everywhere', async () => {

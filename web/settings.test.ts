@@ -147,7 +147,7 @@ test('the last owner is offered no action that would leave the workspace without
 
 test('a new key is shown once, has the chosen permissions and expiry, and works until it is revoked', async () => {
   const path = `/${slug}/-/keys`;
-  assert.match((await me.open(path)).body, /There are no keys yet. Make one above/);
+  assert.match((await me.open(path)).body, /There are no keys yet. Create one above/);
   const made = await me.submit(path, [
     ['do', 'make'],
     ['name', HOSTILE],

@@ -1,6 +1,7 @@
 import { renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
 import { userMenu, wikiSwitcher } from './people/user-menu.ts';
+import { sectionLinks } from './section-links.ts';
 import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
 import { type Action as FormAction, type FormPage, formPage } from './settings-forms.ts';
 import type { Visit, WebRoute } from './visit.ts';
@@ -56,8 +57,9 @@ function sectionNav({ path }: Visit, context: SettingsContext): Html {
   const { workspace } = context;
   const entry = (may: boolean, href: string, name: string) =>
     may && html`<li><a href="${href}"${path === href && html` aria-current="page"`}>${name}</a></li>`;
-  return html`<nav class="sections" aria-label="Settings">
-    ${
+  return sectionLinks(
+    'Settings',
+    html`${
       workspace.slug !== '' &&
       html`<h2>${workspace.name}</h2><ul>
       ${entry(context.can('members:read'), context.sectionUrl('members'), 'Members')}
@@ -69,6 +71,6 @@ function sectionNav({ path }: Visit, context: SettingsContext): Html {
       ${entry(context.can('enterprise:manage'), context.sectionUrl('audit'), 'Audit log')}
       ${entry(context.can('enterprise:manage'), context.sectionUrl('retention'), 'Retention')}</ul>`
     }
-    <h2>You</h2><ul>${entry(true, '/me', 'Profile')}${entry(true, '/me/keys', 'Your API keys')}</ul>
-  </nav>`;
+    <h2>You</h2><ul>${entry(true, '/me', 'Profile')}${entry(true, '/me/keys', 'Your API keys')}</ul>`,
+  );
 }

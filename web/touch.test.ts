@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openWatched } from '../test/assert-page.ts';
+import { findViolations, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { openWorld } from '../test/world.ts';
@@ -49,6 +49,29 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
     },
   );
 
+  await t.test('the first touch of a text that is edited puts the caret where it is', async () => {
+    const options = {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+      colorScheme: 'dark',
+    } as const;
+    const { page, complaints } = await openWatched(await openBrowserFor(world, owner.user_id, options));
+    await page.goto(`${root}/-/edit/cloth`);
+    const text = page.locator('.text-view');
+    const line = text.getByText('Thread 3 of');
+    await line.tap({ position: { x: 60, y: 10 } });
+    await page.keyboard.type('red ');
+    // A finger puts the caret beside a word.
+    await text.locator('.cm-line', { hasText: /^(?=.*red ).* 3 of/ }).waitFor();
+    await page.keyboard.press('Shift+Home');
+    const selected = text.locator('.cm-selectionBackground').first();
+    await selected.waitFor();
+    const colour = await selected.evaluate((it) => getComputedStyle(it).backgroundColor);
+    assert.match(colour, /\/ 0\.28\)$/, 'the ground of the text shows through');
+    assert.deepEqual(complaints, []);
+  });
+
   await t.test('by keys the same', async () => {
     const { page, complaints } = await openWatched(await openBrowserFor(world, owner.user_id));
     await page.goto(`${root}/cloth`);
@@ -68,6 +91,54 @@ test('what a pointer opens is opened by a finger and by keys too', { skip }, asy
     await helpOf(page).getByText('title:engine').waitFor();
     await page.keyboard.press('Escape');
     await helpOf(page).getByText('title:engine').waitFor({ state: 'hidden' });
+    assert.deepEqual(complaints, []);
+  });
+
+  await t.test('a page is shared by keys alone: the panel has the focus, and gives it back', async () => {
+    const context = await openBrowserFor(world, owner.user_id);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, complaints } = await openWatched(context);
+    const panel = page.getByRole('dialog', { name: 'Share this page' });
+    const focused = () =>
+      page.evaluate(() => {
+        const at = document.activeElement;
+        return at?.getAttribute('aria-label') ?? (at instanceof HTMLInputElement ? at.value : at?.textContent?.trim());
+      });
+    for (const width of [1_440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(`${root}/cloth`);
+      await page.locator('html.scripted').waitFor();
+      await page.getByLabel('More about this page').focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Share…' }).focus();
+      await page.keyboard.press('Enter');
+      await panel.waitFor();
+      const link = (await focused()) ?? '';
+      assert.equal(new URL(link).pathname, new URL(`${root}/cloth`).pathname, 'the link has the focus');
+      const { selected, box, wide } = await panel.evaluate((it) => {
+        const { selectionStart, selectionEnd, value } = it.querySelector('input') as HTMLInputElement;
+        const { left, right, top, bottom } = it.getBoundingClientRect();
+        const isInside = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight;
+        return {
+          selected: value.slice(selectionStart ?? 0, selectionEnd ?? 0),
+          box: isInside,
+          wide: document.documentElement.scrollWidth - innerWidth,
+        };
+      });
+      assert.deepEqual({ selected, box, wide }, { selected: link, box: true, wide: 0 }, `${width} px`);
+      await page.keyboard.press('Tab');
+      assert.equal(await focused(), 'Copy link');
+      await page.keyboard.press('Enter');
+      await panel.getByText('Copied').waitFor();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${root}/cloth`);
+      await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor({ state: 'attached' });
+      await page.keyboard.press('Tab');
+      assert.equal(await focused(), 'Invite people');
+      assert.deepEqual(await findViolations(page, undefined, ['#share']), [], `${width} px`);
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'hidden' });
+      assert.equal(await focused(), 'More about this page', 'the focus returns to where the menu was opened');
+    }
     assert.deepEqual(complaints, []);
   });
 

@@ -105,7 +105,7 @@ test('an upload is paused, survives a reload, and is resumed with the same files
   await t.test('the outcome of each file is shown', async () => {
     const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
     assert.match((await row('notes/small.md').first().textContent()) ?? '', /A new page/);
-    await page.getByRole('heading', { name: 'Could not be used' }).waitFor();
+    await page.getByRole('heading', { name: 'Not used' }).waitFor();
     await assertAccessible(page, 'done');
     await row('notes/small.md').getByRole('link', { name: 'A new page' }).click();
     await page.getByRole('heading', { level: 1, name: 'Small' }).waitFor();

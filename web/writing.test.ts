@@ -818,6 +818,19 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     }
   });
 
+  await t.test('on a phone the handle of a block is in the window, which is no wider than the screen', async () => {
+    await page.setViewportSize({ width: 390, height: 720 });
+    await page.goto(`${world.address}${root}/-/edit/notes`);
+    for (const dir of ['ltr', 'rtl']) {
+      await page.evaluate((to) => (document.documentElement.dir = to), dir);
+      await text(page).getByText('Here.').hover();
+      const handle = await page.locator('.drag-handle').boundingBox();
+      assert.ok(handle && handle.x >= 0 && handle.x + handle.width <= 390, `${dir}: ${JSON.stringify(handle)}`);
+      assert.ok(dir === 'ltr' ? handle.x < 195 : handle.x > 195, `${dir}: it is where lines begin`);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, dir);
+    }
+  });
+
   await t.test('the caret is never under the bar with the buttons', async () => {
     await page.setViewportSize({ width: 1_280, height: 720 });
     await edited(() => page.keyboard.insertText('A line.\n'.repeat(80)));

@@ -150,7 +150,7 @@ function summarize(
     counts.lost_sections > 0 &&
       `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,
     gone.count > 0 && `${count(gone.count, 'page')} of files that are gone (now stale)`,
-    broken.count > 0 && `${count(broken.count, 'link')} to nothing in the wiki`,
+    broken.count > 0 && count(broken.count, 'broken link'),
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
     counts.used_for_order > 0 && `${count(counts.used_for_order, 'file')} used for the order`,
     ignored.length > 0 && `${count(ignored.length, 'order file')} ignored`,

@@ -44,7 +44,7 @@ test('a file that changed is merged with what people wrote into its page, and ci
   const summary = await wiki.upload({ 'guide.md': GUIDE.replace('First', 'See [[Other]] first') });
   assert.match(
     summary,
-    /1 page merged with what people wrote, 1 link to nothing in the wiki\. Broken links: guide\.md → \[\[Other\]\]\.$/,
+    /1 page merged with what people wrote, 1 broken link\. Broken links: guide\.md → \[\[Other\]\]\.$/,
   );
   const page = await wiki.page('guide');
   const text = '# Guide\n\nSee [[Other]] first of all.\n\nIn the middle.\n\nAt the end, by hand.\n';
@@ -203,7 +203,7 @@ test('a file that is uploaded again by itself links to those that came before it
   assert.equal((await wiki.page('a/one')).markdown, compiled);
   assert.match(
     await wiki.upload({ 'a/one.md': `${text}\nMore.\n` }),
-    /1 page updated, 1 link to nothing in the wiki\. Broken links: a\/one\.md:3 → none\.md\.$/,
+    /1 page updated, 1 broken link\. Broken links: a\/one\.md:3 → none\.md\.$/,
   );
   assert.equal((await wiki.page('a/one')).markdown, `${compiled}\nMore.\n`);
   await wiki.edit('a/two', { slug: 'second' });

@@ -16,7 +16,7 @@ test('a folder of Markdown becomes pages whose paths are the folders and whose l
   assert.equal(upload.body.source_count, 4);
   assert.equal(
     upload.body.summary,
-    '4 files: 4 new sources, 5 new pages, 1 link to nothing in the wiki. Broken links: welcome.md:1 → missing.md.',
+    '4 files: 4 new sources, 5 new pages, 1 broken link. Broken links: welcome.md:1 → missing.md.',
   );
   const { body: pages } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages`);
   const paths = Object.fromEntries(pages.map((page: { path: string; title: string }) => [page.path, page.title]));

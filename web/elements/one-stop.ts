@@ -19,7 +19,7 @@ const GROUPS: readonly Group[] = [
     label: 'This page',
   },
   { group: '.tree-more', entries: ':scope > li > a', isVertical: true, label: 'More of this wiki' },
-  { group: '.sections > ul', entries: ':scope > li > a', isVertical: true, label: undefined },
+  { group: '.sections ul', entries: ':scope > li > a', isVertical: true, label: undefined },
 ];
 
 /**

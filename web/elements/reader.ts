@@ -1,3 +1,4 @@
+import './copy-link.ts';
 import './organize/load.ts';
 import './palette/palette.ts';
 import './related.ts';
@@ -42,22 +43,6 @@ document.addEventListener('keydown', (event) => {
     menu.open = false;
     menu.querySelector('summary')?.focus();
   }
-});
-
-// Copies the address of a page.
-document.addEventListener('click', async (event) => {
-  const button = (event.target as Element).closest<HTMLElement>('[data-copy-link]');
-  if (!button) return;
-  const address = new URL(button.dataset.copyLink ?? '', location.href).href;
-  const words = button.textContent;
-  try {
-    await navigator.clipboard.writeText(address);
-    button.textContent = 'Copied';
-  } catch {
-    // Over plain http a script may not write to the clipboard.
-    prompt('The link of this page', address);
-  }
-  setTimeout(() => (button.textContent = words), 1_500);
 });
 
 onPage(() => {

@@ -3,6 +3,8 @@ import { scalePicture } from './upload/scale-picture.ts';
 
 makeOneStop();
 moveInGroups();
+// On a narrow window its links are shown when it is opened.
+document.querySelector('.sections-fold')?.addEventListener('toggle', makeOneStop);
 
 // Shows the copy buttons, which need a script.
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {

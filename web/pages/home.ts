@@ -33,7 +33,7 @@ export const begin: WebRoute = {
           <p>${invitations.length === 0 ? `Nobody has invited ${overview.session.user.email} until now. Ask for an invitation, or make` : 'Or make'} a workspace of your own: it comes with a wiki.</p>
           <form method="post" action="/begin" class="stack">
             <label>Name of the workspace <input name="name" required maxlength="100" autocomplete="organization"></label>
-            <button class="button main">Make a workspace</button>
+            <button class="button main">Create a workspace</button>
           </form>
           <form method="post" action="/sign-out"><button class="button quiet">Sign out</button></form>`,
       }),

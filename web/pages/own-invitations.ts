@@ -62,7 +62,7 @@ async function renderInvitations(visit: Visit, status = 200, note: Content = fal
       main: html`<h1>You are invited</h1>${note}
         ${invitations.length === 0 && html`<p>There is no invitation to <strong>${user.email}</strong> now. Ask for a new one: they are good for a week.</p>`}
         ${invitationList(user, invitations)}
-        <p><a class="button quiet wide" href="${home}">${home === '/begin' ? 'Make a workspace of your own' : 'Not now'}</a></p>`,
+        <p><a class="button quiet wide" href="${home}">${home === '/begin' ? 'Create a workspace of your own' : 'Not now'}</a></p>`,
     }),
   };
 }

@@ -60,7 +60,7 @@ function exportForm(context: WikiContext): Html {
 
 function importForm(context: WikiContext, isEmpty: boolean): Html {
   return html`<h2>Import</h2><p>A ZIP of Markdown, text or HTML files adds their pages here; its folders become the tree.
-    ${isEmpty ? 'An exported archive restores its pages, history and attachments.' : 'An exported archive needs an empty wiki: make one for it.'} It is imported as a whole, or not at all.</p>
+    ${isEmpty ? 'An exported archive restores its pages, history and attachments.' : 'An exported archive needs an empty wiki: create one for it.'} It is imported as a whole, or not at all.</p>
     <form method="post" action="${context.actionUrl('import')}" enctype="multipart/form-data" class="fields">
     <label class="grow">Archive <input type="file" name="file" accept=".zip,application/zip" required></label><button class="button">Import</button></form>`;
 }

@@ -41,7 +41,7 @@ export const uploads: WebRoute = {
               ? html`<p class="empty">${part.isFirst ? 'Nothing was uploaded yet.' : 'Nothing was uploaded before that.'}${context.can('uploads:create') && html` <a href="${context.actionUrl('upload')}">Upload files</a>`}</p>`
               : html`<ul class="list">${part.records.map(
                   (it) =>
-                    html`<li><a href="${context.actionUrl('uploads', it.upload_id)}">${time(it.created_at)}</a> <span class="tag">${it.status === 'uploading' ? 'not finished' : STATUS_WORDS[it.status_label]}</span><p>${it.summary || errorText(it.error)}</p></li>`,
+                    html`<li><a href="${context.actionUrl('uploads', it.upload_id)}">${time(it.created_at)}</a> <span class="tag">${statusWords(it)}</span><p>${readSummary(it.summary).counts || errorText(it.error)}</p></li>`,
                 )}</ul>`
           }
           ${partLinks(part, { first: 'The newest', next: 'Older' })}</article>`,
@@ -49,6 +49,12 @@ export const uploads: WebRoute = {
     };
   },
 };
+
+function statusWords(it: Upload): string {
+  if (it.status === 'uploading') return 'not finished';
+  const { failed } = readSummary(it.summary);
+  return it.status === 'completed' && failed !== '' ? `${failed} failed` : STATUS_WORDS[it.status_label];
+}
 
 export const oneUpload: WebRoute = {
   method: 'GET',
@@ -84,17 +90,17 @@ async function renderUpload(
       scripts: isRunning ? ['job.js'] : [],
       // With scripts, ibid-job below reloads the page when the job ends.
       head: isRunning && html`<noscript><meta http-equiv="refresh" content="2"></noscript>`,
-      main: html`<article><p class="small"><a href="${context.actionUrl('uploads')}">Uploads</a></p><h1>${HEADINGS[it.status]}</h1>
+      main: html`<article><p class="small"><a href="${context.actionUrl('uploads')}">Uploads</a></p><h1>${headingOf(it)}</h1>
         ${note}
         ${isRunning && jobSteps(context, job)}
         ${it.status === 'uploading' && html`<p>The upload is incomplete. In the browser that was sending the files, <a href="${context.actionUrl('upload')}">choose the same files again</a> to continue.</p>`}
-        ${outcome(it.summary)}
+        ${outcome(context, it.summary)}
         ${it.status === 'completed' && waiting.length > 0 && html`<p class="note">Files that pages were made from are gone from their folder. <a href="${context.actionUrl('gone')}">Keep or delete their pages</a></p>`}
         ${it.error !== '' && html`<p class="note bad">${errorText(it.error)}</p>`}
         <p class="small">Uploaded ${time(it.created_at)}.</p>
         ${actions(context, it, jobs.length > 0)}
-        ${isApart && html`<h2>Could not be used</h2>${fileList(context, failed.records)}${partLinks(failed)}`}
-        <h2>${isApart ? 'The others' : 'Files'}</h2>${fileList(context, isApart ? files.records.filter((file) => file.status !== 'failed') : files.records)}${partLinks(files)}
+        ${isApart && html`<h2>Not used</h2>${fileList(context, failed.records)}${partLinks(failed)}`}
+        <h2>${isApart ? 'Other files' : 'Files'}</h2>${fileList(context, isApart ? files.records.filter((file) => file.status !== 'failed') : files.records)}${partLinks(files)}
       </article>`,
     }),
   };
@@ -106,22 +112,35 @@ function areSome(failed: ListPart<FileOfUpload>, all: ListPart<FileOfUpload>): b
   return !failed.isFirst || (all.isFirst && isPartOfAll);
 }
 
-/** What the summary names behind its counts. What failed has a list of its own on this page. */
+/** What the summary names behind its counts. */
 const NAMED =
   /\. (?=(?:Failed|Not read completely|Left out|Order files ignored|Gone; keep or delete|Broken links): |People and)/;
 
-/** The summary as lists: it is one line for programs, however many files it names. */
-function outcome(summary: string): Content {
+/** The parts of a summary, which is one line for programs. `failed`: how many files, "" if none. */
+function readSummary(summary: string): { counts: string; named: string[]; failed: string } {
   const [counts = '', ...named] = summary.replace(/\.$/, '').split(NAMED);
+  const [, failed = ''] = /, (\d+ files?) failed$/.exec(counts) ?? [];
+  return { counts, named, failed };
+}
+
+/** The summary as lists. What was not used has a list of its own on this page, with what to do. */
+function outcome(context: WikiContext, summary: string): Content {
+  if (summary === '') return false;
+  const { counts, named } = readSummary(summary);
   const [, files = counts, parts = ''] = /^(\d+ files?): (.*)$/s.exec(counts) ?? [];
   const list = (items: readonly string[]) => html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;
-  const others = named.filter((sentence) => !sentence.startsWith('Failed: '));
-  if (summary === '') return false;
+  const others = named.filter((sentence) => !/^(?:Failed|Left out): /.test(sentence));
   return html`<div class="outcome"><p>${files}${parts !== '' && ':'}</p>${parts !== '' && list(parts.split(/, (?![^(]*\))/))}
     ${others.map((sentence) => {
       const [, what = '', items = ''] = /^([^:]*): (.*)$/s.exec(sentence) ?? [];
-      return html`<p><strong>${what}</strong></p>${list(items.split('; '))}`;
+      const isLinks = what === 'Broken links' && context.can('pages:write');
+      return html`<p><strong>${isLinks ? html`<a href="${context.actionUrl('broken-links')}">${what}</a>` : what}</strong></p>${list(items.split('; '))}`;
     })}</div>`;
+}
+
+function headingOf({ status, summary }: Upload): string {
+  const { failed } = readSummary(summary);
+  return status === 'completed' && failed !== '' ? `Done, but ${failed} failed` : HEADINGS[status];
 }
 
 const HEADINGS: Record<Upload['status'], string> = {

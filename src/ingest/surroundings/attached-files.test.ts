@@ -75,7 +75,7 @@ test('pictures and files that a text shows are attachments of its page, whatever
   assert.equal(status, 'completed', summary);
   assert.equal(
     summary,
-    '6 files: 1 new source, 2 new pages, 1 link to nothing in the wiki, 4 files attached to pages that show them, 1 file that no text shows left out. Left out: img/unused.png. Broken links: docs/guide.md:5 → [[all.zip]].',
+    '6 files: 1 new source, 2 new pages, 1 broken link, 4 files attached to pages that show them, 1 file that no text shows left out. Left out: img/unused.png. Broken links: docs/guide.md:5 → [[all.zip]].',
   );
   await assertGuide(byForm);
   assert.deepEqual(await byForm.paths(), ['docs', 'docs/guide'], 'a folder without texts makes no page');

@@ -19,5 +19,6 @@ export const paletteStyles = css`
   p { margin: 0; padding: 0.8rem 1.25rem; color: var(--ink-2); font-size: 0.9rem; }
   .problem { color: var(--bad); }
   .keys { flex: none; border-top: 1px solid var(--line); font-size: 0.8rem; }
+  @media (hover: none) { .keys { display: none; } }
   .for-ears { position: absolute; width: 1px; height: 1px; padding: 0; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 `;

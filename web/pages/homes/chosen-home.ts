@@ -40,6 +40,6 @@ export function homeNote(context: WikiContext, { path, title }: Page): Content {
 export function homeEntry(context: WikiContext, { page_id }: Page): Content {
   return (
     context.can('wikis:manage') &&
-    html`<li><form method="post" action="${context.actionUrl('home')}"><button name="page_id" value="${page_id}">Begin the wiki with it</button></form></li>`
+    html`<li><form method="post" action="${context.actionUrl('home')}"><button name="page_id" value="${page_id}">Use as the home page</button></form></li>`
   );
 }

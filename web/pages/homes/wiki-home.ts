@@ -49,13 +49,13 @@ async function renderOverview(visit: Visit, context: WikiContext, home: Page | u
     loadStarred(visit, context),
   ]);
   const names = await loadNames(visit.api, context, changed);
-  const branches = part.records;
+  const branches = await withOnlyRoot(visit, context, part.records);
   const { wiki } = context;
   const isEmpty = branches.length === 0;
   return {
     page: renderInWiki(visit, context, {
       title: wiki.title,
-      tree: renderTree(context, branches),
+      tree: renderTree(context, branches, '', branches[0]?.page_id),
       main: html`<article class="home">
           <header class="page-head"><h1>${wiki.title}</h1>${wiki.description !== '' && html`<p class="lead">${wiki.description}</p>`}</header>
           ${home && homeNote(context, home)}
@@ -68,6 +68,16 @@ async function renderOverview(visit: Visit, context: WikiContext, home: Page | u
         </article>`,
     }),
   };
+}
+
+/** A wiki that was uploaded as one folder has one page at its root: it begins with the pages below it, too. */
+async function withOnlyRoot(
+  { api }: Visit,
+  context: WikiContext,
+  roots: readonly Branch[],
+): Promise<readonly Branch[]> {
+  const [only, ...others] = roots;
+  return only?.has_children && others.length === 0 ? loadBranches(api, context, only.page_id) : roots;
 }
 
 /** One's own texts that are not saved, the latest first. */

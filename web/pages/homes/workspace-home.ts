@@ -88,8 +88,8 @@ function noWiki(context: SettingsContext): Content {
   return html`<div class="empty-state"><p class="lead">There is no wiki here that you can read.</p>
     ${
       context.can('wikis:create')
-        ? html`<p class="row-of-buttons"><a class="button main" href="${context.sectionUrl('wikis')}">Make a wiki</a></p>`
-        : html`<p>Ask a member of the workspace to make one.</p>`
+        ? html`<p class="row-of-buttons"><a class="button main" href="${context.sectionUrl('wikis')}">Create a wiki</a></p>`
+        : html`<p>Ask a member of the workspace to create one.</p>`
     }</div>`;
 }
 

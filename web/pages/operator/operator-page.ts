@@ -2,6 +2,7 @@ import type { OperatorConsole } from '../../../src/operator/schema.ts';
 import { renderDocument } from '../../document.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { userMenu } from '../../people/user-menu.ts';
+import { sectionLinks } from '../../section-links.ts';
 import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
 import { type FormPage, formPage } from '../../settings-forms.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
@@ -57,7 +58,9 @@ function renderOperator(visit: Visit, { settings }: OperatorContext, title: stri
   <nav class="do last" aria-label="Actions"><a class="button quiet always" href="/">Back to your wikis</a>${userMenu(visit, settings)}</nav>
 </header>
 <div class="frame">
-  <nav class="sections" aria-label="Operation"><h2>Operation</h2><ul>
+  ${sectionLinks(
+    'Operation',
+    html`<h2>Operation</h2><ul>
     ${[
       ['', 'Overview'],
       ['#jobs', 'Jobs'],
@@ -65,8 +68,9 @@ function renderOperator(visit: Visit, { settings }: OperatorContext, title: stri
     ].map(
       ([place, name]) =>
         html`<li><a href="${HOME}${place}"${place === '' && visit.path === HOME && html` aria-current="page"`}>${name}</a></li>`,
-    )}</ul></nav>
-  <main id="main" tabindex="-1"><article class="settings"><h1>${title}</h1>${main}</article></main>
+    )}</ul>`,
+  )}
+  <main id="main" tabindex="-1"><div class="page-bar"><nav class="crumbs" aria-label="Where this is"><ol><li><a href="/">Ibid</a></li><li>${visit.path === HOME ? html`<span>Operation</span>` : html`<a href="${HOME}">Operation</a>`}</li></ol></nav></div><article class="settings"><h1>${title}</h1>${main}</article></main>
   <footer class="end">Ibid · <a href="/docs">API</a></footer>
 </div>`,
   });

@@ -37,7 +37,7 @@ export const [operatorOverview, retryFailedJob] = operatorPage({
   },
 });
 
-const LEVELS: Record<NamedFinding['level'], string> = { problem: 'Problem', warning: 'Look at this', ok: 'Good' };
+const LEVELS: Record<NamedFinding['level'], string> = { problem: 'Problem', warning: 'Warning', ok: 'OK' };
 
 function state({ findings, versions, backup }: ServiceOverview): Html {
   const order = Object.keys(LEVELS);

@@ -40,15 +40,15 @@ async function renderMain(visit: Visit, context: SettingsContext, keys: KeysPage
   return html`<p class="lead">${keys.about}</p>
     ${makeForm(visit, keys.permissions(context))}
     <h2>Keys</h2>
-    ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? 'keys yet' : 'more keys'}. Make one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${part.records.map(keyEntry)}</ul>`}
+    ${part.records.length === 0 ? html`<p class="empty">There are no ${part.isFirst ? 'keys yet' : 'more keys'}. Create one above, and use it as <code>Authorization: Bearer …</code>.</p>` : html`<ul class="people">${part.records.map(keyEntry)}</ul>`}
     ${partLinks(part)}`;
 }
 
 function makeForm({ form }: Visit, permissions: string[]): Html {
-  return html`<form method="post" aria-label="Make a key">${hiddenFields({ do: 'make' })}
+  return html`<form method="post" aria-label="Create a key">${hiddenFields({ do: 'make' })}
     <div class="fields"><label class="grow">Name <input name="name" required maxlength="100" autocomplete="off" placeholder="What it is for" value="${form.get('name') ?? ''}"></label>
-    <label>Ends <select name="days"><option value="30">in 30 days</option><option value="90" selected>in 90 days</option><option value="365">in a year</option><option value="">never</option></select></label>
-    <button class="button main">Make a key</button></div>
+    <label>Expires <select name="days"><option value="30">in 30 days</option><option value="90" selected>in 90 days</option><option value="365">in a year</option><option value="">never</option></select></label>
+    <button class="button main">Create key</button></div>
     <details class="narrow"><summary>Restrict its permissions</summary>
       <p class="small">If you select none, the key has all of your permissions.</p>
       <div class="choices">${permissions.map((it) => html`<label><input type="checkbox" name="permission" value="${it}"${form.getAll('permission').includes(it) && html` checked`}> ${it}</label>`)}</div></details></form>`;
@@ -56,7 +56,7 @@ function makeForm({ form }: Visit, permissions: string[]): Html {
 
 function keyEntry({ key_id, name, obfuscated_value, permissions, created_at, expires_at, last_used_at }: ApiKey): Html {
   return html`<li><div class="who"><strong>${name}</strong> <code>${obfuscated_value}</code>
-    <span class="small">Made ${time(created_at)} · ${last_used_at === undefined ? 'not used yet' : html`last used ${time(last_used_at)}`} · ${expires_at === undefined ? 'does not end' : html`ends ${time(expires_at)}`}</span>
+    <span class="small">Created ${time(created_at)} · ${last_used_at === undefined ? 'not used yet' : html`last used ${time(last_used_at)}`} · ${expires_at === undefined ? 'does not expire' : html`expires ${time(expires_at)}`}</span>
     ${permissions.length > 0 && html`<span class="small">Restricted to: ${permissions.join(', ')}</span>`}</div>
     ${disclosure(
       html`Revoke<span class="sr-only"> ${name}</span>`,

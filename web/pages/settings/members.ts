@@ -25,7 +25,8 @@ export const [members, changeMembers] = settingsPage({
   path: '/:workspace/-/members',
   title: 'Members',
   flashMessages: {
-    invited: 'The invitation is on its way by mail. Its link works for seven days.',
+    invited:
+      'The invitation is on its way by mail. Its link works for seven days. Where no mail server is set up, it is in the log of the service.',
     resent: 'A new link is on its way by mail. The one that was sent before no longer works.',
     revoked: 'The invitation is revoked: its link no longer works.',
     changed: 'The role is changed. It applies from their next request.',

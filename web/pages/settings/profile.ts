@@ -118,7 +118,7 @@ function deletionForm(): Html {
 function workspaceList({ overview }: SettingsContext): Content {
   const { organizations } = overview.session;
   if (organizations.length === 0) {
-    return html`<p class="empty">You are in no workspace. See <a href="/invitations">who has invited you</a>, or <a href="/begin">make one of your own</a>.</p>`;
+    return html`<p class="empty">You are in no workspace. See <a href="/invitations">who has invited you</a>, or <a href="/begin">create one of your own</a>.</p>`;
   }
   return html`<ul class="list">${organizations.map(({ name, slug, role }) => html`<li><a href="/${slug}">${name}</a> <span class="tag">${role}</span></li>`)}</ul>`;
 }

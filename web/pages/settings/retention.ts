@@ -71,8 +71,8 @@ export const [retention, changeRetention] = settingsPage({
     return html`<p class="lead">How long ${context.workspace.name} keeps what is not used any more. Once a day what is past is deleted for good.</p>
       ${settings.legal_hold !== null && html`<div class="note"><p><strong>Under a legal hold nothing is deleted</strong>, whatever the times below say.</p></div>`}
       ${settings.purges_after !== '' && html`<p>The times were changed, or a hold was lifted, within the last day. Nothing is deleted before ${time(settings.purges_after)}: until then a longer time saves it.</p>`}
-      <form method="post" aria-label="Times">${hiddenFields({ do: 'change' })}${NAMES.map((name) => field(name, visit.form.get(name) ?? String(settings[name] ?? '')))}
-      <button class="button main">Set the times</button></form>
+      <form method="post" class="stack" aria-label="Times">${hiddenFields({ do: 'change' })}${NAMES.map((name) => field(name, visit.form.get(name) ?? String(settings[name] ?? '')))}
+      <p><button class="button main">Save</button></p></form>
       <h2>Legal hold</h2>
       ${await hold(visit, context, settings)}`;
   },
@@ -80,8 +80,8 @@ export const [retention, changeRetention] = settingsPage({
 
 function field(name: SettingName, value: string): Html {
   const { label, shortest, what } = SETTINGS[name];
-  return html`<p><label>${label} <input type="number" name="${name}" min="${shortest}" max="${LONGEST}" value="${value}" aria-describedby="${name}-what"></label>
-    <br><span class="small" id="${name}-what">${what} At least ${shortest}.</span></p>`;
+  return html`<div><label>${label} <input type="number" name="${name}" min="${shortest}" max="${LONGEST}" value="${value}" aria-describedby="${name}-what"></label>
+    <p class="small" id="${name}-what">${what} At least ${shortest}.</p></div>`;
 }
 
 async function hold(visit: Visit, context: SettingsContext, { legal_hold }: Retention): Promise<Content> {

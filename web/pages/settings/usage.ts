@@ -27,7 +27,7 @@ export const [usage] = settingsPage({
   async main(visit, context) {
     const list = await visit.api.get<Usage[]>(`${context.api}/usage`);
     return html`<p class="lead">What ${context.workspace.name} has, and what it may have. Whatever would go beyond a limit is refused; what is there stays.</p>
-      <div class="scroll" tabindex="0" role="group" aria-label="Usage"><table class="usage"><thead><tr><th scope="col">Of what</th><th scope="col" class="number">Used</th><th scope="col" class="number">Limit</th><th scope="col">Part of the limit</th></tr></thead>
+      <div class="scroll" tabindex="0" role="group" aria-label="Usage"><table class="usage"><thead><tr><th scope="col">Resource</th><th scope="col" class="number">Used</th><th scope="col" class="number">Limit</th><th scope="col">Share of the limit</th></tr></thead>
       <tbody>${list.map(usageRow)}</tbody></table></div>
       <p class="small">The operator of this service sets the limits.</p>`;
   },

@@ -53,11 +53,11 @@ export const [wikis, changeWikis] = settingsPage({
     return html`<p class="lead">The wikis of ${context.workspace.name}, each with its own pages.</p>
       ${
         context.can('wikis:create') &&
-        html`<form method="post" class="fields" aria-label="Make a wiki">${hiddenFields({ do: 'make' })}
-        <label class="grow">Title of a new wiki <input name="title" required maxlength="255" autocomplete="off"></label><button class="button main">Make it</button></form>`
+        html`<form method="post" class="fields" aria-label="Create a wiki">${hiddenFields({ do: 'make' })}
+        <label class="grow">Title of a new wiki <input name="title" required maxlength="255" autocomplete="off"></label><button class="button main">Create</button></form>`
       }
       <ul class="people">${list.map((it) => wikiEntry(it, context, roots.get(it.wiki_id)))}</ul>
-      ${list.length === 0 && html`<p class="empty">There is no wiki here. ${context.can('wikis:create') ? 'Make one above.' : 'Ask a member to make one.'}</p>`}`;
+      ${list.length === 0 && html`<p class="empty">There is no wiki here. ${context.can('wikis:create') ? 'Create one above.' : 'Ask a member to create one.'}</p>`}`;
   },
 });
 

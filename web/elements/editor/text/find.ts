@@ -25,7 +25,12 @@ export const findAndReplace = [
       fontSize: '0.85rem',
       color: 'var(--ink)',
     },
-    '.cm-panel.cm-search [name=close]': { fontSize: '1.2rem', right: '0.6rem', top: '0.4rem', color: 'var(--ink)' },
+    '.cm-panel.cm-search [name=close]': {
+      fontSize: '1.2rem',
+      insetInlineEnd: '0.6rem',
+      top: '0.4rem',
+      color: 'var(--ink)',
+    },
     '.cm-searchMatch': { backgroundColor: 'var(--mark)' },
     '.cm-searchMatch-selected': { outline: '2px solid var(--accent)' },
   }),

@@ -38,6 +38,10 @@ const THEME = EditorView.theme({
     minHeight: 'max(26rem, 100vh - 15rem)',
   },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  // CodeMirror's own is as light in the dark as the letters on it. As specific as the rule that it replaces.
+  '.cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--accent) 28%, transparent)',
+  },
   '.cm-placeholder': { color: 'var(--ink-2)' },
   '.cm-tooltip': {
     backgroundColor: 'var(--paper)',

@@ -24,9 +24,14 @@ export function isCaretPlaced(state: EditorState): boolean {
 export const caretPlaced: Extension = [
   placed,
   EditorView.domEventHandlers({
-    // A click where the caret is already selects nothing.
+    // A click where the caret is already selects nothing. Where a finger has put it is known only afterwards, and to draw the
+    // text before that would put it back.
     click(_event, view) {
-      if (!isCaretPlaced(view.state)) view.dispatch({ effects: clicked.of(null) });
+      requestAnimationFrame(() =>
+        setTimeout(() => {
+          if (!isCaretPlaced(view.state)) view.dispatch({ effects: clicked.of(null) });
+        }),
+      );
       return false;
     },
   }),
