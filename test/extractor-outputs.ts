@@ -33,6 +33,12 @@ And a third.
 > quoted
 > twice
 
+## Named {#name}
+
+=== "Tab"
+
+    In it {/* not shown */}
+
 > [!NOTE]
 > An alert with ==a mark==, %%a comment%% and a #tag ^block
 
@@ -92,7 +98,12 @@ const EPUB = zipOf([
     'content.opf',
     '<package xmlns="http://www.idpf.org/2007/opf" version="3.0"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>A book</dc:title></metadata><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/><item id="b" href="b.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
   ],
-  ['a.xhtml', XHTML('<h1>One</h1><p>Text, <a href="b.xhtml#x">more</a>, 10<sup>6</sup>.</p><ul><li>item</li></ul>')],
+  [
+    'a.xhtml',
+    XHTML(
+      '<h1>One</h1><p>Text, <a href="b.xhtml#x">more</a>, 10<sup>6</sup>.</p><ul><li>item</li></ul><p>Noted<a href="#n" rel="footnote">1</a></p><aside id="n">A note.</aside>',
+    ),
+  ],
   [
     'b.xhtml',
     XHTML(
@@ -216,7 +227,7 @@ const WORD_LIST = docxOf(
     [
       'word/numbering.xml',
       Buffer.from(
-        `<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="1">${[0, 2].map((level) => `<w:lvl w:ilvl="${level}"><w:numFmt w:val="decimal"/></w:lvl>`).join('')}</w:abstractNum><w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:lvlText w:val=" "/></w:lvl></w:abstractNum>${[1, 2].map((n) => `<w:num w:numId="${n}"><w:abstractNumId w:val="${n}"/></w:num>`).join('')}</w:numbering>`,
+        `<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:abstractNum w:abstractNumId="1">${[0, 2].map((level) => `<w:lvl w:ilvl="${level}"><w:numFmt w:val="decimal"/></w:lvl>`).join('')}</w:abstractNum><w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:lvlText w:val=" "/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="2"><w:lvl w:ilvl="2"><w:numFmt w:val="bullet"/></w:lvl></w:lvlOverride></w:num><w:num w:numId="2"><w:abstractNumId w:val="2"/></w:num></w:numbering>`,
       ),
     ],
     [
@@ -241,7 +252,8 @@ const NOTEBOOK = {
         {
           output_type: 'execute_result',
           data: {
-            'text/html': '<table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl>',
+            'text/html':
+              '<p>n<a href="#n" rel="footnote">1</a></p><p id="n">A note.</p><table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl>',
             'text/plain': 'a\n1',
           },
         },
@@ -261,7 +273,7 @@ Content-Type: multipart/mixed; boundary=x
 Content-Type: text/html; charset=iso-8859-1
 Content-Transfer-Encoding: quoted-printable
 
-<p>Gr=FC=DFe</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl>
+<p>Gr=FC=DFe<a href=3D"#n" rel=3Dfootnote>1</a></p><p id=3Dn>A note.</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl>
 --x
 Content-Type: message/rfc822
 
@@ -313,6 +325,10 @@ const WORD_CODE = docxOf(
   ],
 );
 
+/** Notes as mdBook writes them, and a table in a cell of a layout. */
+const NOTES =
+  '<p>Text<sup class="footnote-reference"><a href="#n">1</a></sup></p><table><tr><td><table><tr><td>a<td>b<tr><td>1<td>2</table></table><ol><li id="n">A note.</ol>';
+
 const FIGURE =
   '<figure><img src="a.png" alt="A map"><figcaption aria-hidden="true">A <em>map</em></figcaption></figure>';
 
@@ -323,6 +339,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
   html: [
     ['shop.html', Buffer.from(HTML)],
     ['figure.html', Buffer.from(FIGURE)],
+    ['notes.html', Buffer.from(NOTES)],
   ],
   csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n')]],
   pdf: [

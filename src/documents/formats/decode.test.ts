@@ -59,6 +59,13 @@ test('UTF-16 without a byte order mark is proven by its NULs', () => {
   assert.throws(() => decodeText(bytes('\x01\0\x02\0\x03\0\x04\0\x05\0')), /NUL bytes/);
 });
 
+test('an encoding that no reader on the web has is named, and never read as another', () => {
+  assert.throws(() => decodeText(encode('한국어 텍스트\n', 'ISO-2022-KR')), /is ISO-2022-KR text; save it as UTF-8/);
+  assert.throws(() => decodeText(encode('中文\n', 'ISO-2022-CN')), /is ISO-2022-CN text; save it as UTF-8/);
+  assert.throws(() => decodeText(encode('Text', 'UTF-32')), /is UTF-32 text; save it as UTF-8/);
+  assert.equal(decodeText(bytes('\x1b$)C without a shift')), '\x1b$)C without a shift');
+});
+
 test('valid UTF-8 is read as that whatever a line for an editor says', () => {
   const text = '# coding: latin-1\né\n';
   assert.equal(decodeText(Buffer.from(text)), text);

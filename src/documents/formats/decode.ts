@@ -7,6 +7,9 @@ import { ExtractError } from './extract-error.ts';
  * guessed, because a wrong guess corrupts text silently. Throws an ExtractError (bad_encoding, not_text).
  */
 export function decodeText(bytes: Uint8Array, contentType = ''): string {
+  const unread = unreadEncoding(bytes);
+  if (unread)
+    throw new ExtractError('bad_encoding', `the file is ${unread} text; save it as UTF-8 and upload it again`);
   const proven = provenEncoding(bytes);
   if (proven) return asText(decodeAs(bytes, proven));
   const declared = charsetOf(contentType) ?? xmlEncoding(bytes) ?? modelineEncoding(bytes);
@@ -33,6 +36,16 @@ export function decodeHtml(bytes: Uint8Array, contentType: string): string {
   // A <meta> that is readable as ASCII is not UTF-16, whatever it declares.
   if (declared === undefined || isUnicode(declared)) return decodeText(bytes);
   return asText(decodeAs(bytes, declared));
+}
+
+/** An encoding that bytes prove and no standard of the web has; as UTF-8 or UTF-16 its text would be garbage. */
+function unreadEncoding(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, EXAMINED)).toString('latin1');
+  if (start.startsWith('\xff\xfe\0\0') || start.startsWith('\0\0\xfe\xff')) return 'UTF-32';
+  // The character set is named by an escape sequence, and its characters stand between SO and SI.
+  if (!start.includes('\x0e')) return undefined;
+  if (start.includes('\x1b$)C')) return 'ISO-2022-KR';
+  return start.includes('\x1b$)A') || start.includes('\x1b$)G') ? 'ISO-2022-CN' : undefined;
 }
 
 function markedEncoding(bytes: Uint8Array): string | undefined {

@@ -61,7 +61,9 @@ export function isZip(start: Uint8Array): boolean {
 /** The format that a file is of by its signature. */
 export function formatBySignature(start: Uint8Array): DocumentFormat | undefined {
   const letters = lettersOf(start, 8);
-  return FORMATS.filter(isDocumentFormat).find(({ signature = '\0' }) => letters.startsWith(signature));
+  return FORMATS.filter(isDocumentFormat).find(
+    ({ signature }) => signature !== undefined && letters.startsWith(signature),
+  );
 }
 
 /** Whether a file is one for `readDocument`, from its first bytes and its name. */

@@ -5,6 +5,7 @@ import { renderMarkdown } from '../../markdown/render.ts';
 import { linesOfBlock } from '../source-lines.ts';
 import { ExtractError } from './extract-error.ts';
 import { type Extracted, titleFromFilename } from './extracted.ts';
+import { isDocument } from './file-type.ts';
 import { READABLE } from './formats.ts';
 import { extract, extractAsPlainText } from './read-text.ts';
 
@@ -53,6 +54,13 @@ test('the type of a file is detected from its content; name and declared type on
       { markdown: 'text/markdown', text: 'text/plain', html: 'text/html', csv: 'text/csv' }[kind],
     );
   }
+});
+
+test('UTF-16 whose first byte is zero is a text of its name', () => {
+  const text = '# Grüße\n\nText';
+  const file = { filename: 'a.md', content_type: '', bytes: Buffer.from(text, 'utf16le').swap16() };
+  assert.equal(isDocument(file), false);
+  assert.equal(extract(file).markdown, text);
 });
 
 test('a file of another program is refused with what it is and what to do', () => {

@@ -1,15 +1,17 @@
-import type { Nodes, Parents } from 'mdast';
+import type { Heading, Nodes, Parents } from 'mdast';
+import { anchorOf, headingAnchor } from '../safe-addresses.ts';
 
 /** `^id` at the end of a block, as Obsidian has it; with a letter, because `10 ^6` is a number. */
 const BLOCK_ID = /(?:^|[ \t\n])\^(?=[\d-]*[a-z])([a-z\d-]{2,64})[ \t]*$/i;
 
-/** Takes the ids off the ends of blocks, and gives them to their elements: `[[page#^id]]` leads there. In place. */
+/** Takes the ids off the ends of blocks and headings, and gives them to their elements: `[[page#^id]]` leads there. In place. */
 export function takeBlockIds(parent: Parents): void {
   for (const node of parent.children as Nodes[]) {
     if (node.type !== 'paragraph' && node.type !== 'heading') {
       if ('children' in node && node.type !== 'table') takeBlockIds(node);
       continue;
     }
+    if (node.type === 'heading') takeAttributes(node);
     const last = node.children.at(-1);
     const [written = '', id] = (last?.type === 'text' && BLOCK_ID.exec(last.value)) || [];
     if (last?.type !== 'text' || id === undefined) continue;
@@ -20,12 +22,35 @@ export function takeBlockIds(parent: Parents): void {
     if (last.value === '') node.children.pop();
     const isAlone = node.children.length === 0;
     if (node.type === 'heading') {
-      // It has the id that its words give it, too.
-      node.children.push({ type: 'emphasis', children: [], data: { hName: 'a', hProperties: { id: `^${id}` } } });
+      addAnchor(node, `^${id}`);
       continue;
     }
     // The paragraph of an item may have no element of its own. One that is empty names the block before it.
     const owner = parent.type === 'listItem' && !isAlone ? parent : node;
     owner.data = { ...owner.data, ...(isAlone && { hName: 'a' }), hProperties: { id: `^${id}` } };
   }
+}
+
+/** `{#id}`, `{ #id .class key="value" }`, `{: #id}` behind a heading: Docusaurus, Hugo, MkDocs, kramdown and Pandoc. */
+const ATTRIBUTES =
+  /[ \t]+\{:?[ \t]*([#.][\w:.-]{1,100}(?:[ \t]+(?:[#.][\w:.-]+|[\w-]+=(?:"[^"{}]*"|[^\s"{}]+)))*)[ \t]*\}[ \t]*$/;
+
+/** Takes the attributes off a heading, and gives it their id. */
+function takeAttributes(heading: Heading): void {
+  const last = heading.children.at(-1);
+  const [written, attributes] = (last?.type === 'text' && ATTRIBUTES.exec(last.value)) || [];
+  if (last?.type !== 'text' || written === undefined || attributes === undefined) return;
+  last.value = last.value.slice(0, -written.length);
+  const id = attributes.split(/[ \t]+/).find((each) => each.startsWith('#'));
+  if (id !== undefined && anchorOf(id.slice(1)) !== headingAnchor(wordsOf(heading))) addAnchor(heading, id.slice(1));
+}
+
+function wordsOf(node: Nodes): string {
+  if ('value' in node) return node.value;
+  return 'children' in node ? node.children.map(wordsOf).join('') : '';
+}
+
+/** A heading has the id that its words give it, too. */
+function addAnchor(heading: Heading, id: string): void {
+  heading.children.push({ type: 'emphasis', children: [], data: { hName: 'a', hProperties: { id } } });
 }

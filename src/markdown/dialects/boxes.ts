@@ -53,11 +53,29 @@ function withoutItems(list: List, boxes: ReadonlyMap<number, Box>): RootContent[
   for (const item of list.children) {
     const box = boxes.get(item.position?.start.line ?? 0);
     const last = made.at(-1);
-    if (box?.closes === 0) made.push(quote(box, item, withoutMark(item.children)));
+    if (box?.word === '')
+      made.push(
+        titleOf(box, item),
+        ...withoutMark(item.children).flatMap((child) =>
+          child.type === 'list' ? withoutItems(child, boxes) : [child],
+        ),
+      );
+    else if (box?.closes === 0) made.push(quote(box, item, withoutMark(item.children)));
     else if (last?.type === 'list') last.children.push(item);
     else made.push({ ...list, children: [item] });
   }
   return made;
+}
+
+/** The title of a tab, on its line. */
+function titleOf({ title }: Box, { position }: Node): Paragraph {
+  const start = position?.start;
+  const text = { type: 'text', value: title, ...(start && { position: { start, end: start } }) } as const;
+  return {
+    type: 'paragraph',
+    children: [{ type: 'strong', children: [text] }],
+    ...(start && { position: { start, end: start } }),
+  };
 }
 
 /** Without the letters that stand for the head of the box. */

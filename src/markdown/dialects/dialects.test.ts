@@ -161,6 +161,52 @@ test('ids of blocks are anchors that links lead to, and no text', () => {
     assert.match(renderMarkdown(kept).text, /\^/, kept);
 });
 
+test('attributes behind a heading are no text of it, and links lead to their id', () => {
+  for (const attributes of ['{#my-id}', '{ #my-id .big data-x="a b" }', '{: #my-id}', '{.big #my-id}']) {
+    const page = renderMarkdown(`## Set *up* ${attributes}\n\nTo [it](#my-id).\n`);
+    assert.equal(
+      page.html,
+      '<h2 id="h-set-up">Set <em>up</em><a id="h-my-id"></a></h2>\n<p>To <a href="#h-my-id">it</a>.</p>',
+      attributes,
+    );
+    assert.deepEqual([page.text, page.outline.map(({ text }) => text)], ['Set up\nTo it.', ['Set up']]);
+  }
+  assert.equal(html('# Setup {#setup}'), '<h1 id="h-setup">Setup</h1>');
+  assert.equal(html('# Setup {.unnumbered}'), '<h1 id="h-setup">Setup</h1>');
+  for (const text of ['# A {b}', '# {#a}', '# Set {#a, #b}', '# `{#a}`', 'Text {#a}'])
+    assert.ok(renderMarkdown(text).text === text.replace(/^# /, '').replaceAll('`', ''), text);
+});
+
+test('tabs of MkDocs are their titles with their content, whatever it is', () => {
+  const markdown =
+    '=== "Linux"\n\n    ```sh\n    apt\n    ```\n\n===+ "Mac OS"\n    - item\n\n    !!! note\n        In it\n\nAfter\n';
+  const page = renderMarkdown(markdown);
+  assert.match(
+    page.html,
+    /^<p><strong>Linux<\/strong><\/p>\n<pre><code class="language-sh">apt\n<\/code><\/pre>\n<p><strong>Mac OS<\/strong><\/p>\n<ul>[\s\S]*item[\s\S]*<\/ul>\n<blockquote class="callout note">[\s\S]*In it[\s\S]*<\/blockquote>\n<p>After<\/p>$/,
+  );
+  assert.deepEqual(
+    page.blocks.map(({ start, end, first_line }) => [page.text.slice(start, end), first_line]),
+    [
+      ['Linux', 1],
+      ['apt', 4],
+      ['Mac OS', 7],
+      ['item', 8],
+      ['Note\nIn it', 10],
+      ['After', 13],
+    ],
+  );
+  for (const text of ['=== "a" b\n    c', '=== "Title"\n\nText', 'Head\n==='])
+    assert.doesNotMatch(html(text), /<strong>/, text);
+});
+
+test('comments of MDX are not shown, in code they are', () => {
+  assert.equal(
+    html('{/* a\n\ncomment */}\n\nText {/* b */} `{/* c */}`').trim(),
+    '<p>Text  <code>{/* c */}</code></p>',
+  );
+});
+
 test('links and front matter of Hugo are read; other shortcodes stay as they are', () => {
   const {
     html: made,

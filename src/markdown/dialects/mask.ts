@@ -9,6 +9,7 @@ export interface Hidden {
 
 /** A box that is written between `:::` or under `!!!`, by the line of its head, counted from 1. */
 export interface Box {
+  /** "" for a tab of MkDocs, whose content follows its title. */
   word: string;
   title: string;
   fold: '' | '-' | '+';
@@ -32,7 +33,8 @@ interface Edit {
   text: string;
 }
 
-const HAS_DIALECT = /%%|:::|!!!|\?\?\?|\{\{[<%]\s*(?:rel)?ref\s|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>/m;
+const HAS_DIALECT =
+  /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>/m;
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 const FENCE = /^[ \t]*(?:(?:[-+*>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
 
@@ -84,6 +86,8 @@ function filled(text: string): string {
 const COLONS = /^([ \t]*)(:{3,})[ \t]*(?:\{[ \t]*\.([\w-]+)[^}]*\}|([a-z][\w-]*))?(?:\[([^\]]*)\])?[ \t]*([^:]*?)\s*$/i;
 /** `!!! note "Title"`, or `??? note` for one that is folded and `???+ note` for one that can be. */
 const INDENTED = /^( *)(!!!|\?\?\?\+?) +([a-z][\w-]*)((?: +[\w-]+)*)(?: +"([^"]*)")?\s*$/i;
+/** `=== "Title"`, with `+` for the tab that is shown first and `!` for one that begins a new set. */
+const TAB = /^( *)={3}[!+]? +"([^"]+)"\s*$/;
 const IMPORT =
   /^import\s+(?:(?:[\w$]+|\{[^}'"]*\}|\*\s+as\s+[\w$]+)(?:\s*,\s*(?:\{[^}'"]*\}|\*\s+as\s+[\w$]+))?\s*\sfrom\s+)?['"][^'"]+['"];?\s*$/;
 const IMPORT_OF_LINES = /^import\s+(?:\w+,\s*)?\{[^}'"]*$/;
@@ -193,8 +197,11 @@ class Scan {
   /** As an item of a list, whose content is indented by four spaces too. */
   private readIndented(lines: readonly Line[], at: number): boolean {
     const { text, start } = lines[at] as Line;
-    if (!/^ *[!?]{3}/.test(text)) return false;
-    const [, indent = '', sign = '', word = '', , title = ''] = INDENTED.exec(text) ?? [];
+    if (!/^ *[!?=]{3}/.test(text)) return false;
+    const tab = TAB.exec(text);
+    const [, indent = '', sign = '', word = '', , title = ''] = tab
+      ? ['', tab[1], '!!!', '', '', tab[2]]
+      : (INDENTED.exec(text) ?? []);
     if (sign === '') return false;
     const next = lines[at + 1]?.text.trim() === '' ? lines[at + 2] : lines[at + 1];
     if (!next?.text.startsWith(`${indent}    `)) return false;
@@ -209,8 +216,12 @@ class Scan {
     this.closed = new Set([...text.matchAll(/<\/([\w.]+)>/g)].map(([, name = '']) => name));
     for (const match of text.matchAll(IN_PROSE)) {
       const [whole, comment, ref, tag] = match;
+      const isOfMdx = whole.startsWith('{/*');
       const start = offset + match.index;
-      if (comment !== undefined) {
+      if (isOfMdx) {
+        this.edits.push({ start, text: `<!--${filled(whole.slice(4, -3))}-->` });
+        this.hidden.push({ what: 'comment', start, end: start + whole.length });
+      } else if (comment !== undefined) {
         this.edits.push({ start: start + 2, text: filled(comment) });
         this.hidden.push({ what: 'comment', start, end: start + whole.length });
       } else if (ref !== undefined) {
@@ -246,9 +257,9 @@ function isFence(line: string): boolean {
   return /^(?:---|\+\+\+)\s*$/.test(line);
 }
 
-/** Code in a line, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
+/** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
 const IN_PROSE =
-  /`+[^`\n]*`+|(?<![\p{L}\p{N}%])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
+  /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
 
 /** The line after the comment that begins a line and ends one; 0 if it has no end, undefined where there is none. */
 function commentAt(lines: readonly Line[], from: number): number | undefined {

@@ -11,6 +11,11 @@ export function visit(node: Root | Element, each: (element: Element, parent: Roo
   }
 }
 
+/** Properties of elements, between here and the Markdown: targets of links, the label of a note, what leads back from one. */
+export const TARGETS = 'dataTargets';
+export const NOTE = 'dataNote';
+export const BACK = 'dataBack';
+
 /** The text of a node, in which line breaks are line ends. */
 export function textOf(node: Nodes | undefined): string {
   if (node?.type === 'text') return node.value;

@@ -3,9 +3,9 @@ import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
 import type { FootnoteDefinition, FootnoteReference, Heading, Html, Nodes, RootContent } from 'mdast';
 import type { InlineMath } from '../../../markdown/math-syntax.ts';
 import { definitionList } from './definitions.ts';
-import { textOf, visit } from './elements.ts';
-import { NOTE, NOTE_ELEMENT, TARGETS } from './link-targets.ts';
+import { NOTE, TARGETS, textOf, visit } from './elements.ts';
 import { mathDisplay } from './mathematics.ts';
+import { NOTE_ELEMENT } from './notes.ts';
 
 type Result = Nodes[] | Nodes | undefined;
 

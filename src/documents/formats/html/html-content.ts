@@ -1,8 +1,7 @@
 import type { Element, Root } from 'hast';
 import type { LossList } from '../loss-list.ts';
 import { countCharacters, type LossKind } from '../losses.ts';
-import { type Children, findElement, newElement, newText, textOf, visit } from './elements.ts';
-import { TARGETS } from './link-targets.ts';
+import { type Children, findElement, newElement, newText, TARGETS, textOf, visit } from './elements.ts';
 
 /** Elements that are not part of the readable text, and what their text is a loss of. */
 const CHROME: ReadonlyMap<string, LossKind> = new Map([

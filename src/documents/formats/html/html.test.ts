@@ -127,6 +127,47 @@ test('notes are footnotes, wherever they stand', () => {
   assert.equal(markdown, 'One[^1] two[^2]\n\n## Next\n\n[^2]: Second.\n\n[^1]: First **note**.');
 });
 
+test('notes are footnotes in the pages of GitHub, mdBook, docutils, MediaWiki and Asciidoctor', () => {
+  const cases: [reference: string, note: string][] = [
+    [
+      '<sup><a href="#user-content-fn-1" id="user-content-fnref-1" data-footnote-ref="" aria-describedby="footnote-label">1</a></sup>',
+      '<section data-footnotes class="footnotes"><h2 id="footnote-label" class="sr-only">Footnotes</h2><ol><li id="user-content-fn-1"><p>A note. <a href="#user-content-fnref-1" data-footnote-backref="">↩</a></p></li></ol></section>',
+    ],
+    [
+      '<sup class="footnote-reference" id="fr-slash-1"><a href="#footnote-slash">1</a></sup>',
+      '<ol class="footnote-definition"><li id="footnote-slash"><p>A note. <a href="#fr-slash-1">↩</a></p></li></ol>',
+    ],
+    [
+      '<a class="footnote-reference brackets" href="#id3" id="id1" role="doc-noteref"><span>[</span>2<span>]</span></a>',
+      '<aside class="footnote brackets" id="id3" role="doc-footnote"><span class="label"><span>[</span><a role="doc-backlink" href="#id1">2</a><span>]</span></span><p>A note.</p></aside>',
+    ],
+    [
+      '<sup id="cite_ref-1" class="reference"><a href="#cite_note-1"><span>[</span>1<span>]</span></a></sup>',
+      '<ol class="references"><li id="cite_note-1"><span class="mw-cite-backlink">^ <a href="#cite_ref-1">a</a></span> <span>A note.</span></li></ol>',
+    ],
+    [
+      '<sup class="footnote">[<a id="_footnoteref_1" class="footnote" href="#_footnotedef_1" title="View footnote.">1</a>]</sup>',
+      '<div class="footnote" id="_footnotedef_1"><a href="#_footnoteref_1">1</a>. A note.</div>',
+    ],
+  ];
+  for (const [reference, note] of cases)
+    assert.equal(markdownOf(`<p>Text${reference}.</p>${note}`), 'Text[^1].\n\n[^1]: A note.', reference);
+  // The numbers of notes are the page's own, so they are neither lost nor text of the file.
+  for (const [reference, note] of cases) {
+    const { file_characters, losses } = htmlToMarkdown(`<p>Text${reference}.</p>${note}`);
+    assert.deepEqual([file_characters, losses], ['Text.Anote.'.length, []], reference);
+  }
+});
+
+test('a table in a cell of a layout stays a table', () => {
+  const inner =
+    '<table><tr><td><i>ctxt</i>:</td><td>a context</td></tr><tr><td>node:</td><td>the node</td></tr></table>';
+  assert.equal(
+    markdownOf(`<table><tr><td><table><tr><td>Menu</td></tr></table></td><td><h2>Part</h2>${inner}</td></tr></table>`),
+    'Menu\n\n## Part\n\n| | |\n| - | - |\n| *ctxt*: | a context |\n| node: | the node |',
+  );
+});
+
 test('what leads back from a note is no text, and a link that leads nowhere is none', () => {
   assert.equal(
     markdownOf(

@@ -1,5 +1,5 @@
 import type { Root } from 'hast';
-import type { Break, Root as Markdown, Nodes as MarkdownNodes, Paragraph, PhrasingContent, RootContent } from 'mdast';
+import type { Break, Nodes as MarkdownNodes, Paragraph, PhrasingContent, RootContent } from 'mdast';
 import rehypeParse from 'rehype-parse';
 import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
@@ -30,7 +30,7 @@ export interface HtmlPart {
   /** The title and language that it states, "" if missing. */
   title: string;
   language: string;
-  /** The characters of its text nodes, white space not counted. */
+  /** The characters of its text nodes, white space and the numbers of notes not counted. */
   file_characters: number;
 }
 
@@ -76,7 +76,7 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
         const base = URL.parse(String(findElement(document, 'base')?.properties.href));
         const lang = findElement(document, 'html')?.properties.lang;
         const file_characters = countText(findElement(document, 'body') ?? document);
-        const tree = treeOf(document, path, references, isData, losses);
+        const { tree, marks } = treeOf(document, path, references, isData, losses);
         const pictures = { pictureAt: pictureAt && ((address: string) => pictureAt(address, path)), addPicture };
         rewriteAddresses(tree, base, pictures, losses);
         splitParagraphs(tree);
@@ -85,7 +85,7 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
           markdown: writer.stringify(tree),
           title: oneLine(title, TITLE_MAX),
           language: /^[a-z]{2,8}(?:-[a-z0-9]{1,8}){0,6}$/i.exec(String(lang ?? ''))?.[0].slice(0, 35) ?? '',
-          file_characters,
+          file_characters: file_characters - marks,
         };
       });
     },
@@ -93,11 +93,11 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
   };
 }
 
-function treeOf(document: Root, path: string, references: References, isData: boolean, losses: LossList): Markdown {
+function treeOf(document: Root, path: string, references: References, isData: boolean, losses: LossList) {
   const content = mainContent(document, losses);
   dropPositions(content);
   convertMathematics(content, losses);
-  markReferences(content, path, references);
+  const marks = markReferences(content, path, references);
   removeChrome(content, losses);
   raiseScripts(content);
   bracketReadings(content);
@@ -108,7 +108,7 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   prepareTables(content, isData);
   const tree = converter.runSync(content);
   finishMarkup(tree);
-  return tree;
+  return { tree, marks };
 }
 
 /**

@@ -1,33 +1,31 @@
 import type { Element, Root } from 'hast';
 import type { Root as Markdown, Nodes as MarkdownNodes } from 'mdast';
 import { headingAnchor, ID_PREFIX, uniqueId } from '../../../markdown/safe-addresses.ts';
-import { type Children, newElement, rolesOf, textOf, visit } from './elements.ts';
+import { countCharacters } from '../losses.ts';
+import { BACK, type Children, NOTE, newElement, TARGETS, textOf, visit } from './elements.ts';
+import { countReferences, dropBrackets, moveNotes } from './notes.ts';
 import { placeOf, type References } from './references.ts';
-
-/** Properties of elements, between here and the Markdown. */
-export const TARGETS = 'dataTargets';
-export const NOTE = 'dataNote';
-const BACK = 'dataBack';
 
 /** The address of a link whose target is not written yet. */
 const PENDING = /\]\(#target-(\d+)\.(?= "|\))/g;
 
-/** The name of an element that is a note. */
-export const NOTE_ELEMENT = 'x-note';
-
 /**
  * Marks the links and notes of a part, in place: links to places of the document get the number of their target,
- * references to notes the label of the note, and what they lead to is marked likewise. Notes come last.
+ * references to notes the label of the note, and what they lead to is marked likewise. Notes come last. Returns how many
+ * characters the marks of notes had, which the page writes itself: numbers, and what leads back.
  */
-export function markReferences(content: Root, path: string, references: References): void {
+export function markReferences(content: Root, path: string, references: References): number {
   const { targets, notes } = references;
-  if (targets.size === 0 && notes.size === 0) return;
+  if (targets.size === 0 && notes.size === 0) return 0;
+  const before = countCharacters(textOf(content));
   const wanted = new Map<Element, number[]>();
   const links: MarkedLink[] = [];
   const bodies = new Map<Element, string>();
   const seen = new Set<string>();
+  const scripts: Element[] = [];
   visit(content, (element) => {
     const { properties, tagName } = element;
+    if (tagName === 'sup') scripts.push(element);
     for (const id of [properties.id, tagName === 'a' ? properties.name : undefined]) {
       if (id === undefined || seen.has(String(id))) continue;
       seen.add(String(id));
@@ -40,7 +38,9 @@ export function markReferences(content: Root, path: string, references: Referenc
     const link = tagName === 'a' && properties.href !== undefined && markLink(element, path, references);
     if (link) links.push(link);
   });
+  for (const script of scripts) dropBrackets(script);
   const removed = moveNotes(content, bodies);
+  const marks = before - countCharacters(textOf(content)) + countReferences(content);
   const kept = links.filter(({ element }) => !removed.has(element));
   const linked = new Set(kept.map(({ target }) => target));
   // Of one part all links are known; those to places in others are in other parts.
@@ -53,6 +53,7 @@ export function markReferences(content: Root, path: string, references: Referenc
   const start = targets.get(path);
   const placed = placeTargets(content, wanted, start === undefined ? [] : [start]);
   for (const { element, target, isOwn } of kept) if (isOwn && !placed.has(target)) element.properties.href = '';
+  return marks;
 }
 
 interface MarkedLink {
@@ -130,50 +131,6 @@ function headingOf(section: Element): Element | undefined {
     open.unshift(...node.children.filter((child) => child.type === 'element').slice(0, BEFORE_HEADING_MAX));
   }
   return undefined;
-}
-
-/** Moves notes to the end and removes what leads back from them, which is returned. */
-function moveNotes(content: Root, bodies: ReadonlyMap<Element, string>): Set<Element> {
-  const removed = new Set<Element>();
-  if (bodies.size === 0) return removed;
-  const moved: Element[] = [];
-  const walk = (parent: Root | Element, isInNote: boolean): void => {
-    parent.children = (parent.children as Children).filter((child) => {
-      if (child.type !== 'element') return true;
-      const label = isInNote ? undefined : bodies.get(child);
-      walk(child, isInNote || label !== undefined);
-      if (isInNote && isBackReference(child)) {
-        removed.add(child);
-        return false;
-      }
-      if (label === undefined) return !isEmptiedList(child);
-      moved.push(newElement(NOTE_ELEMENT, { [NOTE]: label }, child.children));
-      return false;
-    });
-  };
-  walk(content, false);
-  content.children.push(...moved);
-  return removed;
-}
-
-function isBackReference(element: Element): boolean {
-  if (element.tagName !== 'a') return false;
-  const { properties, children } = element;
-  if (properties[BACK]) return true;
-  if (rolesOf(element).includes('backlink') || /note-?back/.test(String(properties.className))) return true;
-  if (/note-ref-\d+$/.test(String(properties.href ?? ''))) return true;
-  const [only] = children;
-  return children.length === 1 && only?.type === 'text' && /^\s*[↩↑^←⏎]\ufe0e?\s*$/.test(only.value);
-}
-
-/** A list or section of notes that are elsewhere now. */
-function isEmptiedList({ tagName, children, properties }: Element): boolean {
-  if (!/^(?:ol|ul|section|aside|dl)$/.test(tagName) || properties[TARGETS] !== undefined) return false;
-  return children.every((child) => (child.type === 'text' ? child.value.trim() === '' : isEmptiedNode(child)));
-}
-
-function isEmptiedNode(node: Children[number]): boolean {
-  return node.type === 'comment' || (node.type === 'element' && (node.tagName === 'hr' || isEmptiedList(node)));
 }
 
 /** Gives the targets of a document their addresses, in the order of its parts. */

@@ -22,7 +22,11 @@ export interface PartText {
 const TAG = /<([a-zA-Z][^\s<>/]*)((?:\s[^<>]*)?)>/g;
 const ID = /\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/i;
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/i;
-const NOTE_REFERENCE = /\s(?:epub:type|role|class)\s*=\s*["']?[^"'<>]*\b(?:noteref|doc-noteref|footnote-ref)\b/i;
+/** Pandoc, Hugo and kramdown; docutils; GitHub; older kramdown; Asciidoctor. */
+const NOTE_REFERENCE =
+  /\s(?:epub:type|role|class)\s*=\s*["']?[^"'<>]*\b(?:noteref|doc-noteref|footnote-ref(?:erence)?)\b|\s(?:data-footnote-ref\b|rel\s*=\s*["']?footnote\b|id\s*=\s*["']?_footnoteref_\d)/i;
+/** What mdBook and MediaWiki put around a reference. */
+const AROUND_REFERENCE = /\s(?:class\s*=\s*["']?footnote-reference\b|id\s*=\s*["']?cite_ref-)/i;
 /** The references to notes that Word documents have after their conversion. */
 const WORD_NOTE = /\sid="(foot|end)note-ref-(\d+)"/;
 const NOTE_ELEMENTS = new Set('aside dd div li p section td'.split(' '));
@@ -44,21 +48,25 @@ export function findReferences(parts: Iterable<PartText>): References {
   const links: Link[] = [];
   for (const { path, html } of parts) {
     places.set(path, 'body');
-    let before: { id: string; end: number } | undefined;
+    let before: { ids: string[]; end: number; isReference: boolean } | undefined;
     for (const { 0: tag, 1: name = '', 2: attributes = '', index } of html.matchAll(TAG)) {
       if (attributes === '' || places.size + links.length > PLACES_MAX) continue;
       const id = attributeOf(ID, attributes);
       if (id !== undefined && !places.has(`${path}#${id}`)) places.set(`${path}#${id}`, name.toLowerCase());
-      const around = before?.end === index ? [before.id] : [];
-      before = id === undefined ? undefined : { id, end: index + tag.length };
+      const around = before?.end === index ? before : undefined;
+      before = {
+        ids: id === undefined ? [] : [id],
+        end: index + tag.length,
+        isReference: AROUND_REFERENCE.test(attributes),
+      };
       if (name !== 'a' && name !== 'A') continue;
       const href = attributeOf(HREF, attributes);
       const place = href === undefined ? undefined : placeOf(path, decodeReferences(href));
       if (place !== undefined)
         links.push({
           place,
-          note: noteLabel(attributes),
-          ids: [...around, ...(id === undefined ? [] : [id])].map((each) => `${path}#${each}`),
+          note: noteLabel(attributes) || (around?.isReference ? 'any' : ''),
+          ids: [...(around?.ids ?? []), ...(id === undefined ? [] : [id])].map((each) => `${path}#${each}`),
         });
     }
   }

@@ -107,11 +107,13 @@ function lettersOf(element: Element): number {
   return textOf(element).replace(/[^\p{L}\p{N}]/gu, '').length;
 }
 
+/** A table in one of its cells stays what it is: it was prepared before. */
 function asBlocks(table: Element): void {
-  visit(table, (element) => {
-    if (/^(?:tbody|thead|tfoot|tr|td|th|caption)$/.test(element.tagName)) element.tagName = 'div';
-  });
-  table.tagName = 'div';
+  const open = [table];
+  for (let element = open.pop(); element; element = open.pop()) {
+    if (/^(?:table|tbody|thead|tfoot|tr|td|th|caption)$/.test(element.tagName)) element.tagName = 'div';
+    for (const child of element.children) if (child.type === 'element' && child.tagName !== 'table') open.push(child);
+  }
 }
 
 function joinCells(table: Element): void {

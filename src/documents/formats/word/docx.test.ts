@@ -168,6 +168,47 @@ test('a list in a cell stays in its row, and merged cells move no other', async 
   assert.equal(markdown, '| a | b | c |\n| - | - | - |\n| x | • one<br>• two | p<br>q |\n| | wide | |');
 });
 
+test('a list whose levels are its own is not what the list says that it is made from', async () => {
+  const level = (no: number, format: string) =>
+    `<w:lvl w:ilvl="${no}"><w:start w:val="1"/><w:numFmt w:val="${format}"/></w:lvl>`;
+  const own = (no: number, format: string) => `<w:lvlOverride w:ilvl="${no}">${level(no, format)}</w:lvlOverride>`;
+  const numbering = part(
+    'numbering',
+    'numbering',
+    `<w:abstractNum w:abstractNumId="1">${level(0, 'bullet')}${level(1, 'bullet')}</w:abstractNum>` +
+      `<w:abstractNum w:abstractNumId="2">${level(0, 'decimal')}</w:abstractNum>` +
+      '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>' +
+      // As LibreOffice writes them: each level twice, and levels that the list lacks.
+      `<w:num w:numId="2"><w:abstractNumId w:val="1"/>${own(1, 'decimal')}<w:lvlOverride w:ilvl="1"/></w:num>` +
+      `<w:num w:numId="3"><w:abstractNumId w:val="2"/>${own(1, 'bullet')}</w:num>`,
+  );
+  const item = (text: string, numId: number, no: number) =>
+    paragraph(`<w:pPr><w:numPr><w:ilvl w:val="${no}"/><w:numId w:val="${numId}"/></w:numPr></w:pPr>`, run(text));
+  const { markdown } = await read(
+    [
+      item('a', 1, 0),
+      item('one', 2, 1),
+      item('two', 2, 1),
+      paragraph(run('-')),
+      item('first', 3, 0),
+      item('x', 3, 1),
+    ].join(''),
+    [numbering],
+  );
+  assert.equal(markdown, '- a\n\n  1. one\n  2. two\n\n\\-\n\n1. first\n   - x');
+});
+
+test('a picture of which the document has no file is listed', async () => {
+  const picture =
+    '<w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><wp:docPr id="1" name="Object1"/><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData uri="p"><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:blipFill><a:blip/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing>';
+  const { markdown, losses } = await read(paragraph(run('Let '), `<w:r>${picture}</w:r>`, run(' be.')).repeat(2));
+  assert.equal(markdown, 'Let be.\n\nLet be.');
+  assert.deepEqual(
+    losses?.map(({ kind, count }) => [kind, count]),
+    [['picture', 2]],
+  );
+});
+
 test('lists have the levels and numbers that Word shows, whatever defines them', async () => {
   const level = (no: number, format: string, more = '') =>
     `<w:lvl w:ilvl="${no}"><w:start w:val="1"/><w:numFmt w:val="${format}"/>${more}</w:lvl>`;

@@ -34,6 +34,8 @@ interface AbstractList {
 interface List {
   abstract: string;
   starts: Map<number, number>;
+  /** The levels that it defines itself, in place of those of its abstract list. */
+  levels: Map<number, LevelDefinition>;
 }
 
 /** Word has nine. */
@@ -61,7 +63,7 @@ export function readNumbering(xml: string, styles: ParagraphStyles): FindLevel {
     const counter = list && abstractOf(numId);
     if (!list || counter === undefined) return undefined;
     const level = ownLevel ?? levelsOfStyles.get(style) ?? from?.listLevel ?? 0;
-    const defined = abstracts.get(counter)?.levels.get(level);
+    const defined = list.levels.get(level) ?? abstracts.get(counter)?.levels.get(level);
     if (!defined) return undefined;
     const start = list.starts.get(level);
     const restart = start === undefined ? '' : `${numId} ${level}`;
@@ -84,17 +86,17 @@ function definitionsOf(xml: string) {
       [abstract, list] = [{ levels: new Map(), style: '' }, undefined];
       abstracts.set(attributes.abstractNumId ?? '', abstract);
     } else if (name === 'num') {
-      [abstract, list] = [undefined, { abstract: '', starts: new Map() }];
+      [abstract, list] = [undefined, { abstract: '', starts: new Map(), levels: new Map() }];
       lists.set(attributes.numId ?? '', list);
     } else if (name === 'lvl' || name === 'lvlOverride') {
       level = Math.min(Number(attributes.ilvl) || 0, LEVELS);
-      if (name === 'lvl') abstract?.levels.set(level, { isOrdered: true, isBlank: false, start: 1 });
+      if (name === 'lvl') (abstract ?? list)?.levels.set(level, { isOrdered: true, isBlank: false, start: 1 });
     } else if (name === 'abstractNumId' && list) list.abstract = val;
     else if (name === 'startOverride') list?.starts.set(level, Number(val) || 0);
     else if (name === 'numStyleLink' && abstract) abstract.style = val;
     else if (name === 'pStyle' && abstract) levelsOfStyles.set(val, level);
     else {
-      const definition = abstract?.levels.get(level);
+      const definition = (abstract ?? list)?.levels.get(level);
       if (!definition) continue;
       if (name === 'start') definition.start = Number(val) || 0;
       else if (name === 'numFmt') definition.isOrdered = val !== 'bullet' && val !== 'none';

@@ -44,9 +44,12 @@ const DEPTH_MAX = 500;
 /** Elements of which only the content matters. */
 const UNWRAPPED = new Set(['dir', 'bdo', 'Choice', 'Fallback', 'AlternateContent', 'ruby', 'rubyBase', 'rt']);
 
+/** Where a picture names its file; LibreOffice writes some that have none. */
+const FILE_OF_PICTURE = /:(?:embed|link|id|pict|href)=/;
+
 /** Whether a part has anything that the rewriting below is about; most have nothing. */
 const CONCERNED =
-  /<(?:\w+:)?(?:oMath|AlternateContent|txbxContent|del|moveFrom|vanish|ruby|fldSimple|instrText|dir|bdo|cr|object|chart|relIds|altChunk)[\s>/]/;
+  /<(?:\w+:)?(?:oMath|AlternateContent|txbxContent|del|moveFrom|vanish|ruby|fldSimple|instrText|dir|bdo|cr|object|chart|relIds|altChunk)[\s>/]|<(?:\w+:)?(?:blip|imagedata)(?=[\s>/])(?![^<>]*:(?:embed|link|id|pict|href)=)/;
 
 /**
  * Rewrites the XML of a part of a Word document (its text, notes) to what the converter reads, and lists what is not
@@ -108,6 +111,7 @@ function openElement(part: Part, token: XmlToken): void {
   const element: Open = { name, at: written.length, shown: part.shown, lossesBefore: losses.losses.length };
   if (name === 't' || name === 'imagedata' || name === 'blip') part.shown += 1;
   open.push(element);
+  if ((name === 'blip' || name === 'imagedata') && !FILE_OF_PICTURE.test(token.source)) losses.sum('picture', '');
   if (name === 'fldSimple') return openField(part, element, token);
   if ((name === 'vanish' || name === 'del') && parent && /^(?:r|tr)Pr$/.test(parent.name)) {
     const owner = open.at(-3);
