@@ -1,4 +1,5 @@
 import { rowsDown } from './columns.ts';
+import { splitAtGaps } from './divided-rows.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
 import { isMark } from './marks/item-marks.ts';
 import {
@@ -8,6 +9,7 @@ import {
   dividedRegion,
   gapBetween,
   isAligned,
+  isWrittenByCells,
   type Region,
   widestRegion,
 } from './page/bands.ts';
@@ -17,6 +19,10 @@ import { type TableRow, withHeads } from './table-heads.ts';
 
 /** A table has rows of several cells, at least this many. */
 const ROWS_MIN = 3;
+/** Fewer rows, of this many rows of lines, are one if they are numbers below a head, which stands at their places within this many points. */
+const FEW_ROWS = 3;
+const FEW_LINES = 30;
+const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
 const PROSE = 35;
 
@@ -50,10 +56,13 @@ export function tableAt(
 ): AlignedTable | undefined {
   const divided = rows.findIndex((row, i) => i > from && row[0]?.column !== undefined);
   const before = rows[from]?.[0]?.column || divided < 0 ? rows : rows.slice(0, divided);
-  const body = dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
+  const many = dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
+  const few = many ? undefined : fewRowsAt(before, from);
+  const body = many ?? few;
   if (!body) return undefined;
   const end = from + countOf(body);
   const table = withHeads(body, rows, from, free);
+  if (few && !isBelowHead(few, table)) return undefined;
   const count = countOf(table);
   const places = table.map((row) => ({ page, ...boxOf(row.cells.flat()) }));
   const [first] = rows[from] ?? [];
@@ -108,6 +117,35 @@ function equalRows(rows: readonly Line[][], from: number): TableRow[] | undefine
   return count < ROWS_MIN || isProse(table) ? undefined : table;
 }
 
+/** One or two rows from here on of which most cells are numbers: a table if a head is above them. */
+function fewRowsAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
+  const isNumeric = (row: readonly Line[]) => 2 * row.filter(isNumber).length >= Math.max(2, row.length);
+  const split = rows.slice(from, from + FEW_LINES).map((row) => row.flatMap((line) => splitAtGaps(line, [])));
+  const [first = []] = split;
+  if (first.length < 2 || !isNumeric(first)) return undefined;
+  const region = widestRegion(split, 0);
+  const table = rowsIn(region);
+  const isBody = table.length > 0 && table.length <= FEW_ROWS && table.every(({ cells }) => isNumeric(cells.flat()));
+  return isBody && !isListed(region) ? table : undefined;
+}
+
+/** Whether rows have a head of words, one for each column or for all but the first, at the places of their cells. */
+function isBelowHead(body: readonly TableRow[], table: readonly TableRow[]): boolean {
+  const heads = table.slice(0, -body.length).map(({ cells }) => cells);
+  if (heads.flat(2).some(isNumber)) return false;
+  const columns = (body[0]?.cells ?? []).map((_, k) => ({
+    head: boxOf(heads.flatMap((cells) => cells[k] ?? [])),
+    own: boxOf(body.flatMap(({ cells }) => cells[k] ?? [])),
+  }));
+  const filled = columns.filter(({ head }, k) => k > 0 && head.x < head.right);
+  const aligned = columns.filter(({ head, own }) =>
+    [head.x - own.x, head.right - own.right, (head.x + head.right - own.x - own.right) / 2].some(
+      (difference) => Math.abs(difference) <= HEAD_POINTS,
+    ),
+  );
+  return filled.length === columns.length - 1 && 2 * aligned.length > columns.length;
+}
+
 /** Lines of prose beside each other are not cells. */
 function isProse(table: readonly TableRow[]): boolean {
   return (table[0]?.cells ?? []).every((_, k) => {
@@ -158,6 +196,7 @@ function rowsIn(region: Region): TableRow[] {
     const count = columnsIn(region, band);
     return count === columns.length || (count > 1 && band.flat().some(isNumber));
   };
+  const isWritten = isWrittenByCells(bands);
   const isSpaced = loose > 1 && !bands.some((band, i) => i > 0 && !isLoose(i) && isRow(band));
   const isRest = (band: Band) => {
     const lines = band.flat();
@@ -167,7 +206,7 @@ function rowsIn(region: Region): TableRow[] {
   const goesOn = (band: Band) => columnsIn(region, band) === 1 && /^\p{Ll}/u.test(band[0]?.[0]?.words ?? '');
   const table: TableRow[] = [];
   for (const [i, band] of bands.entries()) {
-    const begins = isLoose(i) || (!isSpaced && ((hasFirst(band) && !goesOn(band)) || !isRest(band)));
+    const begins = isWritten || isLoose(i) || (!isSpaced && ((hasFirst(band) && !goesOn(band)) || !isRest(band)));
     if (begins || table.length === 0) table.push({ cells: columns.map(() => []), count: 0 });
     const last = table.at(-1) as TableRow;
     last.count += band.length;

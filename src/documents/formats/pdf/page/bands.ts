@@ -28,17 +28,39 @@ export interface Region {
 
 /** Limits of a table, so that the time for a page grows with its length: what has more rows is divided. */
 const BANDS_MAX = 120;
-const BAND_ROWS_MAX = 12;
+const BAND_ROWS_MAX = 40;
 
 export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> }, band: Band): number {
   return new Set(band.flatMap((row) => row.map((line) => columnOf.get(line)))).size;
 }
 
+/** Rows that stand beside each other, or in which a line goes on from one of the others. */
 function bandAt(rows: readonly (readonly Line[])[], from: number): Band {
+  const orders = new Set(rows[from]?.map(({ order }) => order));
   let to = from + 1;
-  const end = Math.min(rows.length, from + BAND_ROWS_MAX);
-  while (to < end && gapBetween(rows[to - 1], rows[to]) < BESIDE * (rows[to]?.[0]?.size ?? 0)) to += 1;
+  for (const end = Math.min(rows.length, from + BAND_ROWS_MAX); to < end; to += 1) {
+    const row = rows[to] ?? [];
+    const isNear = gapBetween(rows[to - 1], row) < BESIDE * (row[0]?.size ?? 0);
+    if (!isNear && !row.some(({ above }) => above !== undefined && orders.has(above))) break;
+    for (const { order } of row) orders.add(order);
+  }
   return rows.slice(from, to);
+}
+
+/**
+ * Whether the PDF writes cells of several lines one after the other, so that it is known where rows begin: behind the last
+ * line of a cell it goes on with what stands higher.
+ */
+export function isWrittenByCells(bands: readonly Band[]): boolean {
+  return bands.some((band) => {
+    const lines = band.flat();
+    return lines.some(
+      ({ above, order, y, size }) =>
+        above !== undefined &&
+        lines.some((other) => other.order === above) &&
+        lines.some((other) => other.order > order && other.y > y + 0.3 * size),
+    );
+  });
 }
 
 export function gapBetween(above: readonly Line[] | undefined, below: readonly Line[] | undefined): number {
@@ -84,6 +106,17 @@ export function dividedRegion(rows: readonly (readonly Line[])[], from: number):
   };
   for (const line of rows.slice(from, to).flat()) place(line, line.column?.index ?? 0);
   const sorted = () => [...byIndex].sort(([a], [b]) => a - b);
+  const columnAbove = ({ above, x, right }: Line) => {
+    const own = above === undefined ? [] : [...columnOf].filter(([line]) => line.order === above);
+    return own.find(([line]) => line.x < right && x < line.right)?.[1];
+  };
+  for (let more = rows[to]; more?.every((line) => !line.column && columnAbove(line)); more = rows[to]) {
+    for (const line of more) {
+      const [index] = [...byIndex].find(([, column]) => column === columnAbove(line)) ?? [];
+      if (index !== undefined) place(line, index);
+    }
+    to += 1;
+  }
   for (let more = rows[to]; more && gapBetween(rows[to - 1], more) < REST * (more[0]?.size ?? 0); more = rows[to]) {
     const [line] = more;
     const at = sorted().findLastIndex(([, { x }]) => line && line.x > x - ALIGNED_POINTS);
