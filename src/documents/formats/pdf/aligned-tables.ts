@@ -56,7 +56,7 @@ export function tableAt(
 ): AlignedTable | undefined {
   const divided = rows.findIndex((row, i) => i > from && row[0]?.column !== undefined);
   const before = rows[from]?.[0]?.column || divided < 0 ? rows : rows.slice(0, divided);
-  const many = dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
+  const many = wholeRegionAt(rows, from) ?? dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
   const few = many ? undefined : fewRowsAt(before, from);
   const body = many ?? few;
   if (!body) return undefined;
@@ -159,16 +159,42 @@ function dividedAt(rows: readonly Line[][], from: number): TableRow[] | undefine
   const region = dividedRegion(rows, from);
   if (!region) return undefined;
   const table = rowsIn(region);
-  return table.length < ROWS_MIN || isProse(table) || isListed(region) ? undefined : table;
+  const least = isWrittenByCells(region.bands) ? ROWS_MIN - 1 : ROWS_MIN;
+  const isTable = table.length >= least && (region.columns.length > 2 || shareOfLines(region) >= WITH_BOTH);
+  return !isTable || isProse(table) || isListed(region) ? undefined : table;
+}
+
+/** The share of the lines of a region that have several cells. */
+function shareOfLines(region: Region): number {
+  const rows = region.bands.flat();
+  return rows.filter((row) => columnsIn(region, [row]) > 1).length / rows.length;
+}
+
+/** The table of a region with rows that were divided at the gaps between columns, if it has all of those, and no fewer columns. */
+function wholeRegionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
+  const divided = rows.findIndex((row, i) => i >= from && row[0]?.column !== undefined);
+  const { table: other } = rows[divided]?.[0]?.column ?? {};
+  if (!other) return undefined;
+  const table = regionAt(rows, from);
+  const end = from + countOf(table ?? []);
+  if (!table || end <= divided || rows[end]?.[0]?.column?.table === other) return undefined;
+  const indices = rows.slice(divided, end).flatMap((row) => row.flatMap(({ column }) => column?.index ?? []));
+  const most = Math.max(...indices) + 1;
+  const columns = table[0]?.cells.map((_, k) => table.filter(({ cells }) => (cells[k]?.length ?? 0) > 0).length) ?? [];
+  const isDense = columns.every((filled) => 2 * filled >= table.length);
+  return (columns.length > most && isDense) || (columns.length === most && divided > from) ? table : undefined;
 }
 
 function regionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const region = widestRegion(rows, from);
   const several = region.bands.filter((band) => columnsIn(region, band) > 1).length;
-  const share = region.columns.length > 2 ? WITH_CELLS : WITH_BOTH;
-  if (several < ROWS_MIN || several < share * region.bands.length || !isAligned(region)) return undefined;
+  const isSure = region.columns.length > 2 && isWrittenByCells(region.bands);
+  const least = isSure ? ROWS_MIN - 1 : ROWS_MIN;
+  const isDense =
+    region.columns.length > 2 ? several >= WITH_CELLS * region.bands.length : shareOfLines(region) >= WITH_BOTH;
+  if (several < least || !isDense || !isAligned(region)) return undefined;
   const table = rowsIn(region);
-  return table.length >= ROWS_MIN && !isProse(table) && !isListed(region) ? table : undefined;
+  return table.length >= least && !isProse(table) && !isListed(region) ? table : undefined;
 }
 
 /** Whether it is a list, of which the first column has the marks, or a table of contents. */

@@ -39,7 +39,12 @@ function isCell(lines: readonly WrittenLine[], first: number, last: number): boo
   if (next && next.x > end.x + size && isUp(end, next) && next.y < top.y + HIGHER * size) return true;
   const [{ x } = top] = piecesOf(top).slice(-1);
   if (piecesOf(top).length > 1) return true;
-  return before !== undefined && before.right <= x + size && before.y <= top.y + 0.5 * size && before.y > end.y - HIGHER * size;
+  return (
+    before !== undefined &&
+    before.right <= x + size &&
+    before.y <= top.y + 0.5 * size &&
+    before.y > end.y - HIGHER * size
+  );
 }
 
 /** Whether a line stands below the last cell of the one before it, at the same place. */
@@ -49,9 +54,8 @@ function goesOn(lines: readonly WrittenLine[], at: number): boolean {
   const gap = before.y - line.y;
   if (gap < 0.3 * line.size || gap > LEADING * line.size) return false;
   const [cell] = piecesOf(line);
-  const [last, beside = earlier && Math.abs(earlier.y - before.y) < 0.3 * line.size ? earlier : undefined] = piecesOf(
-    before,
-  ).reverse();
+  const [last, beside = earlier && Math.abs(earlier.y - before.y) < 0.3 * line.size ? earlier : undefined] =
+    piecesOf(before).reverse();
   if (!cell || !last || cell.x >= last.right || last.x >= cell.right) return false;
   // What stands below several cells is in none of them.
   if (beside && beside.x < last.x && cell.x < beside.right) return false;

@@ -1,6 +1,6 @@
 import { asScript } from '../../html/scripts.ts';
-import { areIdeographs } from './characters.ts';
 import { continuedCells } from './cell-lines.ts';
+import { areIdeographs } from './characters.ts';
 import { type CodeLine, codeLineOf } from './code-lines.ts';
 import type { Box } from './frames.ts';
 import type { GridCell } from './grids.ts';
