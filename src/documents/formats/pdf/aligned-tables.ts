@@ -11,6 +11,7 @@ import {
   isAligned,
   isWrittenByCells,
   type Region,
+  shareOfLines,
   widestRegion,
 } from './page/bands.ts';
 import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
@@ -21,6 +22,8 @@ import { type TableRow, withHeads } from './table-heads.ts';
 const ROWS_MIN = 3;
 /** Fewer rows, of this many rows of lines, are one if they are numbers below a head, which stands at their places within this many points. */
 const FEW_ROWS = 3;
+/** No table has more rows of lines. */
+const REACH = 600;
 const FEW_LINES = 30;
 const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
@@ -54,7 +57,7 @@ export function tableAt(
   hyphenated: Hyphenated,
   free = from,
 ): AlignedTable | undefined {
-  const divided = rows.findIndex((row, i) => i > from && row[0]?.column !== undefined);
+  const divided = dividedFrom(rows, from + 1);
   const before = rows[from]?.[0]?.column || divided < 0 ? rows : rows.slice(0, divided);
   const many = wholeRegionAt(rows, from) ?? dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
   const few = many ? undefined : fewRowsAt(before, from);
@@ -83,6 +86,12 @@ export function tableAt(
       columns,
     },
   };
+}
+
+/** The first row from here on that was divided at the gaps between columns, as far as a table reaches; -1 if there is none. */
+function dividedFrom(rows: readonly Line[][], from: number): number {
+  for (let at = from; at < Math.min(rows.length, from + REACH); at += 1) if (rows[at]?.[0]?.column) return at;
+  return -1;
 }
 
 function countOf(table: readonly TableRow[]): number {
@@ -120,10 +129,10 @@ function equalRows(rows: readonly Line[][], from: number): TableRow[] | undefine
 /** One or two rows from here on of which most cells are numbers: a table if a head is above them. */
 function fewRowsAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const isNumeric = (row: readonly Line[]) => 2 * row.filter(isNumber).length >= Math.max(2, row.length);
-  const split = rows.slice(from, from + FEW_LINES).map((row) => row.flatMap((line) => splitAtGaps(line, [])));
-  const [first = []] = split;
+  const cellsOf = (row: readonly Line[]) => row.flatMap((line) => splitAtGaps(line, []));
+  const first = cellsOf(rows[from] ?? []);
   if (first.length < 2 || !isNumeric(first)) return undefined;
-  const region = widestRegion(split, 0);
+  const region = widestRegion(rows.slice(from, from + FEW_LINES).map(cellsOf), 0);
   const table = rowsIn(region);
   const isBody = table.length > 0 && table.length <= FEW_ROWS && table.every(({ cells }) => isNumeric(cells.flat()));
   return isBody && !isListed(region) ? table : undefined;
@@ -164,15 +173,9 @@ function dividedAt(rows: readonly Line[][], from: number): TableRow[] | undefine
   return !isTable || isProse(table) || isListed(region) ? undefined : table;
 }
 
-/** The share of the lines of a region that have several cells. */
-function shareOfLines(region: Region): number {
-  const rows = region.bands.flat();
-  return rows.filter((row) => columnsIn(region, [row]) > 1).length / rows.length;
-}
-
 /** The table of a region with rows that were divided at the gaps between columns, if it has all of those, and no fewer columns. */
 function wholeRegionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
-  const divided = rows.findIndex((row, i) => i >= from && row[0]?.column !== undefined);
+  const divided = dividedFrom(rows, from);
   const { table: other } = rows[divided]?.[0]?.column ?? {};
   if (!other) return undefined;
   const table = regionAt(rows, from);

@@ -32,10 +32,18 @@ export interface Region {
 
 /** Limits of a table, so that the time for a page grows with its length: what has more rows is divided. */
 const BANDS_MAX = 120;
-const BAND_ROWS_MAX = 40;
+const BAND_ROWS_MAX = 12;
+/** Of cells whose lines the PDF writes one after the other. */
+const WRITTEN_ROWS_MAX = 40;
 
 export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> }, band: Band): number {
   return new Set(band.flatMap((row) => row.map((line) => columnOf.get(line)))).size;
+}
+
+/** The share of the lines of a region that have several cells. */
+export function shareOfLines(region: Region): number {
+  const rows = region.bands.flat();
+  return rows.filter((row) => columnsIn(region, [row]) > 1).length / rows.length;
 }
 
 /** Rows in which a line goes on from one of the others, or, unless only those are asked for, that stand beside each other. */
@@ -43,11 +51,11 @@ export function bandAt<Row extends readonly Line[]>(rows: readonly Row[], from: 
   const orders = new Set(rows[from]?.map(({ order }) => order));
   let to = from + 1;
   let end = to;
-  for (const last = Math.min(rows.length, from + BAND_ROWS_MAX); to < last; to += 1) {
+  for (const last = Math.min(rows.length, from + WRITTEN_ROWS_MAX); to < last; to += 1) {
     const row = rows[to] as Row;
     const isNear = gapBetween(rows[to - 1], row) < BESIDE * (row[0]?.size ?? 0);
     const goesOn = row.some(({ above }) => above !== undefined && orders.has(above));
-    if (!isNear && !goesOn) break;
+    if (!goesOn && (!isNear || to - end >= BAND_ROWS_MAX || (!isWritten && to - from >= BAND_ROWS_MAX))) break;
     if (goesOn || !isWritten) end = to + 1;
     for (const { order } of row) orders.add(order);
   }
