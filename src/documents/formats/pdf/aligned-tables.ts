@@ -1,4 +1,5 @@
 import { rowsDown } from './columns.ts';
+import { splitAtGaps } from './divided-rows.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
 import { isMark } from './marks/item-marks.ts';
 import {
@@ -8,7 +9,9 @@ import {
   dividedRegion,
   gapBetween,
   isAligned,
+  isWrittenByCells,
   type Region,
+  shareOfLines,
   widestRegion,
 } from './page/bands.ts';
 import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
@@ -17,6 +20,12 @@ import { type TableRow, withHeads } from './table-heads.ts';
 
 /** A table has rows of several cells, at least this many. */
 const ROWS_MIN = 3;
+/** Fewer rows, of this many rows of lines, are one if they are numbers below a head, which stands at their places within this many points. */
+const FEW_ROWS = 3;
+/** No table has more rows of lines. */
+const REACH = 600;
+const FEW_LINES = 30;
+const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
 const PROSE = 35;
 
@@ -48,12 +57,15 @@ export function tableAt(
   hyphenated: Hyphenated,
   free = from,
 ): AlignedTable | undefined {
-  const divided = rows.findIndex((row, i) => i > from && row[0]?.column !== undefined);
+  const divided = dividedFrom(rows, from + 1);
   const before = rows[from]?.[0]?.column || divided < 0 ? rows : rows.slice(0, divided);
-  const body = dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
+  const many = wholeRegionAt(rows, from) ?? dividedAt(rows, from) ?? regionAt(before, from) ?? equalRows(before, from);
+  const few = many ? undefined : fewRowsAt(before, from);
+  const body = many ?? few;
   if (!body) return undefined;
   const end = from + countOf(body);
   const table = withHeads(body, rows, from, free);
+  if (few && !isBelowHead(few, table)) return undefined;
   const count = countOf(table);
   const places = table.map((row) => ({ page, ...boxOf(row.cells.flat()) }));
   const [first] = rows[from] ?? [];
@@ -74,6 +86,12 @@ export function tableAt(
       columns,
     },
   };
+}
+
+/** The first row from here on that was divided at the gaps between columns, as far as a table reaches; -1 if there is none. */
+function dividedFrom(rows: readonly Line[][], from: number): number {
+  for (let at = from; at < Math.min(rows.length, from + REACH); at += 1) if (rows[at]?.[0]?.column) return at;
+  return -1;
 }
 
 function countOf(table: readonly TableRow[]): number {
@@ -108,6 +126,35 @@ function equalRows(rows: readonly Line[][], from: number): TableRow[] | undefine
   return count < ROWS_MIN || isProse(table) ? undefined : table;
 }
 
+/** One or two rows from here on of which most cells are numbers: a table if a head is above them. */
+function fewRowsAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
+  const isNumeric = (row: readonly Line[]) => 2 * row.filter(isNumber).length >= Math.max(2, row.length);
+  const cellsOf = (row: readonly Line[]) => row.flatMap((line) => splitAtGaps(line, []));
+  const first = cellsOf(rows[from] ?? []);
+  if (first.length < 2 || !isNumeric(first)) return undefined;
+  const region = widestRegion(rows.slice(from, from + FEW_LINES).map(cellsOf), 0);
+  const table = rowsIn(region);
+  const isBody = table.length > 0 && table.length <= FEW_ROWS && table.every(({ cells }) => isNumeric(cells.flat()));
+  return isBody && !isListed(region) ? table : undefined;
+}
+
+/** Whether rows have a head of words, one for each column or for all but the first, at the places of their cells. */
+function isBelowHead(body: readonly TableRow[], table: readonly TableRow[]): boolean {
+  const heads = table.slice(0, -body.length).map(({ cells }) => cells);
+  if (heads.flat(2).some(isNumber)) return false;
+  const columns = (body[0]?.cells ?? []).map((_, k) => ({
+    head: boxOf(heads.flatMap((cells) => cells[k] ?? [])),
+    own: boxOf(body.flatMap(({ cells }) => cells[k] ?? [])),
+  }));
+  const filled = columns.filter(({ head }, k) => k > 0 && head.x < head.right);
+  const aligned = columns.filter(({ head, own }) =>
+    [head.x - own.x, head.right - own.right, (head.x + head.right - own.x - own.right) / 2].some(
+      (difference) => Math.abs(difference) <= HEAD_POINTS,
+    ),
+  );
+  return filled.length === columns.length - 1 && 2 * aligned.length > columns.length;
+}
+
 /** Lines of prose beside each other are not cells. */
 function isProse(table: readonly TableRow[]): boolean {
   return (table[0]?.cells ?? []).every((_, k) => {
@@ -121,16 +168,36 @@ function dividedAt(rows: readonly Line[][], from: number): TableRow[] | undefine
   const region = dividedRegion(rows, from);
   if (!region) return undefined;
   const table = rowsIn(region);
-  return table.length < ROWS_MIN || isProse(table) || isListed(region) ? undefined : table;
+  const least = isWrittenByCells(region.bands) ? ROWS_MIN - 1 : ROWS_MIN;
+  const isTable = table.length >= least && (region.columns.length > 2 || shareOfLines(region) >= WITH_BOTH);
+  return !isTable || isProse(table) || isListed(region) ? undefined : table;
+}
+
+/** The table of a region with rows that were divided at the gaps between columns, if it has all of those, and no fewer columns. */
+function wholeRegionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
+  const divided = dividedFrom(rows, from);
+  const { table: other } = rows[divided]?.[0]?.column ?? {};
+  if (!other) return undefined;
+  const table = regionAt(rows, from);
+  const end = from + countOf(table ?? []);
+  if (!table || end <= divided || rows[end]?.[0]?.column?.table === other) return undefined;
+  const indices = rows.slice(divided, end).flatMap((row) => row.flatMap(({ column }) => column?.index ?? []));
+  const most = Math.max(...indices) + 1;
+  const columns = table[0]?.cells.map((_, k) => table.filter(({ cells }) => (cells[k]?.length ?? 0) > 0).length) ?? [];
+  const isDense = columns.every((filled) => 2 * filled >= table.length);
+  return (columns.length > most && isDense) || (columns.length === most && divided > from) ? table : undefined;
 }
 
 function regionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const region = widestRegion(rows, from);
   const several = region.bands.filter((band) => columnsIn(region, band) > 1).length;
-  const share = region.columns.length > 2 ? WITH_CELLS : WITH_BOTH;
-  if (several < ROWS_MIN || several < share * region.bands.length || !isAligned(region)) return undefined;
+  const isSure = region.columns.length > 2 && isWrittenByCells(region.bands);
+  const least = isSure ? ROWS_MIN - 1 : ROWS_MIN;
+  const isDense =
+    region.columns.length > 2 ? several >= WITH_CELLS * region.bands.length : shareOfLines(region) >= WITH_BOTH;
+  if (several < least || !isDense || !isAligned(region)) return undefined;
   const table = rowsIn(region);
-  return table.length >= ROWS_MIN && !isProse(table) && !isListed(region) ? table : undefined;
+  return table.length >= least && !isProse(table) && !isListed(region) ? table : undefined;
 }
 
 /** Whether it is a list, of which the first column has the marks, or a table of contents. */
@@ -158,6 +225,7 @@ function rowsIn(region: Region): TableRow[] {
     const count = columnsIn(region, band);
     return count === columns.length || (count > 1 && band.flat().some(isNumber));
   };
+  const isWritten = isWrittenByCells(bands);
   const isSpaced = loose > 1 && !bands.some((band, i) => i > 0 && !isLoose(i) && isRow(band));
   const isRest = (band: Band) => {
     const lines = band.flat();
@@ -167,7 +235,7 @@ function rowsIn(region: Region): TableRow[] {
   const goesOn = (band: Band) => columnsIn(region, band) === 1 && /^\p{Ll}/u.test(band[0]?.[0]?.words ?? '');
   const table: TableRow[] = [];
   for (const [i, band] of bands.entries()) {
-    const begins = isLoose(i) || (!isSpaced && ((hasFirst(band) && !goesOn(band)) || !isRest(band)));
+    const begins = isWritten || isLoose(i) || (!isSpaced && ((hasFirst(band) && !goesOn(band)) || !isRest(band)));
     if (begins || table.length === 0) table.push({ cells: columns.map(() => []), count: 0 });
     const last = table.at(-1) as TableRow;
     last.count += band.length;

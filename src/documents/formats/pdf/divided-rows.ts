@@ -1,4 +1,5 @@
 import { isMark } from './marks/item-marks.ts';
+import { bandAt } from './page/bands.ts';
 import { type GappedRows, gappedRows, PIECE_GAP } from './page/column-gaps.ts';
 import { type Line, lineOf } from './page/lines.ts';
 import { cutOf, ESTIMATED, ESTIMATED_IN_HEAD, type Piece } from './page/near-cells.ts';
@@ -6,30 +7,53 @@ import type { PlacedText } from './page/placed-texts.ts';
 
 /** Rows whose lines are divided where a table has gaps between its columns. */
 export function dividedRows(rows: readonly Line[][]): Line[][] {
-  const pieces = rows.map(piecesOf);
-  const divided = [...rows];
+  const bands = bandsOf(rows);
+  const lines = bands.map((band) => band.flat());
+  const pieces = bands.map((band, i) => (band.length > 1 ? mergedPieces(lines[i] ?? []) : piecesOf(lines[i] ?? [])));
+  const divided: Line[][][] = bands.map((band) => [...band]);
   let after = 0;
-  for (let from = 0; from < rows.length; from += 1) {
-    const found = (pieces[from]?.length ?? 0) > 1 ? gappedRows(rows, pieces, from, after) : undefined;
+  for (let from = 0; from < bands.length; from += 1) {
+    const found = (pieces[from]?.length ?? 0) > 1 ? gappedRows(lines, pieces, from, after) : undefined;
     if (!found) continue;
     for (let at = found.from; at < found.from + found.count; at += 1) {
+      const isHead = at < found.from + found.above;
       // The words of a head stand in the middle of their columns, whose numbers may not be below them.
-      const inOrder = at < found.from + found.above ? pieces[at] : undefined;
+      const inOrder = isHead && bands[at]?.length === 1 ? pieces[at] : undefined;
       if (inOrder?.length === found.gaps.length + 1 && inOrder.every(({ parts }) => parts)) {
-        const [line] = rows[at] as [Line];
-        divided[at] = inOrder.map(({ parts = [] }, index) => ({
-          ...line,
-          ...lineOf(parts),
-          column: { table: found, index },
-        }));
+        const [line] = lines[at] as [Line];
+        divided[at] = [
+          inOrder.map(({ parts = [] }, index) => ({ ...line, ...lineOf(parts), column: { table: found, index } })),
+        ];
         continue;
       }
-      divided[at] = (rows[at] ?? []).flatMap((line) => cellsOf(line, found, at < found.from + found.above));
+      divided[at] = (bands[at] ?? []).map((row) => row.flatMap((line) => cellsOf(line, found, isHead)));
     }
     after = found.from + found.count;
     from = after - 1;
   }
-  return divided;
+  return divided.flat();
+}
+
+/** Rows, those together whose lines are of the same cells. */
+function bandsOf(rows: readonly Line[][]): Line[][][] {
+  const bands: Line[][][] = [];
+  for (let from = 0; from < rows.length; from += bands.at(-1)?.length ?? 1) bands.push(bandAt(rows, from, true));
+  return bands;
+}
+
+/** The pieces of rows whose lines are of the same cells: what stands below each other is one. */
+function mergedPieces(lines: readonly Line[]): Piece[] {
+  const merged: Piece[] = [];
+  for (const piece of piecesOf(lines).sort((a, b) => a.x - b.x)) {
+    const last = merged.at(-1);
+    if (!last || piece.x >= last.right) {
+      merged.push({ ...piece });
+      continue;
+    }
+    last.right = Math.max(last.right, piece.right);
+    last.parts = last.parts && piece.parts && [...last.parts, ...piece.parts];
+  }
+  return merged;
 }
 
 /** A line as one line for each column that it has texts in. */

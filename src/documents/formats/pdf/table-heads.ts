@@ -1,6 +1,7 @@
 import { rowsDown } from './columns.ts';
 import { splitAtGaps } from './divided-rows.ts';
 import { BULLET } from './marks/item-marks.ts';
+import { isWrittenByCells } from './page/bands.ts';
 import { boxOf, type Line } from './page/lines.ts';
 
 /** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */
@@ -50,7 +51,8 @@ export function withHeads(
   from: number,
   free: number,
 ): TableRow[] {
-  const { count, lines: ownRows } = headIn(table);
+  const isKnown = isWrittenByCells(table.map(({ cells }) => cells));
+  const { count, lines: ownRows } = isKnown ? { count: 0, lines: [] } : headIn(table);
   const own = ownRows.length;
   const body = table.slice(count);
   const cells = (table[0]?.cells ?? []).map((_, k) => boxOf(body.flatMap((row) => row.cells[k] ?? [])));

@@ -1,4 +1,5 @@
-import type { Line } from './lines.ts';
+import { type Line, lineOf } from './lines.ts';
+import type { PlacedText } from './placed-texts.ts';
 
 /** Rows of a table are not farther from each other than this, in sizes. */
 const APART = 3.5;
@@ -10,6 +11,9 @@ const BESIDE = 0.8;
 /** This share of the cells of a column begin, end or have their middle at one place, within this many points. */
 const ALIGNED = 0.6;
 const ALIGNED_POINTS = 2.5;
+
+/** Cells of one line have gaps between them that are wider than this, in sizes. */
+const NEAR_GAP = 0.45;
 
 export interface Column {
   x: number;
@@ -29,16 +33,49 @@ export interface Region {
 /** Limits of a table, so that the time for a page grows with its length: what has more rows is divided. */
 const BANDS_MAX = 120;
 const BAND_ROWS_MAX = 12;
+/** Of cells whose lines the PDF writes one after the other. */
+const WRITTEN_ROWS_MAX = 40;
 
 export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> }, band: Band): number {
   return new Set(band.flatMap((row) => row.map((line) => columnOf.get(line)))).size;
 }
 
-function bandAt(rows: readonly (readonly Line[])[], from: number): Band {
+/** The share of the lines of a region that have several cells. */
+export function shareOfLines(region: Region): number {
+  const rows = region.bands.flat();
+  return rows.filter((row) => columnsIn(region, [row]) > 1).length / rows.length;
+}
+
+/** Rows in which a line goes on from one of the others, or, unless only those are asked for, that stand beside each other. */
+export function bandAt<Row extends readonly Line[]>(rows: readonly Row[], from: number, isWritten = false): Row[] {
+  const orders = new Set(rows[from]?.map(({ order }) => order));
   let to = from + 1;
-  const end = Math.min(rows.length, from + BAND_ROWS_MAX);
-  while (to < end && gapBetween(rows[to - 1], rows[to]) < BESIDE * (rows[to]?.[0]?.size ?? 0)) to += 1;
-  return rows.slice(from, to);
+  let end = to;
+  for (const last = Math.min(rows.length, from + WRITTEN_ROWS_MAX); to < last; to += 1) {
+    const row = rows[to] as Row;
+    const isNear = gapBetween(rows[to - 1], row) < BESIDE * (row[0]?.size ?? 0);
+    const goesOn = row.some(({ above }) => above !== undefined && orders.has(above));
+    if (!goesOn && (!isNear || to - end >= BAND_ROWS_MAX || (!isWritten && to - from >= BAND_ROWS_MAX))) break;
+    if (goesOn || !isWritten) end = to + 1;
+    for (const { order } of row) orders.add(order);
+  }
+  return rows.slice(from, end);
+}
+
+/**
+ * Whether the PDF writes cells of several lines one after the other, so that it is known where rows begin: behind the last
+ * line of a cell it goes on with what stands higher.
+ */
+export function isWrittenByCells(bands: readonly Band[]): boolean {
+  return bands.some((band) => {
+    const lines = band.flat();
+    return lines.some(
+      ({ above, order, y, size }) =>
+        above !== undefined &&
+        lines.some((other) => other.order === above) &&
+        lines.some((other) => other.order > order && other.y > y + 0.3 * size),
+    );
+  });
 }
 
 export function gapBetween(above: readonly Line[] | undefined, below: readonly Line[] | undefined): number {
@@ -52,10 +89,10 @@ export function widestRegion(rows: readonly Line[][], from: number): Region {
   const bands: Band[] = [];
   let complete = 0;
   for (let at = from; at < rows.length && bands.length < BANDS_MAX; at += bands.at(-1)?.length ?? 1) {
-    const band = bandAt(rows, at);
-    const [[line] = []] = band;
+    const [[line] = []] = [rows[at]];
     const gap = at === from ? 0 : gapBetween(rows[at - 1], rows[at]);
-    if (!line || gap > APART * line.size || !placeBand(columns, columnOf, band)) break;
+    const band = line && gap <= APART * line.size ? placeBand(columns, columnOf, bandAt(rows, at)) : undefined;
+    if (!line || !band) break;
     bands.push(band);
     const count = columnsIn({ columnOf }, band);
     const isFirst = columnOf.get(line) === columns[0];
@@ -84,6 +121,17 @@ export function dividedRegion(rows: readonly (readonly Line[])[], from: number):
   };
   for (const line of rows.slice(from, to).flat()) place(line, line.column?.index ?? 0);
   const sorted = () => [...byIndex].sort(([a], [b]) => a - b);
+  const columnAbove = ({ above, x, right }: Line) => {
+    const own = above === undefined ? [] : [...columnOf].filter(([line]) => line.order === above);
+    return own.find(([line]) => line.x < right && x < line.right)?.[1];
+  };
+  for (let more = rows[to]; more?.every((line) => !line.column && columnAbove(line)); more = rows[to]) {
+    for (const line of more) {
+      const [index] = [...byIndex].find(([, column]) => column === columnAbove(line)) ?? [];
+      if (index !== undefined) place(line, index);
+    }
+    to += 1;
+  }
   for (let more = rows[to]; more && gapBetween(rows[to - 1], more) < REST * (more[0]?.size ?? 0); more = rows[to]) {
     const [line] = more;
     const at = sorted().findLastIndex(([, { x }]) => line && line.x > x - ALIGNED_POINTS);
@@ -99,15 +147,21 @@ export function dividedRegion(rows: readonly (readonly Line[])[], from: number):
   return { columns: sorted().map(([, column]) => column), columnOf, bands };
 }
 
-/** Places the lines of a band in columns, in place. Returns whether each is in one by itself. */
-function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): boolean {
+/**
+ * Places the lines of a band in columns, in place. Returns the band if each is in one by itself, with those divided whose
+ * texts are of several columns; else undefined.
+ */
+function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): Band | undefined {
   const placed: [Line, Column][] = [];
   const added: Column[] = [];
+  const columnsAt = (line: Line) => [...columns, ...added].filter(({ x, right }) => line.x < right && x < line.right);
+  const divided: Line[][] = [];
   for (const row of band) {
     const used = new Set<Column>();
-    for (const line of row) {
-      const [column, ...more] = [...columns, ...added].filter(({ x, right }) => line.x < right && x < line.right);
-      if (more.length > 0 || (column && used.has(column))) return false;
+    divided.push(row.flatMap((line) => (columnsAt(line).length > 1 ? cellsOf(line) : [line])));
+    for (const line of divided.at(-1) ?? []) {
+      const [column, ...more] = columnsAt(line);
+      if (more.length > 0 || (column && used.has(column))) return undefined;
       const own = column ?? { x: line.x, right: line.right };
       if (!column) added.push(own);
       placed.push([line, own]);
@@ -115,7 +169,7 @@ function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): 
     }
   }
   // A row of one cell begins no table, and stands in a column that is known.
-  if (added.length > 0 && new Set(placed.map(([, column]) => column)).size < 2) return false;
+  if (added.length > 0 && new Set(placed.map(([, column]) => column)).size < 2) return undefined;
   for (const [line, column] of placed) {
     column.x = Math.min(column.x, line.x);
     column.right = Math.max(column.right, line.right);
@@ -123,7 +177,20 @@ function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): 
   }
   columns.push(...added);
   columns.sort((a, b) => a.x - b.x);
-  return true;
+  return divided;
+}
+
+/** The cells of a line, as far as there are wider gaps than between words. */
+function cellsOf(line: Line): Line[] {
+  if (!line.parts) return [line];
+  const groups: PlacedText[][] = [];
+  let right = 0;
+  for (const part of line.parts) {
+    if (groups.length === 0 || part.x - right > NEAR_GAP * line.size) groups.push([part]);
+    else groups.at(-1)?.push(part);
+    right = part.x + part.width;
+  }
+  return groups.length < 2 ? [line] : groups.map((parts) => ({ ...line, ...lineOf(parts), code: undefined }));
 }
 
 /** Whether most cells of each column begin, end or have their middle at the same place. */

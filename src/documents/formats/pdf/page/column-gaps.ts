@@ -1,5 +1,5 @@
 import type { Line } from './lines.ts';
-import { cutOf, ESTIMATED_IN_HEAD, gapsInPairs, isNumber, type Piece, ROWS_MIN } from './near-cells.ts';
+import { cutOf, ESTIMATED_IN_HEAD, gapsInPairs, isNumber, isTall, type Piece, ROWS_MIN } from './near-cells.ts';
 
 /** Texts that are nearer to each other than this, in sizes, are one piece of a row. */
 export const PIECE_GAP = 0.2;
@@ -113,7 +113,8 @@ function widestAt(
 }
 
 function distance(rows: readonly (readonly Line[])[], at: number): number {
-  return (rows[at - 1]?.[0]?.y ?? 0) - (rows[at]?.[0]?.y ?? 0);
+  const lowest = Math.min(...(rows[at - 1] ?? []).map(({ y }) => y));
+  return lowest - Math.max(...(rows[at] ?? []).map(({ y }) => y));
 }
 
 function gapsOf(pieces: readonly Piece[]): Gap[] {
@@ -159,10 +160,15 @@ function isColumnGap(gap: Gap, next: Gap | undefined, table: readonly (readonly 
     widest = Math.max(widest, (first.x - before.right) / first.size);
   }
   const least = numbers >= NUMBERS * cells.length ? WIDE : WIDE_OF_WORDS;
-  return cells.length >= ROWS_MIN && widest >= least && areAligned(cells);
+  return cells.length >= rowsMin(table) && widest >= least && areAligned(cells, rowsMin(table));
 }
 
-function areAligned(cells: readonly { x: number; right: number }[]): boolean {
+/** Cells of several lines say more than those of one. */
+function rowsMin(table: readonly (readonly Piece[])[]): number {
+  return table.flat().some(isTall) ? ROWS_MIN - 1 : ROWS_MIN;
+}
+
+function areAligned(cells: readonly { x: number; right: number }[], rows: number): boolean {
   const places = [
     cells.map(({ x }) => x),
     cells.map(({ right }) => right),
@@ -175,7 +181,7 @@ function areAligned(cells: readonly { x: number; right: number }[]): boolean {
       while (place - (sorted[start] ?? 0) > ALIGNED_POINTS) start += 1;
       most = Math.max(most, i - start + 1);
     }
-    return most >= Math.max(ROWS_MIN, ALIGNED * sorted.length);
+    return most >= Math.max(rows, ALIGNED * sorted.length);
   });
 }
 

@@ -1,4 +1,5 @@
 import { asScript } from '../../html/scripts.ts';
+import { continuedCells } from './cell-lines.ts';
 import { areIdeographs } from './characters.ts';
 import { type CodeLine, codeLineOf } from './code-lines.ts';
 import type { Box } from './frames.ts';
@@ -28,6 +29,8 @@ export interface Line {
   size: number;
   /** Its number in the order in which the PDF writes the lines of its page. */
   order: number;
+  /** The number of the line that it goes on from, if both are in a cell that has others beside it. */
+  above?: number | undefined;
   element?: TaggedElement | undefined;
   /** Whether a tagged PDF says that it is none of the document's text. */
   isArtifact?: boolean;
@@ -75,7 +78,8 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
     line = { runs: [], words: '', x, right: end, y, size, order: lines.length, parts: [text], hasRtl: text.rtl };
     lines.push(line);
   }
-  return lines.map(({ parts, hasRtl, ...each }) => {
+  const inCells = continuedCells(lines);
+  return lines.map(({ parts, hasRtl, ...each }, i) => {
     const runs = runsOf(hasRtl ? inLogicalOrder(parts) : withScripts(parts), hasRtl);
     const [first] = parts;
     const code = hasRtl || first?.cell ? undefined : codeLineOf(parts);
@@ -83,6 +87,7 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
       ...each,
       runs,
       words: wordsOf(runs),
+      ...(inCells.has(i) && { above: i - 1 }),
       ...(first?.cell && { cell: first.cell }),
       ...(code && { code, size: code.size }),
     };

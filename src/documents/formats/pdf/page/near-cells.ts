@@ -25,6 +25,11 @@ export function isNumber({ parts }: Piece): boolean {
   return parts !== undefined && !parts.some(({ text }) => /\p{L}/u.test(text));
 }
 
+/** Whether its texts are of several lines. */
+export function isTall({ parts = [], size }: Piece): boolean {
+  return parts.some(({ y }) => Math.abs(y - (parts[0]?.y ?? 0)) > 0.5 * size);
+}
+
 /** Gaps between numbers that are so near to each other in all rows that they are one text. */
 export function gapsInPairs(
   gaps: readonly { from: number; to: number }[],
