@@ -1,8 +1,7 @@
 import { renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
 import { userMenu, wikiSwitcher } from './people/user-menu.ts';
-import { sectionLinks } from './section-links.ts';
-import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
+import { loadSettingsContext, type SettingsContext, sectionLinks } from './settings-context.ts';
 import { type Action as FormAction, type FormPage, formPage } from './settings-forms.ts';
 import type { Visit, WebRoute } from './visit.ts';
 
