@@ -109,6 +109,18 @@ test('a body of too many values is refused before its values are made', async ()
   assert.deepEqual(answer.body.detail[0].loc, ['body']);
 });
 
+test('commas, brackets and escapes within a text are no values, and what follows the text is', async () => {
+  const markdown = JSON.stringify(`${'\\", [{'.repeat(60_000)}\\\\`);
+  const send = (more: string) =>
+    owner.send('POST', `/v1/wikis/${owner.wiki_id}/preview`, {
+      headers: { 'content-type': 'application/json' },
+      body: `{"markdown":${markdown}${more}}`,
+    });
+  assert.equal((await send('')).status, 200);
+  assert.equal((await send(`,"ignored":[${'0,'.repeat(60_000)}0]`)).status, 422);
+  assert.equal((await send(`,"ignored":${'['.repeat(40)}${']'.repeat(40)}`)).status, 400);
+});
+
 test('the longest message of a refusal is bounded, whatever the request quotes', async () => {
   const long = 'x'.repeat(60_000);
   for (const [path, body] of [

@@ -426,6 +426,12 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
         'multipart/form-data; boundary=x',
         400,
       ],
+      // A file without a name, which nothing receives.
+      [
+        '--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: application/octet-stream\r\n\r\nno end',
+        'multipart/form-data; boundary=x',
+        400,
+      ],
       ['--x\r\n\r\n\r\n--x--\r\n', 'multipart/form-data; boundary=x', 400],
       ['--x\r\n: : :\r\n\r\n--x--\r\n', 'multipart/form-data; boundary=x', 400],
       [`--x\r\n${'A: b\r\n'.repeat(20_000)}\r\n\r\n--x--\r\n`, 'multipart/form-data; boundary=x', 400],

@@ -142,6 +142,18 @@ async function removeCreated(): Promise<void> {
     delete from invitations where workspace_id = ${workspace_id} and invitation_id <> ${a.invitation_id}`);
 }
 
+/** Requests that may end the session with which another request of the case is answered. */
+const ENDS_SESSIONS = /sign-out|session|password|deletion/;
+
+/** Whether it is the archive of a person's data, which ends in the middle when its session does. */
+function isCutExport(error: unknown, { operation }: FuzzedRequest, requests: readonly FuzzedRequest[]): boolean {
+  return (
+    operation === 'POST /v1/me/export' &&
+    /: aborted$/.test((error as Error).message) &&
+    requests.some((other) => ENDS_SESSIONS.test(other.operation))
+  );
+}
+
 test('no request made from openapi.json fails, discloses or stops the service', async (t) => {
   await runCases(t, {
     cases: CASES,
@@ -152,8 +164,11 @@ test('no request made from openapi.json fails, discloses or stops the service', 
       for (const fuzzed of requests) prepared.push([fuzzed, await rawOf(fuzzed)]);
       const results = await Promise.allSettled(prepared.map(([fuzzed, request]) => runRequest(fuzzed, request)));
       await service.assertAlive();
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) {
+      const failed = results.find(
+        (result, i) =>
+          result.status === 'rejected' && !isCutExport(result.reason, requests[i] as FuzzedRequest, requests),
+      );
+      if (failed?.status === 'rejected') {
         const log = service.takeLog();
         if (log) (failed.reason as Error).message += `\n${log.slice(-2_000)}`;
         throw failed.reason;

@@ -317,6 +317,8 @@ test('a page is starred from its bar without a script, and is then at hand in th
   for (const _ of ['once', 'and in another window'])
     assert.equal((await me.submit('/hostile/w/-/stars', form('remove'))).status, 303);
   assert.equal(await starred(), '');
+  const long = await me.submit('/hostile/w/-/stars', { ...form('remove'), path: 'é'.repeat(4_000) });
+  assert.equal(long.headers.get('location'), '/', 'no answer has headers that are too long for its client');
 });
 
 test('a wiki begins with the page that who manages it has chosen, for those who may read it', async () => {

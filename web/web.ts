@@ -187,7 +187,7 @@ async function send(
     vary: 'accept, accept-encoding, cookie, sec-fetch-site',
   });
   for (const cookie of shown.cookies ?? []) reply.header('set-cookie', cookieText(cookie, publicUrl));
-  if ('redirect' in shown) return reply.redirect(shown.redirect, shown.status ?? 303);
+  if ('redirect' in shown) return reply.redirect(addressOf(shown.redirect), shown.status ?? 303);
   if (isFragment && (shown.status ?? 200) === 200) {
     const etag = `W/"${createHash('sha256').update(shown.page.text).digest('base64url').slice(0, 22)}"`;
     // Kept by the browser, and never shown before the service was asked. Whole pages are not kept at all: Back would show them
@@ -202,6 +202,13 @@ async function send(
     .type('text/html; charset=utf-8')
     .send(body);
 }
+
+/** Programs and proxies refuse an answer whose headers are longer than 16 KiB; no page has such an address. */
+function addressOf(redirect: string): string {
+  return redirect.length > LONGEST_ADDRESS ? '/' : redirect;
+}
+
+const LONGEST_ADDRESS = 8_192;
 
 function cookieText({ name, value, maxAgeSeconds }: Cookie, publicUrl: string): string {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : '';

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unsupportedMediaType } from '../core/errors.ts';
 import { decodeJson } from './body.ts';
@@ -50,6 +51,8 @@ export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): 
 export function bodyTimeout(request: FastifyRequest, isStream: boolean): void {
   const { raw } = request;
   const { socket } = raw;
+  // A call by the web application comes on no connection, and its body is there already.
+  if (!(socket instanceof Socket)) return;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
   const cut = () => socket.destroy();
   if (isStream) {

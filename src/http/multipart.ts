@@ -118,6 +118,8 @@ function parse(
     busboy.on('file', (_field, file, filename, _encoding, type) => {
       const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(header)?.[1];
       const contentType = charset === undefined ? type : `${type}; charset=${charset}`;
+      // A body that ends within the file is an error of the body; one that nothing listens to would end the process.
+      file.on('error', () => undefined);
       if (filename === undefined || filename === '') {
         file.resume();
         return;

@@ -68,6 +68,9 @@ const CONSECUTIVE = 5;
 
 const MAX_DOCUMENTS_PER_PROCESS = 100;
 
+/** Most documents leave less behind; a process that has more MiB is replaced, which costs as much as a small document. */
+const MAX_KEPT_MB = 192;
+
 /**
  * Opens a pool of processes that read documents. A process starts with the first document and ends after `idleMs`
  * without one.
@@ -81,6 +84,7 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
     consecutive: CONSECUTIVE,
     isPrivate: true,
     maxRequests: MAX_DOCUMENTS_PER_PROCESS,
+    maxKeptMb: MAX_KEPT_MB,
     idleMs,
     program: {
       name: 'document',

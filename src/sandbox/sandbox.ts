@@ -97,8 +97,8 @@ const CONSECUTIVE = 5;
 /** What a rendered page or a compiled file may have at most: ten times what a page's Markdown may. */
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
-/** A process that renders pages of usual length has 80 to 180 MiB; one of 1 MiB leaves more than twice that behind. */
-const MAX_KEPT_MB = 256;
+/** A process that renders pages of usual length has 80 to 160 MiB; one of 1 MiB leaves twice that behind. */
+const MAX_KEPT_MB = 192;
 
 const RANKS = { save: 0, preview: 1 };
 
@@ -150,7 +150,7 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
 }
 
 function openRenderingProcesses(options: SandboxOptions): ProcessPool {
-  const { processes = 1, perWorkspace = processes, memoryMb = 512, maxKeptMb = MAX_KEPT_MB } = options;
+  const { processes = 1, perWorkspace = processes, memoryMb = 256, maxKeptMb = MAX_KEPT_MB } = options;
   const { idleMs = 30_000, nice = NICE.requests, v8 = V8.requests, maxRequests = 5_000 } = options;
   return openProcessPool({
     processes,
