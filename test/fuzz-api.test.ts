@@ -108,10 +108,19 @@ function assertDeclared(fuzzed: FuzzedRequest, answer: RawAnswer): void {
 /** The ids and texts of autosaves and saved searches are chosen by who writes them, also such as another workspace has for ids. */
 const chosenTexts = new Set<string>();
 
+/** What a part of an address stands for; as it is where it is not encoded rightly, which the service refuses. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 async function runRequest(fuzzed: FuzzedRequest, request: RawRequest): Promise<void> {
   const [, chosen] =
     /\/(?:autosaves|saved-searches)\/([^/?]+)/.exec(request.method === 'PUT' ? request.path : '') ?? [];
-  if (chosen !== undefined) chosenTexts.add(chosen).add(String(request.body));
+  if (chosen !== undefined) chosenTexts.add(chosen).add(decoded(chosen)).add(String(request.body));
   const { reply } = ENDPOINT_OF.get(fuzzed.operation) ?? {};
   const isFile = reply !== undefined && !('type' in reply || 'anyOf' in reply || '$ref' in reply);
   const answer = await sendBounded(world.address, request, isFile);
