@@ -102,8 +102,9 @@ test('the files of an upload, the sources and the uploads are shown completely',
     }));
   await assertWhole(`${wiki}/-/uploads/${upload.upload_id}`, (number) => `file ${number}.md`);
   await assertWhole(`${wiki}/-/sources`, (number) => `file ${number}.md`);
-  await copy('uploads', 'upload_id', sql`t.wiki_id = ${owner.wiki_id}`, (number) => ({ summary: `Upload ${number}.` }));
-  await assertWhole(`${wiki}/-/uploads`, (number) => `Upload ${number}.`);
+  const idOf = (number: string) => `${upload.upload_id.slice(0, -3)}${number}`;
+  await copy('uploads', 'upload_id', sql`t.wiki_id = ${owner.wiki_id}`, (number) => ({ upload_id: idOf(number) }));
+  await assertWhole(`${wiki}/-/uploads`, (number) => `/-/uploads/${idOf(number)}"`);
 });
 
 test('sessions, keys and the audit log are shown completely', async () => {
