@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { chromium } from 'playwright-core';
@@ -30,13 +30,14 @@ try {
   await page.locator('html.scripted').waitFor();
   const decisions = (await readdir(join(root, 'docs/decisions'))).filter((name) => name !== 'README.md');
   const files = [
-    ...['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => [name, join(root, name)]),
-    ...decisions.map((name) => [`docs/${name}`, join(root, 'docs/decisions', name)]),
-  ] as [string, string][];
-  const payload = files.map(async ([name, path]) => ({
-    name: name.split('/').at(-1) ?? name,
+    ...['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+    ...decisions.map((name) => `docs/decisions/${name}`),
+  ];
+  // They are uploaded without their folders.
+  const payload = files.map(async (path) => ({
+    name: basename(path),
     mimeType: 'text/markdown',
-    buffer: await readFile(path),
+    buffer: Buffer.from((await readFile(join(root, path), 'utf8')).replaceAll('(docs/decisions/', '(')),
   }));
   await input.setInputFiles(await Promise.all(payload));
   await page.getByRole('link', { name: 'Read the wiki' }).click();
