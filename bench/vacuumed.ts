@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 
-/** Waits for what PostgreSQL does after a load, by itself or for the service, so that only the service is measured. Answers PostgreSQL's version. */
+/**
+ * Waits until the pages of a load are analyzed, by autovacuum or by the service, and no autovacuum runs, so that only the service
+ * is measured. Answers PostgreSQL's version.
+ */
 export async function untilVacuumed(connection: ClientConfig): Promise<string> {
   const database = new Client(connection);
   await database.connect();

@@ -1,7 +1,5 @@
 import type { OrganizationWiki } from '../src/wikis/schema.ts';
 import type { Organization, Overview, User } from '../src/workspaces/schema.ts';
-import { type Content, type Html, html } from './html.ts';
-import { icon } from './icons.ts';
 import type { Visit } from './visit.ts';
 import { notFound } from './wiki-context.ts';
 
@@ -47,9 +45,4 @@ export async function loadSettingsContext(visit: Visit): Promise<SettingsContext
 /** A widget token of the user's own. Errors: Problem 403 without the permission that the widget needs. */
 export async function issueWidgetToken({ api }: Visit, context: SettingsContext, widget: string): Promise<string> {
   return (await api.post<{ token: string }>(`${context.api}/widget-token`, { widget })).token;
-}
-
-/** The links of the settings: beside the text; on a narrow window folded into one row above it, so that the text comes first. */
-export function sectionLinks(name: string, lists: Content): Html {
-  return html`<nav class="sections" aria-label="${name}"><details class="sections-fold"><summary>${icon('menu')} ${name}</summary>${lists}</details></nav>`;
 }

@@ -1,6 +1,7 @@
 import { Problem, problemForForm } from './api.ts';
 import { readFormWithFile } from './form-file.ts';
 import { type Content, type Html, html } from './html.ts';
+import { icon } from './icons.ts';
 import type { Visit, WebResponse, WebRoute } from './visit.ts';
 
 const ADVICE: Record<string, string> = {
@@ -95,4 +96,9 @@ export function formPage<Context>(
 /** An own property: names come from requests, and every object inherits `constructor`. */
 function ownEntry<T>(entries: Record<string, T>, name: string | null): T | undefined {
   return name !== null && Object.hasOwn(entries, name) ? entries[name] : undefined;
+}
+
+/** The links of the settings: beside the text; on a narrow window folded into one row above it, so that the text comes first. */
+export function sectionLinks(name: string, lists: Content): Html {
+  return html`<nav class="sections" aria-label="${name}"><details class="sections-fold"><summary>${icon('menu')} ${name}</summary>${lists}</details></nav>`;
 }

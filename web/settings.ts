@@ -1,8 +1,8 @@
 import { renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
 import { userMenu, wikiSwitcher } from './people/user-menu.ts';
-import { loadSettingsContext, type SettingsContext, sectionLinks } from './settings-context.ts';
-import { type Action as FormAction, type FormPage, formPage } from './settings-forms.ts';
+import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
+import { type Action as FormAction, type FormPage, formPage, sectionLinks } from './settings-forms.ts';
 import type { Visit, WebRoute } from './visit.ts';
 
 export type Action = FormAction<SettingsContext>;

@@ -30,6 +30,9 @@ const FRAME_SOURCES = FRAME_HOSTS.map((host) => ` https://${host}`).join('');
 /** The parameter of a page's address by which its scripts ask for what is not shown yet. */
 const FRAGMENT = 'fragment';
 
+/** Of a redirect. Programs and proxies refuse an answer whose headers are longer than 16 KiB; no page has such an address. */
+const LONGEST_ADDRESS = 8_192;
+
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
@@ -203,12 +206,9 @@ async function send(
     .send(body);
 }
 
-/** Programs and proxies refuse an answer whose headers are longer than 16 KiB; no page has such an address. */
 function addressOf(redirect: string): string {
   return redirect.length > LONGEST_ADDRESS ? '/' : redirect;
 }
-
-const LONGEST_ADDRESS = 8_192;
 
 function cookieText({ name, value, maxAgeSeconds }: Cookie, publicUrl: string): string {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : '';

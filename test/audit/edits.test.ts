@@ -126,8 +126,8 @@ const MEANINGS: Record<string, Edit> = {
   raised: around('<sup>', '</sup>'),
   lowered: around('<sub>', '</sub>'),
   'a picture of the words': around('![', '](a.png)'),
-  'a comment': (s, pick) => around('<!--', '-->')(s, pick),
-  'not shown': (s, pick) => around('%%', '%%')(s, pick),
+  'a comment': around('<!--', '-->'),
+  'not shown': around('%%', '%%'),
   gone: () => 'Something else entirely.',
 };
 
@@ -142,7 +142,7 @@ const LOOKS: Record<string, Edit> = {
   spaces: (s, pick) => s.replace(/ /g, (space) => space.repeat(1 + pick(3))),
   'a reference for a character': swap({ a: '&#97;', e: '&#x65;', o: '&#111;' }),
   escaped: (s) => s.replace(/\.$/, '\\.'),
-  'accents apart': (s) => s.normalize('NFD').replace(/^/, ''),
+  'accents apart': (s) => s.normalize('NFD'),
   'an element without a meaning': around('<span>', '</span>'),
   'a comment that is not shown': (s) => s.replace(' ', ' <!-- look --> '),
 };

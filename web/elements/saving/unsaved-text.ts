@@ -14,7 +14,7 @@ export class UnsavedText {
   readonly #draft: LocalDraft;
   readonly #server: ServerDraft;
   /** How much typing a crash may lose. */
-  readonly #storeTimer = new PauseTimer(() => this.store(true));
+  readonly #storeTimer = new PauseTimer(() => this.store({ isTyping: true }));
   /** When the draft that is stored was written, in milliseconds since 1970; 0 where there is none. */
   #storedAt = 0;
   /** Until then nothing is stored: it could replace what is to be restored. */
@@ -66,11 +66,8 @@ export class UnsavedText {
     this.#server.delete();
   }
 
-  store(isTyping = false): void {
-    this.#store(isTyping);
-  }
-
-  #store(isTyping: boolean, isAside = false): void {
+  /** `isAside`: the user goes on with another draft. */
+  store({ isTyping = false, isAside = false } = {}): void {
     if (!this.#isRestored) return;
     this.#storeTimer.stop();
     const { form, editor, pending, choices } = this.#page;
@@ -132,7 +129,7 @@ export class UnsavedText {
   /** What was written here stays as a draft of its own, which is offered later. */
   #resumeOther(draft: Draft, where?: string): void {
     if (this.#page.isChanged) {
-      this.#store(false, true);
+      this.store({ isAside: true });
       this.#draft.startAnother();
     }
     this.#resume(draft, where);

@@ -2,8 +2,8 @@ import type { OperatorConsole } from '../../../src/operator/schema.ts';
 import { renderDocument } from '../../document.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { userMenu } from '../../people/user-menu.ts';
-import { loadSettingsContext, type SettingsContext, sectionLinks } from '../../settings-context.ts';
-import { type FormPage, formPage } from '../../settings-forms.ts';
+import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
+import { type FormPage, formPage, sectionLinks } from '../../settings-forms.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
 import { loadWikiContext } from '../../wiki-context.ts';
 

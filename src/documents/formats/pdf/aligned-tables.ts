@@ -20,11 +20,13 @@ import { type TableRow, withHeads } from './table-heads.ts';
 
 /** A table has rows of several cells, at least this many. */
 const ROWS_MIN = 3;
-/** Fewer rows, of this many rows of lines, are one if they are numbers below a head, which stands at their places within this many points. */
-const FEW_ROWS = 3;
 /** No table has more rows of lines. */
 const REACH = 600;
+/** Up to this many rows are a table if they are numbers below a head. */
+const FEW_ROWS = 3;
+/** Rows of lines in which they are looked for. */
 const FEW_LINES = 30;
+/** The head stands at the places of their cells, as far as this many points. */
 const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
 const PROSE = 35;

@@ -1,3 +1,4 @@
+import { CELL_GAP } from './cell-lines.ts';
 import { type Line, lineOf } from './lines.ts';
 import type { PlacedText } from './placed-texts.ts';
 
@@ -11,9 +12,6 @@ const BESIDE = 0.8;
 /** This share of the cells of a column begin, end or have their middle at one place, within this many points. */
 const ALIGNED = 0.6;
 const ALIGNED_POINTS = 2.5;
-
-/** Cells of one line have gaps between them that are wider than this, in sizes. */
-const NEAR_GAP = 0.45;
 
 export interface Column {
   x: number;
@@ -186,7 +184,7 @@ function cellsOf(line: Line): Line[] {
   const groups: PlacedText[][] = [];
   let right = 0;
   for (const part of line.parts) {
-    if (groups.length === 0 || part.x - right > NEAR_GAP * line.size) groups.push([part]);
+    if (groups.length === 0 || part.x - right > CELL_GAP * line.size) groups.push([part]);
     else groups.at(-1)?.push(part);
     right = part.x + part.width;
   }

@@ -11,8 +11,8 @@ interface WrittenLine {
 
 /** Lines of one cell are not farther from each other than this, in sizes. */
 const LEADING = 1.65;
-/** Cells that are one line have wider gaps between them, in sizes. */
-const GAP = 0.45;
+/** Cells of one line have wider gaps between them, in sizes. */
+export const CELL_GAP = 0.45;
 /** The cell that follows reaches this far above the one before it at most, in sizes. */
 const HIGHER = 20;
 
@@ -68,7 +68,7 @@ function piecesOf({ parts, size }: WrittenLine): { x: number; right: number }[] 
   const pieces: { x: number; right: number }[] = [];
   for (const { x, width } of parts) {
     const last = pieces.at(-1);
-    if (last && x - last.right < GAP * size) last.right = Math.max(last.right, x + width);
+    if (last && x - last.right < CELL_GAP * size) last.right = Math.max(last.right, x + width);
     else pieces.push({ x, right: x + width });
   }
   return pieces;
