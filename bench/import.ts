@@ -1,8 +1,6 @@
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import yazl from 'yazl';
 import type { Api } from './api.ts';
-import { shortPages } from './corpus.ts';
+import { startImport, zipOfPages } from './import-pages.ts';
 import { cpuOf, memoryOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 
@@ -11,40 +9,26 @@ import { startBench } from './start-bench.ts';
  * of pages.
  */
 const PAGES = Number(process.argv[2] ?? 10_000);
-const FOLDER = 100;
 
 const { service, api, wiki_id, newWiki, stop } = await startBench();
 try {
   const second = await newWiki();
-  await measure(api, wiki_id, `import of ${PAGES} Markdown files`, await importOf(wiki_id, await notes()));
+  await measure(
+    api,
+    wiki_id,
+    `import of ${PAGES} Markdown files`,
+    await startImport(api, wiki_id, await zipOfPages(PAGES)),
+  );
   const made = await api.post(`/v1/wikis/${wiki_id}/exports`);
   await measure(api, wiki_id, 'export', made.job_id);
   const archive = await fetch(`${api.address}/v1/wikis/${wiki_id}/exports/${made.job_id}/content`, {
     headers: { authorization: `Bearer ${api.token}` },
   }).then((answer) => answer.arrayBuffer());
-  await measure(api, second, 'import of that archive', await importOf(second, Buffer.from(archive)));
+  await measure(api, second, 'import of that archive', await startImport(api, second, Buffer.from(archive)));
   const hits = await api.get(`/v1/wikis/${second}/pages/search?query=${encodeURIComponent('archive')}&limit=1`);
   if (hits.length !== 1) throw new Error('what was imported is not found');
-
-  async function importOf(wiki_id: string, zip: Buffer): Promise<string> {
-    const form = new FormData();
-    form.append('file', new Blob([new Uint8Array(zip)]), 'notes.zip');
-    return (await api.post(`/v1/wikis/${wiki_id}/imports`, form)).job_id;
-  }
 } finally {
   await stop();
-}
-
-/** Real short pages, repeated, in folders of a hundred. */
-function notes(): Promise<Buffer> {
-  const texts = Object.values(shortPages());
-  const zip = new yazl.ZipFile();
-  for (let i = 0; i < PAGES; i += 1) {
-    const text = `${texts[i % texts.length]}\nSee [the next one](page-${(i + 1) % PAGES}.md).\n`;
-    zip.addBuffer(Buffer.from(text), `folder-${Math.floor(i / FOLDER)}/page-${i}.md`);
-  }
-  zip.end();
-  return buffer(zip.outputStream);
 }
 
 /** Waits for the job's end; prints its speed, also for each quarter of its progress, and its resource use. */
