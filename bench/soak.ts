@@ -7,7 +7,8 @@ import { Client } from 'pg';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import { openApi } from './api.ts';
 import { median } from './compare.ts';
-import { documentationPages, randomNumbers } from './corpus.ts';
+import { randomNumbers } from './corpus.ts';
+import { importPages } from './import-pages.ts';
 import { memoryOf, pidsBelow } from './processes.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-process.ts';
 import { startMixedLoad } from './soak/mixed-load.ts';
@@ -39,7 +40,7 @@ try {
   const api = openApi(service.address, await makeKeyFor(dataDir, 'soak@example.com'));
   const { overview } = await api.post('/v1/onboarding');
   const { wiki_id } = overview.wikis[0];
-  await api.upload(wiki_id, documentationPages({ count: options.pages, bytes: 4_000 }));
+  await importPages(api, wiki_id, options.pages);
   const load = startMixedLoad({
     token: api.token,
     wiki_id,
