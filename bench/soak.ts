@@ -62,6 +62,12 @@ try {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
+interface Sizes {
+  database_mb: number;
+  revisions: number;
+  files_mb: number;
+}
+
 /** Prints a row for each part of the time, kills meanwhile, and answers how many were killed. */
 async function run(load: ReturnType<typeof startMixedLoad>): Promise<number> {
   const begin = performance.now();
@@ -119,21 +125,25 @@ async function killOne(load: ReturnType<typeof startMixedLoad>): Promise<void> {
   load.setDisturbed(false);
 }
 
-async function sizes(): Promise<{ database_mb: number; revisions: number; files_mb: number }> {
-  const database = new Client(runningPostgres(dataDir) ?? {});
-  await database.connect();
-  try {
-    const { rows } = await database.query(
-      `select pg_database_size(current_database()) / 1048576.0 as database_mb, (select count(*)::int from revisions) as revisions,
-        (select coalesce(sum(byte_size), 0) / 1048576.0 from sources) as files_mb`,
-    );
-    return {
-      database_mb: Number(rows[0].database_mb),
-      revisions: rows[0].revisions,
-      files_mb: Number(rows[0].files_mb),
-    };
-  } finally {
-    await database.end();
+/** Asked again while PostgreSQL recovers from a kill. */
+async function sizes(): Promise<Sizes> {
+  for (let tries = 1; ; tries += 1) {
+    const database = new Client(runningPostgres(dataDir) ?? {});
+    database.on('error', () => undefined);
+    try {
+      await database.connect();
+      const { rows } = await database.query(
+        `select pg_database_size(current_database()) / 1048576.0 as database_mb, (select count(*)::int from revisions) as revisions,
+          (select coalesce(sum(byte_size), 0) / 1048576.0 from sources) as files_mb`,
+      );
+      const [{ database_mb, revisions, files_mb }] = rows;
+      return { database_mb: Number(database_mb), revisions, files_mb: Number(files_mb) };
+    } catch (error) {
+      if (tries === 60) throw error;
+      await delay(1_000);
+    } finally {
+      await database.end().catch(() => undefined);
+    }
   }
 }
 

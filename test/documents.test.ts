@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/config.ts';
+import { documentedCommands } from './documented-commands.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = globSync(['*.md', '{src,web,test,bench,docs}/**/*.md'], {
@@ -83,4 +84,13 @@ test('the commands that the documents for operators tell to run exist', () => {
       [],
       `${path} names the archive of this version`,
     );
+});
+
+test('each command of the documents for operators is run by a test, or the reason is said why none can', () => {
+  const commands = documentedCommands();
+  assert.ok(commands.length > 60, `${commands.length} commands`);
+  for (const { path, text, how } of commands) {
+    if ('test' in how) assert.ok(existsSync(join(ROOT, how.test)), `${path}: ${text}`);
+    else assert.match(text, /^(docker|apt-get|cp|KEEP_NODE=1|mkdir|systemctl|npm audit) /, `${path}: ${how.reason}`);
+  }
 });

@@ -147,7 +147,7 @@ export function startMixedLoad({ token, wiki_id, rate, random, address }: LoadOp
     const begin = performance.now();
     while (!isOver) {
       const due = begin + (1000 * sent) / rate;
-      if (performance.now() < due) await delay(due - performance.now());
+      await delay(Math.max(0, due - performance.now()));
       sent += 1;
       if (inProgress >= AT_ONCE || address() === undefined) continue;
       inProgress += 1;

@@ -8,12 +8,11 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openDb } from '../../src/db/db.ts';
-import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
 import { startPostgres } from '../../src/db/postgres/postgres.ts';
 import { runningPostgres } from '../../src/db/postgres/running.ts';
 import { sql } from '../../src/db/sql.ts';
 import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from '../process.ts';
-import { until } from '../until.ts';
+import { untilWalIsStored } from '../stored-wal.ts';
 
 /** RECOVERY_MOMENTS: how many moments are recovered. RECOVERY_SECONDS: for how long there are writes. */
 const MOMENTS = Number(process.env.RECOVERY_MOMENTS || 50);
@@ -40,30 +39,6 @@ async function ibid(dataDir: string, ...args: string[]): Promise<string> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, ...options, DATA_DIR: dataDir };
   return (await promisify(execFile)(process.execPath, [IBID, ...args], { env })).stdout;
-}
-
-/** Finishes the segment that is written, and waits until nothing waits to be stored. */
-async function storeAll(): Promise<void> {
-  const db = openDb({ connection: { ...runningPostgres(DATA_DIR), user: SUPERUSER }, connections: 1 });
-  const finish = () => db.query<{ name: string }>(sql`select pg_walfile_name(pg_switch_wal()) as name`);
-  const [row] = await until(
-    'PostgreSQL has recovered and finishes a segment',
-    () =>
-      finish().catch((error: { code?: string }) => {
-        if (error.code === '57P03') return [];
-        throw error;
-      }),
-    (rows) => rows.length > 0,
-  );
-  await db.close();
-  await until(
-    'all WAL is stored',
-    async () => [
-      await readdir(join(DATA_DIR, 'postgres-wal')),
-      (await readdir(backups, { recursive: true })).some((name) => name.endsWith(row?.name ?? '')),
-    ],
-    ([left, isStored]) => Array.isArray(left) && left.length === 0 && isStored === true,
-  );
 }
 
 /** A restore that is killed has made nothing, and is repeated. Returns 1, or 0 where it had ended before. */
@@ -143,7 +118,7 @@ test('any moment is recovered exactly, under writes, kills of service and databa
       // The machine is lost; another goes on from what was stored.
       isPaused = true;
       await delay(2_000);
-      await storeAll();
+      await untilWalIsStored(DATA_DIR, backups);
       service.kill('SIGKILL');
       await service.ended;
       const next = join(folder, 'next');
@@ -165,7 +140,7 @@ test('any moment is recovered exactly, under writes, kills of service and databa
   isOver = true;
   await Promise.all(writers);
   const end = Date.now();
-  await storeAll();
+  await untilWalIsStored(DATA_DIR, backups);
   service.kill('SIGTERM');
   await service.ended;
   t.diagnostic(

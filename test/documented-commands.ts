@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** What runs the commands of a block, or why they cannot be run. */
+export type How = { test: string } | { reason: string };
+
+export interface DocumentedCommand {
+  /** Of the document. */
+  path: string;
+  text: string;
+  how: How;
+}
+
+const HERE = { test: 'test/operations/documented-commands.ts' };
+
+/** The first that matches the name of the document and the line decides. */
+const WAYS: [line: RegExp, how: How][] = [
+  [/^billing: /, { test: 'test/billing-document.test.ts' }],
+  [/: (kubectl|helm|for login in|.*password=\$\(openssl|done$)/, { test: 'test/kubernetes.test.ts' }],
+  [/: docker /, { reason: 'it needs an engine for containers; the files are checked by test/deploy.test.ts' }],
+  [
+    /: (apt-get|cp -r \. \/opt|KEEP_NODE=1 sh|mkdir -p \/etc|cp deploy\/systemd|systemctl)/,
+    { reason: 'it needs systemd as the first process; the unit is checked by test/deploy.test.ts' },
+  ],
+  [/: npm ci --ignore-scripts$/, { test: '.ci/run' }],
+  [/: npm start$/, { test: 'test/billing-document.test.ts' }],
+  [
+    /: (npm pack|npx --yes \.\/ibid-\S+ start|npm install --ignore-scripts \.\/ibid-|npx ibid start)/,
+    { test: 'test/package.ts' },
+  ],
+  [/: npm install --no-save @opentelemetry|: OTEL_\w+=\S+ npm start/, { test: 'test/traces.test.ts' }],
+  [/: npm audit /, { reason: 'it asks servers of npm and sigstore, which a mirror of the registry has not' }],
+  [/: npx ibid upgrade$/, { test: 'test/operations/upgrade.ts' }],
+  [/: (npx ibid|curl|openssl|umask|chmod|npm run sbom)\b/, HERE],
+];
+
+/** Every line of the shell in the documents for operators, in their order; options by themselves are none. */
+export function documentedCommands(): DocumentedCommand[] {
+  return globSync('docs/operations/*.md', { cwd: ROOT })
+    .sort()
+    .flatMap((path) =>
+      [...readFileSync(join(ROOT, path), 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]
+        .flatMap(([, block = '']) => block.replaceAll(/\\\n\s*/g, '').split('\n'))
+        .map((line) => line.replace(/\s+# .*$/, '').trim())
+        .filter((line) => line !== '' && !/^[A-Z_]+=("[^"]*"|\S+)$/.test(line))
+        .map((text) => ({ path, text, how: howOf(path, text) })),
+    );
+}
+
+function howOf(path: string, text: string): How {
+  const how = WAYS.find(([line]) => line.test(`${basename(path, '.md')}: ${text}`))?.[1];
+  if (!how) throw new Error(`${path} tells to run "${text}": say in test/documented-commands.ts which test does`);
+  return how;
+}
