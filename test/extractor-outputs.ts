@@ -107,7 +107,7 @@ const EPUB = zipOf([
   [
     'b.xhtml',
     XHTML(
-      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl>',
+      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl><hr/>',
     ),
   ],
 ]);
@@ -253,7 +253,7 @@ const NOTEBOOK = {
           output_type: 'execute_result',
           data: {
             'text/html':
-              '<p>n<a href="#n" rel="footnote">1</a></p><p id="n">A note.</p><table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl>',
+              '<p>n<a href="#n" rel="footnote">1</a></p><p id="n">A note.</p><table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl><hr>',
             'text/plain': 'a\n1',
           },
         },
@@ -273,7 +273,7 @@ Content-Type: multipart/mixed; boundary=x
 Content-Type: text/html; charset=iso-8859-1
 Content-Transfer-Encoding: quoted-printable
 
-<p>Gr=FC=DFe<a href=3D"#n" rel=3Dfootnote>1</a></p><p id=3Dn>A note.</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl>
+<p>Gr=FC=DFe<a href=3D"#n" rel=3Dfootnote>1</a></p><p id=3Dn>A note.</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl><hr>
 --x
 Content-Type: message/rfc822
 
@@ -309,6 +309,8 @@ const a = 1;
 term:: meaning^Q^ of it
 
 latexmath:[x^2]
+
+import a from "b"
 `;
 
 /** Code by the style of a paragraph and of a word. */
@@ -332,16 +334,25 @@ const NOTES =
 const FIGURE =
   '<figure><img src="a.png" alt="A map"><figcaption aria-hidden="true">A <em>map</em></figcaption></figure>';
 
+/** What would be code of MDX, which a page hides, if it were written as Markdown. */
+const STATEMENT = "import a from 'b'";
+
 /** Small documents of each kind, with what is easily read in another way. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
   markdown: [['guide.md', Buffer.from(MARKDOWN)]],
-  text: [['notes.txt', Buffer.from('Notes\n=====\n\nA line\nand another.\n\n  indented\n\n* item\n* item\n')]],
+  text: [
+    [
+      'notes.txt',
+      Buffer.from(`Notes\n=====\n\nA line\nand another.\n\n  indented\n\n* item\n* item\n\n${STATEMENT}\n`),
+    ],
+  ],
   html: [
     ['shop.html', Buffer.from(HTML)],
     ['figure.html', Buffer.from(FIGURE)],
     ['notes.html', Buffer.from(NOTES)],
+    ['rules.html', Buffer.from(`<hr><p>${STATEMENT}</p><hr>`)],
   ],
-  csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n')]],
+  csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n8,%%9%%,\n')]],
   pdf: [
     ['two.pdf', PDF],
     ['ruled.pdf', RULED_PDF],
@@ -350,6 +361,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['drawn.pdf', DRAWN_PDF],
     ['note.pdf', NOTE_PDF],
     ['code.pdf', CODE_PDF],
+    ['statement.pdf', pdfOf([[[STATEMENT, 50, 700]]])],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
   ],
   docx: [
@@ -361,6 +373,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ],
     ['list.docx', WORD_LIST],
     ['code.docx', WORD_CODE],
+    ['statement.docx', docxOf(wordParagraph(STATEMENT))],
   ],
   epub: [['book.epub', EPUB]],
   ipynb: [['analysis.ipynb', Buffer.from(JSON.stringify(NOTEBOOK))]],
