@@ -327,9 +327,9 @@ const WORD_CODE = docxOf(
   ],
 );
 
-/** Notes as mdBook writes them, and a table in a cell of a layout. */
+/** Notes as mdBook and LibreOffice write them, and a table in a cell of a layout. */
 const NOTES =
-  '<p>Text<sup class="footnote-reference"><a href="#n">1</a></sup></p><table><tr><td><table><tr><td>a<td>b<tr><td>1<td>2</table></table><ol><li id="n">A note.</ol>';
+  '<p>Noted<a id="r" href="#f">1</a></p><div><p><a id="f" href="#r">1</a> Another note.</p></div><p>Text<sup class="footnote-reference"><a href="#n">1</a></sup></p><table><tr><td><table><tr><td>a<td>b<tr><td>1<td>2</table></table><ol><li id="n">A note.</ol>';
 
 const FIGURE =
   '<figure><img src="a.png" alt="A map"><figcaption aria-hidden="true">A <em>map</em></figcaption></figure>';
@@ -373,7 +373,12 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ],
     ['list.docx', WORD_LIST],
     ['code.docx', WORD_CODE],
-    ['statement.docx', docxOf(wordParagraph(STATEMENT))],
+    [
+      'statement.docx',
+      docxOf(
+        `${wordParagraph(STATEMENT)}<w:p><w:r><w:t>H</w:t></w:r><w:r><w:rPr><w:position w:val="-6"/></w:rPr><w:t>2</w:t></w:r></w:p>`,
+      ),
+    ],
   ],
   epub: [['book.epub', EPUB]],
   ipynb: [['analysis.ipynb', Buffer.from(JSON.stringify(NOTEBOOK))]],
