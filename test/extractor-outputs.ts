@@ -107,7 +107,7 @@ const EPUB = zipOf([
   [
     'b.xhtml',
     XHTML(
-      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl><hr/>',
+      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl><hr/><p>Noted<a id="r" href="#f">1</a></p><p><a id="f" href="#r">1</a> Another.</p>',
     ),
   ],
 ]);
@@ -213,9 +213,11 @@ const WORD_LIST = docxOf(
     [3, 'below'],
     [0, 'between'],
     [1, 'two'],
+    [9, 'more of two'],
   ]
     .map(([level = 0, text]) => {
-      const numbered = `<w:pPr><w:numPr><w:ilvl w:val="${Number(level) - 1}"/><w:numId w:val="1"/></w:numPr></w:pPr>`;
+      const list = level === 9 ? [0, 0] : [Number(level) - 1, 1];
+      const numbered = `<w:pPr><w:numPr><w:ilvl w:val="${list[0]}"/><w:numId w:val="${list[1]}"/></w:numPr></w:pPr>`;
       return `<w:p>${level === 0 ? '' : numbered}<w:r><w:t>${text}</w:t></w:r></w:p>`;
     })
     .concat(

@@ -399,6 +399,32 @@ test('code keeps its lines and spaces by the style of its paragraphs and words, 
   assert.deepEqual(losses, []);
 });
 
+test('a paragraph between items that says it has no number continues the item, unless its style has numbers', async () => {
+  const parts = [
+    part(
+      'styles',
+      'styles',
+      '<w:style w:type="paragraph" w:styleId="Counted"><w:name w:val="Counted"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>',
+    ),
+    part(
+      'numbering',
+      'numbering',
+      '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>',
+    ),
+  ];
+  const of = (list: number, text: string, style = '') =>
+    paragraph(
+      `<w:pPr><w:pStyle w:val="${style}"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="${list}"/></w:numPr></w:pPr>`,
+      run(text),
+    );
+  const { markdown } = await read(
+    of(0, 'before') + of(1, 'one') + of(0, 'more of it') + of(1, 'two') + of(0, 'behind', 'Counted'),
+    parts,
+    related('styles') + related('numbering'),
+  );
+  assert.equal(markdown, 'before\n\n1. one\n\n   more of it\n\n2. two\n\nbehind');
+});
+
 test('code that continues an item of a list keeps its lines and spaces, and its place in the item', async () => {
   const parts = [
     part(
