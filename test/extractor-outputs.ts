@@ -6,7 +6,7 @@ import { isDocument } from '../src/documents/formats/file-type.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
 import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
-import { pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
+import { type PdfLine, pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
 const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta.url);
@@ -339,6 +339,21 @@ const FIGURE =
 /** What would be code of MDX, which a page hides, if it were written as Markdown. */
 const STATEMENT = "import a from 'b'";
 
+/** A head of two rows that are as near to each other as lines, written cell by cell. */
+const HEADS_PDF = pdfOf([
+  [
+    ['Region', 50, 714],
+    ['Sold abroad', 250, 720],
+    ['Kept', 400, 720],
+    ['Growth', 200, 708],
+    ['Volume', 300, 708],
+    ['Share', 400, 708],
+    ...['North', 'South', 'West'].flatMap((name, i): PdfLine[] =>
+      [name, '11.5', '120', '7.1'].map((text, k): PdfLine => [text, [50, 215, 320, 405][k] ?? 0, 690 - 20 * i]),
+    ),
+  ],
+]);
+
 /** Small documents of each kind, with what is easily read in another way. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
   markdown: [['guide.md', Buffer.from(MARKDOWN)]],
@@ -364,6 +379,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['note.pdf', NOTE_PDF],
     ['code.pdf', CODE_PDF],
     ['statement.pdf', pdfOf([[[STATEMENT, 50, 700]]])],
+    ['heads.pdf', HEADS_PDF],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
   ],
   docx: [
