@@ -43,11 +43,11 @@ export function readByOther(file: string, format: string): OtherReading | undefi
   const text = textOfPandoc([above, blocks], notes, marks).join('');
   // One that another program made of an HTML file, which stands beside it.
   const source = file.replace(/\.(?:docx|epub)$/, '.html');
-  const content = source !== file && existsSync(source) ? treeOfContent(source)?.blocks : undefined;
+  const made = source !== file && existsSync(source) ? treeOfPandoc(source, 'html')?.blocks : undefined;
   const own = format === 'html' ? (treeOfContent(file)?.blocks ?? blocks) : blocks;
   return {
     text: `${text}\n${notes.join('\n')}`,
-    structure: structureOfPandoc(content ?? own, content ? 'html' : format),
+    structure: structureOfPandoc(made ?? own, format),
     isPartial: false,
     ...(format === 'epub' && { title: textOfPandoc(meta.title, [], marks).join('') }),
   };
