@@ -1,8 +1,8 @@
 import { rowsDown } from './columns.ts';
 import { splitAtGaps } from './divided-rows.ts';
-import { type HeadLine, writtenHeadRows } from './head-rows.ts';
 import { BULLET } from './marks/item-marks.ts';
 import { isWrittenByCells } from './page/bands.ts';
+import { type HeadLine, writtenHeadRows } from './page/head-rows.ts';
 import { boxOf, type Line } from './page/lines.ts';
 
 /** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */

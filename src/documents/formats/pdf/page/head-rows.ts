@@ -1,4 +1,4 @@
-import type { Line } from './page/lines.ts';
+import type { Line } from './lines.ts';
 
 /** A line above a table, and the columns that it is the head of. */
 export interface HeadLine {
