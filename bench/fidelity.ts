@@ -14,7 +14,7 @@ import { parseMarkdown } from '../src/markdown/parse-markdown.ts';
 import { renderMarkdown } from '../src/markdown/render.ts';
 import { countEach, lostWords, take, wordsOf } from './lost-words.ts';
 import { type OtherReading, readByOther, textAsWritten } from './other-readers.ts';
-import { matches, STRUCTURES, type Structure, structureOfMarkdown } from './structure.ts';
+import { addHeading, emptyStructure, matches, STRUCTURES, type Structure, structureOfMarkdown } from './structure.ts';
 
 /**
  * Compares what is read of documents with what pdftotext and pandoc read of them:
@@ -156,11 +156,18 @@ function compare(other: OtherReading, { text, losses, structure }: OurReading, a
 /** `--structure` prints the elements that one of both does not have. */
 function compareElements(
   kind: (typeof STRUCTURES)[number],
-  { structure: theirs, isPartial }: OtherReading,
+  { structure: theirs, isPartial, title }: OtherReading,
   ours: Structure,
 ): { common: number; all: number } {
   if (!theirs) return NONE;
   const found = matches(theirs[kind], ours[kind], isPartial);
+  const page = emptyStructure();
+  if (title) addHeading(page, 1, title);
+  const own = found.only_ours.findIndex((each) => kind === 'headings' && page.headings.includes(each));
+  if (own >= 0) {
+    found.only_ours.splice(own, 1);
+    found.all -= 1;
+  }
   if (showsStructure) {
     for (const each of found.only_theirs) process.stdout.write(`    - ${kind}: ${each}\n`);
     for (const each of found.only_ours) process.stdout.write(`    + ${kind}: ${each}\n`);

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { contentOfHtml } from './content-of-html.ts';
+import { pairedMarks } from './paired-marks.ts';
 import type { Structure } from './structure.ts';
 import { structureOfPandoc, structureOfTagged } from './structure-of-others.ts';
 
@@ -13,6 +16,8 @@ export interface OtherReading {
   structure: Structure | undefined;
   /** Whether letters of the structure's elements are missing. */
   isPartial: boolean;
+  /** The title of a book: pandoc leaves out the page that it writes of it. */
+  title?: string;
 }
 
 /** A file as pdftotext and pdfinfo or pandoc read it; undefined if they are not installed or cannot read it. */
@@ -24,7 +29,7 @@ export function readByOther(file: string, format: string): OtherReading | undefi
     const tagged = tree === undefined ? undefined : structureOfTagged(tree);
     if (tagged) return { text, structure: tagged, isPartial: true };
     const printed = file.replace(/\.pdf$/, '.html');
-    const structure = existsSync(printed) ? structureOfPandoc(treeOfPandoc(printed, 'html')?.blocks ?? []) : undefined;
+    const structure = existsSync(printed) ? structureOfPandoc(treeOfContent(printed)?.blocks ?? [], 'html') : undefined;
     return { text, structure, isPartial: false };
   }
   const tree = treeOfPandoc(file, format);
@@ -34,8 +39,30 @@ export function readByOther(file: string, format: string): OtherReading | undefi
   // What stands above the text of a Word document: pandoc moves it out of the text.
   const above = format === 'docx' ? ['title', 'subtitle', 'author', 'date', 'abstract'].map((name) => meta[name]) : [];
   const notes: string[] = [];
-  const text = textOfPandoc([above, blocks], notes).join('');
-  return { text: `${text}\n${notes.join('\n')}`, structure: structureOfPandoc(blocks), isPartial: false };
+  const marks = pairedMarks(blocks);
+  const text = textOfPandoc([above, blocks], notes, marks).join('');
+  // One that another program made of an HTML file, which stands beside it.
+  const source = file.replace(/\.(?:docx|epub)$/, '.html');
+  const made = source !== file && existsSync(source) ? treeOfPandoc(source, 'html')?.blocks : undefined;
+  const own = format === 'html' ? (treeOfContent(file)?.blocks ?? blocks) : blocks;
+  return {
+    text: `${text}\n${notes.join('\n')}`,
+    structure: structureOfPandoc(made ?? own, format),
+    isPartial: false,
+    ...(format === 'epub' && { title: textOfPandoc(meta.title, [], marks).join('') }),
+  };
+}
+
+/** The content of a page as pandoc reads it. */
+function treeOfContent(file: string): PandocTree | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'ibid-content-'));
+  try {
+    const content = join(folder, 'content.html');
+    writeFileSync(content, contentOfHtml(readFileSync(file, 'utf8')));
+    return treeOfPandoc(content, 'html');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 interface PandocNode {
@@ -58,8 +85,8 @@ function withoutRepeatedCaptions(blocks: readonly PandocNode[]): PandocNode[] {
   return blocks.filter((block, i) => {
     const next = blocks[i + 1];
     if (block.t !== 'Para' || next?.t !== 'Table') return true;
-    const caption = textOfPandoc(captionOf(next), []).join('').trim();
-    return caption === '' || caption !== textOfPandoc(block, []).join('').trim();
+    const caption = textOfPandoc(captionOf(next), [], new Set()).join('').trim();
+    return caption === '' || caption !== textOfPandoc(block, [], new Set()).join('').trim();
   });
 }
 
@@ -87,10 +114,10 @@ function captionOf({ c }: PandocNode): unknown {
 /**
  * The words of pandoc's tree. Its plain text also has what it writes itself: numbers of lists and notes, lines of tables,
  * and formulas in its own characters. Notes are added to a list, since they stand behind the text, and so are references to
- * notes left out, which are numbers that a browser writes.
+ * notes left out, which are numbers that a browser writes: those in `marks`, and those that say so.
  */
-function textOfPandoc(node: unknown, notes: string[]): string[] {
-  const each = (child: unknown) => textOfPandoc(child, notes);
+function textOfPandoc(node: unknown, notes: string[], marks: ReadonlySet<unknown>): string[] {
+  const each = (child: unknown) => textOfPandoc(child, notes, marks);
   if (Array.isArray(node)) return node.flatMap(each);
   if (typeof node !== 'object' || node === null) return [];
   const { t: type, c: content } = node as PandocNode;
@@ -106,7 +133,7 @@ function textOfPandoc(node: unknown, notes: string[]): string[] {
     notes.push(...each(content), '\n');
     return [];
   }
-  if (type === 'Link' && isNoteReference(at(0))) return [];
+  if (type === 'Link' && (isNoteReference(at(0)) || marks.has(node))) return [];
   if (type === 'Link' || type === 'Image' || type === 'Span' || type === 'Quoted' || type === 'Cite')
     return each(at(1));
   if (type === 'Header') return ['\n', ...each(at(2)), '\n'];

@@ -6,8 +6,11 @@ interface PandocNode {
   c: unknown;
 }
 
-/** The structure of a document as pandoc's tree has it. */
-export function structureOfPandoc(blocks: unknown): Structure {
+/**
+ * The structure of a document as pandoc's tree has it, with what Markdown has no form for in the one that ours takes: a list of
+ * definitions with blocks in it is a list, a table with blocks in its cells that cells of Markdown cannot have is no table.
+ */
+export function structureOfPandoc(blocks: unknown, format: string): Structure {
   const structure = emptyStructure();
   const walk = (node: unknown, depth: number): void => {
     if (Array.isArray(node)) for (const each of node) walk(each, depth);
@@ -16,36 +19,116 @@ export function structureOfPandoc(blocks: unknown): Structure {
     const parts = content as unknown[];
     const addItems = (items: unknown[][], ordered: boolean) => {
       for (const item of items) {
-        const own = item.filter((block) => /^(?:Para|Plain)$/.test((block as PandocNode).t));
-        addItem(structure, depth, ordered, textOf(own));
+        addItem(structure, depth, ordered, textOf(paragraphsOf(item)));
         walk(item, depth + 1);
+      }
+    };
+    const addDefinitions = (groups: [term: unknown, definitions: unknown[][]][]) => {
+      if (isOfLines(groups)) return;
+      for (const [term, definitions] of groups) {
+        const [only = [], ...more] = definitions;
+        addItem(structure, depth, false, `${textOf(term)}\n${more.length === 0 ? textOf(paragraphsOf(only)) : ''}`);
+        if (more.length > 0) walk({ t: 'BulletList', c: definitions }, depth + 1);
+        else walk(only, depth + 1);
       }
     };
     if (type === 'Note') return;
     if (type === 'Header') addHeading(structure, parts[0] as number, textOf(parts[2]));
     else if (type === 'BulletList') addItems(parts as unknown[][], false);
     else if (type === 'OrderedList') addItems(parts[1] as unknown[][], true);
-    else if (type === 'Table') addTable(structure, parts);
+    else if (type === 'DefinitionList' && format !== 'docx') addDefinitions(parts as [unknown, unknown[][]][]);
+    else if (type === 'Table' && isTable(parts, format)) addTable(structure, parts);
     else walk(content, depth);
   };
   walk(blocks, 0);
   return structure;
 }
 
+/** Whether each meaning of a list of definitions is one line. */
+function isOfLines(groups: readonly [term: unknown, definitions: unknown[][]][]): boolean {
+  const isLine = ([block, ...more]: unknown[]) =>
+    more.length === 0 && /^(?:Para|Plain)$/.test((block as PandocNode)?.t);
+  return groups.every(([, definitions]) => definitions.every(isLine));
+}
+
+/** The paragraphs of an item itself. What Word indents is a quotation to pandoc. */
+function paragraphsOf(blocks: readonly unknown[]): unknown[] {
+  return blocks.flatMap((block) => {
+    const { t: type, c: content } = block as PandocNode;
+    if (type === 'BlockQuote') return paragraphsOf(content as unknown[]);
+    if (type === 'Div') return paragraphsOf((content as unknown[])[1] as unknown[]);
+    // Terms with lines are paragraphs of ours.
+    if (type === 'DefinitionList' && isOfLines(content as [unknown, unknown[][]][])) return [block];
+    return /^(?:Para|Plain)$/.test(type) ? [block] : [];
+  });
+}
+
+/**
+ * Whether a table has rows and columns of values. In HTML one is for the layout that says so, has headings, code or tables in it, or
+ * is without heads and has one row or column; one that leads through a site has only links, in up to two rows.
+ */
+function isTable(parts: unknown[], format: string): boolean {
+  const rows = rowsOfTable(parts);
+  const cells = rows.flat().flatMap(({ blocks }) => blocks);
+  if (has(cells, /^Table$/)) return false;
+  if (format === 'docx' || format === 'epub') return true;
+  const [[, classes, attributes], , , head] = parts as [
+    [string, string[], [string, string][]],
+    unknown,
+    unknown,
+    PandocPart,
+  ];
+  const { role = '', summary = '' } = Object.fromEntries(attributes);
+  if (
+    /^(?:none|presentation)$/.test(role) ||
+    /^navigation\b/i.test(summary) ||
+    classes.some((name) => /^nav/.test(name))
+  )
+    return false;
+  if (head[1].some(([, row]) => row.some(([, , , , blocks]) => textOf(blocks).trim() !== ''))) return true;
+  const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '').length;
+  if (rows.length <= 2 && letters(linkedText(cells)) === letters(textOf(cells))) return false;
+  return (
+    !has(cells, /^(?:Header|CodeBlock|BlockQuote|HorizontalRule)$/) &&
+    rows.length > 1 &&
+    rows.some((row) => row.reduce((sum, { columnSpan }) => sum + columnSpan, 0) > 1)
+  );
+}
+
+function has(node: unknown, types: RegExp): boolean {
+  if (Array.isArray(node)) return node.some((each) => has(each, types));
+  if (typeof node !== 'object' || node === null) return false;
+  const { t: type, c: content } = node as PandocNode;
+  return types.test(type ?? '') || has(content, types);
+}
+
+function linkedText(node: unknown): string {
+  if (Array.isArray(node)) return node.map(linkedText).join('');
+  if (typeof node !== 'object' || node === null) return '';
+  const { t: type, c: content } = node as PandocNode;
+  return type === 'Link' ? textOf(node) : linkedText(content);
+}
+
 type PandocRow = [attributes: unknown, cells: [unknown, unknown, rows: number, columns: number, blocks: unknown][]];
 type PandocPart = [attributes: unknown, rows: PandocRow[]];
 type PandocBody = [attributes: unknown, headers: unknown, head: PandocRow[], rows: PandocRow[]];
 
-function addTable(structure: Structure, [, , , head, bodies, foot]: unknown[]): void {
+function addTable(structure: Structure, parts: unknown[]): void {
+  const cells = rowsOfTable(parts).map((row) =>
+    row.map(({ blocks, ...spans }) => ({ ...spans, text: textOf(blocks) })),
+  );
+  addRows(structure, gridOf(cells));
+}
+
+function rowsOfTable([, , , head, bodies, foot]: unknown[]) {
   const rows = [
     ...(head as PandocPart)[1],
     ...(bodies as PandocBody[]).flatMap(([, , own, others]) => [...own, ...others]),
     ...(foot as PandocPart)[1],
   ];
-  const cells = rows.map(([, row]) =>
-    row.map(([, , rowSpan, columnSpan, blocks]) => ({ rowSpan, columnSpan, text: textOf(blocks) })),
+  return rows.map(([, row]) =>
+    row.map(([, , rowSpan, columnSpan, blocks]) => ({ rowSpan, columnSpan, blocks: blocks as unknown[] })),
   );
-  addRows(structure, gridOf(cells));
 }
 
 interface SpanningCell {

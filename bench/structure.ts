@@ -95,8 +95,16 @@ export function structureOfMarkdown(markdown: string): Structure {
 
 function addItems(structure: Structure, list: List, depth: number, walk: (node: Nodes, depth: number) => void): void {
   for (const { children } of list.children) {
-    const own = children.filter(({ type }) => type === 'paragraph');
-    addItem(structure, depth, list.ordered ?? false, own.map(textOf).join('\n'));
+    const own = children.flatMap((child) => (child.type === 'blockquote' ? child.children : [child]));
+    addItem(
+      structure,
+      depth,
+      list.ordered ?? false,
+      own
+        .filter(({ type }) => type === 'paragraph')
+        .map(textOf)
+        .join('\n'),
+    );
     for (const child of children) walk(child, depth + 1);
   }
 }

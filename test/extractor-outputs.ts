@@ -6,7 +6,7 @@ import { isDocument } from '../src/documents/formats/file-type.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
 import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
-import { pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
+import { type PdfLine, pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
 const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta.url);
@@ -107,7 +107,7 @@ const EPUB = zipOf([
   [
     'b.xhtml',
     XHTML(
-      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl>',
+      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl><hr/><p>Noted<a id="r" href="#f">1</a></p><p><a id="f" href="#r">1</a> Another.</p>',
     ),
   ],
 ]);
@@ -213,9 +213,11 @@ const WORD_LIST = docxOf(
     [3, 'below'],
     [0, 'between'],
     [1, 'two'],
+    [9, 'more of two'],
   ]
     .map(([level = 0, text]) => {
-      const numbered = `<w:pPr><w:numPr><w:ilvl w:val="${Number(level) - 1}"/><w:numId w:val="1"/></w:numPr></w:pPr>`;
+      const list = level === 9 ? [0, 0] : [Number(level) - 1, 1];
+      const numbered = `<w:pPr><w:numPr><w:ilvl w:val="${list[0]}"/><w:numId w:val="${list[1]}"/></w:numPr></w:pPr>`;
       return `<w:p>${level === 0 ? '' : numbered}<w:r><w:t>${text}</w:t></w:r></w:p>`;
     })
     .concat(
@@ -253,7 +255,7 @@ const NOTEBOOK = {
           output_type: 'execute_result',
           data: {
             'text/html':
-              '<p>n<a href="#n" rel="footnote">1</a></p><p id="n">A note.</p><table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl>',
+              '<p>n<a href="#n" rel="footnote">1</a></p><p id="n">A note.</p><table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl><hr>',
             'text/plain': 'a\n1',
           },
         },
@@ -273,7 +275,7 @@ Content-Type: multipart/mixed; boundary=x
 Content-Type: text/html; charset=iso-8859-1
 Content-Transfer-Encoding: quoted-printable
 
-<p>Gr=FC=DFe<a href=3D"#n" rel=3Dfootnote>1</a></p><p id=3Dn>A note.</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl>
+<p>Gr=FC=DFe<a href=3D"#n" rel=3Dfootnote>1</a></p><p id=3Dn>A note.</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl><hr>
 --x
 Content-Type: message/rfc822
 
@@ -309,6 +311,8 @@ const a = 1;
 term:: meaning^Q^ of it
 
 latexmath:[x^2]
+
+import a from "b"
 `;
 
 /** Code by the style of a paragraph and of a word. */
@@ -325,23 +329,47 @@ const WORD_CODE = docxOf(
   ],
 );
 
-/** Notes as mdBook writes them, and a table in a cell of a layout. */
+/** Notes as mdBook and LibreOffice write them, and a table in a cell of a layout. */
 const NOTES =
-  '<p>Text<sup class="footnote-reference"><a href="#n">1</a></sup></p><table><tr><td><table><tr><td>a<td>b<tr><td>1<td>2</table></table><ol><li id="n">A note.</ol>';
+  '<p>Noted<a id="r" href="#f">1</a></p><div><p><a id="f" href="#r">1</a> Another note.</p></div><p>Text<sup class="footnote-reference"><a href="#n">1</a></sup></p><table><tr><td><table><tr><td>a<td>b<tr><td>1<td>2</table></table><ol><li id="n">A note.</ol>';
 
 const FIGURE =
   '<figure><img src="a.png" alt="A map"><figcaption aria-hidden="true">A <em>map</em></figcaption></figure>';
 
+/** What would be code of MDX, which a page hides, if it were written as Markdown. */
+const STATEMENT = "import a from 'b'";
+
+/** A head of two rows that are as near to each other as lines, written cell by cell. */
+const HEADS_PDF = pdfOf([
+  [
+    ['Region', 50, 714],
+    ['Sold abroad', 250, 720],
+    ['Kept', 400, 720],
+    ['Growth', 200, 708],
+    ['Volume', 300, 708],
+    ['Share', 400, 708],
+    ...['North', 'South', 'West'].flatMap((name, i): PdfLine[] =>
+      [name, '11.5', '120', '7.1'].map((text, k): PdfLine => [text, [50, 215, 320, 405][k] ?? 0, 690 - 20 * i]),
+    ),
+  ],
+]);
+
 /** Small documents of each kind, with what is easily read in another way. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
   markdown: [['guide.md', Buffer.from(MARKDOWN)]],
-  text: [['notes.txt', Buffer.from('Notes\n=====\n\nA line\nand another.\n\n  indented\n\n* item\n* item\n')]],
+  text: [
+    [
+      'notes.txt',
+      Buffer.from(`Notes\n=====\n\nA line\nand another.\n\n  indented\n\n* item\n* item\n\n${STATEMENT}\n`),
+    ],
+  ],
   html: [
     ['shop.html', Buffer.from(HTML)],
     ['figure.html', Buffer.from(FIGURE)],
     ['notes.html', Buffer.from(NOTES)],
+    ['rules.html', Buffer.from(`<hr><p>${STATEMENT}</p><hr>`)],
   ],
-  csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n')]],
+  csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n8,%%9%%,\n')]],
   pdf: [
     ['two.pdf', PDF],
     ['ruled.pdf', RULED_PDF],
@@ -350,6 +378,8 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['drawn.pdf', DRAWN_PDF],
     ['note.pdf', NOTE_PDF],
     ['code.pdf', CODE_PDF],
+    ['statement.pdf', pdfOf([[[STATEMENT, 50, 700]]])],
+    ['heads.pdf', HEADS_PDF],
     ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
   ],
   docx: [
@@ -361,6 +391,12 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ],
     ['list.docx', WORD_LIST],
     ['code.docx', WORD_CODE],
+    [
+      'statement.docx',
+      docxOf(
+        `${wordParagraph(STATEMENT)}<w:p><w:r><w:t>H</w:t></w:r><w:r><w:rPr><w:position w:val="-6"/></w:rPr><w:t>2</w:t></w:r></w:p>`,
+      ),
+    ],
   ],
   epub: [['book.epub', EPUB]],
   ipynb: [['analysis.ipynb', Buffer.from(JSON.stringify(NOTEBOOK))]],

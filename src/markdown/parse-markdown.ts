@@ -57,8 +57,8 @@ export function parseMarkdown(markdown: string, blocks?: BlockParser): Root {
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
   const { markdown: masked, boxes } = maskDialects(markdown, isKind);
   const read = treeOf(masked, blocks);
-  const tree = placeBoxes(read, boxes) ? read : treeOf(markdown, blocks);
-  takeBlockIds(tree);
+  const tree = placeBoxes(read, boxes) ? read : treeOf(maskDialects(markdown).markdown, blocks);
+  takeBlockIds(tree, markdown);
   return tree;
 }
 

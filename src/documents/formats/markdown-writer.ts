@@ -1,11 +1,26 @@
 import remarkGfm, { type Options } from 'remark-gfm';
-import remarkStringify from 'remark-stringify';
+import remarkStringify, { type Options as ToMarkdownOptions } from 'remark-stringify';
 import { unified } from 'unified';
 import type { InlineMath, MathBlock } from '../../markdown/math-syntax.ts';
 
 /** Where a node is written: the characters before and after it, and what it is in. */
 type Place = { before: string; after: string };
 type WriterState = { stack: readonly string[] };
+
+/** What is literal in the text of a document and means something in Markdown or the dialects that pages understand. */
+const LITERAL: NonNullable<ToMarkdownOptions['unsafe']> = [
+  { character: '$', inConstruct: 'phrasing' },
+  // Front matter, boxes, comments.
+  { atBreak: true, character: '+', after: '\\+\\+[ \\t]*(?:[\\r\\n]|$)' },
+  { atBreak: true, character: ':', after: '::' },
+  { character: '%', after: '%', inConstruct: 'phrasing' },
+  // Statements of MDX: code that a document has as text.
+  { atBreak: true, character: 'i', after: `mport\\s+(?:['"{*]|[\\w$]+(?:\\s*,[^\\n]*)?\\s+from\\s+['"])` },
+  { atBreak: true, character: 'e', after: 'xport\\s+(?:const|let|var|function|default|async|class)\\s' },
+  // Ids of blocks and of headings.
+  { character: '^', before: '[ \\t\\n]', after: '[\\w-]{2,64}[ \\t]*(?:[\\r\\n]|$)', inConstruct: 'phrasing' },
+  { character: '{', before: '[ \\t]', after: ':?[ \\t]*[#.]', inConstruct: ['headingAtx', 'headingSetext'] },
+];
 
 /** The Markdown serializer of all extractors; the options are those of remark-gfm. */
 export function markdownWriter(options?: Options) {
@@ -14,9 +29,9 @@ export function markdownWriter(options?: Options) {
     .use(remarkStringify, {
       bullet: '-',
       fences: true,
-      rule: '-',
-      // A dollar sign in text or HTML is literal; in Markdown it could start mathematics.
-      unsafe: [{ character: '$', inConstruct: 'phrasing' }],
+      // Dashes could begin front matter.
+      rule: '*',
+      unsafe: LITERAL,
       handlers: { inlineMath: writeInlineMath, math: writeMathBlock },
     })
     .freeze();

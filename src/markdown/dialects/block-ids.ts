@@ -1,20 +1,20 @@
-import type { Heading, Nodes, Parents } from 'mdast';
+import type { Heading, Nodes, Parents, Text } from 'mdast';
 import { anchorOf, headingAnchor } from '../safe-addresses.ts';
 
 /** `^id` at the end of a block, as Obsidian has it; with a letter, because `10 ^6` is a number. */
 const BLOCK_ID = /(?:^|[ \t\n])\^(?=[\d-]*[a-z])([a-z\d-]{2,64})[ \t]*$/i;
 
 /** Takes the ids off the ends of blocks and headings, and gives them to their elements: `[[page#^id]]` leads there. In place. */
-export function takeBlockIds(parent: Parents): void {
+export function takeBlockIds(parent: Parents, markdown: string): void {
   for (const node of parent.children as Nodes[]) {
     if (node.type !== 'paragraph' && node.type !== 'heading') {
-      if ('children' in node && node.type !== 'table') takeBlockIds(node);
+      if ('children' in node && node.type !== 'table') takeBlockIds(node, markdown);
       continue;
     }
-    if (node.type === 'heading') takeAttributes(node);
+    if (node.type === 'heading') takeAttributes(node, markdown);
     const last = node.children.at(-1);
     const [written = '', id] = (last?.type === 'text' && BLOCK_ID.exec(last.value)) || [];
-    if (last?.type !== 'text' || id === undefined) continue;
+    if (last?.type !== 'text' || id === undefined || isEscaped(last, written, markdown)) continue;
     const before = node.children.at(-2);
     // `[a link](…)^id` has no space.
     if (written.startsWith('^') && before !== undefined && before.type !== 'break') continue;
@@ -36,13 +36,22 @@ const ATTRIBUTES =
   /[ \t]+\{:?[ \t]*([#.][\w:.-]{1,100}(?:[ \t]+(?:[#.][\w:.-]+|[\w-]+=(?:"[^"{}]*"|[^\s"{}]+)))*)[ \t]*\}[ \t]*$/;
 
 /** Takes the attributes off a heading, and gives it their id. */
-function takeAttributes(heading: Heading): void {
+function takeAttributes(heading: Heading, markdown: string): void {
   const last = heading.children.at(-1);
   const [written, attributes] = (last?.type === 'text' && ATTRIBUTES.exec(last.value)) || [];
   if (last?.type !== 'text' || written === undefined || attributes === undefined) return;
+  if (isEscaped(last, written, markdown)) return;
   last.value = last.value.slice(0, -written.length);
   const id = attributes.split(/[ \t]+/).find((each) => each.startsWith('#'));
   if (id !== undefined && anchorOf(id.slice(1)) !== headingAnchor(wordsOf(heading))) addAnchor(heading, id.slice(1));
+}
+
+/** Whether the source has something else at the end of a text: `\^id` is no id. */
+function isEscaped({ position }: Text, end: string, markdown: string): boolean {
+  if (position?.end.offset === undefined) return false;
+  const source = markdown.slice(0, position.end.offset).trimEnd();
+  const written = end.trim();
+  return !source.endsWith(written) || source.at(-written.length - 1) === '\\';
 }
 
 function wordsOf(node: Nodes): string {

@@ -104,9 +104,12 @@ function shortened(node: Text, from: number): Text {
   return { ...node, value: value.slice(from), ...(position && start && { position: { ...position, start } }) };
 }
 
-/** `==highlighted==` and `%%a comment%%`, as Obsidian has them: between words, not within. */
+/**
+ * `==highlighted==` and `%%a comment%%`, as Obsidian has them: between words, not within. Comments were masked before the
+ * text was parsed; what is not is one whose marks are escaped.
+ */
 const MARKED =
-  /(?<![\p{L}\p{N}=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\p{L}\p{N}=])|(?<![\p{L}\p{N}%])%%(?!%)([^%]*)%%(?![\p{L}\p{N}%])/gu;
+  /(?<![\p{L}\p{N}=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\p{L}\p{N}=])|(?<![\p{L}\p{N}%])%%(x[x\r\n]*)%%(?![\p{L}\p{N}%])/gu;
 const NAMED = new RegExp(EMOJI, 'gu');
 
 /** What an emoji is written as, for the id of its heading. */

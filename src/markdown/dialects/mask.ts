@@ -41,9 +41,9 @@ const FENCE = /^[ \t]*(?:(?:[-+*>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
 /**
  * The text with what CommonMark would misread in other words, of the same length and with the same lines, so that every
  * place in the tree is one in the text: comments and code of MDX are blank, heads of boxes are blocks of their own. The
- * content of code is not changed. Linear in the length of the text.
+ * content of code is not changed. Without `isBox` there are no boxes. Linear in the length of the text.
  */
-export function maskDialects(markdown: string, isBox: (word: string) => boolean): Masked {
+export function maskDialects(markdown: string, isBox?: (word: string) => boolean): Masked {
   if (!HAS_DIALECT.test(markdown)) return { markdown, boxes: new Map(), hidden: [] };
   const scan = new Scan(isBox);
   scan.readLines(linesOf(markdown), FRONT_MATTER.exec(markdown)?.[0].length ?? 0);
@@ -102,14 +102,14 @@ class Scan {
   readonly hidden: Hidden[] = [];
   /** Ranges of lines outside of code. */
   readonly prose: [start: number, end: number][] = [];
-  private readonly isBox: (word: string) => boolean;
+  private readonly isBox: ((word: string) => boolean) | undefined;
   /** How many letters may be read for ends of tags, so that nested ones take linear time. */
   private letters = 0;
   /** The names of closing tags: `<Some.Type>` without one is text. */
   private closed: ReadonlySet<string> = new Set();
   private open: { line: number; colons: number; edit: Edit; box: Box }[] = [];
 
-  constructor(isBox: (word: string) => boolean) {
+  constructor(isBox: ((word: string) => boolean) | undefined) {
     this.isBox = isBox;
   }
 
@@ -174,7 +174,7 @@ class Scan {
   }
 
   private readColons(text: string, line: number, start: number): boolean {
-    if (!text.includes(':::')) return false;
+    if (!this.isBox || !text.includes(':::')) return false;
     const [, indent = '', colons = '', inBraces = '', bare = '', bracketed, rest = ''] = COLONS.exec(text) ?? [];
     if (colons === '') return false;
     const word = (inBraces || bare).toLowerCase();
@@ -197,7 +197,7 @@ class Scan {
   /** As an item of a list, whose content is indented by four spaces too. */
   private readIndented(lines: readonly Line[], at: number): boolean {
     const { text, start } = lines[at] as Line;
-    if (!/^ *[!?=]{3}/.test(text)) return false;
+    if (!this.isBox || !/^ *[!?=]{3}/.test(text)) return false;
     const tab = TAB.exec(text);
     const [, indent = '', sign = '', word = '', , title = ''] = tab
       ? ['', tab[1], '!!!', '', '', tab[2]]
@@ -259,7 +259,7 @@ function isFence(line: string): boolean {
 
 /** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
 const IN_PROSE =
-  /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
+  /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%\\])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
 
 /** The line after the comment that begins a line and ends one; 0 if it has no end, undefined where there is none. */
 function commentAt(lines: readonly Line[], from: number): number | undefined {

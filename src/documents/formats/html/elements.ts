@@ -80,7 +80,7 @@ export function moveBreaksOut(node: Root | Element): void {
   });
 }
 
-function isBreak(node: Children[number]): boolean {
+export function isBreak(node: Children[number]): boolean {
   return node.type === 'element' && node.tagName === 'br';
 }
 

@@ -175,8 +175,8 @@ test('what leads back from a note is no text, and a link that leads nowhere is n
         '<ol><li id=n1>First. <a href="#r1">back</a><li id=n2><a href="#r2">2</a> Second, <a href="#t">see</a></ol>' +
         '<p id=t>See <a href="#r1">where</a>, <a href="#">back</a>',
     ),
-    'One<a id="place-0"></a>[^1] two[^2].\n\n<a id="place-2"></a>See [where](#place-0), back\n\n' +
-      '[^1]: First.\n\n[^2]: Second, [see](#place-2)',
+    'One<a id="place-0"></a>[^1] two[^2].\n\n<a id="place-1"></a>See [where](#place-0), back\n\n' +
+      '[^1]: First.\n\n[^2]: Second, [see](#place-1)',
   );
   assert.equal(
     markdownOf(
@@ -246,6 +246,7 @@ test('a table that leads through a site or is for the layout is none', () => {
     assert.equal(markdownOf(`<table ${own}>${header}</table>`), 'Chapter\n\n1\n\n2');
   assert.match(markdownOf(`<table>${rows}<tr>${cell('a')}${cell('b')}${cell('c')}</table>`), /^\| \| \| \|/);
   assert.match(markdownOf(`<table>${header}</table>`), /^\| Chapter \| \|/);
+  assert.match(markdownOf('<table><tr><th><a href=a>A</a><tr><td><a href=b>B</a></table>'), /^\| \[A\]/);
 });
 
 test('rows of tables stay rows: lists and lines in cells, captions, merged cells', () => {

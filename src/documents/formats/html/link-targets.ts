@@ -3,7 +3,7 @@ import type { Root as Markdown, Nodes as MarkdownNodes } from 'mdast';
 import { headingAnchor, ID_PREFIX, uniqueId } from '../../../markdown/safe-addresses.ts';
 import { countCharacters } from '../losses.ts';
 import { BACK, type Children, NOTE, newElement, TARGETS, textOf, visit } from './elements.ts';
-import { countReferences, dropBrackets, moveNotes } from './notes.ts';
+import { blocksOfNotes, countReferences, dropBrackets, moveNotes } from './notes.ts';
 import { placeOf, type References } from './references.ts';
 
 /** The address of a link whose target is not written yet. */
@@ -23,8 +23,10 @@ export function markReferences(content: Root, path: string, references: Referenc
   const bodies = new Map<Element, string>();
   const seen = new Set<string>();
   const scripts: Element[] = [];
-  visit(content, (element) => {
+  const parents = new Map<Element, Root | Element>();
+  visit(content, (element, parent) => {
     const { properties, tagName } = element;
+    if (notes.size > 0) parents.set(element, parent);
     if (tagName === 'sup') scripts.push(element);
     for (const id of [properties.id, tagName === 'a' ? properties.name : undefined]) {
       if (id === undefined || seen.has(String(id))) continue;
@@ -39,7 +41,7 @@ export function markReferences(content: Root, path: string, references: Referenc
     if (link) links.push(link);
   });
   for (const script of scripts) dropBrackets(script);
-  const removed = moveNotes(content, bodies);
+  const removed = moveNotes(content, blocksOfNotes(bodies, parents));
   const marks = before - countCharacters(textOf(content)) + countReferences(content);
   const kept = links.filter(({ element }) => !removed.has(element));
   const linked = new Set(kept.map(({ target }) => target));

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { linkIn, type OpenTags, type PairedLink, pairedReferences, withTag } from './paired-notes.ts';
 
 /**
  * What the parts of a document (the chapters of a book, or the one text of a file) refer to in each other. A place is
@@ -34,9 +35,7 @@ const NOTE_ELEMENTS = new Set('aside dd div li p section td'.split(' '));
 /** The limits of a document, so that hostile ones cannot fill the memory. */
 const PLACES_MAX = 200_000;
 
-interface Link {
-  /** Where it leads. */
-  place: string;
+interface Link extends PairedLink {
   note: string;
   /** The places that it is itself, and that what it is all of is. */
   ids: string[];
@@ -49,9 +48,11 @@ export function findReferences(parts: Iterable<PartText>): References {
   for (const { path, html } of parts) {
     places.set(path, 'body');
     let before: { ids: string[]; end: number; isReference: boolean } | undefined;
+    let tags: OpenTags | undefined;
     for (const { 0: tag, 1: name = '', 2: attributes = '', index } of html.matchAll(TAG)) {
+      const id = attributes === '' ? undefined : attributeOf(ID, attributes);
+      tags = withTag(tags, html, { name, id, start: index, end: index + tag.length });
       if (attributes === '' || places.size + links.length > PLACES_MAX) continue;
-      const id = attributeOf(ID, attributes);
       if (id !== undefined && !places.has(`${path}#${id}`)) places.set(`${path}#${id}`, name.toLowerCase());
       const around = before?.end === index ? before : undefined;
       before = {
@@ -67,6 +68,8 @@ export function findReferences(parts: Iterable<PartText>): References {
           place,
           note: noteLabel(attributes) || (around?.isReference ? 'any' : ''),
           ids: [...(around?.ids ?? []), ...(id === undefined ? [] : [id])].map((each) => `${path}#${each}`),
+          ...linkIn(html, tags),
+          begun: tags.ids.map((each) => `${path}#${each}`),
         });
     }
   }
@@ -78,16 +81,21 @@ function resolved(places: ReadonlyMap<string, string>, links: readonly Link[]): 
   const notes = new Map<string, string>();
   const noteReferences = new Set<string>();
   const labels = new Set(links.map(({ note }) => note));
+  const paired = pairedReferences(links);
+  const backLinks = new Set(paired.values());
   let no = 0;
-  for (const { place, note, ids } of links) {
+  for (const link of links) {
+    const { place, ids } = link;
+    const isPaired = link.note === '' && paired.has(link);
+    const note = isPaired ? 'any' : link.note;
     const element = places.get(place);
     if (note !== '') for (const id of ids) noteReferences.add(id);
     if (element === undefined || notes.has(place)) continue;
-    if (note !== '' && NOTE_ELEMENTS.has(element) && place.includes('#')) {
+    if (note !== '' && (isPaired || NOTE_ELEMENTS.has(element)) && place.includes('#')) {
       do if (note === 'any') no += 1;
       while (note === 'any' && labels.has(String(no)));
       notes.set(place, note === 'any' ? String(no) : note);
-    } else if (!targets.has(place)) targets.set(place, targets.size);
+    } else if (!targets.has(place) && !backLinks.has(link)) targets.set(place, targets.size);
   }
   return { targets, notes, noteReferences };
 }

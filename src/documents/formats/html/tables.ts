@@ -87,7 +87,7 @@ function isLayout(table: Element): boolean {
   return blocks > 0 || rows < 2 || widths.has(1) || (widths.size > 1 && spans === 0);
 }
 
-/** A table that says that it is for the layout, or leads to other pages: few rows with nothing but links. */
+/** A table that says that it is for the layout, or leads to other pages: few rows with nothing but links, and no heads. */
 function isForNavigation(table: Element): boolean {
   const { role, summary } = table.properties;
   if (/^(?:none|presentation)$/.test(String(role)) || /^navigation\b/i.test(String(summary ?? ''))) return true;
@@ -95,12 +95,14 @@ function isForNavigation(table: Element): boolean {
   let rows = 0;
   let words = 0;
   let linked = 0;
+  let hasHead = false;
   visit(table, (element) => {
     if (element.tagName === 'tr') rows += 1;
+    hasHead ||= element.tagName === 'th';
     if (/^(?:td|th|caption)$/.test(element.tagName)) words += lettersOf(element);
     if (element.tagName === 'a' && element.properties.href !== undefined) linked += lettersOf(element);
   });
-  return rows <= NAVIGATION_ROWS && words > 0 && words === linked;
+  return !hasHead && rows <= NAVIGATION_ROWS && words > 0 && words === linked;
 }
 
 function lettersOf(element: Element): number {

@@ -108,3 +108,26 @@ test('a head of two rows that is repeated on the next page is one head', async (
   const more = rest.map((row) => `| ${row.join(' | ')} |\n`).join('');
   assert.equal(markdown, `| | First half | | Kept |\n| - | - | - | - |\n| | Growth | Sold | |\n${BODY}${more}`);
 });
+
+test('rows of a head as near as lines are told by the order of their cells, and each head is above its columns', async () => {
+  // A name of both rows, heads of two columns and of one, and those of the columns, whose numbers are at the right.
+  const head: PdfLine[] = [
+    ['Region', 50, 714],
+    ['Sold abroad', 250, 720],
+    ['Kept', 400, 720],
+    ['Growth', 200, 708],
+    ['Volume', 300, 708],
+    ['Share', 400, 708],
+  ];
+  const below = `| | Growth | Volume | Share |\n${BODY}`;
+  assert.equal(
+    await markdownOf([...TEXT, ...head, ...rowsFrom(690, NUMBERS, [50, 215, 320, 405])]),
+    `${ABOVE}| Region | Sold abroad | | Kept |\n| - | - | - | - |\n${below}`,
+  );
+  // Written line by line, from the top, the same words are the lines of one row.
+  const inLines = [...head].sort((a, b) => b[2] - a[2]);
+  assert.match(
+    await markdownOf([...TEXT, ...inLines, ...rowsFrom(690, NUMBERS, [50, 215, 320, 405])]),
+    /\| Region \| (?:Sold abroad )?Growth \|/,
+  );
+});

@@ -2,6 +2,7 @@ import { rowsDown } from './columns.ts';
 import { splitAtGaps } from './divided-rows.ts';
 import { BULLET } from './marks/item-marks.ts';
 import { isWrittenByCells } from './page/bands.ts';
+import { type HeadLine, writtenHeadRows } from './page/head-rows.ts';
 import { boxOf, type Line } from './page/lines.ts';
 
 /** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */
@@ -20,13 +21,6 @@ const BEYOND = 5;
 /** The middle of a head of several columns is that of these, within this many points or sizes. */
 const CENTERED_POINTS = 2.5;
 const CENTERED = 0.8;
-
-/** A line above a table, and the columns that it is the head of. */
-interface HeadLine {
-  line: Line;
-  from: number;
-  to: number;
-}
 
 /** From where to where the texts of a column reach. */
 interface Range {
@@ -79,7 +73,7 @@ export function withHeads(
     if (groups[0]?.length === 0) groups.shift();
   }
   if (groups.length === 0) return [...table];
-  const [first, ...made] = groups.flatMap((group) => rowsOf(group, columns.length));
+  const [first, ...made] = groups.flatMap((group) => rowsOf(group, columns));
   const taken = groups.flat().length - own + table.slice(0, count).reduce((sum, row) => sum + row.count, 0);
   return [{ cells: first?.cells ?? [], count: taken }, ...made, ...body];
 }
@@ -222,9 +216,10 @@ function headRowOf(row: readonly Line[], table: readonly TableRow[], columns: re
   return { lines: headLines(row, columns) ?? known, y: row[0]?.y ?? 0, size: row[0]?.size ?? 0 };
 }
 
-/** The rows of a group: one, or two where lines stand below the head of several columns. */
-function rowsOf(group: readonly HeadRow[], columns: number): TableRow[] {
+/** The rows of a group: those that were written, or one, or two where lines stand below the head of several columns. */
+function rowsOf(group: readonly HeadRow[], columns: readonly Range[]): TableRow[] {
   const lines = group.flatMap((row) => row.lines);
+  const written = writtenHeadRows(lines, columns);
   const spans = lines.filter(({ from, to }) => to > from);
   const lowest = Math.min(...spans.map(({ line }) => line.y));
   const isBelow = ({ line, from, to }: HeadLine) =>
@@ -232,9 +227,10 @@ function rowsOf(group: readonly HeadRow[], columns: number): TableRow[] {
   const lower = lines.filter(isBelow);
   const upper = lines.filter((line) => !isBelow(line));
   const rowOf = (own: readonly HeadLine[]): TableRow => ({
-    cells: Array.from({ length: columns }, (_, k) => own.filter(({ from }) => from === k).map(({ line }) => line)),
+    cells: columns.map((_, k) => own.filter(({ from }) => from === k).map(({ line }) => line)),
     count: 0,
   });
+  if (written) return written.map(rowOf);
   return lower.length === 0 ? [rowOf(upper)] : [rowOf(upper), rowOf(lower)];
 }
 

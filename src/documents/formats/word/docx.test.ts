@@ -168,6 +168,20 @@ test('a list in a cell stays in its row, and merged cells move no other', async 
   assert.equal(markdown, '| a | b | c |\n| - | - | - |\n| x | • one<br>• two | p<br>q |\n| | wide | |');
 });
 
+test('a row that begins behind columns has its cells in theirs, and numbers that are moved are raised or lowered', async () => {
+  const row = (cells: string[], properties = '') =>
+    `<w:tr>${properties}${cells.map((text) => `<w:tc>${wordParagraph(text)}</w:tc>`).join('')}</w:tr>`;
+  const run = (text: string, position: number) =>
+    `<w:r><w:rPr><w:b w:val="0"/><w:position w:val="${position}"/></w:rPr><w:t>${text}</w:t></w:r>`;
+  const { markdown } = await readDocx(
+    docxOf(
+      `<w:tbl>${row(['a', 'b', 'c'])}${row(['d'], '<w:trPr><w:gridBefore w:val="2"/></w:trPr>')}</w:tbl>` +
+        `<w:p><w:r><w:t>10</w:t></w:r>${run('6', 6)}<w:r><w:t> H</w:t></w:r>${run('2', -4)}${run('O', -4)}${run('5', 2)}</w:p>`,
+    ),
+  );
+  assert.equal(markdown, '| a | b | c |\n| - | - | - |\n| | | d |\n\n10⁶ H₂O5\n');
+});
+
 test('a list whose levels are its own is not what the list says that it is made from', async () => {
   const level = (no: number, format: string) =>
     `<w:lvl w:ilvl="${no}"><w:start w:val="1"/><w:numFmt w:val="${format}"/></w:lvl>`;
@@ -383,6 +397,32 @@ test('code keeps its lines and spaces by the style of its paragraphs and words, 
   const { text } = renderMarkdown(markdown);
   assert.match(text, /Why so\./);
   assert.deepEqual(losses, []);
+});
+
+test('a paragraph between items that says it has no number continues the item, unless its style has numbers', async () => {
+  const parts = [
+    part(
+      'styles',
+      'styles',
+      '<w:style w:type="paragraph" w:styleId="Counted"><w:name w:val="Counted"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>',
+    ),
+    part(
+      'numbering',
+      'numbering',
+      '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>',
+    ),
+  ];
+  const of = (list: number, text: string, style = '') =>
+    paragraph(
+      `<w:pPr><w:pStyle w:val="${style}"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="${list}"/></w:numPr></w:pPr>`,
+      run(text),
+    );
+  const { markdown } = await read(
+    of(0, 'before') + of(1, 'one') + of(0, 'more of it') + of(1, 'two') + of(0, 'behind', 'Counted'),
+    parts,
+    related('styles') + related('numbering'),
+  );
+  assert.equal(markdown, 'before\n\n1. one\n\n   more of it\n\n2. two\n\nbehind');
 });
 
 test('code that continues an item of a list keeps its lines and spaces, and its place in the item', async () => {

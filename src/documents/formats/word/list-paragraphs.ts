@@ -112,11 +112,8 @@ function rewriteProperties(
   const [numbering] = new RegExp(`<${w}:numPr(?:/>|[\\s>].*?</${w}:numPr>)`, 's').exec(properties) ?? [];
   const style = propertyOf(properties, `${w}:pStyle`) ?? '';
   const level = numbering && propertyOf(numbering, `${w}:ilvl`);
-  const item = findLevel({
-    style,
-    numId: numbering && propertyOf(numbering, `${w}:numId`),
-    level: level === undefined ? undefined : Number(level) || 0,
-  });
+  const numId = numbering && propertyOf(numbering, `${w}:numId`);
+  const item = findLevel({ style, numId, level: level === undefined ? undefined : Number(level) || 0 });
   flow.paragraph = 'other';
   const plain = numbering === undefined ? properties : properties.replace(numbering, '');
   if (item && !item.isBlank) {
@@ -130,7 +127,12 @@ function rewriteProperties(
     return { properties: `${plain}<${w}:numPr>${own}</${w}:numPr>`, ...(!isNext && { number }) };
   }
   if (item) endDeeper(flow.open, item.level);
-  else if (!/^list (?:paragraph|continue)/i.test(styles.get(style)?.name ?? '')) return undefined;
+  else {
+    // LibreOffice's form for a paragraph of a list without a number. Where the style has numbers, it only says that this has none.
+    const isWithoutNumber = numId === '0' && !findLevel({ style, numId: undefined, level: undefined });
+    const isOfList = isWithoutNumber || /^list (?:paragraph|continue)/i.test(styles.get(style)?.name ?? '');
+    if (!isOfList || headingLevelOf(style, styles) > 0) return undefined;
+  }
   if (flow.open.length === 0) return { properties: plain };
   flow.paragraph = 'continuing';
   const named = plain.replace(new RegExp(`<${w}:pStyle\\s[^<>]*>`), '');

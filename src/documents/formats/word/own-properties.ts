@@ -6,6 +6,9 @@ const HEADING = 'IbidHeading';
 /** Of the properties of a paragraph, and of an initial, in characters. */
 const PROPERTIES_MAX = 10_000;
 
+/** Word has no tables with more columns. */
+const COLUMNS_MAX = 63;
+
 /** The styles of paragraphs that are headings by a level of the outline of their own. */
 export const OUTLINE_STYLES: readonly [id: string, style: ParagraphStyle][] = [1, 2, 3, 4, 5, 6].map((outline) => [
   `${HEADING}${outline}`,
@@ -13,15 +16,46 @@ export const OUTLINE_STYLES: readonly [id: string, style: ParagraphStyle][] = [1
 ]);
 
 /**
- * Rewrites what paragraphs say of themselves, which the converter reads of styles only: a level of the outline becomes
- * the style of a heading, and an initial that is a paragraph of its own joins the paragraph that it begins. In time
- * linear in the length.
+ * Rewrites what paragraphs, runs and rows say of themselves and the converter does not read: a level of the outline becomes
+ * the style of a heading, an initial that is a paragraph of its own joins the paragraph that it begins, numbers that are moved up or
+ * down become superscripts and subscripts, and the columns that a row begins behind become an empty cell. In time linear in the length.
  */
 export function rewriteOwnProperties(xml: string, styles: ParagraphStyles): string {
   const prefix = /<(\w+):document[\s>]/.exec(xml)?.[1];
   if (prefix === undefined) return xml;
   const outlined = xml.includes(`<${prefix}:outlineLvl `) ? asHeadings(xml, prefix, styles) : xml;
-  return /:dropCap="(?:drop|margin)"/.test(outlined) ? withInitials(outlined, prefix) : outlined;
+  const joined = /:dropCap="(?:drop|margin)"/.test(outlined) ? withInitials(outlined, prefix) : outlined;
+  const raised = joined.includes(`<${prefix}:position `) ? withScripts(joined, prefix) : joined;
+  return raised.includes(`<${prefix}:gridBefore `) ? withCellsBefore(raised, prefix) : raised;
+}
+
+/** How far a number is moved at least, in half points; less is for the looks of a line. */
+const MOVED_MIN = 4;
+
+function withScripts(xml: string, w: string): string {
+  const run = new RegExp(
+    `(<${w}:rPr(?:\\s[^<>]*)?>)((?:<(?!/${w}:rPr>)[^<>]*>){0,40})(</${w}:rPr>\\s*<${w}:t(?:\\s[^<>]*)?>[+−-]?\\d{1,4}[+−-]?</${w}:t>)`,
+    'g',
+  );
+  return xml.replace(run, (whole, start: string, properties: string, text: string) => {
+    const [position] = new RegExp(`<${w}:position\\s[^<>]*>`).exec(properties) ?? [];
+    const moved = Number(position && attributesOf(position).val);
+    if (position === undefined || !(Math.abs(moved) >= MOVED_MIN) || properties.includes(`<${w}:vertAlign `))
+      return whole;
+    const script = `<${w}:vertAlign ${w}:val="${moved > 0 ? 'superscript' : 'subscript'}"/>`;
+    return `${start}${properties.replace(position, script)}${text}`;
+  });
+}
+
+function withCellsBefore(xml: string, w: string): string {
+  const row = new RegExp(`<${w}:trPr(?:\\s[^<>]*)?>(?:<(?!/${w}:trPr>)[^<>]*>){0,40}</${w}:trPr>`, 'g');
+  return xml.replace(row, (properties) => {
+    const [before] = new RegExp(`<${w}:gridBefore\\s[^<>]*>`).exec(properties) ?? [];
+    const columns = Number(before && attributesOf(before).val);
+    if (!(columns > 0 && columns <= COLUMNS_MAX)) return properties;
+    const span = `<${w}:tcPr><${w}:gridSpan ${w}:val="${columns}"/></${w}:tcPr>`;
+    return `${properties}<${w}:tc>${span}<${w}:p/></${w}:tc>`;
+  });
 }
 
 function asHeadings(xml: string, w: string, styles: ParagraphStyles): string {
