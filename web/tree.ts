@@ -1,10 +1,13 @@
 import type { Api } from './api.ts';
 import { BRANCH_PAGE_SIZE, type Branch } from './elements/branch.ts';
 import { type Content, Html, html, nothing } from './html.ts';
+import { loadUnlessKnown } from './trees/known-branches.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-export function loadBranches(api: Api, context: WikiContext, page_id = ''): Promise<Branch[]> {
-  return api.get(branchesPath(context, page_id));
+/** Those of the root are the same array as long as they are the same. */
+export function loadBranches(api: Api, context: WikiContext, page_id = ''): Promise<readonly Branch[]> {
+  const path = branchesPath(context, page_id);
+  return page_id === '' ? loadUnlessKnown(api, path, String(context.can('pages:write'))) : api.get(path);
 }
 
 /** The API path of the tree around a page; its further parts are the pages directly below it. */
@@ -12,11 +15,16 @@ export function branchesPath(context: WikiContext, page_id: string): string {
   return `${context.api}/branches?${new URLSearchParams({ page_id, limit: String(BRANCH_PAGE_SIZE) })}`;
 }
 
+/** Trees in which no page is the current one, and the addresses that they begin with. */
+const closedTrees = new WeakMap<readonly Branch[], { root: string; tree: Html }>();
+
 /** The tree, open down to `openTo`. Other branches open by a script, or by a link to their list of pages. */
 export function renderTree(context: WikiContext, branches: readonly Branch[], current = '', openTo = current): Html {
   if (branches.length === 0) {
     return html`<p class="empty">No pages yet.${context.can('pages:write') && html` <a href="${context.actionUrl('new')}">Write one</a>${context.can('uploads:create') && html` or <a href="${context.actionUrl('upload')}">upload files</a>`}.`}</p>`;
   }
+  const known = openTo === '' ? closedTrees.get(branches) : undefined;
+  if (known?.root === context.pageUrl()) return known.tree;
   const parentOf = parentsIn(branches);
   const below = Map.groupBy(branches, (branch) => parentOf(branch)?.page_id ?? '');
   const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
@@ -28,7 +36,9 @@ export function renderTree(context: WikiContext, branches: readonly Branch[], cu
         level: inTrail.has(branch.page_id) && below.has(branch.page_id) && level(branch.page_id),
       }),
     );
-  return html`<div class="tree-roots" data-root="${context.pageUrl()}" data-api="${context.api}">${level('')}</div>`;
+  const tree = html`<div class="tree-roots" data-root="${context.pageUrl()}" data-api="${context.api}">${level('')}</div>`;
+  if (openTo === '') closedTrees.set(branches, { root: context.pageUrl(), tree });
+  return tree;
 }
 
 function renderLevel(

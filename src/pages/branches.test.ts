@@ -97,6 +97,29 @@ test('who has the tree around a page is sent it again after each change of the t
   await owner.patch(`${wiki}/pages/${a2.page_id}`, { title: 'A2', base_revision: 2 });
 });
 
+test('branches are known by their ETag until the tree changes, and those with drafts are others', async () => {
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const ask = (query: string, etag: string, client: Pick<typeof owner, 'get'> = owner) =>
+    client.get(`${wiki}/branches?${query}`, { 'if-none-match': etag });
+  for (const query of ['', `page_id=${a.page_id}`, 'limit=1&offset=1']) {
+    const { headers } = await owner.get(`${wiki}/branches?${query}`);
+    const etag = String(headers.get('etag'));
+    assert.equal((await ask(query, etag)).status, 304, query);
+    assert.equal((await ask(query, etag, viewer)).status, 200, 'without drafts');
+    const { body: added } = await owner.post(`${wiki}/pages`, {
+      title: 'Added',
+      markdown: '',
+      parent_page_id: b.page_id,
+    });
+    const changed = await ask(query, etag);
+    assert.deepEqual([changed.status, changed.headers.get('etag') === etag], [200, false]);
+    await owner.send('DELETE', `${wiki}/pages/${added.page_id}`);
+  }
+  const { wiki_id } = await world.owner();
+  assert.equal((await ask('', '*')).status, 304);
+  assert.equal((await owner.get(`/v1/wikis/${wiki_id}/branches`, { 'if-none-match': '*' })).status, 403);
+});
+
 test('below a page that its reader does not see, the view has the pages beside it', async () => {
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const folder = await page('Folder');

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
-import { hasPermission, onWiki } from '../access/access-rule.ts';
+import { onWiki } from '../access/access-rule.ts';
 import { Id, InputText, Record } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -26,6 +25,7 @@ import {
   shownBacklinks,
   surroundingColumns,
 } from './surroundings.ts';
+import { formOf, treeVersion } from './tree-tag.ts';
 
 const Tree = Record({
   tag: Type.String({ description: 'Another one after each change of what this caller sees of the tree.' }),
@@ -34,8 +34,7 @@ const Tree = Record({
   }),
 });
 
-/** What a tree is made by: with another form its tags are others. */
-const FORM = createHash('sha1').update(JSON.stringify(BranchEntry)).digest('base64url').slice(0, 8);
+const FORM = formOf(BranchEntry);
 
 interface ViewRow extends Omit<FullPageRow, 'markdown'>, SurroundingRow {
   branches: PageSurroundings['branches'];
@@ -109,7 +108,7 @@ export const getPageView = endpoint({
       ) p
       cross join lateral (
         select p.page_id, p.parent_page_id,
-          concat(w.tree_version, '-', ${FORM}::text, case when ${hasPermission('pages:write')} then '-drafts' end, '-', p.parent_page_id) as tree_tag
+          concat(${treeVersion(FORM)}, '-', p.parent_page_id) as tree_tag
         from wikis w where w.wiki_id = ${wiki_id} offset 0
       ) here
       left join lateral (${lastAuthor(services)}) author on true`);

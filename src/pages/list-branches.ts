@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { notFound } from '../core/errors.ts';
 import { PAGING } from '../core/paging.ts';
 import { InputText, WikiParams } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { endpoint } from '../http/endpoint.ts';
+import { endpoint, NotModified } from '../http/endpoint.ts';
 import { BranchEntry, exampleBranch, isVisible } from './schema.ts';
+import { formOf, taggedTree } from './tree-tag.ts';
 
 /** What a tree shows whose branches open one by one: in a wiki of any size it costs what is shown. */
 export const listBranches = endpoint({
@@ -23,17 +25,35 @@ export const listBranches = endpoint({
     counted: (branches, { page_id = '' }) => branches.filter((branch) => branch.parent_page_id === page_id),
   },
   reply: Type.Array(BranchEntry),
+  etag: () => '',
   example: { reply: [exampleBranch] },
-  run: ({ params: { wiki_id }, query: { page_id = '', limit, offset }, paging, many }) =>
-    many<Static<typeof BranchEntry>>(
-      branchesAround(wiki_id, page_id, {
-        limit,
-        offset,
-        isWhole: offset === 0 && !paging.after,
-        seekClause: paging.seekClause,
-      }),
-    ),
+  run: async ({ params, query: { page_id = '', limit, offset }, paging, known_tags, many, setHeaders }) => {
+    const { wiki_id } = params;
+    const isWhole = offset === 0 && !paging.after;
+    const branches = branchesAround(wiki_id, page_id, { limit, offset, isWhole, seekClause: paging.seekClause });
+    // No page is read for who has them.
+    const rows = await many<BranchRow>(sql`
+      with tagged as materialized (${taggedTree(wiki_id, FORM, known_tags)})
+      select t.tag, t.is_known, b.* from tagged t
+      left join (select b.* from (${branches}) b where not (select is_known from tagged)) b on true
+      order by b.position, b.page_id`);
+    const [first] = rows;
+    if (!first) throw notFound();
+    setHeaders({ etag: first.tag });
+    return first.is_known
+      ? new NotModified()
+      : rows.filter(isBranch).map(({ tag: _, is_known: __, ...branch }) => branch);
+  },
 });
+
+const FORM = formOf(BranchEntry);
+
+type Branch = Static<typeof BranchEntry>;
+type BranchRow = { tag: string; is_known: boolean } & (Branch | { page_id: null });
+
+function isBranch(row: BranchRow): row is BranchRow & Branch {
+  return row.page_id !== null;
+}
 
 interface BranchesPart {
   /** Of each branch. */
