@@ -74,7 +74,7 @@ const IS_FOR_ALL = ['db/sql.ts', 'db/json-object.ts', 'db/request-context.ts'];
 const FILES_MAX = 25;
 
 /**
- * What a page of the web application imports besides the API: reading a cookie, error messages, amounts, escaping HTML,
+ * What a page of the web application imports besides the API: reading a cookie, error messages, amounts, escaping HTML, a cache,
  * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read, where packages are.
  */
 const WEB_IMPORTS = [
@@ -84,6 +84,7 @@ const WEB_IMPORTS = [
   '../src/core/slug.ts',
   '../src/http/to-api-error.ts',
   '../src/core/escape-html.ts',
+  '../src/core/sized-cache.ts',
   '../src/markdown/merge-texts.ts',
   '../src/templates/fill-template.ts',
   '../src/documents/formats/loss-words.ts',

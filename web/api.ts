@@ -29,6 +29,8 @@ export interface Api {
   get<T>(path: string): Promise<T>;
   /** What has a part of a list, and the `Link` header that leads on; "" on the last part. */
   part<T>(path: string): Promise<{ body: T; link: string }>;
+  /** What has an ETag; the body is undefined where it is still the one that is known. */
+  getUnlessKnown<T>(path: string, known: string): Promise<{ body: T | undefined; etag: string }>;
   post<T>(path: string, body?: object): Promise<T>;
   /** The same, with a header of the answer; "" where it has none. */
   postForHeader<T>(path: string, body: object, name: string): Promise<{ body: T; header: string }>;
@@ -75,6 +77,11 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
     part: async <T>(url: string) => {
       const { body, header } = await answerTo<T>({ method: 'GET', url });
       return { body, link: header('link') };
+    },
+    getUnlessKnown: async <T>(url: string, known: string) => {
+      const headers = known === '' ? {} : { 'if-none-match': known };
+      const { body, header } = await answerTo<T | undefined>({ method: 'GET', url, headers });
+      return { body, etag: header('etag') };
     },
     post: (url, payload) => ask({ method: 'POST', url, ...(payload && { payload }) }),
     postForHeader: async <T>(url: string, payload: object, name: string) => {

@@ -1,4 +1,4 @@
-import type { FullPage } from '../src/pages/schema.ts';
+import type { ReadPage } from '../src/pages/schema.ts';
 import { type Content, html } from './html.ts';
 import { icon } from './icons.ts';
 import { homeEntry } from './pages/homes/chosen-home.ts';
@@ -8,7 +8,7 @@ import { sharePanel } from './share-panel.ts';
 import type { WikiContext } from './wiki-context.ts';
 
 /** What can be done with a page: the frequent actions as buttons, the others in a menu. */
-export function pageActions(context: WikiContext, page: FullPage, isStarred: boolean, publicUrl: string): Content {
+export function pageActions(context: WikiContext, page: ReadPage, isStarred: boolean, publicUrl: string): Content {
   const mayWrite = context.can('pages:write');
   const entry = (href: string, words: string) => html`<li><a href="${href}">${words}</a></li>`;
   return html`${starButton(context, page, isStarred)}${mayWrite && html`<a class="button" href="${context.actionUrl('edit', page.path)}">${icon('edit')} Edit</a>`}

@@ -1,9 +1,9 @@
-import type { FullPage } from '../src/pages/schema.ts';
+import type { ReadPage } from '../src/pages/schema.ts';
 import { type Content, html } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
 
 /** The address of a page, and who can open it: a popover of the platform, which needs no script. */
-export function sharePanel(context: WikiContext, page: FullPage, publicUrl: string): Content {
+export function sharePanel(context: WikiContext, page: ReadPage, publicUrl: string): Content {
   const { workspace } = context;
   const url = context.pageUrl(page.path);
   const members = `/${workspace.slug}/-/members`;

@@ -1,10 +1,13 @@
 import type { Api } from './api.ts';
 import { BRANCH_PAGE_SIZE, type Branch } from './elements/branch.ts';
-import { type Content, html, nothing } from './html.ts';
+import { type Content, Html, html, nothing } from './html.ts';
+import { loadUnlessKnown } from './trees/known-branches.ts';
 import type { WikiContext } from './wiki-context.ts';
 
-export function loadBranches(api: Api, context: WikiContext, page_id = ''): Promise<Branch[]> {
-  return api.get(branchesPath(context, page_id));
+/** Those of the root are the same array as long as they are the same. */
+export function loadBranches(api: Api, context: WikiContext, page_id = ''): Promise<readonly Branch[]> {
+  const path = branchesPath(context, page_id);
+  return page_id === '' ? loadUnlessKnown(api, path, String(context.can('pages:write'))) : api.get(path);
 }
 
 /** The API path of the tree around a page; its further parts are the pages directly below it. */
@@ -12,37 +15,86 @@ export function branchesPath(context: WikiContext, page_id: string): string {
   return `${context.api}/branches?${new URLSearchParams({ page_id, limit: String(BRANCH_PAGE_SIZE) })}`;
 }
 
+/** Trees in which no page is the current one, and the addresses that they begin with. */
+const closedTrees = new WeakMap<readonly Branch[], { root: string; tree: Html }>();
+
 /** The tree, open down to `openTo`. Other branches open by a script, or by a link to their list of pages. */
-export function renderTree(context: WikiContext, branches: readonly Branch[], current = '', openTo = current): Content {
+export function renderTree(context: WikiContext, branches: readonly Branch[], current = '', openTo = current): Html {
   if (branches.length === 0) {
     return html`<p class="empty">No pages yet.${context.can('pages:write') && html` <a href="${context.actionUrl('new')}">Write one</a>${context.can('uploads:create') && html` or <a href="${context.actionUrl('upload')}">upload files</a>`}.`}</p>`;
   }
+  const known = openTo === '' ? closedTrees.get(branches) : undefined;
+  if (known?.root === context.pageUrl()) return known.tree;
   const parentOf = parentsIn(branches);
   const below = Map.groupBy(branches, (branch) => parentOf(branch)?.page_id ?? '');
   const byId = new Map(branches.map((branch) => [branch.page_id, branch]));
   const inTrail = new Set(trailTo(branches, openTo).map(({ page_id }) => page_id));
-  const level = (parent: string): Content => {
-    const entries = below.get(parent);
-    if (!entries) return nothing;
-    const path = byId.get(parent)?.path ?? '';
-    return html`<ul>${entries.map((branch) => entry(branch))}${
-      entries.length >= BRANCH_PAGE_SIZE &&
-      html`<li class="more"><a href="${context.actionUrl('pages', path)}">All pages here…</a></li>`
-    }</ul>`;
-  };
-  const entry = (branch: Branch): Content => {
-    const isOpen = inTrail.has(branch.page_id) && below.has(branch.page_id);
-    const here = branch.page_id === current;
-    return html`<li${branch.has_children && html` data-page="${branch.page_id}"`}${isOpen && html` class="open"`}>
+  const level = (parent: string): Content =>
+    renderLevel(context, byId.get(parent)?.path ?? '', below.get(parent) ?? [], (branch) =>
+      renderEntry(context, branch, {
+        isCurrent: branch.page_id === current,
+        level: inTrail.has(branch.page_id) && below.has(branch.page_id) && level(branch.page_id),
+      }),
+    );
+  const tree = html`<div class="tree-roots" data-root="${context.pageUrl()}" data-api="${context.api}">${level('')}</div>`;
+  if (openTo === '') closedTrees.set(branches, { root: context.pageUrl(), tree });
+  return tree;
+}
+
+function renderLevel(
+  context: WikiContext,
+  path: string,
+  branches: readonly Branch[],
+  entry: (branch: Branch) => Content,
+): Content {
+  if (branches.length === 0) return nothing;
+  return html`<ul>${branches.map(entry)}${
+    branches.length >= BRANCH_PAGE_SIZE &&
+    html`<li class="more"><a href="${context.actionUrl('pages', path)}">All pages here…</a></li>`
+  }</ul>`;
+}
+
+interface EntryState {
+  isCurrent: boolean;
+  /** The pages below it where it is open. */
+  level: Content;
+}
+
+function renderEntry(context: WikiContext, branch: Branch, { isCurrent, level }: EntryState): Html {
+  const isOpen = level !== false;
+  return html`<li${branch.has_children && html` data-page="${branch.page_id}"`}${isOpen && html` class="open"`}>
       <span class="row">${
         branch.has_children
           ? html`<a class="twist" href="${context.actionUrl('pages', branch.path)}" aria-label="Pages below ${branch.title}"></a>`
           : html`<span class="twist"></span>`
-      }<a class="leaf" href="${context.pageUrl(branch.path)}" title="${branch.title}"${here && html` aria-current="page"`}>${branch.title}</a>${
+      }<a class="leaf" href="${context.pageUrl(branch.path)}" title="${branch.title}"${isCurrent && html` aria-current="page"`}>${branch.title}</a>${
         branch.status !== 'published' && html`<span class="tag">${branch.status}</span>`
-      }</span>${isOpen && level(branch.page_id)}</li>`;
-  };
-  return html`<div class="tree-roots" data-root="${context.pageUrl()}" data-api="${context.api}">${level('')}</div>`;
+      }</span>${level}</li>`;
+}
+
+/**
+ * The tree in which one page is the current one: `tree` with that page's entry in place of what it is there. `branches` are the page
+ * and those right below it. Undefined where `tree` has no such entry, because its branch is too long.
+ */
+export function withCurrentPage(
+  context: WikiContext,
+  tree: string,
+  page_id: string,
+  branches: readonly Branch[],
+): Html | undefined {
+  const page = branches.find((branch) => branch.page_id === page_id);
+  if (!page) return undefined;
+  const children = branches.filter(({ parent_page_id }) => parent_page_id === page_id);
+  const closed = renderEntry(context, page, { isCurrent: false, level: false }).text;
+  const at = tree.indexOf(closed);
+  if (at < 0) return undefined;
+  const level =
+    children.length > 0 &&
+    renderLevel(context, page.path, children, (branch) =>
+      renderEntry(context, branch, { isCurrent: false, level: false }),
+    );
+  const current = renderEntry(context, page, { isCurrent: true, level });
+  return new Html(tree.slice(0, at) + current.text + tree.slice(at + closed.length));
 }
 
 /** Returns the parent of a page in a list: the nearest page above it that the user can see. */

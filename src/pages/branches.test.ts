@@ -49,6 +49,88 @@ test('around a page without a tree there are those above it, beside it and below
   assert.deepEqual((await beside(b)).sort(), ['A', 'B', 'B1', 'C']);
 });
 
+type Branch = { page_id: string; title: string };
+
+/** The pages of the tree of a view, and the view. */
+async function viewOf(path: string, query = '', client: Pick<typeof owner, 'get'> = owner) {
+  const { status, body } = await client.get(`${wiki}/pages/view/${path}?${query}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  const { tree, surroundings } = body;
+  const all = [...tree.branches, ...surroundings.branches] as Branch[];
+  return { body, tree, titles: [...new Set(all.map(({ title }) => title))].sort() };
+}
+
+test('the view of a page is what the page, its surroundings and the branches around it are by themselves', async () => {
+  for (const { page_id, path } of [a, a1, deep, b]) {
+    const { body, titles: shown } = await viewOf(path);
+    const { markdown: _, ...page } = (await owner.get(`${wiki}/pages/${page_id}`)).body;
+    assert.deepEqual(body.page, page);
+    const { branches, ...around } = (await owner.get(`${wiki}/pages/${page_id}/surroundings`)).body;
+    assert.deepEqual({ ...body.surroundings, branches: [] }, { ...around, branches: [] });
+    assert.deepEqual(shown, branches.map(({ title }: Branch) => title).sort());
+    const known = new Map([...body.tree.branches, ...body.surroundings.branches].map((it: Branch) => [it.page_id, it]));
+    for (const branch of branches) assert.deepEqual(known.get(branch.page_id), branch);
+    const beside = await viewOf(path, 'branches=beside');
+    const besideAlone = await owner.get(`${wiki}/pages/${page_id}/surroundings?branches=beside`);
+    assert.deepEqual(beside.body.surroundings, besideAlone.body);
+    assert.deepEqual(beside.tree.branches, []);
+  }
+  const other = await world.owner();
+  assert.equal((await owner.get(`${wiki}/pages/view/nowhere`)).status, 404);
+  assert.equal((await other.get(`${wiki}/pages/view/${a.path}`)).status, 403);
+});
+
+test('who has the tree around a page is sent it again after each change of the tree, and not before', async () => {
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const { tree } = await viewOf(a1.path);
+  const ask = (path: string, client?: Pick<typeof owner, 'get'>) =>
+    viewOf(path, new URLSearchParams({ known_tree: tree.tag }).toString(), client);
+  assert.deepEqual((await ask(a1.path)).tree, { tag: tree.tag, branches: [] });
+  assert.deepEqual((await ask(`${a.path}/a2`)).tree, { tag: tree.tag, branches: [] }, 'beside it');
+  assert.notDeepEqual((await ask(deep.path)).tree.branches, [], 'below it');
+  const seen = await ask(a1.path, viewer);
+  assert.ok(seen.tree.branches.length > 0 && !seen.titles.includes('A3'), 'without drafts it is another one');
+  const { body: a2 } = await owner.get(`${wiki}/pages/path/${a.path}/a2`);
+  await owner.patch(`${wiki}/pages/${a2.page_id}`, { title: 'A2 renamed', base_revision: 1 });
+  const changed = await ask(a1.path);
+  assert.ok(changed.titles.includes('A2 renamed'));
+  await owner.patch(`${wiki}/pages/${a2.page_id}`, { title: 'A2', base_revision: 2 });
+});
+
+test('branches are known by their ETag until the tree changes, and those with drafts are others', async () => {
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const ask = (query: string, etag: string, client: Pick<typeof owner, 'get'> = owner) =>
+    client.get(`${wiki}/branches?${query}`, { 'if-none-match': etag });
+  for (const query of ['', `page_id=${a.page_id}`, 'limit=1&offset=1']) {
+    const { headers } = await owner.get(`${wiki}/branches?${query}`);
+    const etag = String(headers.get('etag'));
+    assert.equal((await ask(query, etag)).status, 304, query);
+    assert.equal((await ask(query, etag, viewer)).status, 200, 'without drafts');
+    const { body: added } = await owner.post(`${wiki}/pages`, {
+      title: 'Added',
+      markdown: '',
+      parent_page_id: b.page_id,
+    });
+    const changed = await ask(query, etag);
+    assert.deepEqual([changed.status, changed.headers.get('etag') === etag], [200, false]);
+    await owner.send('DELETE', `${wiki}/pages/${added.page_id}`);
+  }
+  const { wiki_id } = await world.owner();
+  assert.equal((await ask('', '*')).status, 304);
+  assert.equal((await owner.get(`/v1/wikis/${wiki_id}/branches`, { 'if-none-match': '*' })).status, 403);
+});
+
+test('below a page that its reader does not see, the view has the pages beside it', async () => {
+  const viewer = await world.member(owner.workspace_id, 'viewer');
+  const folder = await page('Folder');
+  const below = await page('Below', folder.page_id);
+  await page('Beside', folder.page_id);
+  await owner.patch(`${wiki}/pages/${folder.page_id}`, { status: 'draft' });
+  const { titles: shown } = await viewOf(below.path, '', viewer);
+  assert.deepEqual(shown, ['A', 'B', 'Below', 'Beside', 'C']);
+  await owner.send('DELETE', `${wiki}/pages/${folder.page_id}`);
+});
+
 test('of each branch no more are listed than asked for, but always the way to the page', async () => {
   assert.deepEqual((await titles(`page_id=${deep.page_id}&limit=1`)).sort(), ['A +', 'A1 +', 'Deep']);
   const c = (await owner.get(`${wiki}/pages/path/c`)).body;

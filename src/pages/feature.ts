@@ -5,6 +5,7 @@ import { getPage } from './get-page.ts';
 import { getPageByPath } from './get-page-by-path.ts';
 import { getPageProperties } from './get-page-properties.ts';
 import { getPageSurroundings } from './get-page-surroundings.ts';
+import { getPageView } from './get-page-view.ts';
 import { getTree } from './get-tree.ts';
 import { keepPage } from './gone/keep-page.ts';
 import { listGonePages } from './gone/list-gone-pages.ts';
@@ -39,6 +40,7 @@ export const pages: Feature = {
     suggestPages,
     getPage,
     getPageByPath,
+    getPageView,
     getPageProperties,
     getPageSurroundings,
     editPage,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { Id } from '../core/records.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { pageAddress, pageDocument, readPage } from './read-page.ts';
 import { exampleFullPage, FullPage, isVisible, pageTag } from './schema.ts';
@@ -25,21 +25,28 @@ export const getPageByPath = endpoint({
   example: { reply: exampleFullPage },
   run: (context) => {
     const { wiki_id, page_path } = context.params;
-    // Materialized, because under row-level security no coalesce may be the key of a look into an index.
     return readPage(
       context,
-      sql`(
-        with found as materialized (
-          select coalesce(
-            (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
-            (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path})) as page_id
-        )
-        select page_id from found) found
-        join pages p on p.wiki_id = ${wiki_id} and p.page_id = found.page_id
-        join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-        where ${isVisible}`,
+      pageAtPath(wiki_id, page_path),
       // Where the page has moved, a browser is sent to its place.
       sql`p.path = ${page_path}`,
     );
   },
 });
+
+/**
+ * A page `p` with its present revision `r`, by its path or one that it had before: what follows `from`. Materialized, because under
+ * row-level security no coalesce may be the key of a look into an index.
+ */
+export function pageAtPath(wiki_id: string, page_path: string): Sql {
+  return sql`(
+    with found as materialized (
+      select coalesce(
+        (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
+        (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path})) as page_id
+    )
+    select page_id from found) found
+    join pages p on p.wiki_id = ${wiki_id} and p.page_id = found.page_id
+    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    where ${isVisible}`;
+}

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
-import { hasPermission, onWiki } from '../access/access-rule.ts';
+import { onWiki } from '../access/access-rule.ts';
 import { notFound } from '../core/errors.ts';
 import { Id, Record, WikiParams } from '../core/records.ts';
 import { openSizedCache } from '../core/sized-cache.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint, JsonText, NotModified } from '../http/endpoint.ts';
 import { examplePage, isVisible } from './schema.ts';
+import { DRAFTS, formOf, taggedTree } from './tree-tag.ts';
 
 const TreeEntry = Record({
   page_id: Id,
@@ -21,8 +21,7 @@ const PIECE = 500;
 
 const { page_id, parent_page_id, slug, title, status } = examplePage;
 
-/** What a tree is made by: with another form its ETags are others. */
-const FORM = createHash('sha1').update(JSON.stringify(TreeEntry)).digest('base64url').slice(0, 8);
+const FORM = formOf(TreeEntry);
 
 interface Tree {
   etag: string;
@@ -34,9 +33,6 @@ interface Tree {
  * permissions, which tree that caller has now.
  */
 const trees = openSizedCache<Tree>(32 * 2 ** 20);
-/** How the ETag of a tree with drafts ends. A wiki has two trees. */
-const DRAFTS = '-drafts';
-
 const keyOf = (wiki_id: string, hasDrafts: boolean) => `${wiki_id}${hasDrafts ? DRAFTS : ''}`;
 
 /** Lean, because it is all pages at once: a path is the slugs from the root, a position the order in the list. */
@@ -57,11 +53,8 @@ export const getTree = endpoint({
     const cached = [true, false].flatMap((hasDrafts) => trees.get(keyOf(params.wiki_id, hasDrafts)) ?? []);
     const rows = await many<{ tag: string; is_known: boolean; entries: string | null }>(sql`
       with tagged as materialized (
-        select t.tag, array[t.tag, '*'] && ${known_tags}::text[] as is_known, t.tag = any(${cached.map(({ etag }) => etag)}::text[]) as is_cached
-        from wikis w
-        cross join lateral (
-          select concat('"', w.tree_version, '-', ${FORM}::text, case when ${hasPermission('pages:write')} then ${DRAFTS}::text end, '"') as tag offset 0) t
-        where w.wiki_id = ${params.wiki_id}
+        select t.*, t.tag = any(${cached.map(({ etag }) => etag)}::text[]) as is_cached
+        from (${taggedTree(params.wiki_id, FORM, known_tags)}) t
       )
       select t.tag, t.is_known, pieces.entries from tagged t left join (
         select piece, string_agg(entry, ',' order by n) as entries from (

@@ -98,6 +98,15 @@ export const FullPage = Record({
 });
 export type FullPage = Static<typeof FullPage>;
 
+/** A page as it is read, without its Markdown. */
+export const ReadPage = Record({
+  ...pageProperties,
+  html: FullPage.properties.html,
+  outline: FullPage.properties.outline,
+  citations: FullPage.properties.citations,
+});
+export type ReadPage = Static<typeof ReadPage>;
+
 /** The columns of Page from a page `p`. */
 export const pageColumns: Sql = sql`
   p.page_id, p.wiki_id, p.path, p.slug, p.title, p.description, coalesce(p.parent_page_id, '') as parent_page_id, p.position,

@@ -1,5 +1,5 @@
 import type { GonePage } from '../../src/pages/gone/schema.ts';
-import type { FullPage } from '../../src/pages/schema.ts';
+import type { ReadPage } from '../../src/pages/schema.ts';
 import type { Citation } from '../../src/sources/schema.ts';
 import type { Api } from '../api.ts';
 import { type Block, type Part, splitIntoParts } from '../blocks.ts';
@@ -29,7 +29,7 @@ export function pageSourcesUrl(context: WikiContext, path: string): string {
 }
 
 /** A page with, beside each block, the passage of its source and whether the source still says this. */
-export async function pageSources(visit: Visit, context: WikiContext, page: FullPage): Promise<WebResponse> {
+export async function pageSources(visit: Visit, context: WikiContext, page: ReadPage): Promise<WebResponse> {
   const [branches, citations] = await Promise.all([
     loadBranches(visit.api, context, page.page_id),
     loadCitations(visit.api, `${context.api}/pages/${page.page_id}`, CITATIONS_MAX),
@@ -177,7 +177,7 @@ function countsOf(blocks: readonly Citation[]): string[] {
 }
 
 /** Why a page is stale: the sources that have changed, with links. Errors: Problem. */
-export async function stalenessReason(api: Api, context: WikiContext, page: FullPage): Promise<Content> {
+export async function stalenessReason(api: Api, context: WikiContext, page: ReadPage): Promise<Content> {
   if (context.can('pages:write')) {
     const [waiting] = await api.get<GonePage[]>(`${context.api}/pages/gone?limit=1&from=${page.page_id}`);
     if (waiting?.page_id === page.page_id) {

@@ -1,4 +1,4 @@
-import type { FullPage, PageSurroundings } from '../../src/pages/schema.ts';
+import type { PageSurroundings, ReadPage } from '../../src/pages/schema.ts';
 import type { User } from '../../src/workspaces/schema.ts';
 import { Problem } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
@@ -11,9 +11,10 @@ import { pageText, scriptsFor, withEmbeds } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
 import { face } from '../people/face.ts';
 import { withTransclusions } from '../transclusion/transclusions.ts';
-import { renderTree, trailTo } from '../tree.ts';
+import { trailTo } from '../tree.ts';
+import { loadPageView, type PageView } from '../trees/page-view.ts';
 import type { Visit, WebResponse, WebRoute } from '../visit.ts';
-import { encodePath, loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
+import { loadWikiContext, requestedPath, type WikiContext } from '../wiki-context.ts';
 import { noSuchPage } from './no-such-page.ts';
 import { pageSources, pageSourcesUrl, stalenessReason } from './page-sources.ts';
 import { pageTags } from './tags.ts';
@@ -30,19 +31,17 @@ export const readPage: WebRoute = {
     const context = await loadWikiContext(visit);
     const path = requestedPath(visit);
     if (path === '') return { redirect: context.pageUrl(), status: 308 };
-    let page: FullPage;
+    let view: PageView;
     try {
-      page = await visit.api.get<FullPage>(`${context.api}/pages/path/${encodePath(path)}`);
+      view = await loadPageView(visit, context, path);
     } catch (error) {
       if (error instanceof Problem && error.status === 404) return noSuchPage(visit, context, path);
       throw error;
     }
+    const { page, surroundings, tree } = view;
     if (page.path !== path || visit.params['*'] !== path) return { redirect: context.pageUrl(page.path), status: 308 };
     if (visit.query.has('sources')) return pageSources(visit, context, page);
-    const [surroundings, backlinks, staleness, text] = await Promise.all([
-      visit.api.get<PageSurroundings>(
-        `${context.api}/pages/${page.page_id}/surroundings${visit.isFragment ? '?branches=beside' : ''}`,
-      ),
+    const [backlinks, staleness, text] = await Promise.all([
       visit.query.has(BACKLINKS_PART) ? readBacklinks(visit, context, page) : undefined,
       page.stale ? stalenessReason(visit.api, context, page) : '',
       withTransclusions(visit, context, page),
@@ -53,6 +52,7 @@ export const readPage: WebRoute = {
       { ...page, html: text },
       {
         ...surroundings,
+        tree,
         backlinks: backlinks ?? firstBacklinks(context, page, surroundings),
         staleness,
       },
@@ -63,6 +63,7 @@ export const readPage: WebRoute = {
 /** What is shown around the text of a page. */
 interface Surroundings extends Omit<PageSurroundings, 'backlinks'> {
   backlinks: ListPart<LinkedPage>;
+  tree: Content;
   /** Why the page is stale; "" if it is not. */
   staleness: Content;
 }
@@ -72,11 +73,11 @@ type LinkedPage = PageSurroundings['backlinks'][number];
 /** The parameter of the address that names a further part of the backlinks. */
 const BACKLINKS_PART = 'backlinks';
 
-function readBacklinks(visit: Visit, { api }: WikiContext, { page_id }: FullPage): Promise<ListPart<LinkedPage>> {
+function readBacklinks(visit: Visit, { api }: WikiContext, { page_id }: ReadPage): Promise<ListPart<LinkedPage>> {
   return readPart<LinkedPage>(visit, `${api}/pages/${page_id}/backlinks`, { name: BACKLINKS_PART });
 }
 
-function firstBacklinks(context: WikiContext, { path }: FullPage, around: PageSurroundings): ListPart<LinkedPage> {
+function firstBacklinks(context: WikiContext, { path }: ReadPage, around: PageSurroundings): ListPart<LinkedPage> {
   const { backlinks: records, has_more_backlinks } = around;
   const next = new URLSearchParams({
     [BACKLINKS_PART]: `limit=${records.length}&offset=${records.length}`,
@@ -88,9 +89,10 @@ function firstBacklinks(context: WikiContext, { path }: FullPage, around: PageSu
 function renderPage(
   visit: Visit,
   context: WikiContext,
-  page: FullPage,
+  page: ReadPage,
   {
     branches,
+    tree,
     subpages,
     updated_by_name: display_name,
     updated_by_avatar_url: avatar_url,
@@ -110,8 +112,7 @@ function renderPage(
       title: page.title,
       page,
       isLongText: page.html.length > LONG_TEXT,
-      // A tree of hundreds of entries takes longer than the rest of the page.
-      tree: visit.isFragment ? nothing : renderTree(context, branches, page.page_id),
+      tree,
       aside: outlineNav(page),
       scripts: [...scriptsFor(text), ...(page.citations.length > 0 ? ['passages.js'] : [])],
       trail: trailTo(branches, page.page_id).slice(0, -1),
@@ -138,24 +139,24 @@ function renderPage(
 }
 
 /** Whether the text begins with the title, as most uploaded files do; it is then not shown twice. */
-function startsWithTitle({ html: text, outline, title }: FullPage): boolean {
+function startsWithTitle({ html: text, outline, title }: ReadPage): boolean {
   return text.trimStart().startsWith('<h1') && outline[0]?.level === 1 && outline[0].text.trim() === title.trim();
 }
 
 /** Who changed the page last and when, below its title. It is no block of the text: see elements/passages.ts. */
-function byline(context: WikiContext, page: FullPage, author: Omit<User, 'user_id'>): Html {
+function byline(context: WikiContext, page: ReadPage, author: Omit<User, 'user_id'>): Html {
   const done = page.revision > 1 ? 'Changed' : page.origin === 'compiled' ? 'Uploaded' : 'Written';
   return html`<div class="byline"><a href="${context.actionUrl('history', page.path)}">${author.display_name !== '' && face(author, 'small')}${done}${author.display_name !== '' && html` by <span dir="auto">${author.display_name}</span>`}, ${time(page.updated_at)}</a></div>`;
 }
 
-function pageState(page: FullPage, staleness: Content): Content {
+function pageState(page: ReadPage, staleness: Content): Content {
   if (page.stale) return html`<div class="note stale"><p>${staleness}</p></div>`;
   if (page.status === 'draft') return html`<p class="note">This is a draft: only people who can edit see it.</p>`;
   if (page.status === 'archived') return html`<p class="note">Archived: searches leave out this page.</p>`;
   return nothing;
 }
 
-function outlineNav({ outline }: FullPage): Content {
+function outlineNav({ outline }: ReadPage): Content {
   const entries = outline.filter(({ level }, i) => level <= 3 && !(i === 0 && level === 1));
   if (entries.length < 2) return nothing;
   return html`<nav class="outline" aria-label="On this page"><h2>On this page</h2><ol>
@@ -164,7 +165,7 @@ function outlineNav({ outline }: FullPage): Content {
 }
 
 /** The pages before and behind a page in its branch. */
-function neighbours(context: WikiContext, page: FullPage, branches: readonly Branch[]): Content {
+function neighbours(context: WikiContext, page: ReadPage, branches: readonly Branch[]): Content {
   const parent = branches.find(({ page_id }) => page_id === page.page_id)?.parent_page_id;
   const siblings = branches.filter(({ parent_page_id }) => parent_page_id === parent);
   const at = siblings.findIndex(({ page_id }) => page_id === page.page_id);
@@ -176,7 +177,7 @@ function neighbours(context: WikiContext, page: FullPage, branches: readonly Bra
 
 function childList(
   context: WikiContext,
-  page: FullPage,
+  page: ReadPage,
   branches: readonly Branch[],
   subpages: PageSurroundings['subpages'],
 ): Content {
@@ -191,7 +192,7 @@ function childList(
   </ul></section>`;
 }
 
-function sourceList(context: WikiContext, page: FullPage): Content {
+function sourceList(context: WikiContext, page: ReadPage): Content {
   const { citations } = page;
   if (citations.length === 0) return nothing;
   return html`<section><h2>Sources</h2><ul class="sources">

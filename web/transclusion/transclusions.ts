@@ -1,4 +1,4 @@
-import type { FullPage } from '../../src/pages/schema.ts';
+import type { FullPage, ReadPage } from '../../src/pages/schema.ts';
 import { Problem } from '../api.ts';
 import { fromApi, html } from '../html.ts';
 import { unescapeHtml } from '../page-text.ts';
@@ -23,7 +23,7 @@ const PLACE = /<p(?: dir="(?:ltr|rtl|auto)")?><a class="wiki embed" href="([^"#]
  * block. The API answers each of these pages for this reader; what it does not, what would contain itself, and what is beyond the
  * limits stays the link that it is in the API's HTML. A page without any costs nothing.
  */
-export async function withTransclusions(visit: Visit, context: WikiContext, page: FullPage): Promise<string> {
+export async function withTransclusions(visit: Visit, context: WikiContext, page: ReadPage): Promise<string> {
   let places = MAX_PLACES;
   let length = MAX_LENGTH;
   let searched = 0;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { hasPermission, onWiki } from '../../access/access-rule.ts';
 import { subjectOf } from '../../access/credential.ts';
 import { WikiParams } from '../../core/records.ts';
-import { type Sql, sql } from '../../db/sql.ts';
+import { arrayText, type Sql, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { Index } from '../../search/index/pending.ts';
 import { type Attempt, attempts } from '../../search/query/attempts.ts';
@@ -97,11 +97,11 @@ function countingSteps(
   return {
     candidates: areNamed ? candidatesCte(index, best.filter(isNamed)) : candidates,
     found: sql`
-      select p.page_id, p.created_by, p.status, split_part(p.path, '/', 1) as folder
+      select p.page_id, p.created_by, p.status, p.tags, split_part(p.path, '/', 1) as folder
       from ${candidateDocuments(index)}
       where ${isFound} limit ${MAX_COUNTED + 1}`,
     others: sql`
-      select count(*)::int as count from unnest(${others.map(({ document_no }) => document_no)}::int[]) o (no)
+      select count(*)::int as count from unnest(${arrayText(others.map(({ document_no }) => document_no))}::int[]) o (no)
       where o.no not in (
         select d.document_no from pages p
         join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = p.page_id
@@ -110,10 +110,11 @@ function countingSteps(
       select f.created_by as user_id, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
     folders: sql`
       select f.folder as path, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
+    // As page_tags has them, without a look for each page: most have none.
     tags: sql`
-      select min(g.tag) as tag, count(*)::int as count
-      from found f join page_tags g on g.wiki_id = ${wiki_id} and g.page_id = f.page_id
-      group by g.tag_key order by 2 desc, g.tag_key limit ${MAX_NAMED}`,
+      select min(g.tag) as tag, count(distinct f.page_id)::int as count
+      from found f cross join lateral unnest(f.tags) g (tag)
+      group by lower(g.tag) order by 2 desc, lower(g.tag) collate "C" limit ${MAX_NAMED}`,
     statuses: sql`select f.status, count(*)::int as count from found f group by 1 order by 2 desc, 1`,
     result: sql`
       select (select count(*) from found)::int + (select o.count from others o) as total,

@@ -1,4 +1,4 @@
-import { raw, type Sql, sql } from '../../db/sql.ts';
+import { arrayText, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { Candidate } from './rank.ts';
 
@@ -7,20 +7,22 @@ export const PENDING_NO = 2_147_483_646;
 
 /** The rows (id, score, no, is_near) of candidates, with document numbers resolved to ids; is_near: the first `near` of them. */
 export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Candidate[], near = 0): Sql {
-  const placed = candidates.map((candidate, place) => ({ ...candidate, isNear: place < near }));
-  const indexed = placed.filter(({ document_no }) => document_no >= 0);
-  const pending = placed.filter(({ document_no }) => document_no < 0);
+  const nearest = new Set(candidates.slice(0, near));
+  const indexed = candidates.filter(({ document_no }) => document_no >= 0);
+  const pending = candidates.filter(({ document_no }) => document_no < 0);
+  const scores = (of: readonly Candidate[]) => arrayText(of.map(({ score }) => score));
+  const areNear = (of: readonly Candidate[]) => arrayText(of.map((each) => nearest.has(each)));
   return sql`
     select d.document_id as id, c.score, c.no, c.is_near
-    from unnest(${indexed.map(({ document_no }) => document_no)}::int[], ${indexed.map(({ score }) => score)}::float8[],
-      ${indexed.map(({ isNear }) => isNear)}::boolean[]) c (no, score, is_near)
+    from unnest(${arrayText(indexed.map(({ document_no }) => document_no))}::int[], ${scores(indexed)}::float8[],
+      ${areNear(indexed)}::boolean[]) c (no, score, is_near)
     cross join lateral (
       select d.document_id from search_documents d
       where d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_no = c.no offset 0) d
     union all
     select c.id, c.score, ${PENDING_NO}::int as no, c.is_near
-    from unnest(${pending.map(({ document_id }) => document_id)}::text[], ${pending.map(({ score }) => score)}::float8[],
-      ${pending.map(({ isNear }) => isNear)}::boolean[]) c (id, score, is_near)`;
+    from unnest(${pending.map(({ document_id }) => document_id)}::text[], ${scores(pending)}::float8[],
+      ${areNear(pending)}::boolean[]) c (id, score, is_near)`;
 }
 
 /**
