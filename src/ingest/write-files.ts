@@ -175,9 +175,9 @@ async function writePageSources(
         form_blocks int[], form_hashes text, boxes int[])
     ), linked as (
       insert into page_sources (wiki_id, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        hashes, form_blocks, form_hashes, boxes)
+        hashes, form_blocks, form_hashes, marks_drawn, boxes)
       select ${write.wiki_id}, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), nullif(boxes, '{}')
+        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), true, nullif(boxes, '{}')
       from given
     )
     update pages p set source_count = 1, stale = false, gone_file = null from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);

@@ -23,10 +23,10 @@ export interface StoredPage {
 export function checkPlaces(row: CitationRow, reading: Reading): Finding[] {
   if (!reading.ok || row.starts.length === 0) return [];
   const stored = placesOf({ ...row, form_blocks: row.form_blocks ?? [], boxes: row.boxes ?? [] });
-  const kept = { forms: row.form_blocks !== null, boxes: row.boxes !== null };
+  const kept = { forms: row.form_blocks !== null && row.marks_drawn, boxes: row.boxes !== null };
   const isSame = reading.isOnePage
     ? keysOf(stored, kept).join() === keysOf(reading.places, kept).join()
-    : isPartOf(stored, reading.places, kept.boxes);
+    : isPartOf(stored, reading.places, kept);
   const message = 'the places or hashes of its blocks are not those of the file';
   return isSame ? [] : [finding('citations_altered', message, row.page_id)];
 }
@@ -38,9 +38,9 @@ interface Kept {
 }
 
 /** The pages of a long document have a part of its blocks; a link to a section has the words of its heading alone. */
-function isPartOf(stored: readonly CitedPlace[], places: readonly CitedPlace[], boxes: boolean): boolean {
+function isPartOf(stored: readonly CitedPlace[], places: readonly CitedPlace[], { forms, boxes }: Kept): boolean {
   const known = new Set([...keysOf(places, { forms: true, boxes }), ...keysOf(places, { forms: false, boxes })]);
-  return stored.every((place) => known.has(keyOf(place, { forms: place.form_hash !== '', boxes })));
+  return stored.every((place) => known.has(keyOf(place, { forms: forms && place.form_hash !== '', boxes })));
 }
 
 function keysOf(places: readonly CitedPlace[], kept: Kept): string[] {

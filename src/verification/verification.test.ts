@@ -88,7 +88,7 @@ const PUT_BACK = {
   page_sources: (rows: string) => sql`
     update page_sources t set starts = g.starts, ends = g.ends, first_pages = g.first_pages, last_pages = g.last_pages,
       first_lines = g.first_lines, last_lines = g.last_lines, hashes = g.hashes, form_blocks = g.form_blocks,
-      form_hashes = g.form_hashes, boxes = g.boxes
+      form_hashes = g.form_hashes, marks_drawn = g.marks_drawn, boxes = g.boxes
     from json_populate_recordset(null::page_sources, ${rows}::json) g
     where t.page_id = g.page_id and t.source_id = g.source_id`,
   revisions: (rows: string) => sql`
