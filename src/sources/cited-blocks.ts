@@ -17,8 +17,8 @@ export interface CitationRow {
   /** As in Citations; null where the page was compiled before forms were kept. */
   form_blocks: number[] | null;
   form_hashes: string;
-  /** Whether its forms mark what a browser draws. */
-  marks_drawn: boolean;
+  /** The version that compiled it; 0 before it was kept, when forms did not mark what a browser draws. */
+  extractor_version: number;
   /** As in Citations; null where they are not known. */
   boxes: number[] | null;
 }
@@ -57,8 +57,8 @@ export interface CitedBox {
 /** The columns of a CitationRow from a row `c` of page_sources. */
 export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
-  encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes, c.marks_drawn,
-  c.boxes`;
+  encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes,
+  c.extractor_version, c.boxes`;
 
 /**
  * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
@@ -67,7 +67,7 @@ export const citationColumns: Sql = sql`
 export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedBlock[] {
   const forms = new Map(row.form_blocks?.map((block, i) => [block, hashAt(row.form_hashes, i)]));
   const boxes = boxesByBlock(row.boxes ?? []);
-  const { marks_drawn } = row;
+  const marks_drawn = row.extractor_version > 0;
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;
     const sha256 = hashAt(row.hashes, i);
