@@ -9,7 +9,8 @@ import {
 } from 'node:crypto';
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CheckedPage, CheckedSource, StoredSource } from '../verification/check-source.ts';
+import type { CheckedPage } from '../verification/check-source.ts';
+import type { CheckedSource, StoredSource } from '../verification/records.ts';
 
 /** What signs reports. */
 export interface ReportKey {

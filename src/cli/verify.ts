@@ -3,15 +3,9 @@ import { raw, sql } from '../db/sql.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import {
-  type CheckedPage,
-  type CheckedSource,
-  type CitingPage,
-  checkSource,
-  NO_BOUNDS,
-  type StoredSource,
-} from '../verification/check-source.ts';
-import { citingPages, storedSourceColumns, unlinkedPages } from '../verification/stored-sources.ts';
+import { type CheckedPage, checkSource, NO_BOUNDS } from '../verification/check-source.ts';
+import type { CheckedSource, CitingPage, StoredSource } from '../verification/records.ts';
+import { citingPages, storedSourceColumns } from '../verification/stored-sources.ts';
 
 /** Number of sources verified together; their texts and files are held in memory. */
 const BATCH_SIZE = 4;
@@ -40,7 +34,7 @@ export async function verifySources(
   const sums = { sources: 0, citations: 0, verified: 0, edited: 0, limited: 0, damaged: 0 };
   for (let last = { wiki_id: '', source_id: '' }; ; ) {
     const sources = await query<SourceRow>(sql`
-      select ${storedSourceColumns}, w.workspace_id
+      select ${storedSourceColumns(raw('true'))}, w.workspace_id
       from sources s left join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
       join wikis w on w.wiki_id = s.wiki_id
       where (s.wiki_id, s.source_id) > (${last.wiki_id}, ${last.source_id}) and ${wiki_id} in ('', s.wiki_id)
@@ -86,12 +80,7 @@ function pagesWithoutSource(query: OwnerDb['query'], wiki_id: string) {
 
 async function checkOne(query: OwnerDb['query'], { blobs, readerOf, sandboxOf }: Readers, source: SourceRow) {
   const tools = { blobs, reader: readerOf(source.workspace_id), sandbox: sandboxOf(source.workspace_id) };
-  const { wiki_id, source_id } = source;
-  const unlinked = await query<{ page_id: string }>(unlinkedPages(wiki_id, source_id, raw('true')));
-  const stored = {
-    pages: citingPages((statement) => query<CitingPage>(statement), source, raw('true')),
-    unlinked: unlinked.map(({ page_id }) => page_id),
-  };
+  const stored = citingPages((statement) => query<CitingPage>(statement), source, raw('true'));
   const pages: CheckedPage[] = [];
   const found = await checkSource(tools, source, stored, NO_BOUNDS, (page) => pages.push(page));
   return { found, pages };

@@ -1,7 +1,7 @@
 import { extractorVersion } from '../documents/extractor-versions.ts';
 import { type Loss, needsReview } from '../documents/formats/losses.ts';
-import type { CheckedSource, StoredSource } from './check-source.ts';
 import { type Finding, finding } from './findings.ts';
+import type { CheckedSource, StoredSource } from './records.ts';
 import type { Reading } from './reread-file.ts';
 
 export function fileFindings(file: CheckedSource['file'], reading: Reading | undefined): Finding[] {

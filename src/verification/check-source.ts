@@ -1,38 +1,16 @@
 import { createHash, hash } from 'node:crypto';
 import { extractorVersion } from '../documents/extractor-versions.ts';
-import type { Loss } from '../documents/formats/losses.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { isReadUnderLimit } from '../sandbox/document-messages.ts';
-import { type CitationRow, citedBlocks } from '../sources/cited-blocks.ts';
-import { type Attachment, IS_HASH, openAttachmentCheck } from './check-attachments.ts';
-import { checkPage, type StoredPage } from './check-page.ts';
+import { citedBlocks } from '../sources/cited-blocks.ts';
+import { IS_HASH, openAttachmentCheck } from './check-attachments.ts';
+import { checkPage } from './check-page.ts';
 import { checkPlaces, openPartCheck } from './check-places.ts';
 import { fileFindings, lossFindings, nameFindings, textFindings, textOf } from './check-reading.ts';
-import { checkRecord, type StoredRecord } from './check-record.ts';
-import { type Finding, finding } from './findings.ts';
-import { type ReadingTools, rereadFile, type StoredFile } from './reread-file.ts';
-
-/** A source as it is stored. */
-export interface StoredSource extends StoredFile {
-  title: string;
-  /** The type that was found when the file was read. */
-  detected_type: string;
-  language: string;
-  text: string;
-  extractor_version: number;
-  losses: readonly Loss[];
-  loss_count: number;
-  losses_to_review: number;
-  file_characters: number;
-  /** Whether its upload has a file of its name that became it. */
-  is_of_upload: boolean;
-}
-
-/** A page of a source with what was compiled of it. `file`: the name of the file that it was compiled from. */
-export interface CitingPage extends StoredPage, StoredRecord, CitationRow {
-  file: string;
-  attachments: readonly Attachment[];
-}
+import { checkRecord } from './check-record.ts';
+import { finding } from './findings.ts';
+import type { CheckedSource, CitingPage, StoredSource } from './records.ts';
+import { type ReadingTools, rereadFile } from './reread-file.ts';
 
 /** A page as it was checked, for a report. */
 export interface CheckedPage {
@@ -42,12 +20,6 @@ export interface CheckedPage {
   markdown_sha256: string;
   /** The blocks that were compiled of the source: [start, end) in its text, and whether the page says them unchanged. */
   blocks: { start: number; end: number; sha256: string; form_sha256: string; verified: boolean }[];
-}
-
-/** The pages that cite a source, in portions, and the ids of those that should. */
-export interface PagesOfSource {
-  pages: AsyncIterable<readonly CitingPage[]>;
-  unlinked: readonly string[];
 }
 
 /** How much is read again for one source. */
@@ -66,33 +38,14 @@ export const NO_BOUNDS: VerificationBounds = {
   pages: Number.POSITIVE_INFINITY,
 };
 
-export interface CheckedSource {
-  file: 'intact' | 'altered' | 'missing';
-  /** Whether the text is what the file says when it is read now; not_read: the file is beyond a limit, or not intact. */
-  text: 'unchanged' | 'altered' | 'read_otherwise' | 'not_read';
-  /** Whether a reading met a limit of time or memory, when it was uploaded or now. */
-  limited: boolean;
-  /** The version that would read the file now; 0 where it was not read. */
-  current_extractor_version: number;
-  citations: number;
-  /** Those whose quote has its hash, and that a page says unchanged. */
-  verified: number;
-  /** Those that people have edited or removed. */
-  edited: number;
-  rendered_pages: number;
-  stale_pages: string[];
-  findings: Finding[];
-}
-
 /**
  * Verifies a source from its file on: the bytes, the text that is read of them, the places and hashes of the blocks, and
- * what its pages show. `unlinked`: pages that were made from it and have no source. Errors: those of the store but for a
- * missing file.
+ * what its pages show. `pages` come in portions. Errors: those of the store but for a missing file.
  */
 export async function checkSource(
   tools: ReadingTools,
   source: StoredSource,
-  { pages, unlinked }: PagesOfSource,
+  pages: AsyncIterable<readonly CitingPage[]>,
   bounds: VerificationBounds,
   onPage: (page: CheckedPage) => void = () => undefined,
 ): Promise<CheckedSource> {
@@ -131,7 +84,7 @@ export async function checkSource(
     }
   }
   const message = 'it was made from the file, counts a source, and cites none';
-  checked.findings.push(...unlinked.map((page_id) => finding('citations_missing', message, page_id)));
+  checked.findings.push(...source.unlinked.map((page_id) => finding('citations_missing', message, page_id)));
   checked.findings.push(...(parts?.findings() ?? []));
   return checked;
 }

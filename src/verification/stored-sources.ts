@@ -1,17 +1,28 @@
 import { type Sql, sql } from '../db/sql.ts';
 import { citationColumns } from '../sources/cited-blocks.ts';
-import type { CitingPage } from './check-source.ts';
+import type { CitingPage } from './records.ts';
 
-/** The columns of StoredSource from a source `s` and its text `t`, which may be missing. */
-export const storedSourceColumns: Sql = sql`
+/**
+ * The columns of StoredSource from a source `s` and its text `t`, which may be missing. `isSeen`: the condition of pages `p` that
+ * are named.
+ */
+export function storedSourceColumns(isSeen: Sql): Sql {
+  return sql`
   s.wiki_id, s.source_id, s.filename, s.title, s.content_type as detected_type, s.language, s.byte_size, s.sha256,
   s.extractor_version, s.losses, s.loss_count, s.losses_to_review, s.file_characters, coalesce(t.text, '') as text, exists (
     select from upload_files f
     where f.wiki_id = s.wiki_id and f.upload_id = s.upload_id and f.source_id = s.source_id and f.filename = s.filename
-  ) as is_of_upload, coalesce((
+  ) as is_of_upload, array(
+    select distinct p.page_id from (
+      select f.page_id from upload_files f
+      where f.sha256 = s.sha256 and f.wiki_id = s.wiki_id and f.source_id = s.source_id offset 0) f
+    join pages p on p.wiki_id = s.wiki_id and p.page_id = f.page_id and p.source_count > 0 and ${isSeen}
+    where not exists (select from page_sources o where o.wiki_id = p.wiki_id and o.page_id = p.page_id)
+    order by p.page_id) as unlinked, coalesce((
     select f.content_type from upload_files f
     where f.wiki_id = s.wiki_id and f.upload_id = s.upload_id and f.source_id = s.source_id and f.filename = s.filename
     order by f.file_no limit 1), s.content_type) as content_type`;
+}
 
 /** Pages that are read together. */
 const PAGES_AT_ONCE = 20;
@@ -31,8 +42,9 @@ export async function* citingPages(
         (select count(*)::int from page_sources o where o.wiki_id = p.wiki_id and o.page_id = p.page_id) as sources,
         (select max(l.revision) from revisions l where l.wiki_id = p.wiki_id and l.page_id = p.page_id) as last_revision,
         coalesce((
-          select f.filename from upload_files f
-          where f.sha256 = s.sha256 and f.wiki_id = c.wiki_id and f.source_id = c.source_id and f.page_id = c.page_id
+          select f.filename from (
+            select f.* from upload_files f
+            where f.sha256 = s.sha256 and f.wiki_id = c.wiki_id and f.source_id = c.source_id and f.page_id = c.page_id offset 0) f
           order by f.upload_id desc, f.file_no limit 1), s.filename) as file,
         coalesce((
           select json_agg(json_build_object('filename', a.filename, 'content_type', a.content_type, 'byte_size', a.byte_size,
@@ -48,15 +60,4 @@ export async function* citingPages(
     if (pages.length < PAGES_AT_ONCE) return;
     after = pages.at(-1)?.page_id ?? '';
   }
-}
-
-/** The ids of pages that were made from a source, count one, and cite none, those for which `isSeen` holds of `p`. */
-export function unlinkedPages(wiki_id: string, source_id: string, isSeen: Sql): Sql {
-  return sql`
-    select distinct p.page_id
-    from sources s join upload_files f on f.sha256 = s.sha256 and f.wiki_id = s.wiki_id and f.source_id = s.source_id
-    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id and p.source_count > 0 and ${isSeen}
-    where s.wiki_id = ${wiki_id} and s.source_id = ${source_id}
-      and not exists (select from page_sources o where o.wiki_id = p.wiki_id and o.page_id = p.page_id)
-    order by p.page_id`;
 }
