@@ -3,14 +3,8 @@ import { raw, sql } from '../db/sql.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import {
-  type CheckedPage,
-  type CheckedSource,
-  type CitingPage,
-  checkSource,
-  NO_BOUNDS,
-  type StoredSource,
-} from '../verification/check-source.ts';
+import { type CheckedPage, checkSource, NO_BOUNDS } from '../verification/check-source.ts';
+import type { CheckedSource, CitingPage, StoredSource } from '../verification/records.ts';
 import { citingPages, storedSourceColumns } from '../verification/stored-sources.ts';
 
 /** Number of sources verified together; their texts and files are held in memory. */
@@ -40,8 +34,8 @@ export async function verifySources(
   const sums = { sources: 0, citations: 0, verified: 0, edited: 0, limited: 0, damaged: 0 };
   for (let last = { wiki_id: '', source_id: '' }; ; ) {
     const sources = await query<SourceRow>(sql`
-      select ${storedSourceColumns}, w.workspace_id
-      from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
+      select ${storedSourceColumns(raw('true'))}, w.workspace_id
+      from sources s left join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
       join wikis w on w.wiki_id = s.wiki_id
       where (s.wiki_id, s.source_id) > (${last.wiki_id}, ${last.source_id}) and ${wiki_id} in ('', s.wiki_id)
       order by s.wiki_id, s.source_id limit ${BATCH_SIZE}`);
@@ -64,11 +58,24 @@ export async function verifySources(
     last = sources.at(-1) ?? last;
     if (sources.length < BATCH_SIZE) break;
   }
+  const orphaned = await pagesWithoutSource(query, wiki_id);
+  for (const { page_id, path, wiki_id } of orphaned) {
+    print(`${wiki_id} ${page_id} ${path}: the source that it was made from is gone, and no person deleted it`);
+  }
   const limited = sums.limited > 0 ? `${sums.limited} sources read under a limit, ` : '';
   print(
     `${sums.sources} sources, ${sums.citations} blocks of pages: ${sums.verified} verified, ${sums.edited} edited since, ${limited}${sums.damaged} sources do not match`,
   );
-  return sums.damaged === 0;
+  return sums.damaged === 0 && orphaned.length === 0;
+}
+
+/** Pages that count a source and have none: who deletes a source leaves pages that count none. */
+function pagesWithoutSource(query: OwnerDb['query'], wiki_id: string) {
+  return query<{ wiki_id: string; page_id: string; path: string }>(sql`
+    select p.wiki_id, p.page_id, p.path from pages p
+    where p.source_count > 0 and ${wiki_id} in ('', p.wiki_id)
+      and not exists (select from page_sources o where o.wiki_id = p.wiki_id and o.page_id = p.page_id)
+    order by p.wiki_id, p.page_id`);
 }
 
 async function checkOne(query: OwnerDb['query'], { blobs, readerOf, sandboxOf }: Readers, source: SourceRow) {

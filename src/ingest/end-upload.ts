@@ -19,6 +19,7 @@ interface Counts {
   updated_pages: number;
   merged_pages: number;
   kept_pages: number;
+  moved_pages: number;
   lost_sections: number;
   attached: number;
   used_for_order: number;
@@ -71,8 +72,11 @@ export async function endUpload(
       count(*) filter (where page_change = 'new')::int as new_pages,
       count(*) filter (where page_change = 'updated')::int as updated_pages,
       count(*) filter (where page_change = 'merged')::int as merged_pages,
-      count(*) filter (where page_change = 'kept')::int as kept_pages
-    from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id}`);
+      count(*) filter (where page_change = 'kept')::int as kept_pages,
+      count(*) filter (where renamed_from <> '' and status = 'done' and exists (
+        select from page_paths o join uploads u on u.wiki_id = o.wiki_id and u.upload_id = f.upload_id
+        where o.wiki_id = f.wiki_id and o.page_id = f.page_id and o.moved_at >= u.created_at))::int as moved_pages
+    from upload_files f where wiki_id = ${wiki_id} and upload_id = ${upload_id}`);
   const failures = await query<{ filename: string; error: string }>(sql`
     select filename, error from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status <> 'done' and not ${isLeftOut}
@@ -146,6 +150,7 @@ function summarize(
     count(counts.new_pages, 'new page'),
     counts.updated_pages > 0 && `${count(counts.updated_pages, 'page')} updated`,
     counts.merged_pages > 0 && `${count(counts.merged_pages, 'page')} merged with what people wrote`,
+    counts.moved_pages > 0 && `${count(counts.moved_pages, 'page')} moved with their files`,
     counts.kept_pages > 0 && `${count(counts.kept_pages, 'page')} left as people edited them (now stale)`,
     counts.lost_sections > 0 &&
       `${count(counts.lost_sections, 'page')} of sections that are no longer there (now stale)`,

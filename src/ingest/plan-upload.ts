@@ -6,7 +6,9 @@ import type { GivenOrder } from '../documents/order/given-order.ts';
 import { byReadingOrder } from '../documents/reading-order.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { folderOf } from '../markdown/page-links.ts';
-import { goneFiles, isNotRenamed, noteSyncRoot, renamedFiles } from './sync-folder.ts';
+import { exchangePages } from './move-pages.ts';
+import { findMoved } from './renamed-files.ts';
+import { isNotRenamed, noteSyncRoot } from './sync-folder.ts';
 
 interface FileRow {
   file_no: number;
@@ -30,6 +32,7 @@ interface EarlierPage {
   page_id: string;
   path: string;
   position: number;
+  sha256: string;
 }
 
 /** A decision for one row of upload_files. */
@@ -82,36 +85,59 @@ function foldersOf(filename: string): string[] {
 const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: GivenOrder): Promise<void> {
-  const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
-  await noteSyncRoot(query, upload);
+  const upload = await noteSyncRoot(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' });
   const filesNamed = files.map((file) => file.filename);
   const names = [...new Set(filesNamed.flatMap((filename) => [filename, ...foldersOf(filename)]))];
   const earlier = await query<EarlierPage>(sql`
-    select distinct on (f.kind, f.filename) f.kind, f.filename, p.page_id, p.path, p.position
+    select distinct on (f.kind, f.filename) f.kind, f.filename, f.sha256, p.page_id, p.path, p.position
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${job.wiki_id} and f.status = 'done' and not f.is_attachment and p.trashed_at is null
       and (f.kind = 'folder' or f.kind = 'file' and p.origin = 'compiled')
       and f.filename = any (${names}::text[]) and ${isNotRenamed}
-    order by f.kind, f.filename, f.upload_id desc`);
+    order by f.kind, f.filename, f.upload_id desc, f.file_no`);
   const pageOf = new Map(earlier.filter(({ kind }) => kind === 'file').map((page) => [page.filename, page]));
 
-  const seen = new Set<string>();
-  const isRepeat = files.map(({ filename }) => seen.has(filename) || !seen.add(filename));
-  const fresh = files.filter(({ filename }, i) => isRepeat[i] || !pageOf.has(filename));
-  const filenames = fresh.map((file) => file.filename);
-  const { plan, pageAt } = await planFresh(query, job.wiki_id, filenames);
-  const renamed = renamedFiles(await goneFiles(query, upload), fresh);
+  const counts = new Map<string, number>();
+  const repeats = files.map(({ filename }) => {
+    const repeat = counts.get(filename) ?? 0;
+    counts.set(filename, repeat + 1);
+    return repeat;
+  });
+  const repeated = await pagesOfRepeats(
+    query,
+    job.wiki_id,
+    [...counts].flatMap(([name, n]) => (n > 1 ? name : [])),
+  );
+  const knownPage = (file: FileRow, i: number) =>
+    repeats[i] === 0 ? pageOf.get(file.filename) : repeated.get(file.filename)?.[repeats[i] ?? 0];
+  const knownPages = files.map(knownPage);
+  const unknown = files.filter((_, i) => !knownPages[i]);
+  const { exchanged, renamed, staying } = await findMoved(query, upload, files, knownPages, unknown);
+  const fresh = unknown.filter((file) => !staying.has(file));
+  const { plan, pageAt } = await planFresh(
+    query,
+    job.wiki_id,
+    fresh.map(({ filename }) => filename),
+  );
   const freshAt = new Map(fresh.map((file, at) => [file, at]));
+  const pathOf = (file: FileRow, i: number) =>
+    knownPages[i]?.path ?? staying.get(file)?.path ?? plan.files[freshAt.get(file) ?? -1] ?? '';
+  const exchanges = files.flatMap((file, i) => {
+    const { page_id, path: from } = exchanged.get(file.filename) ?? {};
+    return page_id && from ? [{ page_id, from, to: pathOf(file, i) }] : [];
+  });
+  const isExchanged = exchanges.length > 0 && (await exchangePages(query, upload, exchanges));
   const placed: Placed[] = [];
   for (const [i, file] of files.entries()) {
-    const known = isRepeat[i] ? undefined : pageOf.get(file.filename);
-    const page_path = known?.path ?? plan.files[freshAt.get(file) ?? -1] ?? '';
-    const taken = known ?? pageAt.get(page_path);
+    const page_path = pathOf(file, i);
+    const other = isExchanged ? exchanged.get(file.filename) : undefined;
+    const known = other ? undefined : knownPages[i];
+    const taken = known ?? (staying.has(file) || other ? undefined : pageAt.get(page_path));
     // A file of another name takes its page along, unless there is a page where it is now.
-    const before = taken ? undefined : renamed.get(file.filename);
+    const before = taken ? undefined : (other ?? renamed.get(file.filename));
     const renamed_from = before?.filename ?? '';
     const page_id = (taken ?? before)?.page_id ?? '';
-    placed.push({ ...file, page_path, page_id, renamed_from, present: taken?.position });
+    placed.push({ ...file, page_path, page_id, renamed_from, present: (taken ?? knownPages[i])?.position });
   }
   const [used] = await query<{ file_no: number }>(sql`
     select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
@@ -153,6 +179,20 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
         renamed_from text, position int)
     on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id,
       renamed_from = excluded.renamed_from, position = excluded.position`);
+}
+
+/** The pages that the files of these names made, where the last upload of the name had several: in the order of that upload. */
+async function pagesOfRepeats(query: Query, wiki_id: string, names: readonly string[]) {
+  const pages = await query<EarlierPage>(sql`
+    select 'file' as kind, f.filename, f.sha256, p.page_id, p.path, p.position
+    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind = 'file' and not f.is_attachment
+      and p.trashed_at is null and p.origin = 'compiled' and f.filename = any (${names}::text[])
+      and f.upload_id = (
+        select max(l.upload_id) from upload_files l
+        where l.wiki_id = f.wiki_id and l.filename = f.filename and l.status = 'done' and l.kind = 'file')
+    order by f.file_no`);
+  return Map.groupBy(pages, ({ filename }) => filename);
 }
 
 /**

@@ -174,6 +174,97 @@ test('a folder of another name takes all its pages along', async () => {
   assert.deepEqual(live.sort(), ['docs', 'docs/new', 'docs/new/deep', 'docs/new/deep/two', 'docs/new/one']);
 });
 
+/** The page_ids of the pages at these paths. */
+async function idsAt(wiki: Awaited<ReturnType<typeof newWiki>>, paths: readonly string[]): Promise<string[]> {
+  return Promise.all(paths.map(async (path) => (await wiki.page(path)).page_id));
+}
+
+test('files that take the names of one another take their pages along, with history and links of people', async () => {
+  const wiki = await newWiki();
+  const [a, b] = ['# A\n\nWhat a says.\n', '# B\n\nWhat b says.\n'];
+  const index = '# Docs\n\nSee [the first](a.md).\n';
+  await wiki.sync({ 'docs/index.md': index, 'docs/a.md': a, 'docs/b.md': b });
+  const [A, B] = await idsAt(wiki, ['docs/a', 'docs/b']);
+  await owner.patch(`${wiki.at}/pages/${B}`, { base_revision: 1, markdown: '# B\n\nWhat b says, by hand.\n' });
+  const { body: guide } = await owner.post(`${wiki.at}/pages`, { title: 'Guide', markdown: '[b](docs/b)\n' });
+  const hrefs = async (page_id: string) =>
+    (await owner.get(`${wiki.at}/pages/${page_id}`)).body.html.match(/href="[^"]*"/g);
+
+  const chain = await wiki.sync({ 'docs/index.md': index, 'docs/b.md': a, 'docs/c.md': b });
+  assert.match(chain.summary, /2 pages moved with their files/);
+  assert.doesNotMatch(chain.summary, /gone|[1-9] new page/);
+  assert.deepEqual(
+    await idsAt(wiki, ['docs/b', 'docs/c', 'docs/a']),
+    [A, B, A],
+    'and the first path leads to its page',
+  );
+  assert.match((await wiki.page('docs/c')).markdown, /by hand/);
+  assert.deepEqual(await hrefs(guide.page_id), ['href="docs/c"']);
+
+  const swap = await wiki.sync({ 'docs/index.md': index.replace('a.md', 'b.md'), 'docs/b.md': b, 'docs/c.md': a });
+  assert.match(swap.summary, /2 pages moved with their files/);
+  assert.deepEqual(await idsAt(wiki, ['docs/b', 'docs/c']), [B, A]);
+  assert.deepEqual(await hrefs(guide.page_id), ['href="docs/b"'], 'what people link to is the page');
+  const { page_id } = await wiki.page('docs');
+  assert.deepEqual(await hrefs(page_id), ['href="docs/b"'], 'what a file links to is the file of the name');
+  await wiki.sync({ 'docs/index.md': index.replace('a.md', 'b.md'), 'docs/b.md': a, 'docs/c.md': b });
+  assert.deepEqual(await idsAt(wiki, ['docs/b', 'docs/c']), [A, B]);
+  assert.deepEqual(await hrefs(page_id), ['href="docs/b"'], 'also in a file that is the same');
+  assert.deepEqual(await wiki.stale(), []);
+  assert.equal((await wiki.pages()).length, 4);
+});
+
+test('a file whose name is written in another way keeps its page where it is', async () => {
+  const wiki = await newWiki();
+  await wiki.sync({
+    'd/Docs/Caf\u00e9.md': '# Caf\u00e9\n',
+    'd/Docs/My File.md': '# Mine\n',
+    'd/Docs/Other.md': '# Other\n',
+  });
+  const before = (await wiki.pages()).map(({ path }) => path).sort();
+  const ids = await idsAt(wiki, before);
+  const { summary } = await wiki.sync({
+    'd/docs/Cafe\u0301.md': '# Caf\u00e9\n\nMore.\n',
+    'd/docs/my-file.md': '# Mine\n',
+    'd/docs/OTHER.md': '# Other, changed\n',
+  });
+  assert.doesNotMatch(summary, /gone|[1-9] new page/);
+  assert.deepEqual((await wiki.pages()).map(({ path }) => path).sort(), before);
+  assert.deepEqual(await idsAt(wiki, before), ids);
+  assert.deepEqual(await wiki.stale(), []);
+});
+
+test('a file that becomes a folder, and is one again, loses no page', async () => {
+  const wiki = await newWiki();
+  const [file, inside] = ['# A\n\nIt was a file.\n', '# Inside\n'];
+  await wiki.sync({ 'd/a.md': file, 'd/z.md': '# Z\n' });
+  const [A] = await idsAt(wiki, ['d/a']);
+  const { summary } = await wiki.sync({ 'd/a/inside.md': inside, 'd/z.md': '# Z\n' });
+  assert.match(summary, /1 new page/);
+  const [X] = await idsAt(wiki, ['d/a/inside']);
+  await wiki.sync({ 'd/a.md': file, 'd/z.md': '# Z\n' });
+  assert.deepEqual(await idsAt(wiki, ['d/a', 'd/a/inside']), [A, X]);
+  assert.deepEqual(await wiki.stale(), ['d/a/inside']);
+});
+
+test('files of one name in an archive keep the pages that they had, however often they are sent', async () => {
+  const wiki = await newWiki();
+  const send = async (archive: Buffer) => {
+    const form = new FormData();
+    form.append('files', new Blob([new Uint8Array(archive)]), 'all.zip');
+    const { body } = await owner.send('POST', `${wiki.at}/uploads?mode=sync`, { body: form });
+    return (await waitForUpload(owner, wiki.wiki_id, body.upload_id)).body;
+  };
+  const names = ['d/a.md', '../d/a.md', 'd/./a.md'];
+  await send(zipOf(names.map((name, i) => [name, `# Number ${i}\n`])));
+  const before = (await wiki.pages()).map(({ path }) => path).sort();
+  assert.deepEqual(before, ['d', 'd/a', 'd/a-2', 'd/a-3']);
+  const { summary } = await send(zipOf(names.map((name, i) => [name, `# Number ${i}, changed\n`])));
+  assert.match(summary, /3 pages updated/);
+  assert.deepEqual((await wiki.pages()).map(({ path }) => path).sort(), before);
+  assert.match((await wiki.page('d/a-2')).markdown, /Number 1, changed/);
+});
+
 test('two files of the same bytes are not guessed at: one is gone, the others are new', async () => {
   const wiki = await newWiki();
   await wiki.sync({ 'd/a.md': '# Same\n', 'd/b.md': '# Same\n', 'd/c.md': '# C\n' });

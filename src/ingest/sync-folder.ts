@@ -1,8 +1,5 @@
 import type { Query } from '../db/db.ts';
 import { raw, sql } from '../db/sql.ts';
-import { folderOf } from '../markdown/page-links.ts';
-import { moveCtes, subtree } from '../pages/place-page.ts';
-import type { PendingFile } from './compiled-upload.ts';
 
 interface UploadId {
   wiki_id: string;
@@ -10,7 +7,7 @@ interface UploadId {
 }
 
 /** A file of a folder that was there before. */
-interface GoneFile {
+export interface GoneFile {
   filename: string;
   kind: 'file' | 'folder';
   sha256: string;
@@ -25,14 +22,23 @@ export const isNotRenamed = raw(`not exists (
   select from upload_files r where r.wiki_id = f.wiki_id and r.renamed_from = f.filename and r.renamed_from <> ''
     and r.page_id = f.page_id and r.status = 'done' and r.upload_id > f.upload_id)`);
 
+/** An upload that is planned. */
+export interface PlannedUpload extends UploadId {
+  creator: string;
+  is_sync: boolean;
+}
+
 /** Notes the folder of a sync, when its files are known. */
-export async function noteSyncRoot(query: Query, { wiki_id, upload_id }: UploadId): Promise<void> {
-  await query(sql`
-    update uploads u set sync_root = (
+export async function noteSyncRoot(query: Query, { wiki_id, upload_id }: UploadId): Promise<PlannedUpload> {
+  const [upload] = await query<{ creator: string; is_sync: boolean }>(sql`
+    update uploads u set sync_root = case when not u.is_sync then u.sync_root else coalesce(u.sync_root, (
       select case when count(distinct split_part(f.filename, '/', 1)) = 1 and bool_and(position('/' in f.filename) > 0)
         then min(split_part(f.filename, '/', 1)) else '' end
-      from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file')
-    where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and u.is_sync and u.sync_root is null`);
+      from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file')) end
+    where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}
+    returning u.created_by as creator, u.is_sync`);
+  if (!upload) throw new Error('an ingest job has no upload');
+  return { wiki_id, upload_id, ...upload };
 }
 
 /**
@@ -69,115 +75,11 @@ export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promi
       and not (l.kind = 'folder' and exists (
         select from upload_files n
         where n.wiki_id = ${wiki_id} and n.upload_id = ${upload_id} and n.kind = 'file'
-          and starts_with(n.filename, l.filename || '/')))
+          and starts_with(n.name_key, lower(normalize(l.filename)) || '/')))
       and not exists (
         select from upload_files n
         where n.wiki_id = ${wiki_id} and n.upload_id = ${upload_id} and n.page_id = l.page_id)
     order by l.filename`);
-}
-
-/**
- * The files and folders of a sync that were in the folder under another name. A file is another one's if both are the only
- * ones of their bytes. The folders of such files are each other's, and so are files of one name in them, although they have
- * changed. A document that was divided is none, because its sections have its name.
- */
-export function renamedFiles(
-  gone: readonly GoneFile[],
-  fresh: readonly { filename: string; sha256: string }[],
-): ReadonlyMap<string, GoneFile> {
-  const files = gone.filter(({ kind, has_sections }) => kind === 'file' && !has_sections);
-  const was = onlyOnes(files);
-  const renamed = new Map<string, GoneFile>();
-  const folderWas = new Map<string, string>();
-  for (const [sha256, { filename }] of onlyOnes(fresh)) {
-    const before = was.get(sha256);
-    if (!before) continue;
-    renamed.set(filename, before);
-    noteFolders(folderWas, filename, before.filename);
-  }
-  const left = new Map(gone.map((each) => [each.filename, each]));
-  for (const { filename } of renamed.values()) left.delete(filename);
-  const isLeft = new Set([...files.map(({ filename }) => filename), ...folderWas.values()]);
-  const takeNamed = (filename: string, name: string) => {
-    const before = left.get(name);
-    if (!before || !isLeft.has(name) || renamed.has(filename)) return;
-    renamed.set(filename, before);
-    left.delete(name);
-  };
-  for (const { filename } of fresh) {
-    const folder = folderWas.get(folderOf(filename));
-    if (folder !== undefined) takeNamed(filename, `${folder}/${filename.slice(filename.lastIndexOf('/') + 1)}`);
-  }
-  for (const [folder, before] of folderWas) takeNamed(folder, before);
-  return renamed;
-}
-
-/** The folder of a renamed file, and those above it for as long as their names are the same. The first one counts. */
-function noteFolders(folderWas: Map<string, string>, filename: string, before: string): void {
-  const last = (path: string) => path.slice(path.lastIndexOf('/') + 1);
-  let [now, was] = [folderOf(filename), folderOf(before)];
-  while (now !== was && now !== '' && was !== '') {
-    if (!folderWas.has(now)) folderWas.set(now, was);
-    if (last(now) !== last(was)) return;
-    [now, was] = [folderOf(now), folderOf(was)];
-  }
-}
-
-function onlyOnes<File extends { sha256: string }>(files: readonly File[]): ReadonlyMap<string, File> {
-  const byHash = Map.groupBy(files, ({ sha256 }) => sha256);
-  return new Map(
-    [...byHash].flatMap(([sha256, [file, ...more]]) => (file && more.length === 0 ? [[sha256, file]] : [])),
-  );
-}
-
-/** Where a page moves to with its file. */
-export interface Move {
-  page_id: string;
-  parent_page_id: string | null;
-  parent_path: string | null;
-  slug: string;
-  path: string;
-}
-
-/** Whether the page of a file, or of a folder, is to move to the place of its new name. */
-export function isRenamed(file: PendingFile, present: { path: string; is_trashed: boolean } | undefined): boolean {
-  const { renamed_from, page_path } = file;
-  return renamed_from !== '' && present !== undefined && !present.is_trashed && present.path !== page_path;
-}
-
-/**
- * Moves a page with those below it, as people do: its old path leads to it. It stays where it would lie under itself, and
- * where a page that comes along would lie in the place of another one. `planned`: where it may be already, moved along.
- */
-export async function movePage(
-  query: Query,
-  { wiki_id, creator }: { wiki_id: string; creator: string },
-  planned: string,
-  to: Move,
-): Promise<void> {
-  const [page] = await query<{ path: string }>(sql`
-    select path from pages where wiki_id = ${wiki_id} and page_id = ${to.page_id}`);
-  if (!page || page.path === planned || to.path.startsWith(`${page.path}/`)) return;
-  const below = subtree(wiki_id, to.page_id);
-  const inTheWay = await query(sql`
-    with below as (${below})
-    select from below b join pages c on c.wiki_id = ${wiki_id} and c.page_id = b.page_id and c.trashed_at is null
-    join pages o on o.wiki_id = ${wiki_id} and o.trashed_at is null
-      and o.path = ${to.path} || right(c.path, -length(${page.path}::text))
-    where o.page_id not in (select page_id from below) limit 1`);
-  if (inTheWay.length > 0) return;
-  const { moved, remembered } = moveCtes(wiki_id, page.path);
-  await query(sql`
-    with below as (${below}),
-    edited as (
-      update pages p set path = ${to.path}, slug = ${to.slug}, parent_page_id = ${to.parent_page_id},
-        parent_path = ${to.parent_path}, updated_at = now(), updated_by = ${creator}
-      where p.wiki_id = ${wiki_id} and p.page_id = ${to.page_id}
-      returning p.*
-    ),
-    moved as (${moved ?? raw('')}),
-    remembered as (${remembered ?? raw('')})
-    select from edited`);
 }
 
 /**

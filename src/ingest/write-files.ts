@@ -162,7 +162,7 @@ async function writePageSources(
     if (!source || !isOfFile || change === 'kept') return [];
     // The same bytes as another type of file (LICENSE.md, LICENSE.txt) have another text, in which these places are not.
     const citations = page.content_type === source.content_type ? page.citations : citationsOf([]);
-    return [{ page_id, source_id: source.source_id, ...citations }];
+    return [{ page_id, source_id: source.source_id, extractor_version: extractorVersion(page.kind), ...citations }];
   });
   if (rows.length === 0) return;
   await query(sql`
@@ -172,12 +172,12 @@ async function writePageSources(
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, source_id text, starts int[],
         ends int[], first_pages int[], last_pages int[], first_lines int[], last_lines int[], hashes text,
-        form_blocks int[], form_hashes text, boxes int[])
+        form_blocks int[], form_hashes text, extractor_version int, boxes int[])
     ), linked as (
       insert into page_sources (wiki_id, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        hashes, form_blocks, form_hashes, boxes)
+        hashes, form_blocks, form_hashes, extractor_version, boxes)
       select ${write.wiki_id}, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), nullif(boxes, '{}')
+        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), extractor_version, nullif(boxes, '{}')
       from given
     )
     update pages p set source_count = 1, stale = false, gone_file = null from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);

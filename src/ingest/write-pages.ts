@@ -10,8 +10,8 @@ import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, ExistingPage, Merges, PendingFile, UploadWrite } from './compiled-upload.ts';
 import { readExistingPages } from './existing-pages.ts';
 import { isSame } from './merge-edits.ts';
+import { isRenamed, movePage } from './move-pages.ts';
 import { placePages } from './page-placement.ts';
-import { isRenamed, movePage } from './sync-folder.ts';
 
 /** What became of the page of a file. */
 export interface WrittenPage {

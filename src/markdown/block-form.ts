@@ -4,7 +4,8 @@
  *
  * - Runs of white space are one space, and none at the beginning and the end; code keeps its lines and indentation.
  * - Unicode is in Normalization Form C.
- * - What is struck out, raised, lowered or turned around stands between that mark and `end`.
+ * - What is struck out, raised, lowered or turned around stands between that mark and `end`, and so does what a browser draws
+ *   from its source: in a formula `%` hides what follows, and `10^6` is raised.
  * - Each cell of a table begins with `cell`, so that a number cannot change its column. A box of a task is `open` or `done`.
  * - The words that stand for a picture come after `picture`.
  *
@@ -21,6 +22,7 @@ export const MARKS = {
   done: '\ufdd6',
   picture: '\ufdd7',
   turned: '\ufdd8',
+  drawn: '\ufdd9',
 };
 
 /** Words as a form has them. */
@@ -33,11 +35,16 @@ export function formOf(pieces: readonly string[]): string {
   return pieces.join('').replace(/^\n+/, '').trimEnd().normalize('NFC');
 }
 
+/** A form as it was before `drawn` was a mark; pages that were compiled before have such ones. */
+export function withoutDrawn(form: string): string {
+  return form.includes(MARKS.drawn) ? form.replace(/\ufdd9([^\ufdd0-\ufdef]*)\ufdd3/g, '$1') : form;
+}
+
 /** A form whose marks can be read: for people, and to compare words. What is struck out is not there any more. */
 export function wordsOfForm(form: string): string {
   let depth = 0;
   let words = '';
-  for (const [piece] of form.matchAll(/[\ufdd0-\ufdd8]|[^\ufdd0-\ufdd8]+/g)) {
+  for (const [piece] of form.matchAll(/[\ufdd0-\ufdd9]|[^\ufdd0-\ufdd9]+/g)) {
     if (piece === MARKS.struck || (depth > 0 && BEGINS.has(piece))) depth += 1;
     else if (depth === 0) words += SIGNS[piece] ?? piece;
     else if (piece === MARKS.end) depth -= 1;
@@ -45,7 +52,7 @@ export function wordsOfForm(form: string): string {
   return words.replace(/^[ |]+| +$/g, '');
 }
 
-const BEGINS = new Set([MARKS.raised, MARKS.lowered, MARKS.turned]);
+const BEGINS = new Set([MARKS.raised, MARKS.lowered, MARKS.turned, MARKS.drawn]);
 
 const SIGNS: Record<string, string> = {
   [MARKS.raised]: '^(',
@@ -56,4 +63,5 @@ const SIGNS: Record<string, string> = {
   [MARKS.done]: '[x] ',
   [MARKS.picture]: '[picture] ',
   [MARKS.turned]: '(turned: ',
+  [MARKS.drawn]: '(drawn: ',
 };

@@ -17,6 +17,12 @@ const BLOCKS = new Set(
 /** Containers whose blocks are cited separately. */
 const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' '));
 
+/** Formulas and diagrams, of which a page has the source. */
+function isDrawn({ tagName, properties: { className } }: Element): boolean {
+  if (!Array.isArray(className)) return false;
+  return tagName === 'code' ? className.includes('language-math') : tagName === 'pre' && className.includes('mermaid');
+}
+
 /** Elements that say something else of the same words: struck out, raised, lowered. */
 const MEANING: Record<string, string> = {
   del: MARKS.struck,
@@ -107,7 +113,7 @@ class TextReader {
     const isBlock = BLOCKS.has(tagName);
     if (isBlock) this.gap = '\n';
     const start = this.nextOffset();
-    const mark = MEANING[tagName];
+    const mark = isDrawn(element) ? MARKS.drawn : MEANING[tagName];
     if (mark) this.form.push(mark);
     this.read(element, isCode || tagName === 'pre', isContainer);
     if (mark) this.endMark(mark);

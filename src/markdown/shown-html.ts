@@ -7,11 +7,12 @@ const REST_OF_TAG = /((?:[^"'>]|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s+([^\s=>"']+)(?:=(?:"([^"]*)"|'([^']*)'))?/gy;
 const EMPTY_ELEMENTS = new Set('br hr img input wbr'.split(' '));
 /** The elements whose attributes say something about the text. */
-const WITH_ATTRIBUTES = new Set('a h2 img input'.split(' '));
+const WITH_ATTRIBUTES = new Set('a code h2 img input pre'.split(' '));
 const PROPERTIES: Record<string, string> = {
   id: 'id',
   alt: 'alt',
   checked: 'checked',
+  class: 'className',
   'data-footnote-ref': 'dataFootnoteRef',
   'data-footnote-backref': 'dataFootnoteBackref',
 };
@@ -70,7 +71,8 @@ function elementOf(tagName: string, attributes: string): Element {
   if (WITH_ATTRIBUTES.has(tagName)) {
     for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
       const property = PROPERTIES[name.toLowerCase()];
-      if (property !== undefined) properties[property] = decode(double ?? single ?? '');
+      const value = decode(double ?? single ?? '');
+      if (property !== undefined) properties[property] = property === 'className' ? value.split(/\s+/) : value;
     }
   }
   return { type: 'element', tagName, properties, children: [] };

@@ -17,6 +17,8 @@ export interface CitationRow {
   /** As in Citations; null where the page was compiled before forms were kept. */
   form_blocks: number[] | null;
   form_hashes: string;
+  /** The version that compiled it; 0 before it was kept, when forms did not mark what a browser draws. */
+  extractor_version: number;
   /** As in Citations; null where they are not known. */
   boxes: number[] | null;
 }
@@ -38,6 +40,7 @@ export interface CitedBlock {
   quote: string;
   /** Of its form; "" where the page was compiled before forms were kept. */
   form_sha256: string;
+  marks_drawn: boolean;
   /** Whether the source's text still has its hash there. */
   source_matches: boolean;
 }
@@ -54,7 +57,8 @@ export interface CitedBox {
 /** The columns of a CitationRow from a row `c` of page_sources. */
 export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
-  encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes, c.boxes`;
+  encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes,
+  c.extractor_version, c.boxes`;
 
 /**
  * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
@@ -63,6 +67,7 @@ export const citationColumns: Sql = sql`
 export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedBlock[] {
   const forms = new Map(row.form_blocks?.map((block, i) => [block, hashAt(row.form_hashes, i)]));
   const boxes = boxesByBlock(row.boxes ?? []);
+  const marks_drawn = row.extractor_version > 0;
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;
     const sha256 = hashAt(row.hashes, i);
@@ -72,7 +77,19 @@ export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedB
     const lines = { first_line: row.first_lines[i] ?? 0, last_line: row.last_lines[i] ?? 0 };
     const source_matches = hash('sha256', quote) === sha256;
     const places = { boxes: boxesOf(boxes.get(i)) };
-    return { block: i, start, end, ...pages, ...lines, ...places, sha256, quote, form_sha256, source_matches };
+    return {
+      block: i,
+      start,
+      end,
+      ...pages,
+      ...lines,
+      ...places,
+      sha256,
+      quote,
+      form_sha256,
+      marks_drawn,
+      source_matches,
+    };
   });
 }
 

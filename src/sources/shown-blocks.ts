@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { diffWordsWithSpace } from 'diff';
-import { MARKS, wordsOfForm } from '../markdown/block-form.ts';
+import { MARKS, withoutDrawn, wordsOfForm } from '../markdown/block-form.ts';
 import { readPageText } from '../markdown/page-text.ts';
 import { parseShownHtml } from '../markdown/shown-html.ts';
 
@@ -17,6 +17,8 @@ export interface CompiledBlock {
   quote: string;
   /** The SHA-256 of its form, 64 hexadecimal digits; "" where its page was compiled before forms were kept. */
   form_sha256: string;
+  /** Whether its form marks what a browser draws, as those of pages that were compiled before do not. */
+  marks_drawn: boolean;
 }
 
 /** A segment of what the source says (same, removed) and what the page says instead (same, added). */
@@ -38,7 +40,8 @@ export interface ShownPage {
   blocks: readonly PageBlock[];
   /** The places of the blocks by the SHA-256 of their forms. */
   byForm: ReadonlyMap<string, readonly number[]>;
-  /** The same by their words alone. */
+  /** The same by forms without marks of what is drawn, and by their words alone. */
+  byOldForm: () => ReadonlyMap<string, readonly number[]>;
   byWords: () => ReadonlyMap<string, readonly number[]>;
 }
 
@@ -48,10 +51,12 @@ export function readShownPage(html: string): ShownPage {
   const blocks = ranges.map(({ start, end, element, form }) => ({ element, text: text.slice(start, end), form }));
   const placesBy = (keyOf: (form: string) => string) => Map.groupBy(blocks.keys(), (i) => keyOf(blocks[i]?.form ?? ''));
   let byWords: Map<string, number[]> | undefined;
+  let byOldForm: Map<string, number[]> | undefined;
   return {
     text,
     blocks,
     byForm: placesBy((form) => hash('sha256', form)),
+    byOldForm: () => (byOldForm ??= placesBy((form) => hash('sha256', withoutDrawn(form)))),
     byWords: () => (byWords ??= placesBy(plainForm)),
   };
 }
@@ -72,18 +77,19 @@ export function compareBlocks(compiled: readonly CompiledBlock[], page: ShownPag
 /** For each compiled block the block that says the same; of several the first that is left for it, in order. */
 function findUnchanged(compiled: readonly CompiledBlock[], page: ShownPage): (number | undefined)[] {
   const taken = new Map<string, number>();
-  return compiled.map(({ quote, form_sha256 }) => {
+  return compiled.map(({ quote, form_sha256, marks_drawn }) => {
     const isOld = form_sha256 === '';
     const key = isOld ? plainForm(quote.normalize('NFC')) : form_sha256;
     const count = taken.get(key) ?? 0;
     taken.set(key, count + 1);
-    return (isOld ? page.byWords() : page.byForm).get(key)?.[count];
+    const places = isOld ? page.byWords() : marks_drawn ? page.byForm : page.byOldForm();
+    return places.get(key)?.[count];
   });
 }
 
 /** Of a page that was compiled before forms were kept the words are compared: nothing in them may be struck or raised. */
 function plainForm(form: string): string {
-  return form
+  return withoutDrawn(form)
     .replaceAll(MARKS.cell, '')
     .replace(/[\ufdd5-\ufdd7]/g, '')
     .replace(/\s+/g, ' ')

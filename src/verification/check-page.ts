@@ -1,10 +1,8 @@
-import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
 import { type OutlineEntry, renderPlainText } from '../markdown/plain-text.ts';
 import type { RenderedPage } from '../markdown/render.ts';
-import type { CitationRow, CitedBlock } from '../sources/cited-blocks.ts';
+import type { CitedBlock } from '../sources/cited-blocks.ts';
 import { compareBlocks, readShownPage } from '../sources/shown-blocks.ts';
 import { type Finding, finding } from './findings.ts';
-import type { Reading } from './reread-file.ts';
 
 /** The present revision of a page, as it is stored. */
 export interface StoredPage {
@@ -17,39 +15,6 @@ export interface StoredPage {
   outline: readonly OutlineEntry[];
   /** What searches look at. */
   page_text: string;
-}
-
-/** The places that were stored with a page against those of the file as it is read now. */
-export function checkPlaces(row: CitationRow, reading: Reading): Finding[] {
-  if (!reading.ok || row.starts.length === 0) return [];
-  const stored = placesOf({ ...row, form_blocks: row.form_blocks ?? [], boxes: row.boxes ?? [] });
-  const kept = { forms: row.form_blocks !== null, boxes: row.boxes !== null };
-  const isSame = reading.isOnePage
-    ? keysOf(stored, kept).join() === keysOf(reading.places, kept).join()
-    : isPartOf(stored, reading.places, kept.boxes);
-  const message = 'the places or hashes of its blocks are not those of the file';
-  return isSame ? [] : [finding('citations_altered', message, row.page_id)];
-}
-
-/** What was kept with a page; those that were compiled by earlier releases have less. */
-interface Kept {
-  forms: boolean;
-  boxes: boolean;
-}
-
-/** The pages of a long document have a part of its blocks; a link to a section has the words of its heading alone. */
-function isPartOf(stored: readonly CitedPlace[], places: readonly CitedPlace[], boxes: boolean): boolean {
-  const known = new Set([...keysOf(places, { forms: true, boxes }), ...keysOf(places, { forms: false, boxes })]);
-  return stored.every((place) => known.has(keyOf(place, { forms: place.form_hash !== '', boxes })));
-}
-
-function keysOf(places: readonly CitedPlace[], kept: Kept): string[] {
-  return places.map((place) => keyOf(place, kept));
-}
-
-function keyOf({ start, end, pages, boxes, lines, hash, form_hash }: CitedPlace, kept: Kept): string {
-  const ranges = [pages?.first_page, pages?.last_page, lines?.first_line, lines?.last_line];
-  return [start, end, ...ranges, hash, kept.forms ? form_hash : '', ...(kept.boxes ? boxes : [])].join(' ');
 }
 
 /**

@@ -1,29 +1,16 @@
 import { createHash, hash } from 'node:crypto';
 import { extractorVersion } from '../documents/extractor-versions.ts';
-import { type Loss, needsReview } from '../documents/formats/losses.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { isReadUnderLimit } from '../sandbox/document-messages.ts';
-import { type CitationRow, citedBlocks } from '../sources/cited-blocks.ts';
-import { checkPage, checkPlaces, type StoredPage } from './check-page.ts';
-import { type Finding, finding } from './findings.ts';
-import { type Reading, type ReadingTools, rereadFile, type StoredFile } from './reread-file.ts';
-
-/** A source as it is stored. */
-export interface StoredSource extends StoredFile {
-  title: string;
-  /** The type that was found when the file was read. */
-  detected_type: string;
-  language: string;
-  text: string;
-  extractor_version: number;
-  losses: readonly Loss[];
-  loss_count: number;
-  losses_to_review: number;
-  file_characters: number;
-}
-
-/** A page of a source with what was compiled of it. */
-export type CitingPage = StoredPage & CitationRow;
+import { citedBlocks } from '../sources/cited-blocks.ts';
+import { IS_HASH, openAttachmentCheck } from './check-attachments.ts';
+import { checkPage } from './check-page.ts';
+import { checkPlaces, openPartCheck } from './check-places.ts';
+import { fileFindings, lossFindings, nameFindings, textFindings, textOf } from './check-reading.ts';
+import { checkRecord } from './check-record.ts';
+import { finding } from './findings.ts';
+import type { CheckedSource, CitingPage, StoredSource } from './records.ts';
+import { type ReadingTools, rereadFile } from './reread-file.ts';
 
 /** A page as it was checked, for a report. */
 export interface CheckedPage {
@@ -37,7 +24,7 @@ export interface CheckedPage {
 
 /** How much is read again for one source. */
 export interface VerificationBounds {
-  /** Files that are larger are not read again. */
+  /** Files that are larger are not read again, nor are more bytes of attachments. */
   bytes: number;
   /** Documents in more parts are not read again. */
   parts: number;
@@ -50,24 +37,6 @@ export const NO_BOUNDS: VerificationBounds = {
   parts: Number.POSITIVE_INFINITY,
   pages: Number.POSITIVE_INFINITY,
 };
-
-export interface CheckedSource {
-  file: 'intact' | 'altered' | 'missing';
-  /** Whether the text is what the file says when it is read now; not_read: the file is beyond a limit, or not intact. */
-  text: 'unchanged' | 'altered' | 'read_otherwise' | 'not_read';
-  /** Whether a reading met a limit of time or memory, when it was uploaded or now. */
-  limited: boolean;
-  /** The version that would read the file now; 0 where it was not read. */
-  current_extractor_version: number;
-  citations: number;
-  /** Those whose quote has its hash, and that a page says unchanged. */
-  verified: number;
-  /** Those that people have edited or removed. */
-  edited: number;
-  rendered_pages: number;
-  stale_pages: string[];
-  findings: Finding[];
-}
 
 /**
  * Verifies a source from its file on: the bytes, the text that is read of them, the places and hashes of the blocks, and
@@ -97,18 +66,26 @@ export async function checkSource(
     rendered_pages: 0,
     stale_pages: [],
     findings: [
+      ...nameFindings(source),
       ...fileFindings(file, reading),
       ...textFindings(source, text, reading),
       ...lossFindings(source, reading),
     ],
   };
+  const placed = reading?.ok && text !== 'read_otherwise' ? reading : undefined;
+  const parts = placed && openPartCheck(placed);
+  const attached = openAttachmentCheck(tools.blobs, bounds.bytes);
   for await (const portion of pages) {
     for (const page of portion) {
-      const placed = text === 'unchanged' || text === 'altered' ? checkPlaces(page, reading as Reading) : [];
-      checked.findings.push(...placed);
+      parts?.add(page);
+      if (placed) checked.findings.push(...checkPlaces(page, source, placed));
       onPage(await addPage(checked, tools, source, page, bounds));
+      checked.findings.push(...(await attached.check(page.page_id, page.attachments)));
     }
   }
+  const message = 'it was made from the file, counts a source, and cites none';
+  checked.findings.push(...source.unlinked.map((page_id) => finding('citations_missing', message, page_id)));
+  checked.findings.push(...(parts?.findings() ?? []));
   return checked;
 }
 
@@ -134,13 +111,13 @@ async function addPage(
   const { markdown, html, page_id, revision } = page;
   // Another version may show the same Markdown in another way, until the file is uploaded again.
   const isOfNow = page.origin === 'authored' || [0, extractor_version].includes(checked.current_extractor_version);
-  const isRendered = isOfNow && checked.rendered_pages < bounds.pages;
+  const isRendered = isOfNow && page.has_revision && checked.rendered_pages < bounds.pages;
   const input = { wiki_id, markdown, page_path: 'page', pagesByTarget: new Map<string, string>() };
   const rendered = isRendered ? await sandbox.render(input) : undefined;
   if (isRendered) checked.rendered_pages += 1;
   const cited = citedBlocks(page, text);
   const { findings, unchanged } = checkPage(page, cited, rendered);
-  checked.findings.push(...findings);
+  checked.findings.push(...findings, ...checkRecord(page, rendered));
   checked.citations += cited.length;
   const blocks = cited.map(({ start, end, sha256, form_sha256, source_matches }, i) => {
     return { start, end, sha256, form_sha256, verified: source_matches && unchanged[i] === true };
@@ -157,6 +134,7 @@ async function checkFile(
   blobs: Pick<Blobs, 'stream'>,
   { sha256, byte_size }: StoredSource,
 ): Promise<CheckedSource['file']> {
+  if (!IS_HASH.test(sha256)) return 'missing';
   const bytes = createHash('sha256');
   let length = 0;
   try {
@@ -169,62 +147,4 @@ async function checkFile(
     return 'missing';
   }
   return bytes.digest('hex') === sha256 && length === Number(byte_size) ? 'intact' : 'altered';
-}
-
-function fileFindings(file: CheckedSource['file'], reading: Reading | undefined): Finding[] {
-  if (file === 'missing') return [finding('file_missing', 'the stored file is gone')];
-  if (file === 'altered') return [finding('file_altered', 'the stored file is not the one that was uploaded')];
-  if (reading && !reading.ok && reading.code !== 'too_many_parts') {
-    return [
-      finding('file_unreadable', `the file could be read when it was uploaded, and cannot now: ${reading.message}`),
-    ];
-  }
-  return [];
-}
-
-function textOf({ text, extractor_version }: StoredSource, reading: Reading | undefined): CheckedSource['text'] {
-  if (!reading?.ok) return 'not_read';
-  if (reading.text === text) return 'unchanged';
-  return extractor_version === extractorVersion(reading.kind) ? 'altered' : 'read_otherwise';
-}
-
-function textFindings(
-  { title, detected_type, language, extractor_version }: StoredSource,
-  text: CheckedSource['text'],
-  reading: Reading | undefined,
-): Finding[] {
-  if (!reading?.ok) return [];
-  const now = extractorVersion(reading.kind);
-  if (text === 'read_otherwise') {
-    const message = `version ${extractor_version} of the extractor read the file, and version ${now} reads another text: upload it again`;
-    return [finding('read_otherwise', message)];
-  }
-  const findings = text === 'altered' ? [finding('text_altered', 'the text is not what the file says')] : [];
-  if (extractor_version > now) {
-    findings.push(finding('record_altered', `version ${extractor_version} of the extractor does not exist`));
-  }
-  const isSame =
-    extractor_version !== now || !reading.isOnePage || (title === reading.title && language === reading.language);
-  if (!isSame || detected_type !== reading.content_type) {
-    findings.push(finding('record_altered', 'the title, the language or the type is not that of the file'));
-  }
-  return findings;
-}
-
-/** The list of losses says what people need not look for in the file, so it is compared as the text is. */
-function lossFindings(source: StoredSource, reading: Reading | undefined): Finding[] {
-  const { losses, loss_count, losses_to_review, file_characters, extractor_version } = source;
-  const isCounted = loss_count === losses.length && losses_to_review === losses.filter(needsReview).length;
-  const isOther = !reading?.ok || extractor_version !== extractorVersion(reading.kind);
-  const isSame = isOther || (keyOf(losses) === keyOf(reading.losses) && file_characters === reading.file_characters);
-  const message = 'the list of losses is not what the file has and its text has not';
-  return isCounted && isSame ? [] : [finding('losses_altered', message)];
-}
-
-function keyOf(losses: readonly Loss[]): string {
-  return JSON.stringify(
-    losses.map(({ kind, first_page, last_page, place, count, characters, excerpt }) => {
-      return [kind, first_page, last_page, place, count, characters, excerpt];
-    }),
-  );
 }

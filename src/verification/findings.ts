@@ -8,11 +8,13 @@ export const FINDING_KINDS = [
   'losses_altered',
   'text_altered',
   'citations_altered',
+  'citations_missing',
   'html_altered',
   'markdown_altered',
   'page_altered',
   'outline_altered',
   'page_text_altered',
+  'attachment_altered',
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 

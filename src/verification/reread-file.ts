@@ -34,13 +34,21 @@ export interface ReadAgain {
   language: string;
   /** The text of the source. */
   text: string;
-  /** Its blocks, in order, with their places in the text. */
-  places: CitedPlace[];
+  /** What it is shown in: one page, or one for each part of a long document. */
+  parts: ReadPart[];
   /** What of the file the text does not have, and the characters of the file. */
   losses: readonly Loss[];
   file_characters: number;
   /** Whether its page has all of the blocks: a long document has a page for each part. */
   isOnePage: boolean;
+}
+
+/** What one page shows of a file. */
+export interface ReadPart {
+  /** Its blocks, in order, with their places in the text. */
+  places: readonly CitedPlace[];
+  /** The first blocks of the parts below it, whose words its links have. */
+  below: readonly CitedPlace[];
 }
 
 export type Reading = ReadAgain | { ok: false; code: string; message: string; isLimited?: boolean };
@@ -74,7 +82,6 @@ export async function rereadFile(
   if (!result.ok) return result;
   if ('parts' in result) return rereadParts(sandbox, file, result, partsMax);
   const { kind, content_type: type, title, language, source_text: text, citations, losses, file_characters } = result;
-  const places = placesOf(citations);
   return {
     ok: true,
     kind,
@@ -82,7 +89,7 @@ export async function rereadFile(
     title,
     language,
     text,
-    places,
+    parts: [{ places: placesOf(citations), below: [] }],
     losses,
     file_characters,
     isOnePage: true,
@@ -130,7 +137,10 @@ async function rereadParts(
     title,
     language,
     text,
-    places: all.flat(),
+    parts: all.map((places, i) => ({
+      places,
+      below: all.flatMap(([first], at) => (parts[at]?.parent === i ? (first ?? []) : [])),
+    })),
     ...completeness(read, text),
     isOnePage: false,
   };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { cleanUp } from '../../test/clean-up.ts';
 import { jpegImage, pdfOf } from '../../test/pdf.ts';
+import { png } from '../../test/pictures.ts';
 import { verificationOf as answeredVerification } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
@@ -23,7 +24,8 @@ const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
 
 const FILES = {
   'dose.md':
-    '---\nlang: en\n---\n# Dose\n\n<!-- Ask first. -->\n\nThe sky is blue today.\n\n| a | b |\n| - | - |\n| 1 |   |\n\nIt costs ~~10~~ 20.\n',
+    '---\nlang: en\n---\n# Dose\n\n<!-- Ask first. -->\n\nThe sky is blue today.\n\n| a | b |\n| - | - |\n| 1 |   |\n\nIt costs ~~10~~ 20.\n\n![A dot](dot.png)\n',
+  'dot.png': png(),
   'weaving.pdf': pdfOf([
     [
       ['On Weaving', 50, 700, 20],
@@ -56,49 +58,44 @@ function verificationOf(source_id: string, of: typeof owner = owner): Promise<Ve
 
 const kindsOf = ({ findings }: Verification) => [...new Set(findings.map(({ kind }) => kind))];
 
-/** What is found while these tables are otherwise; they are put back afterwards. */
-async function foundWith(source_id: string, ...changes: readonly Sql[]): Promise<string[]> {
-  const tables = ['sources', 'source_texts', 'page_sources', 'revisions', 'page_texts'] as const;
-  const before = await Promise.all(
-    tables.map((name) => world.db.query<{ rows: object }>(sql`select ${ALL[name]} as rows`)),
-  );
-  for (const change of changes) await world.db.query(change);
-  const found = kindsOf(await verificationOf(source_id));
-  for (const [i, name] of tables.entries()) await world.db.query(PUT_BACK[name](JSON.stringify(before[i]?.[0]?.rows)));
-  return found;
+/** The tables that say what a file says, and what its pages show of it. */
+const TABLES = ['sources', 'source_texts', 'page_sources', 'revisions', 'pages', 'page_texts', 'attachments'] as const;
+
+/** What `look` finds after changes; everything is put back afterwards. */
+async function whileTampered<T>(changes: readonly Sql[], look: () => Promise<T>): Promise<T> {
+  await world.db.transaction(async (query) => {
+    for (const table of TABLES) await query(sql`create table ${raw(`kept_${table}`)} as select * from ${raw(table)}`);
+    for (const change of changes) await query(change);
+  });
+  try {
+    return await look();
+  } finally {
+    await world.db.transaction(async (query) => {
+      for (const table of TABLES) {
+        const names = (await columnsOf(table)).map(({ name }) => name);
+        const isKey = names.filter((name) => COLUMNS[table][name] === KEY).map((name) => `t.${name} = k.${name}`);
+        const [kept, columns, same] = [`kept_${table}`, names.join(), isKey.join(' and ')].map(raw);
+        const back = raw(names.map((name) => `${name} = k.${name}`).join());
+        await query(sql`update ${raw(table)} t set ${back} from ${kept} k where ${same}`);
+        await query(sql`
+          insert into ${raw(table)} (${columns})
+          select ${columns} from ${kept} k where not exists (select from ${raw(table)} t where ${same})`);
+        await query(sql`drop table ${kept}`);
+      }
+    });
+  }
 }
 
-/** The columns that the tests change. */
-const ALL = {
-  sources: sql`(select json_agg(t) from sources t)`,
-  source_texts: sql`(select json_agg(t) from source_texts t)`,
-  page_sources: sql`(select json_agg(t) from page_sources t)`,
-  revisions: sql`(select json_agg(t) from revisions t)`,
-  page_texts: sql`(select json_agg(t) from page_texts t)`,
-};
-const PUT_BACK = {
-  sources: (rows: string) => sql`
-    update sources t set sha256 = g.sha256, byte_size = g.byte_size, title = g.title, language = g.language,
-      content_type = g.content_type, extractor_version = g.extractor_version, losses = g.losses, loss_count = g.loss_count,
-      losses_to_review = g.losses_to_review, file_characters = g.file_characters
-    from json_populate_recordset(null::sources, ${rows}::json) g where t.source_id = g.source_id`,
-  source_texts: (rows: string) => sql`
-    update source_texts t set text = g.text
-    from json_populate_recordset(null::source_texts, ${rows}::json) g where t.source_id = g.source_id`,
-  page_sources: (rows: string) => sql`
-    update page_sources t set starts = g.starts, ends = g.ends, first_pages = g.first_pages, last_pages = g.last_pages,
-      first_lines = g.first_lines, last_lines = g.last_lines, hashes = g.hashes, form_blocks = g.form_blocks,
-      form_hashes = g.form_hashes, boxes = g.boxes
-    from json_populate_recordset(null::page_sources, ${rows}::json) g
-    where t.page_id = g.page_id and t.source_id = g.source_id`,
-  revisions: (rows: string) => sql`
-    update revisions t set markdown = g.markdown, html = g.html, outline = g.outline
-    from json_populate_recordset(null::revisions, ${rows}::json) g
-    where t.page_id = g.page_id and t.revision = g.revision`,
-  page_texts: (rows: string) => sql`
-    update page_texts t set text = g.text
-    from json_populate_recordset(null::page_texts, ${rows}::json) g where t.page_id = g.page_id`,
-};
+function foundWith(source_id: string, ...changes: readonly Sql[]): Promise<string[]> {
+  return whileTampered(changes, async () => kindsOf(await verificationOf(source_id)));
+}
+
+/** The columns that are written. */
+function columnsOf(table: string): Promise<{ name: string; type: string }[]> {
+  return world.db.query(sql`
+    select column_name::text as name, udt_name::text as type from information_schema.columns
+    where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER' order by ordinal_position`);
+}
 
 const ofDose = sql`source_id = ${DOSE}`;
 const ofWeaving = sql`source_id = ${WEAVING}`;
@@ -161,6 +158,20 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
     sql`update source_texts set text = replace(text, 'blue', 'GREEN') where ${ofDose}`,
     sql`update sources set extractor_version = 0 where ${ofDose}`,
   ],
+  [
+    'all citations of a page, which are gone',
+    DOSE,
+    ['citations_altered'],
+    sql`update page_sources set starts = '{}', ends = '{}', hashes = '', first_lines = '{}', last_lines = '{}',
+      form_blocks = '{}', form_hashes = '' where ${ofDose}`,
+  ],
+  [
+    'the last citation of a page, which is gone',
+    DOSE,
+    ['citations_altered'],
+    sql`update page_sources set starts = trim_array(starts, 1), ends = trim_array(ends, 1), first_lines = trim_array(first_lines, 1),
+      last_lines = trim_array(last_lines, 1), hashes = substr(hashes, 1, length(hashes) - 32) where ${ofDose}`,
+  ],
   ['a start', DOSE, ['citations_altered'], sql`update page_sources set starts[1] = starts[1] + 1 where ${ofDose}`],
   ['an end', DOSE, ['citations_altered'], sql`update page_sources set ends[1] = ends[1] - 1 where ${ofDose}`],
   ['a line', DOSE, ['citations_altered'], sql`update page_sources set first_lines[2] = 1 where ${ofDose}`],
@@ -213,6 +224,200 @@ const TAMPERED: readonly (readonly [what: string, source_id: string, expected: s
     sql`update page_texts set text = replace(text, 'blue', 'GREEN') where ${ofPage}`,
   ],
 ];
+
+/** What is found where a column is another (one of these), or why it proves nothing. */
+type Column = readonly string[] | string;
+
+const KEY = 'a row with another key is a row that is gone, which is tested below';
+const WHO = 'who wrote it and when, which the audit log says, and no file';
+const PLACE = 'where people put the page';
+
+const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
+  sources: {
+    wiki_id: KEY,
+    source_id: KEY,
+    upload_id: ['record_altered'],
+    title: ['record_altered'],
+    filename: ['record_altered'],
+    content_type: ['record_altered'],
+    byte_size: ['file_altered'],
+    sha256: ['file_missing'],
+    language: ['record_altered'],
+    created_at: WHO,
+    updated_at: WHO,
+    losses: ['losses_altered'],
+    loss_count: ['losses_altered'],
+    losses_to_review: ['losses_altered'],
+    file_characters: ['losses_altered'],
+    extractor_version: ['record_altered'],
+  },
+  source_texts: { wiki_id: KEY, source_id: KEY, text: ['text_altered'] },
+  page_sources: {
+    wiki_id: KEY,
+    page_id: KEY,
+    source_id: KEY,
+    starts: ['citations_altered'],
+    ends: ['citations_altered'],
+    first_pages: ['citations_altered'],
+    last_pages: ['citations_altered'],
+    first_lines: ['citations_altered'],
+    last_lines: ['citations_altered'],
+    hashes: ['citations_altered'],
+    form_blocks: ['citations_altered'],
+    form_hashes: ['citations_altered'],
+    boxes: ['citations_altered'],
+    extractor_version: ['citations_altered', 'record_altered'],
+  },
+  revisions: {
+    wiki_id: KEY,
+    page_id: KEY,
+    revision: KEY,
+    title: ['record_altered'],
+    markdown: ['markdown_altered'],
+    html: ['html_altered'],
+    outline: ['outline_altered'],
+    created_at: WHO,
+    created_by: WHO,
+    origin: ['record_altered'],
+    folder: 'where the links of a text begin that is edited next',
+  },
+  pages: {
+    wiki_id: KEY,
+    page_id: KEY,
+    path: PLACE,
+    slug: PLACE,
+    title: ['record_altered'],
+    description: ['record_altered'],
+    parent_page_id: PLACE,
+    position: PLACE,
+    status: PLACE,
+    origin: ['record_altered'],
+    revision: ['record_altered'],
+    word_count: ['record_altered'],
+    source_count: ['record_altered'],
+    stale: 'that a person has to decide about the page',
+    created_at: WHO,
+    updated_at: WHO,
+    created_by: WHO,
+    updated_by: WHO,
+    parent_path: PLACE,
+    trashed_at: PLACE,
+    trashed_by: WHO,
+    trashed_with: PLACE,
+    gone_file: 'what a person has to decide about',
+    tags: ['record_altered'],
+    properties: ['record_altered'],
+  },
+  page_texts: { wiki_id: KEY, page_id: KEY, text: ['page_text_altered'] },
+  attachments: {
+    wiki_id: KEY,
+    attachment_id: KEY,
+    page_id: KEY,
+    filename: 'a name for downloads: what the file is, its bytes say',
+    content_type: ['attachment_altered'],
+    byte_size: ['attachment_altered'],
+    sha256: ['attachment_altered'],
+    created_at: WHO,
+    created_by: WHO,
+  },
+};
+
+/** Other values of a column, by its name or its type: a number of a list altered, one gone, and all gone. */
+const OTHERWISE: Record<string, readonly string[]> = {
+  origin: [`'authored'`],
+  text: [`overlay(# placing 'zz' from 4)`, `''`],
+  int4: ['# + 1', '0'],
+  int8: ['# + 1', '0'],
+  jsonb: [`'[]'`, `'[{}]'`],
+  bytea: [`overlay(# placing decode('0102', 'hex') from 1)`, `substr(#, 33)`, `''`],
+  _int4: [`array_replace(#, #[1], #[1] + 1)`, '#[2:]', `'{}'`, 'null'],
+  _text: [`'{}'`, `'{x}'`],
+};
+
+function bothVerified() {
+  return Promise.all([DOSE, WEAVING].map((id) => verificationOf(id)));
+}
+
+/** What the database itself refuses: lists of different lengths, one hash of two files, nothing at all. */
+function refusedByConstraint(error: { code?: string }): undefined {
+  if (!['23502', '23505', '23514'].includes(error.code ?? '')) throw error;
+}
+
+for (const table of TABLES) {
+  test(`each column of ${table}, altered in the database by itself, is found or proves nothing for a reason`, async () => {
+    const columns = await columnsOf(table);
+    assert.deepEqual(
+      columns.map(({ name }) => name).sort(),
+      Object.keys(COLUMNS[table]).sort(),
+      'COLUMNS says of each column what is found where it is another',
+    );
+    for (const { name, type } of columns) {
+      const expected = COLUMNS[table][name] ?? '';
+      if (typeof expected === 'string') continue;
+      const values = OTHERWISE[name] ?? OTHERWISE[type] ?? [];
+      assert.ok(values.length > 0, `OTHERWISE has no other values of ${type}`);
+      let tried = 0;
+      for (const value of values.map((each) => each.replaceAll('#', name))) {
+        const changed = sql`update ${raw(table)} set ${raw(name)} = ${raw(value)} where ${raw(name)} is distinct from ${raw(value)}`;
+        const found = await whileTampered([changed], bothVerified).catch(refusedByConstraint);
+        const isOther =
+          (await world.db.query(sql`select from ${raw(table)} where ${raw(name)} is distinct from ${raw(value)}`))
+            .length > 0;
+        if (!isOther || !found) continue;
+        tried += 1;
+        const kinds = found.flatMap(kindsOf);
+        assert.ok(
+          expected.some((kind) => kinds.includes(kind)),
+          `${name} = ${value}: ${expected} must be among ${kinds}`,
+        );
+      }
+      assert.ok(tried > 0, `no row has another ${name}`);
+    }
+    assert.deepEqual((await bothVerified()).flatMap(kindsOf), [], 'all is put back');
+  });
+}
+
+/** Rows that are gone: a source by `ibid verify` alone, since an API cannot be asked for it. */
+const GONE: Partial<Record<(typeof TABLES)[number], string>> = {
+  source_texts: 'text_altered',
+  page_sources: 'citations_missing',
+  revisions: 'record_altered',
+  page_texts: 'page_text_altered',
+};
+
+for (const [table, kind] of Object.entries(GONE)) {
+  test(`rows of ${table} that are gone are found`, async () => {
+    const found = await foundWith(DOSE, sql`delete from ${raw(table)}`);
+    assert.ok(found.includes(kind), `${kind} must be among ${found.join(', ')}`);
+  });
+}
+
+test('a source that is gone without a person who deleted it is found by `ibid verify`, and one that was deleted is not', async () => {
+  const other = await world.owner();
+  await world.upload(other, other.wiki_id, { 'a.md': '# A\n', 'b.md': '# B\n' });
+  const [a, b] = (await other.get(`/v1/wikis/${other.wiki_id}/sources`)).body;
+  assert.equal((await other.send('DELETE', `/v1/wikis/${other.wiki_id}/sources/${a.source_id}`)).status, 204);
+  assert.deepEqual(await verifiedByCommand(other.wiki_id), [
+    true,
+    '1 sources, 1 blocks of pages: 1 verified, 0 edited since, 0 sources do not match',
+  ]);
+  const gone = sql`delete from sources where source_id = ${b.source_id}`;
+  const [isSound, said] = await whileTampered(
+    [gone, sql`delete from page_sources where source_id = ${b.source_id}`],
+    () => verifiedByCommand(other.wiki_id),
+  );
+  assert.equal(isSound, false);
+  assert.match(said, / b: the source that it was made from is gone/);
+});
+
+async function verifiedByCommand(wiki_id: string): Promise<[isSound: boolean, said: string]> {
+  const [sandbox, reader] = [openSandbox(), openDocumentReader()];
+  const readers = { blobs: await openFolderBlobs(join(DATA_DIR, 'blobs')), readerOf: reader.of, sandboxOf: sandbox.of };
+  const said: string[] = [];
+  const isSound = await verifySources(world.db, readers, wiki_id, (line) => said.push(line));
+  await Promise.all([sandbox.close(), reader.close()]);
+  return [isSound, said.join('\n')];
+}
 
 for (const [what, source_id, expected, ...changes] of TAMPERED) {
   test(`${what}, altered in the database, is found and named`, async () => {

@@ -6,8 +6,9 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { isVisible } from '../pages/schema.ts';
 import { exampleSource, SourceParams } from '../sources/schema.ts';
-import { type CitingPage, checkSource, type StoredSource, type VerificationBounds } from './check-source.ts';
+import { checkSource, type VerificationBounds } from './check-source.ts';
 import { FINDING_KINDS } from './findings.ts';
+import type { CitingPage, StoredSource } from './records.ts';
 import { citingPages, storedSourceColumns } from './stored-sources.ts';
 
 /** More takes longer than a request may wait; `ibid verify` has no bounds. */
@@ -75,13 +76,13 @@ export const verifySource = endpoint({
   },
   run: async ({ params, services, maybeOne, many }) => {
     const { wiki_id, source_id } = params;
+    const isSeen = sql`(${hasPermission('pages:write')} or ${isVisible})`;
     const source = await maybeOne<StoredSource & { workspace_id: string; user_id: string }>(sql`
-      select ${storedSourceColumns}, a.workspace_id, a.user_id
-      from access a, sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
+      select ${storedSourceColumns(isSeen)}, a.workspace_id, a.user_id
+      from access a, sources s left join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
       where s.wiki_id = ${wiki_id} and s.source_id = ${source_id}`);
     if (!source) throw notFound();
     const { workspace_id, user_id, extractor_version } = source;
-    const isSeen = sql`(${hasPermission('pages:write')} or ${isVisible})`;
     const pages = citingPages((statement) => many<CitingPage>(statement), params, isSeen);
     const { blobs, readerOf, withinShares } = services;
     const checked = await withinShares(

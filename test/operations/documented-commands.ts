@@ -24,6 +24,7 @@ const MAY_FIND = /^npx ibid doctor/;
 
 /** Needs npm's registry. */
 test('each command of the documents for operators runs as it is written, on a service with what it names', async (t) => {
+  t.after(() => rm(join(ROOT, 'sbom.cdx.json'), { force: true }));
   const folder = await makeFolder();
   // As in a project of one's own that has installed the package.
   await mkdir(join(folder, 'node_modules', '.bin'), { recursive: true });
@@ -87,7 +88,6 @@ test('each command of the documents for operators runs as it is written, on a se
   assert.ok(ended.length > 35, `${ended.length} commands`);
   service.kill('SIGTERM');
   assert.deepEqual(await service.ended, { code: 0, signal: null });
-  await rm(join(ROOT, 'sbom.cdx.json'));
 });
 
 interface Ran {
