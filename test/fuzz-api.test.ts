@@ -107,8 +107,8 @@ function assertDeclared(fuzzed: FuzzedRequest, answer: RawAnswer): void {
 
 /** The ids and texts of autosaves and saved searches are chosen by who writes them, also such as another workspace has for ids. */
 const chosenTexts = new Set<string>();
-/** The operations that answer them. */
-const ANSWERS_CHOSEN = /\/(?:autosaves|saved-searches|me\/export)\b/;
+/** The operations that answer them; the audit log has the ids of saved searches. */
+const ANSWERS_CHOSEN = /\/(?:autosaves|saved-searches|audit-events|me\/export)\b/;
 
 /** What a part of an address stands for; as it is where it is not encoded rightly, which the service refuses. */
 function decoded(part: string): string {
