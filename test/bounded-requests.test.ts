@@ -109,6 +109,18 @@ test('a body of too many values is refused before its values are made', async ()
   assert.deepEqual(answer.body.detail[0].loc, ['body']);
 });
 
+test('a body may have 10,000 values more than its endpoint takes, so that a page is sent back as it was read', async () => {
+  const send = (path: string, count: number) =>
+    owner.send('POST', path, {
+      headers: { 'content-type': 'application/json' },
+      body: `{"markdown":"x","files":[${Array(count).fill('{"filename":"a.md","byte_size":1}').join(',')}]}`,
+    });
+  const [preview, uploads] = [`/v1/wikis/${owner.wiki_id}/preview`, `/v1/wikis/${owner.wiki_id}/uploads`];
+  assert.equal((await send(preview, 4_900)).status, 200);
+  assert.deepEqual((await send(preview, 5_100)).body.detail?.[0].loc, ['body'], 'two for each file');
+  assert.equal((await send(uploads, 5_100)).status, 413, 'which are files there, and more than an upload takes');
+});
+
 test('commas, brackets and escapes within a text are no values, and what follows the text is', async () => {
   const markdown = JSON.stringify(`${'\\", [{'.repeat(60_000)}\\\\`);
   const send = (more: string) =>

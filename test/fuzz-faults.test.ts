@@ -8,7 +8,8 @@ import { sendBounded, sentText } from './fuzz/bounded-request.ts';
 import { FAULTS, type Fault, openDatabaseProxy } from './fuzz/database-proxy.ts';
 import { type FuzzedService, openFuzzedService } from './fuzz/fuzzed-service.ts';
 import { effectBetween, readRowStates } from './fuzz/row-states.ts';
-import { isOver, MINUTES, seeds } from './fuzz/run-cases.ts';
+import { isOver, MINUTES, PATH, seeds } from './fuzz/run-cases.ts';
+import { prepareState } from './fuzz/states-before.ts';
 import { randomNumbers } from './random-numbers.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 import { nameOf, success, validRequest } from './requests.ts';
@@ -85,12 +86,9 @@ async function forgetCases(): Promise<void> {
 
 async function prepare({ endpoint, isKeyed }: Pick<Subject, 'endpoint' | 'isKeyed'>): Promise<RawRequest> {
   await forgetCases();
-  const ids = await tenants.fresh(endpoint, tenants.owner);
-  // The same request would change nothing again.
-  const status = endpoint.path.endsWith('/reactivate') ? 'inactive' : 'active';
-  await db.query(sql`
-    update memberships set role = 'viewer', status = ${status} where membership_id = ${tenants.a.membership_id}`);
-  const request = validRequest(endpoint, ids, await tenants.tokenFor(endpoint, tenants.owner));
+  const caller = await prepareState(tenants, endpoint);
+  const ids = await tenants.fresh(endpoint, caller);
+  const request = validRequest(endpoint, ids, await tenants.tokenFor(endpoint, caller));
   return isKeyed ? { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } } : request;
 }
 
@@ -116,6 +114,9 @@ function untilQuiet(): Promise<unknown> {
   );
 }
 
+/** A failure names its endpoint; FUZZ_PATH is a pattern of such names. */
+const isChosen = (endpoint: Endpoint) => PATH === undefined || new RegExp(PATH).test(nameOf(endpoint));
+
 async function learn(endpoint: Endpoint, isKeyed: boolean): Promise<Subject> {
   // The first request of a credential records its use.
   const warm = await send(await prepare({ endpoint, isKeyed }));
@@ -127,7 +128,13 @@ async function learn(endpoint: Endpoint, isKeyed: boolean): Promise<Subject> {
   const { count } = proxy.seen();
   assert.equal(answer.status, success(endpoint), `${nameOf(endpoint)}: ${answer.text}`);
   await untilQuiet();
-  return { endpoint, isKeyed, statements: count, effect: effectBetween(before, await readRowStates(db)) };
+  const effect = effectBetween(before, await readRowStates(db));
+  // A fault would be found in none of its cases: test/fuzz/states-before.ts makes what it changes.
+  assert.ok(
+    effect !== '' || !endpoint.event,
+    `${nameOf(endpoint)}: it writes, but the request that is tested changes nothing`,
+  );
+  return { endpoint, isKeyed, statements: count, effect };
 }
 
 async function runFault({ subject, kind, at }: Case): Promise<void> {
@@ -196,7 +203,7 @@ function shuffled<T>(list: readonly T[], random: () => number): T[] {
 
 test('a fault at any statement of any endpoint leaves no half write, no lost connection and no other answer than 503', async (t) => {
   const subjects: Subject[] = [];
-  for (const endpoint of ENDPOINTS.filter((one) => success(one) < 400)) {
+  for (const endpoint of ENDPOINTS.filter((one) => success(one) < 400 && isChosen(one))) {
     for (const isKeyed of isIdempotent(endpoint) ? [false, true] : [false])
       subjects.push(await learn(endpoint, isKeyed));
   }

@@ -79,6 +79,21 @@ test('a page that is not there, a text that is too long and too many texts are r
   assert.equal((await put(writer, first.autosave_id, { title: 'On', markdown: '' })).status, 200);
 });
 
+test('an id that openapi.json does not allow is refused, also an empty one', async () => {
+  for (const id of [
+    '',
+    'short',
+    'x'.repeat(65),
+    'with space',
+    encodeURIComponent('ä'.repeat(8)),
+    'a/b'.replace('/', '%2f'),
+  ]) {
+    const { status, body } = await put(owner, id, { title: '', markdown: '' });
+    assert.deepEqual([status, body.error], [400, 'invalid_identifier'], id);
+    assert.equal((await owner.get(`${wiki}/autosaves/${id}`)).status, 404, id);
+  }
+});
+
 test('it goes with its page and its user, and after 90 days', async () => {
   const { body: gone } = await owner.post(`${wiki}/pages`, { title: 'Gone', markdown: '' });
   await put(owner, 'of-a-page', { page_id: gone.page_id, title: '', markdown: '' });

@@ -1,13 +1,43 @@
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
 import { unsupportedMediaType } from '../core/errors.ts';
-import { decodeJson } from './body.ts';
+import { decodeJson, VALUES_MAX } from './body.ts';
 import { LARGE_BYTES, type LargeBodies } from './load/large-bodies.ts';
 import { setSending } from './load/slow-clients.ts';
 import { STREAM_TYPES, typesInWords } from './stream-types.ts';
 
 /** How long a JSON body may take to arrive, and how long an upload may pause. */
 const BODY_MS = 30_000;
+
+/** How many values a body may have that its endpoint ignores: a page that was read, with its outline, is sent back as a whole. */
+const UNKNOWN_VALUES = 10_000;
+
+const mostBySchema = new WeakMap<TSchema, number>();
+
+/** How many values a body of this schema may have: distinct names and texts take long to decode, while other requests wait. */
+function valuesFor(schema: TSchema): number {
+  const most = mostBySchema.get(schema) ?? Math.min(VALUES_MAX, UNKNOWN_VALUES + mostValues(schema));
+  mostBySchema.set(schema, most);
+  return most;
+}
+
+function mostValues(schema: TSchema): number {
+  const {
+    properties,
+    items,
+    maxItems = VALUES_MAX,
+    anyOf,
+  } = schema as Partial<{
+    properties: Record<string, TSchema>;
+    items: TSchema;
+    maxItems: number;
+    anyOf: TSchema[];
+  }>;
+  if (anyOf) return Math.max(...anyOf.map(mostValues));
+  if (items) return 1 + maxItems * mostValues(items);
+  return Object.values(properties ?? {}).reduce((sum: number, property) => sum + mostValues(property), 1);
+}
 
 /** Decodes JSON bodies, passes streams on to their endpoints, and reads nothing else. */
 export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): void {
@@ -19,8 +49,9 @@ export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): 
       const endpoint = request.routeOptions.config.endpoint;
       if (endpoint?.consumes && !endpoint.body) throw unsupportedMediaType(undefined, typesInWords(endpoint.consumes));
       if (endpoint?.signedBody) return bytes;
-      if (bytes.length < LARGE_BYTES) return decodeJson(bytes);
-      return bodies.inTurn(request.tenant, () => decodeJson(bytes));
+      const most = endpoint?.body ? valuesFor(endpoint.body) : UNKNOWN_VALUES;
+      if (bytes.length < LARGE_BYTES) return decodeJson(bytes, most);
+      return bodies.inTurn(request.tenant, () => decodeJson(bytes, most));
     },
   );
   for (const [takes, types] of Object.entries(STREAM_TYPES)) {

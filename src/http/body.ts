@@ -8,23 +8,23 @@ const DEPTH_MAX = 32;
  * JSON of more values is refused: the longest list of the API has 10,000 items of four fields, and values take up to a hundred
  * times the memory of their text, and the time of other requests.
  */
-const VALUES_MAX = 50_000;
+export const VALUES_MAX = 50_000;
 
 /**
  * Decodes a JSON body. Errors: 400 for bad UTF-8, bad JSON, too deep nesting, NUL or a lone surrogate (which PostgreSQL
- * cannot store as text), and `__proto__` keys; 422 for too many values. An empty body is undefined. Of duplicate keys the
+ * cannot store as text), and `__proto__` keys; 422 for more values than `most`. An empty body is undefined. Of duplicate keys the
  * last one counts.
  */
-export function decodeJson(bytes: Buffer): unknown {
+export function decodeJson(bytes: Buffer, most = VALUES_MAX): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new ApiError('invalid_request', 'The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
-  const { depth, values } = sizeOf(text);
+  const { depth, values } = sizeOf(text, most);
   if (depth > DEPTH_MAX) {
     throw new ApiError('invalid_request', `The body is nested deeper than ${DEPTH_MAX} levels.`);
   }
-  if (values > VALUES_MAX) {
-    const msg = `Value error, the body should hold at most ${VALUES_MAX} values`;
+  if (values > most) {
+    const msg = `Value error, the body should hold at most ${most} values`;
     throw validationError([{ type: 'value_error', loc: ['body'], msg, input: null }]);
   }
   let value: unknown;
@@ -42,11 +42,11 @@ export function decodeJson(bytes: Buffer): unknown {
  * The nesting depth of brackets and the number of values (at least), counted before parsing, so that no recursion runs
  * over hostile input; counted up to the first limit that is exceeded.
  */
-function sizeOf(text: string): { depth: number; values: number } {
+function sizeOf(text: string, most: number): { depth: number; values: number } {
   let depth = 0;
   let deepest = 0;
   let values = 1;
-  for (let i = 0; i < text.length && deepest <= DEPTH_MAX && values <= VALUES_MAX; i += 1) {
+  for (let i = 0; i < text.length && deepest <= DEPTH_MAX && values <= most; i += 1) {
     const c = text.charCodeAt(i);
     if (c === 34) i = endOfString(text, i + 1);
     else if (c === 44) values += 1;

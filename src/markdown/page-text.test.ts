@@ -86,6 +86,12 @@ test('headings that are equal, without letters or of several lines get distinct 
   );
 });
 
+test('the outline has the first 2,000 headings, and the HTML and the text have all', () => {
+  const { html, text, outline } = renderMarkdown(Array.from({ length: 2_001 }, (_, i) => `# H${i}`).join('\n\n'));
+  assert.deepEqual([outline.length, outline.at(-1)?.text], [2_000, 'H1999']);
+  assert.ok(html.includes('id="h-h2000"') && text.endsWith('H2000'));
+});
+
 test('title, description and language come from the front matter, else from the first heading and paragraph', () => {
   const { title, description, language } = renderMarkdown(GUIDE);
   assert.deepEqual(

@@ -55,6 +55,9 @@ export function readPageText(tree: Root): {
   return { text, outline, paragraph, blocks };
 }
 
+/** The first headings are the outline: more are no help to readers, and each costs every reading of the page. */
+const OUTLINE_MAX = 2_000;
+
 /** What has been read of a tree so far. */
 class TextReader {
   readonly outline: OutlineEntry[] = [];
@@ -126,7 +129,8 @@ class TextReader {
   private addHeading({ tagName, properties }: Element, start: number): void {
     const heading = oneLine(this.text.slice(start), Number.POSITIVE_INFINITY);
     const anchor = String(properties.id ?? '');
-    if (heading !== '') this.outline.push({ level: Number(tagName.slice(1)), text: heading, anchor, offset: start });
+    if (heading !== '' && this.outline.length < OUTLINE_MAX)
+      this.outline.push({ level: Number(tagName.slice(1)), text: heading, anchor, offset: start });
   }
 
   /** Nodes with a position set the line; others, such as highlighted code, continue from the previous node. */

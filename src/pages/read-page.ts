@@ -60,7 +60,7 @@ export async function readPage(
     select ${pageColumns}, p.folder, p.moved, p.citations, t.tag, k.is_known,
       ${shown(raw('p.markdown'), media_type !== 'text/html')} as markdown,
       ${shown(raw('p.html'), media_type !== 'text/markdown')} as html,
-      case when k.is_known then '[]' else p.outline end as outline
+      case when k.is_known or ${media_type !== 'application/json'} then '[]' else p.outline end as outline
     from (
       select ${pageColumns}, r.markdown, r.html, r.outline, r.folder, ${movedLinksOfPage} as moved, ${citedSources} as citations,
         p.xmin as page_version, r.xmin as text_version

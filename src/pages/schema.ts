@@ -91,7 +91,7 @@ export const FullPage = Record({
   ...pageProperties,
   markdown: Type.String(),
   html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
-  outline: Type.Array(OutlineEntry),
+  outline: Type.Array(OutlineEntry, { description: 'The headings, at most the first 2,000.' }),
   citations: Type.Array(Record({ source_id: Id, title: Type.String(), filename: Type.String() }), {
     description: 'The sources that the page was made from.',
   }),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { openWorld } from '../../test/world.ts';
+import { sql } from '../db/sql.ts';
 
 const world = await openWorld();
 
@@ -34,4 +36,22 @@ test('a folder of Markdown becomes pages whose paths are the folders and whose l
   assert.match(setup.body.html, /<a href="\.\.\/guide">the guide<\/a>/);
   const text = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/guide/deep/er`);
   assert.ok(!text.body.html.includes('<script'), 'a script of a text file must be shown, never run');
+});
+
+test('files of any content come as they were sent, however many of them one chunk of the body holds', async () => {
+  const owner = await world.owner();
+  // What stands between the files of a form stands in them, too.
+  const texts = Array.from({ length: 120 }, (_, i) => `# Page ${i}\n\n${'a\r\n--b\r\n\r\n--'.repeat(i % 50)}${i}`);
+  const upload = await world.upload(
+    owner,
+    owner.wiki_id,
+    Object.fromEntries(texts.map((text, i) => [`p${i}.md`, text])),
+  );
+  assert.equal(upload.body.source_count, texts.length);
+  const rows = await world.db.query<{ filename: string; sha256: string }>(sql`
+    select filename, sha256 from upload_files where upload_id = ${upload.body.upload_id}`);
+  assert.deepEqual(
+    Object.fromEntries(rows.map(({ filename, sha256 }) => [filename, sha256])),
+    Object.fromEntries(texts.map((text, i) => [`p${i}.md`, hash('sha256', text)])),
+  );
 });

@@ -24,9 +24,11 @@ export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => In
       };
   const paging = listPaging(endpoint);
   const rest = /\*([a-z_]+)$/.exec(endpoint.path)?.[1];
+  const chosen = chosenIds(endpoint);
 
   return (request) => {
     const params = readParams(request.params as Record<string, string>, rest);
+    for (const [name, pattern] of chosen) if (!pattern.test(params[name] ?? '')) throw invalidId(name, pattern);
     const query = readQuery(rawQuery(request));
     paging.check(query);
     if (!streamOf(request)) checkBody(request.body);
@@ -47,6 +49,18 @@ function readParams(given: Record<string, string>, rest: string | undefined): Re
     params[name === '*' && rest ? rest : name] = value;
   }
   return params;
+}
+
+/** The ids that callers choose, in the path of a PUT, and what they may be. Where no object can have an id, it is not found. */
+function chosenIds({ method, params }: Endpoint): [name: string, pattern: RegExp][] {
+  const properties = (params as { properties?: Record<string, { pattern?: string }> } | undefined)?.properties ?? {};
+  return Object.entries(method === 'PUT' ? properties : {}).flatMap(([name, { pattern }]) =>
+    pattern === undefined ? [] : [[name, new RegExp(pattern, 'u')]],
+  );
+}
+
+function invalidId(name: string, pattern: RegExp): ApiError {
+  return new ApiError('invalid_identifier', `The ${name} in the path matches ${pattern.source}.`);
 }
 
 function rawQuery(request: FastifyRequest): string {

@@ -1,0 +1,48 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type Sql, sql } from '../../src/db/sql.ts';
+import type { Endpoint } from '../../src/http/endpoint.ts';
+import { nameOf } from '../requests.ts';
+import type { Actor, Tenants } from '../tenants.ts';
+
+const held = (by: string | null) => sql`
+  update workspaces set held_since = case when ${by}::text is not null then now() end, held_by = ${by},
+    hold_reason = case when ${by}::text is not null then 'Another reason.' end`;
+
+const picture = (user_id: string) => sql`
+  update users set avatar_id = ${randomUUID()}, avatar_sha256 = ${randomBytes(32).toString('hex')}, avatar_type = 'image/png', avatar_bytes = 1
+  where user_id = ${user_id}`;
+
+/**
+ * What is made before a request that would change nothing after the same one: a case must not depend on the cases before
+ * it, and one that changes nothing shows nothing.
+ */
+const STATES: Record<string, (tenants: Tenants) => Sql> = {
+  'POST /v1/workspaces/:workspace_id/members/:membership_id/reactivate': ({ a }) => sql`
+    update memberships set status = 'inactive' where membership_id = ${a.membership_id}`,
+  'POST /v1/workspaces/:workspace_id/legal-hold': ({ a }) => sql`
+    ${held(null)} where workspace_id = ${a.workspace_id}`,
+  'POST /v1/workspaces/:workspace_id/legal-hold/lift': ({ a, owner }) => sql`
+    ${held(owner.user_id)} where workspace_id = ${a.workspace_id}`,
+  'PUT /v1/me/avatar': ({ owner }) => picture(owner.user_id),
+  'PUT /v1/widgets/profile/avatar': ({ owner }) => picture(owner.user_id),
+  'DELETE /v1/me/avatar': ({ owner }) => picture(owner.user_id),
+  'DELETE /v1/widgets/profile/avatar': ({ owner }) => picture(owner.user_id),
+};
+
+/** Prepares what this endpoint changes, and returns who asks for it: the owner, who is owner again. */
+export async function prepareState(tenants: Tenants, endpoint: Endpoint): Promise<Actor> {
+  const { a, owner, world } = tenants;
+  const { db } = world;
+  await db.query(sql`
+    update memberships set role = 'viewer', status = 'active' where membership_id = ${a.membership_id}`);
+  // The case before may have made another member the owner.
+  await db.query(sql`
+    update memberships set role = 'owner'
+    where workspace_id = ${a.workspace_id} and user_id = ${owner.user_id} and role <> 'owner'`);
+  const state = STATES[nameOf(endpoint)]?.(tenants);
+  if (state) await db.query(state);
+  if (nameOf(endpoint) !== 'POST /v1/onboarding') return owner;
+  // A user gets a workspace once.
+  const { user_id, token = '' } = await world.person();
+  return { name: 'new user', user_id, token };
+}
