@@ -48,6 +48,10 @@ class Editor extends HTMLElement {
     else this.#area.value = text;
   }
 
+  get textParts(): readonly string[] {
+    return this.#view?.textParts ?? [this.#area.value];
+  }
+
   get textLength(): number {
     return this.#view?.view.state.doc.length ?? 0;
   }
