@@ -56,13 +56,13 @@ function ask(task: WorkerTask, parts: readonly string[]): Promise<WorkerAnswer |
       asked.removeEventListener('error', failed);
       resolve(data);
     };
-    asked.postMessage({ ...task, change: changeOf(sent, parts) }, [port2]);
+    asked.postMessage({ ...task, change: diffParts(sent, parts) }, [port2]);
     sent = parts;
   });
 }
 
 /** Parts that have not changed are the same strings, which browsers compare by their addresses. */
-function changeOf(before: readonly string[], now: readonly string[]): PartsChange {
+function diffParts(before: readonly string[], now: readonly string[]): PartsChange {
   const most = Math.min(before.length, now.length);
   let kept = 0;
   while (kept < most && before[kept] === now[kept]) kept += 1;

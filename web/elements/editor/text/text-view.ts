@@ -29,6 +29,7 @@ import { menuIcons } from './menu-icons.ts';
 import { dragHandle } from './moving/drag-handle.ts';
 import { moveBlock } from './moving/move-block.ts';
 import { pageLinks } from './page-links.ts';
+import { restingCaret } from './resting-caret.ts';
 import { loadStyle } from './rich/adopt-style.ts';
 import { caretPlaced, isCaretPlaced } from './rich/caret-placed.ts';
 import { richView } from './rich/rich-view.ts';
@@ -210,6 +211,7 @@ function extensionsOf(
     codeFolding(),
     EditorState.allowMultipleSelections.of(true),
     drawSelection(),
+    restingCaret,
     editorTheme,
     awaitedMenu((view) => insertNamed(view, { chooseFiles })),
     autocompletion({
