@@ -20,4 +20,5 @@ export const FOUND: { text: string; steps: Step[] }[] = [
   // Where a line break within a paragraph is shown as a space, with what the next line begins with, was no place to type.
   { text: '1. one\n  further\n', steps: [['type', 9, 7, 'x']] },
   { text: '1. one\n x\n', steps: [['type', 7, 7, 'x']] },
+  { text: '> - in it\nHead\n====\n> quote\n', steps: [['backspace', 8, 20, '']] },
 ];

@@ -131,14 +131,19 @@ declare const typeText: (text: string) => Promise<void>;
 /** Writes with an input method: what is composed is replaced with each key, and then accepted. */
 declare const composeText: (text: string) => Promise<void>;
 
-/** Whether the caret is where something else is shown: there the editor writes itself what a keyboard types. */
+/**
+ * Whether an end of the selection is where something else is shown: there the editor writes itself what a keyboard types, and deletes all
+ * of what something else is shown for.
+ */
 function isInReplaced(view: EditorView): boolean {
-  const { head } = view.state.selection.main;
+  const { from, to } = view.state.selection.main;
   let isIn = false;
-  for (const ranges of view.state.facet(EditorView.atomicRanges))
-    ranges(view).between(head, head, (from, to) => {
-      isIn ||= from < head && head < to;
-    });
+  for (const ranges of view.state.facet(EditorView.atomicRanges)) {
+    for (const end of [from, to])
+      ranges(view).between(end, end, (start, after) => {
+        isIn ||= start < end && end < after;
+      });
+  }
   return isIn;
 }
 
@@ -192,6 +197,7 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
   updates.length = 0;
   const cell = focusedCell(it.view);
   const from = it.view.state;
+  const isCut = isInReplaced(it.view) && step[0] !== 'type';
   if (cell) actInCell(cell, step);
   else await act(it, step);
   await settle();
@@ -210,6 +216,7 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
   const isOfRich =
     !/^(?:undo|redo)$/.test(step[0]) &&
     (cell !== undefined ||
+      isCut ||
       OWN_KEYS.has(step[0]) ||
       updates.some(joinsLines) ||
       (!it.isSource && isBelowParagraph(from)));

@@ -49,8 +49,7 @@ export function chooseVersions(
   const showOpen = () => {
     const left = choices.filter(({ choice }) => choice === undefined).length;
     saveButton.disabled = left > 0;
-    open.textContent =
-      left === 0 ? '' : `Choose what stays ${count === 1 ? 'in it' : `in ${left} of ${count} places`}.`;
+    open.textContent = left === 0 ? '' : `Choose a version${count === 1 ? '' : ` of ${left} of ${count} places`}.`;
   };
   const results = parts.map((part) => {
     if (!('mine' in part)) return () => part.lines;

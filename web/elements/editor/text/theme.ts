@@ -48,6 +48,8 @@ const THEME = EditorView.theme({
     color: 'var(--ink)',
     border: '1px solid var(--line)',
     borderRadius: '8px',
+    boxShadow: 'var(--shadow)',
+    maxWidth: 'calc(100vw - 2.5rem)',
   },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--sans)', maxHeight: '18rem' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li': {
