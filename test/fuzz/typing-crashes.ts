@@ -92,7 +92,8 @@ test('what was typed is there within its last second after a crash of the tab, t
     // The latest copy is gone on with unasked; earlier ones are offered.
     await page.getByText('from another device were restored').waitFor();
     await typist.assertKept(must, where, page);
-    await device.browser()?.close();
+    // The browser is that of all tests of the file.
+    await device.close();
     await typist.openBrowser();
     await typist.open();
     await typist.assertKept(must, where);
