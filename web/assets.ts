@@ -55,7 +55,7 @@ const ENTRIES: Record<string, string> = {
   'math.js': 'elements/math.ts',
   'passages.js': 'elements/passages.ts',
   'conflict.js': 'elements/saving/conflict.ts',
-  'call-worker.js': 'elements/saving/call-worker.ts',
+  'draft-worker.js': 'elements/saving/draft-worker.ts',
   'rich-text.js': 'elements/editor/rich-text.ts',
   'code-colours.js': 'elements/editor/highlight-code.ts',
   'emoji-names.js': 'elements/editor/emoji-names.ts',

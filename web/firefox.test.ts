@@ -86,7 +86,7 @@ test('in Firefox, too, one signs in, reads, finds, uploads, writes and organizes
     await page.keyboard.press('Control+b');
     await page.keyboard.press('Control+End');
     await page.keyboard.type('\n/table');
-    await page.getByRole('option', { name: '/table' }).waitFor();
+    await page.getByRole('option', { name: 'Table' }).waitFor();
     await page.keyboard.press('Enter');
     for (const key of ['A', 'Tab', 'B', 'Tab', 'C']) await page.keyboard.press(key);
     await page.getByRole('cell', { name: 'C' }).click();

@@ -541,6 +541,14 @@ test('without scripts a page is made a template, and another begins with it', as
   assert.ok(!String((await me.open('/hostile/w/-/templates')).body).includes(`template=${notes.page_id}`));
 });
 
+test('the field of a long text, which takes long to lay out, gives its place to the editor', async () => {
+  await owner.post(`${api}/pages`, { title: 'A long text', markdown: 'words '.repeat(20_000) });
+  const { body } = await me.open('/hostile/w/-/edit/a-long-text');
+  assert.match(body, /<label class="text-field is-long">/);
+  const { body: short } = await me.open('/hostile/w/-/edit/page');
+  assert.match(short, /<label class="text-field">/);
+});
+
 test('without scripts concurrent edits are merged, and neither text is lost', async () => {
   const base = ['one', 'two', 'three', 'four', 'five'].join('\n\n');
   await me.submit('/hostile/w/-/new', {

@@ -396,10 +396,15 @@ test('nothing that is typed is lost or written twice', { skip }, async (t) => {
       await typist.type(100);
       await stored(typist.page);
       await hasCopy('a long text, which a worker sends');
+      await typist.page.keyboard.press('Control+Home');
+      await typist.page.keyboard.type('Before. ');
+      typist.typed = `Before. ${typist.typed}`;
+      await hasCopy('what was typed far from the end of it');
+      await stored(typist.page);
       await typist.killTab();
       await typist.open();
       await typist.assertKept(typist.typed, 'a long text, the tab');
-      await typist.context.route('**/call-worker.js', (route) => route.abort());
+      await typist.context.route('**/draft-worker.js', (route) => route.abort());
       await typist.type(100);
       await typist.page.reload();
       await typist.assertKept(typist.typed, 'a long text, the page left at once');

@@ -87,7 +87,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       'access-control-allow-origin': '*',
       ...(file.encoding && { 'content-encoding': file.encoding }),
       // What a worker may do is in its own policy, not in that of the page. This one calls the API, and nothing else.
-      ...(name === 'call-worker.js' && { 'content-security-policy': "default-src 'none'; connect-src 'self'" }),
+      ...(name === 'draft-worker.js' && { 'content-security-policy': "default-src 'none'; connect-src 'self'" }),
     });
     return reply.send(file.bytes);
   });

@@ -516,7 +516,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.equal(
       await edited(async () => {
         await page.keyboard.type('See /callout');
-        await page.getByRole('option', { name: '/callout' }).waitFor();
+        await page.getByRole('option', { name: 'Callout' }).waitFor();
         await page.keyboard.press('Enter');
         await page.keyboard.type('Mind.');
       }),
@@ -525,7 +525,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.equal(
       await edited(async () => {
         await page.keyboard.type('/table');
-        await page.getByRole('option', { name: '/table' }).waitFor();
+        await page.getByRole('option', { name: 'Table' }).waitFor();
         await page.keyboard.press('Enter');
         for (const key of ['A', 'Tab', 'B', 'Tab', 'C', 'ArrowDown', 'D']) await page.keyboard.press(key);
       }),
@@ -534,7 +534,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.equal(
       await edited(async () => {
         await page.keyboard.type('Look /embed');
-        await page.getByRole('option', { name: '/embed' }).waitFor();
+        await page.getByRole('option', { name: 'Embed' }).waitFor();
         await page.keyboard.press('Enter');
         const address = page.getByLabel('Address to embed');
         await address.fill('https://example.com/film');
@@ -712,7 +712,7 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.equal(
       await edited(async () => {
         await page.keyboard.type('See\n/Min');
-        await page.getByRole('option', { name: '/Minutes of' }).waitFor();
+        await page.getByRole('option', { name: 'Minutes of' }).waitFor();
         await page.keyboard.press('Enter');
         await until(
           'the text of the template',

@@ -17,4 +17,8 @@ export const FOUND: { text: string; steps: Step[] }[] = [
   { text: '1. one\n', steps: [['compose', 1, 4, '日本']] },
   { text: '| A |\n| - |\n| 1 |\n', steps: [['compose', 18, 18, '日本']] },
   { text: '| A |\n| - |\n| **x** \\| y |\n', steps: [['compose', 12, 24, '日本']] },
+  // Where a line break within a paragraph is shown as a space, with what the next line begins with, was no place to type.
+  { text: '1. one\n  further\n', steps: [['type', 9, 7, 'x']] },
+  { text: '1. one\n x\n', steps: [['type', 7, 7, 'x']] },
+  { text: '> - in it\nHead\n====\n> quote\n', steps: [['backspace', 8, 20, '']] },
 ];

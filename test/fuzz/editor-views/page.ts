@@ -131,8 +131,25 @@ declare const typeText: (text: string) => Promise<void>;
 /** Writes with an input method: what is composed is replaced with each key, and then accepted. */
 declare const composeText: (text: string) => Promise<void>;
 
+/**
+ * Whether an end of the selection is where something else is shown: there the editor writes itself what a keyboard types, and deletes all
+ * of what something else is shown for.
+ */
+function isInReplaced(view: EditorView): boolean {
+  const { from, to } = view.state.selection.main;
+  let isIn = false;
+  for (const ranges of view.state.facet(EditorView.atomicRanges)) {
+    for (const end of [from, to])
+      ranges(view).between(end, end, (start, after) => {
+        isIn ||= start < end && end < after;
+      });
+  }
+  return isIn;
+}
+
 async function type(view: EditorView, text: string): Promise<void> {
-  if (view.state.selection.main.empty && !text.includes('\n')) document.execCommand('insertText', false, text);
+  if (view.state.selection.main.empty && !text.includes('\n') && !isInReplaced(view))
+    document.execCommand('insertText', false, text);
   else await typeText(text);
 }
 
@@ -180,6 +197,7 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
   updates.length = 0;
   const cell = focusedCell(it.view);
   const from = it.view.state;
+  const isCut = isInReplaced(it.view) && step[0] !== 'type';
   if (cell) actInCell(cell, step);
   else await act(it, step);
   await settle();
@@ -194,8 +212,14 @@ async function doStep(opened: Opened, step: Step): Promise<Done> {
     must(found === expected, () => `typed ${step[3]}: ${show(expected)} was expected, not ${show(found)}`);
   }
   if (reported.length > 0) throw new Fault(reported.splice(0).join('\n'));
+  // What is taken back is what each view remembers of its own steps.
   const isOfRich =
-    cell !== undefined || OWN_KEYS.has(step[0]) || updates.some(joinsLines) || (!it.isSource && isBelowParagraph(from));
+    !/^(?:undo|redo)$/.test(step[0]) &&
+    (cell !== undefined ||
+      isCut ||
+      OWN_KEYS.has(step[0]) ||
+      updates.some(joinsLines) ||
+      (!it.isSource && isBelowParagraph(from)));
   const made = updates.flatMap(({ transactions }) => transactions.filter(({ docChanged }) => docChanged));
   return {
     text: it.text,

@@ -5,6 +5,7 @@ import { editorTools } from './editor-tools.ts';
 import { Preview } from './preview.ts';
 import { FRONT_MATTER_START, loadProperties } from './text/properties/load-properties.ts';
 import './text/properties/properties.css';
+import './text/resting-caret.css';
 import './text/rich/rich.css';
 import { createTextView, loadTextStyles, type TextView } from './text/text-view.ts';
 import type { Toolbar } from './toolbar.ts';
@@ -46,6 +47,10 @@ class Editor extends HTMLElement {
   set text(text: string) {
     if (this.#view) this.#view.text = text;
     else this.#area.value = text;
+  }
+
+  get textParts(): readonly string[] {
+    return this.#view?.textParts ?? [this.#area.value];
   }
 
   get textLength(): number {

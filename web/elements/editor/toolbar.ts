@@ -49,7 +49,10 @@ export class Toolbar {
   /** Shows what is on where the cursor is. */
   update(): void {
     for (const [button, { isOn }] of this.#buttons) {
-      if (isOn) button.setAttribute('aria-pressed', String(isOn()));
+      if (!isOn) continue;
+      const pressed = String(isOn());
+      // To set what is set would compute styles with each key.
+      if (button.getAttribute('aria-pressed') !== pressed) button.setAttribute('aria-pressed', pressed);
     }
   }
 

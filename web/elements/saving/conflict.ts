@@ -41,6 +41,16 @@ export function chooseVersions(
   form.append(heading);
   let number = 0;
   const choices: KeptChoice[] = [];
+  const [saveButton, notNow] = [button('Save this', 'save', true), button('Not now', 'cancel', false)];
+  const open = document.createElement('p');
+  open.className = 'conflict-open';
+  open.setAttribute('role', 'status');
+  // What is not chosen cannot be saved; Enter does nothing then, too.
+  const showOpen = () => {
+    const left = choices.filter(({ choice }) => choice === undefined).length;
+    saveButton.disabled = left > 0;
+    open.textContent = left === 0 ? '' : `Choose a version${count === 1 ? '' : ` of ${left} of ${count} places`}.`;
+  };
   const results = parts.map((part) => {
     if (!('mine' in part)) return () => part.lines;
     number += 1;
@@ -48,11 +58,18 @@ export function chooseVersions(
     const before = kept.find((it) => it.mine === own && it.theirs === other);
     const choice = before ?? { mine: own, theirs: other, choice: undefined, edited: bothOf(own, other) };
     choices.push(choice);
-    const { place, result } = renderPlace(part, choice, { number, count }, () => keep(choices));
+    const { place, result } = renderPlace(part, choice, { number, count }, () => {
+      keep(choices);
+      showOpen();
+    });
     form.append(place);
     return result;
   });
-  form.append(button('Save this', 'save', true), button('Not now', 'cancel', false));
+  showOpen();
+  const bar = document.createElement('div');
+  bar.className = 'conflict-do';
+  bar.append(saveButton, notNow, open);
+  form.append(bar);
   dialog.append(form);
   document.body.append(dialog);
   dialog.showModal();

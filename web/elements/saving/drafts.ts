@@ -1,3 +1,4 @@
+import { type DraftFields, storeWithText } from './ask-draft-worker.ts';
 import { type Draft, dropDraft, getDrafts, putDraft } from './stored-drafts.ts';
 
 /** How long a database that does not answer may keep an editor from going on with its draft. */
@@ -15,11 +16,18 @@ function keyPrefix(wiki: string, page: string): string {
   return `ibid-draft ${wiki} ${page || 'new'} `;
 }
 
+/** The last draft that the worker stores: what is stored or deleted here meanwhile comes after it. */
+let inWorker: Promise<unknown> = Promise.resolve();
+
 /**
- * Stores a long text while it is typed: in IndexedDB alone, because `localStorage` keeps the page waiting for as long as a key may
- * take. Whether it was stored.
+ * Stores a long text while it is typed: by a worker and in IndexedDB alone, because `localStorage` keeps the page waiting for as long
+ * as a key may take. `parts`: of the text. Whether it was stored.
  */
-export async function storeLongDraft(key: string, draft: Draft): Promise<boolean> {
+export async function storeLongDraft(key: string, fields: DraftFields, parts: readonly string[]): Promise<boolean> {
+  const stored = storeWithText(key, fields, parts);
+  inWorker = stored;
+  if (await stored) return true;
+  const draft = { ...fields, markdown: parts.join('') };
   return (await putDraft(key, draft)) || storeLocally(key, draft);
 }
 
@@ -27,6 +35,7 @@ export async function storeLongDraft(key: string, draft: Draft): Promise<boolean
 export async function storeDraft(key: string, draft: Draft): Promise<boolean> {
   // What is stored when the page is left has no time for more.
   const isStored = storeLocally(key, draft);
+  await inWorker;
   const survives = await putDraft(key, draft);
   return isStored || survives;
 }
@@ -83,7 +92,7 @@ export async function recoverDrafts(wiki: string, page: string): Promise<void> {
 
 export function deleteDraft(key: string): void {
   deleteLocally(key);
-  void dropDraft(key);
+  void inWorker.then(() => dropDraft(key));
 }
 
 function deleteLocally(key: string): void {

@@ -3,6 +3,8 @@ export interface EditingElement extends HTMLElement {
   text: string;
   /** About its length in characters, which costs nothing to ask for. */
   readonly textLength: number;
+  /** Strings that are the text together, of a long one many: those that an edit leaves are the same strings again. */
+  readonly textParts: readonly string[];
 }
 
 /** The fields of the editor's form, and which page they are of. It is the form that works without scripts. */

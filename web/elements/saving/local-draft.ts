@@ -1,7 +1,7 @@
+import type { DraftFields } from './ask-draft-worker.ts';
 import { deleteDraft, draftKey, listDrafts, readDraft, recoverDrafts, storeDraft, storeLongDraft } from './drafts.ts';
 import type { EditorForm } from './editor-form.ts';
 import { OpenTabs } from './open-tabs.ts';
-import { LONG_TEXT } from './pause-timer.ts';
 import { randomId } from './persistent-call.ts';
 import type { Draft } from './stored-drafts.ts';
 
@@ -64,10 +64,16 @@ export class LocalDraft {
     return this.#isBehind;
   }
 
-  /** Whether it was stored. `isTyping`: more will follow, unless the page is left. */
-  store(draft: Draft, isTyping = false): Promise<boolean> {
-    this.#isBehind = isTyping && draft.markdown.length >= LONG_TEXT;
-    return this.#isBehind ? storeLongDraft(this.#key, draft) : storeDraft(this.#key, draft);
+  /** Whether it was stored. */
+  store(draft: Draft): Promise<boolean> {
+    this.#isBehind = false;
+    return storeDraft(this.#key, draft);
+  }
+
+  /** Stores a long text of which more will follow, unless the page is left. Whether it was stored. */
+  storeWhileTyping(fields: DraftFields, parts: readonly string[]): Promise<boolean> {
+    this.#isBehind = true;
+    return storeLongDraft(this.#key, fields, parts);
   }
 
   delete(): void {

@@ -1,8 +1,8 @@
 import type { Autosave, FullAutosave } from '../../../src/autosaves/schema.ts';
 import type { FullPage } from '../../../src/pages/schema.ts';
 import { ApiError, callApi } from '../call-api.ts';
-import { callInWorker } from './call-in-worker.ts';
-import type { EditorForm } from './editor-form.ts';
+import { callWithText } from './ask-draft-worker.ts';
+import type { EditingElement, EditorForm } from './editor-form.ts';
 import { LONG_TEXT } from './pause-timer.ts';
 import type { Draft } from './stored-drafts.ts';
 
@@ -16,7 +16,9 @@ const OFFERED_MAX = 5;
 /** The copy of an unsaved text that the service has, for another device. The browser has its own, so a failure is not told. */
 export class ServerDraft {
   readonly #form: EditorForm;
-  readonly #read: () => { id: string; title: string; markdown: string };
+  readonly #editor: EditingElement;
+  /** The id of the draft that is being written. */
+  readonly #id: () => string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The last request: they are sent one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -24,9 +26,10 @@ export class ServerDraft {
   /** Copies with whose text this one goes on: they are there until the service has it. */
   readonly #superseded = new Set<string>();
 
-  constructor(form: EditorForm, read: () => { id: string; title: string; markdown: string }) {
+  constructor(form: EditorForm, editor: EditingElement, id: () => string) {
     this.#form = form;
-    this.#read = read;
+    this.#editor = editor;
+    this.#id = id;
   }
 
   get #path(): string {
@@ -47,16 +50,19 @@ export class ServerDraft {
   async #send(): Promise<void> {
     if (this.#timer === undefined) return;
     this.#timer = undefined;
-    const { id, title, markdown } = this.#read();
-    const { page, base, parentId } = this.#form;
+    const { page, base, parentId, title } = this.#form;
+    const id = this.#id();
     const body = {
-      title,
-      markdown,
+      title: title.value,
       ...(page === '' ? { parent_page_id: parentId } : { page_id: page, base_revision: Number(base) }),
     };
     this.#sentId = id;
-    const call = markdown.length < LONG_TEXT ? callApi : callInWorker;
-    const isSent = await quietly(call('PUT', `${this.#path}/${id}`, body).then(() => true));
+    const address = `${this.#path}/${id}`;
+    const sending =
+      this.#editor.textLength < LONG_TEXT
+        ? callApi('PUT', address, { ...body, markdown: this.#editor.text })
+        : callWithText('PUT', address, body, this.#editor.textParts);
+    const isSent = await quietly(sending.then(() => true));
     if (isSent) this.#forgetSuperseded();
   }
 

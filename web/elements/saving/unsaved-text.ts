@@ -2,7 +2,7 @@ import type { EditedPage } from './edited-page.ts';
 import { LocalDraft } from './local-draft.ts';
 import { makeNote, timeOf } from './notes.ts';
 import { offerDrafts } from './offer-drafts.ts';
-import { PauseTimer } from './pause-timer.ts';
+import { LONG_TEXT, PauseTimer } from './pause-timer.ts';
 import { DRAFT_PARAMETER, sayUnsaved } from './say-unsaved.ts';
 import { ServerDraft } from './server-draft.ts';
 import type { Draft } from './stored-drafts.ts';
@@ -26,11 +26,7 @@ export class UnsavedText {
     this.#page = page;
     this.#isSaving = isSaving;
     this.#draft = new LocalDraft(form);
-    this.#server = new ServerDraft(form, () => ({
-      id: this.#draft.id,
-      title: form.title.value,
-      markdown: editor.text,
-    }));
+    this.#server = new ServerDraft(form, editor, () => this.#draft.id);
     addEventListener('pagehide', () => {
       if (this.#storeTimer.isWaiting || this.#draft.isBehind) this.store();
       if (page.isChanged) sayUnsaved(form, this.#draft.id);
@@ -72,18 +68,21 @@ export class UnsavedText {
     this.#storeTimer.stop();
     const { form, editor, pending, choices } = this.#page;
     const at = Date.now();
-    const draft: Draft = {
+    const fields = {
       title: form.title.value,
-      markdown: editor.text,
       base_revision: form.base,
       parent: form.position.parent,
       at,
       ...(pending && { pending }),
       ...(choices && { choices }),
-      ...(isAside && { isAside }),
+      ...(isAside && { isAside: true as const }),
     };
     this.#storedAt = at;
-    void this.#draft.store(draft, isTyping).then((isStored) => {
+    const isLong = isTyping && editor.textLength >= LONG_TEXT;
+    const storing = isLong
+      ? this.#draft.storeWhileTyping(fields, editor.textParts)
+      : this.#draft.store({ ...fields, markdown: editor.text });
+    void storing.then((isStored) => {
       // It was typed on, saved or discarded meanwhile.
       if (this.#isSaving() || this.#storeTimer.isWaiting || this.#storedAt !== at) return;
       form.showState(

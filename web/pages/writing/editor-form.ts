@@ -1,5 +1,6 @@
 import type { FullPage } from '../../../src/pages/schema.ts';
 import type { Branch } from '../../elements/branch.ts';
+import { LONG_TEXT } from '../../elements/saving/pause-timer.ts';
 import { titleInText } from '../../elements/saving/rename-heading.ts';
 import { type Content, html } from '../../html.ts';
 import { renderInWiki } from '../../layout.ts';
@@ -65,7 +66,7 @@ export function renderEditor(
           ${draft.isFromTemplate && html`<input type="hidden" name="from_template" value="yes">`}
           <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>
           <div class="panes">
-            <label class="text-field"><span class="sr-only">Text, in Markdown</span><textarea name="markdown" rows="24" spellcheck="true" placeholder="Write in Markdown">
+            <label class="text-field${draft.markdown.length >= LONG_TEXT && ' is-long'}"><span class="sr-only">Text, in Markdown</span><textarea name="markdown" rows="24" spellcheck="true" placeholder="Write in Markdown">
 ${draft.markdown}</textarea></label>
           </div>
           <div class="editor-do">

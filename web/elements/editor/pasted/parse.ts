@@ -1,5 +1,4 @@
 import type { Element, ElementContent, Properties, Root, RootContent } from 'hast';
-import type { Processor } from 'unified';
 
 /** Attributes whose properties have other names; `data-` and `aria-` are written in camel case. */
 const NAMES: Record<string, string> = {
@@ -29,12 +28,10 @@ function renameRefused(tag: string): string {
  * Parses HTML with the parser of the browser, which has the same rules as the one that servers need and is there already. In
  * the template that it fills nothing runs and nothing is loaded.
  */
-export function parseInBrowser(this: Processor): void {
-  this.parser = (html): Root => {
-    const template = document.createElement('template');
-    template.innerHTML = html.replace(TAG, renameRefused);
-    return { type: 'root', children: convertAll(template.content.childNodes) };
-  };
+export function parseInBrowser(html: string): Root {
+  const template = document.createElement('template');
+  template.innerHTML = html.replace(TAG, renameRefused);
+  return { type: 'root', children: convertAll(template.content.childNodes) };
 }
 
 function convertAll(nodes: NodeListOf<ChildNode>): RootContent[] {

@@ -1,18 +1,30 @@
 import { search, searchKeymap } from '@codemirror/search';
+import { EditorState } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 
 /** Finding and replacing: the browser's own finds only what is drawn, which of a long text is a part. */
 export const findAndReplace = [
   search({ top: true }),
+  EditorState.phrases.of({
+    all: 'Select all',
+    'by word': 'Whole words',
+    'match case': 'Match case',
+    next: 'Next',
+    previous: 'Previous',
+    regexp: 'Regular expression',
+    replace: 'Replace',
+    'replace all': 'Replace all',
+  }),
   keymap.of(searchKeymap),
   EditorView.theme({
     '.cm-panels': { backgroundColor: 'var(--paper-2)', color: 'var(--ink)', zIndex: '4' },
-    '.cm-panels-top': { borderBottom: '1px solid var(--line)', top: '0' },
+    '.cm-panels-top': { borderBottom: '1px solid var(--line)', top: 'calc(var(--top) + var(--tools))' },
     '.cm-panel.cm-search': { padding: '0.6rem 2.2rem 0.6rem 0.6rem', fontFamily: 'var(--sans)' },
-    '.cm-panel.cm-search label': { fontSize: '0.85rem' },
+    '.cm-panel.cm-search label': { display: 'inline-flex', gap: '0.3rem', alignItems: 'center', fontSize: '0.85rem' },
     '.cm-textfield': {
       backgroundColor: 'var(--paper)',
       border: '1px solid var(--line-strong)',
+      borderRadius: '6px',
       fontSize: '0.9rem',
       padding: '0.25rem 0.5rem',
       color: 'var(--ink)',
@@ -22,6 +34,7 @@ export const findAndReplace = [
       backgroundColor: 'var(--paper)',
       border: '1px solid var(--line-strong)',
       borderRadius: '6px',
+      padding: '0.25rem 0.6rem',
       fontSize: '0.85rem',
       color: 'var(--ink)',
     },

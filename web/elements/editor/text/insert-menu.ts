@@ -5,6 +5,7 @@ import {
   startCompletion,
 } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
+import type { ToolIcon } from '../tool-icons.ts';
 import { insertBlock, TABLE } from './commands.ts';
 import { askForEmbed } from './embed-question.ts';
 import { openProperties } from './properties/properties-view.ts';
@@ -18,6 +19,7 @@ export interface InsertActions {
 interface Entry {
   name: string;
   detail: string;
+  icon: ToolIcon;
   /** A block of lines of its own; the cursor goes to U+0000. */
   block?: string;
   /** Text in the line. */
@@ -26,45 +28,52 @@ interface Entry {
 }
 
 const ENTRIES: readonly Entry[] = [
-  { name: 'heading', detail: 'a section of the page', block: '## \0' },
-  { name: 'subheading', detail: 'a section of a section', block: '### \0' },
-  { name: 'list', detail: 'with bullets', block: '- \0' },
-  { name: 'numbers', detail: 'a list with numbers', block: '1. \0' },
-  { name: 'tasks', detail: 'a list to tick off', block: '- [ ] \0' },
-  { name: 'table', detail: 'rows and columns', block: TABLE },
-  { name: 'callout', detail: 'a note that stands out', block: '> [!NOTE]\n> \0' },
-  { name: 'warning', detail: 'a callout that warns', block: '> [!WARNING]\n> \0' },
-  { name: 'quote', detail: 'the words of someone else', block: '> \0' },
-  { name: 'code', detail: 'a block of code', block: '```\0\n\n```' },
-  { name: 'picture', detail: 'from a file', run: (actions) => actions.chooseFiles('image/*') },
-  { name: 'file', detail: 'an attachment', run: (actions) => actions.chooseFiles('') },
-  { name: 'link', detail: 'to a page of this wiki', text: () => '[[' },
-  { name: 'embed', detail: 'a video, a design, a document', run: (_actions, view) => askForEmbed(view) },
-  { name: 'formula', detail: 'mathematics in TeX', block: '$$\n\0\n$$' },
-  { name: 'diagram', detail: 'in Mermaid', block: '```mermaid\nflowchart LR\n  \0A --> B\n```' },
-  { name: 'date', detail: 'of today', text: () => new Date().toLocaleDateString('sv') },
+  { name: 'heading', detail: 'a section of the page', icon: 'heading', block: '## \0' },
+  { name: 'subheading', detail: 'a section of a section', icon: 'subheading', block: '### \0' },
+  { name: 'list', detail: 'with bullets', icon: 'list', block: '- \0' },
+  { name: 'numbers', detail: 'a list with numbers', icon: 'numbers', block: '1. \0' },
+  { name: 'tasks', detail: 'a list to tick off', icon: 'tasks', block: '- [ ] \0' },
+  { name: 'table', detail: 'rows and columns', icon: 'table', block: TABLE },
+  { name: 'callout', detail: 'a note that stands out', icon: 'callout', block: '> [!NOTE]\n> \0' },
+  { name: 'warning', detail: 'a callout that warns', icon: 'warning', block: '> [!WARNING]\n> \0' },
+  { name: 'quote', detail: 'the words of someone else', icon: 'quote', block: '> \0' },
+  { name: 'code', detail: 'a block of code', icon: 'code', block: '```\0\n\n```' },
+  { name: 'picture', detail: 'from a file', icon: 'picture', run: (actions) => actions.chooseFiles('image/*') },
+  { name: 'file', detail: 'an attachment', icon: 'file', run: (actions) => actions.chooseFiles('') },
+  { name: 'link', detail: 'to a page of this wiki', icon: 'link', text: () => '[[' },
+  { name: 'embed', detail: 'a video, a design, a document', icon: 'play', run: (_actions, view) => askForEmbed(view) },
+  { name: 'formula', detail: 'mathematics in TeX', icon: 'formula', block: '$$\n\0\n$$' },
+  { name: 'diagram', detail: 'in Mermaid', icon: 'diagram', block: '```mermaid\nflowchart LR\n  \0A --> B\n```' },
+  { name: 'date', detail: 'of today', icon: 'date', text: () => new Date().toLocaleDateString('sv') },
   {
     name: 'properties',
     detail: 'tags and other fields of the page',
+    icon: 'properties',
     run: (_actions, view) => void openProperties(view),
   },
-  { name: 'divider', detail: 'a line across the page', block: '---\n\0' },
+  { name: 'divider', detail: 'a line across the page', icon: 'divider', block: '---\n\0' },
 ];
 
 /** Completes a slash at the beginning of a line or after a space with elements to insert. */
 export function slashMenu(actions: InsertActions) {
   const options: Completion[] = ENTRIES.map((entry, i) => ({
     label: `/${entry.name}`,
+    displayLabel: entry.name.charAt(0).toUpperCase() + entry.name.slice(1),
     detail: entry.detail,
+    type: entry.icon,
     // In the order of the list, as long as nothing is typed.
     boost: -i,
     apply: (view, _completion, from, to) => apply(view, entry, from, to, actions),
   }));
   return (context: CompletionContext): CompletionResult | null => {
     const typed = context.matchBefore(/(?<=^|\s)\/\w*/);
-    return typed && { from: typed.from, options, validFor: /^\/\w*$/ };
+    return typed && { from: typed.from, options, validFor: /^\/\w*$/, getMatch: matchBehindSlash };
   };
 }
+
+/** What of a name is typed, whose slash is not shown in the menu. */
+export const matchBehindSlash = (_completion: Completion, matched: readonly number[] = []) =>
+  matched.map((at) => Math.max(0, at - 1));
 
 /** Inserts the first element of the menu whose name begins as what is typed behind a slash. Whether there is one. */
 export function insertNamed(view: EditorView, actions: InsertActions): boolean {

@@ -28,6 +28,9 @@ export function showKeys(): boolean {
   const dialog = document.createElement('dialog');
   dialog.className = 'keys-dialog';
   dialog.setAttribute('aria-label', 'Keys of the editor');
+  const head = document.createElement('header');
+  const heading = document.createElement('h2');
+  heading.textContent = 'Keys';
   const list = document.createElement('dl');
   for (const [keys, does] of KEYS) {
     const [term, words] = [document.createElement('dt'), document.createElement('dd')];
@@ -41,7 +44,9 @@ export function showKeys(): boolean {
   close.textContent = 'Close';
   close.addEventListener('click', () => dialog.close());
   dialog.addEventListener('close', () => dialog.remove());
-  dialog.append(list, close);
+  // First, as it takes the focus: a narrow window would begin with the end of the list.
+  head.append(heading, close);
+  dialog.append(head, list);
   document.body.append(dialog);
   dialog.showModal();
   return true;

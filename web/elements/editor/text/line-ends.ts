@@ -93,30 +93,54 @@ export function readText(text: string): { doc: string; effect: StateEffect<LineE
   };
 }
 
-const partTexts = new WeakMap<Text, string>();
-
-/** The document's text. A change leaves most parts of a document as they are, and a long one is asked for its text every second. */
-function textOf(doc: Text): string {
-  return (doc.children ?? [doc]).map(partText).join('\n');
-}
-
-function partText(part: Text): string {
-  const text = partTexts.get(part) ?? part.toString();
-  partTexts.set(part, text);
-  return text;
-}
+/** The texts of a document's parts, as they are written: with LF, and with CRLF. */
+const partTexts = { lf: new WeakMap<Text, string>(), crlf: new WeakMap<Text, string>() };
 
 /** The text with its line breaks as they are written. */
 export function writeText(state: EditorState): string {
+  return writeParts(state).join('');
+}
+
+/**
+ * The same in parts. A change leaves most parts of a document as they are, and a long one is asked for its text every second: parts that
+ * were left are the same strings again.
+ */
+export function writeParts(state: EditorState): string[] {
   const { isCrlf, others } = state.field(lineEnds);
-  const text = textOf(state.doc);
-  const written = (part: string) => (isCrlf ? part.replaceAll('\n', '\r\n') : part);
-  if (others.size === 0) return written(text);
-  const parts: string[] = [];
-  let at = 0;
-  others.between(0, text.length, (from) => {
-    parts.push(written(text.slice(at, from)), isCrlf ? '\n' : '\r\n');
-    at = from + 1;
+  const parts = state.doc.children ?? [state.doc];
+  let from = 0;
+  return parts.map((part, i) => {
+    const to = from + part.length + (i < parts.length - 1 ? 1 : 0);
+    const written = writePart(part, { from, to, isCrlf, others });
+    from = to;
+    return written;
   });
-  return parts.join('') + written(text.slice(at));
+}
+
+/** `from`, `to`: where the part is in the document, with the line break behind it, if there is one. */
+function writePart(part: Text, { from, to, isCrlf, others }: { from: number; to: number } & LineEnds): string {
+  const [usual, other] = isCrlf ? ['\r\n', '\n'] : ['\n', '\r\n'];
+  const breaks: number[] = [];
+  if (others.size > 0)
+    others.between(from, to, (at) => {
+      if (at >= from && at < to) breaks.push(at - from);
+    });
+  const end = to - from > part.length ? '\n' : '';
+  const lines = (text: string) => (isCrlf ? text.replaceAll('\n', usual) : text);
+  if (breaks.length === 0) {
+    const known = isCrlf ? partTexts.crlf : partTexts.lf;
+    // With the break behind it, which all but the last part have.
+    const key = end === '' ? undefined : part;
+    const text = (key && known.get(key)) ?? lines(part.toString() + end);
+    if (key) known.set(key, text);
+    return text;
+  }
+  const text = part.toString() + end;
+  const pieces: string[] = [];
+  let at = 0;
+  for (const next of breaks) {
+    pieces.push(lines(text.slice(at, next)), other);
+    at = next + 1;
+  }
+  return pieces.join('') + lines(text.slice(at));
 }

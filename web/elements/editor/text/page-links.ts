@@ -33,12 +33,14 @@ export function pageLinks({ api, showStatus }: LinkContext) {
     const options: Completion[] = pages.map(({ text, path }) => ({
       label: text,
       detail: path,
+      type: 'page',
       apply: (view, _completion, from, to) => insertLink(view, from, to, text),
     }));
     if (title !== '' && !pages.some(({ text }) => text.toLowerCase() === title.toLowerCase())) {
       options.push({
         label: `Create “${title}”`,
         detail: 'a new page, as a draft',
+        type: 'plus',
         apply: (view, _completion, from, to) => {
           insertLink(view, from, to, title);
           void createPage(api, title, showStatus);

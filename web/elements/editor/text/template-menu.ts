@@ -4,6 +4,7 @@ import { fillTemplate, type TemplateValues } from '../../../../src/templates/fil
 import type { FullTemplate, Template } from '../../../../src/templates/schema.ts';
 import { callApi, errorMessage } from '../../call-api.ts';
 import { insertBlock } from './commands.ts';
+import { matchBehindSlash } from './insert-menu.ts';
 
 /** What inserting a template needs to know of the page that is written. */
 export interface TemplateContext {
@@ -28,7 +29,8 @@ export function templateMenu(context: TemplateContext) {
     // A template that was made meanwhile is there a moment later.
     if (!list || Date.now() - loadedAt > LIST_MS) [list, loadedAt] = [loadList(context), Date.now()];
     const options = await list;
-    return options.length === 0 ? null : { from: match.from, options, validFor: /^\/[\p{L}\p{N}_]*$/u };
+    const validFor = /^\/[\p{L}\p{N}_]*$/u;
+    return options.length === 0 ? null : { from: match.from, options, validFor, getMatch: matchBehindSlash };
   };
 }
 
@@ -39,7 +41,9 @@ async function loadList(context: TemplateContext): Promise<Completion[]> {
   });
   return all.map(({ page_id, title }) => ({
     label: `/${title}`,
+    displayLabel: title,
     detail: 'a template',
+    type: 'page',
     boost: -50,
     apply: (view, _completion, from, to) => {
       view.dispatch({ changes: { from, to } });

@@ -24,10 +24,12 @@ import { insertNamed, slashMenu } from './insert-menu.ts';
 import { showKeys } from './keys.ts';
 import { markdownSupport } from './language.ts';
 import { lineDirections } from './line-directions.ts';
-import { keepLineEnds, readText, writeText } from './line-ends.ts';
+import { keepLineEnds, readText, writeParts, writeText } from './line-ends.ts';
+import { menuIcons } from './menu-icons.ts';
 import { dragHandle } from './moving/drag-handle.ts';
 import { moveBlock } from './moving/move-block.ts';
 import { pageLinks } from './page-links.ts';
+import { restingCaret } from './resting-caret.ts';
 import { loadStyle } from './rich/adopt-style.ts';
 import { caretPlaced, isCaretPlaced } from './rich/caret-placed.ts';
 import { richView } from './rich/rich-view.ts';
@@ -57,6 +59,8 @@ export interface TextView {
   readonly host: HTMLElement;
   readonly view: EditorView;
   text: string;
+  /** Strings that are the text together: those that an edit leaves are the same strings again. */
+  readonly textParts: readonly string[];
   /** Whether the Markdown is shown as it is written; remembered in the browser. */
   isSource: boolean;
   /** Selects from one position to another, counted as in a textarea, and takes the focus. */
@@ -126,6 +130,9 @@ export function createTextView(text: string, styles: readonly CSSStyleSheet[], o
     },
     get text() {
       return writeText(view.state);
+    },
+    get textParts() {
+      return writeParts(view.state);
     },
     get isSource() {
       return isSource;
@@ -204,11 +211,13 @@ function extensionsOf(
     codeFolding(),
     EditorState.allowMultipleSelections.of(true),
     drawSelection(),
+    restingCaret,
     editorTheme,
     awaitedMenu((view) => insertNamed(view, { chooseFiles })),
     autocompletion({
       override: [slashMenu({ chooseFiles }), templateMenu(options), pageLinks(options), emojiMenu],
       icons: false,
+      addToOptions: [menuIcons],
       interactionDelay: 0,
     }),
     placeholder('Start writing, or type / to insert something.'),

@@ -48,11 +48,29 @@ const THEME = EditorView.theme({
     color: 'var(--ink)',
     border: '1px solid var(--line)',
     borderRadius: '8px',
+    boxShadow: 'var(--shadow)',
+    maxWidth: 'calc(100vw - 2.5rem)',
   },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--sans)', maxHeight: '18rem' },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.3rem 0.7rem', lineHeight: '1.5' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': {
+    display: 'flex',
+    gap: '0.6rem',
+    alignItems: 'center',
+    padding: '0.3rem 0.7rem',
+    lineHeight: '1.5',
+  },
+  '.cm-tooltip-autocomplete .icon': { flex: 'none', color: 'var(--ink-2)' },
+  // What is said of entries begins at one line, as long as their names are short.
+  '.cm-tooltip-autocomplete .icon + .cm-completionLabel': { minWidth: '6rem' },
   '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent-soft)', color: 'var(--ink)' },
-  '.cm-completionDetail': { color: 'var(--ink-2)', fontStyle: 'normal' },
+  '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
+  '.cm-completionDetail': {
+    margin: '0',
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    color: 'var(--ink-2)',
+    fontStyle: 'normal',
+  },
 });
 
 /** The Markdown as it is written. */

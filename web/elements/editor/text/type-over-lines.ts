@@ -1,12 +1,14 @@
 import { EditorView } from '@codemirror/view';
 
 /**
- * Typing over a selection of several lines. A browser would join the lines itself, and what is not text in them, such as hidden marks
- * and the signs of special characters, would be read back wrongly: bytes around the selection would change.
+ * Typing over a selection of several lines, and where something stands in place of the text. A browser would join the lines itself, and
+ * what is not text in them, such as hidden marks and the signs of special characters, would be read back wrongly: bytes around the
+ * selection would change. Within what is not shown as it is written it has no place for a caret, and would write beside it.
  */
 export const typeOverLines = EditorView.domEventHandlers({
   beforeinput({ inputType, data, isComposing }, view) {
-    if (inputType !== 'insertText' || data === null || isComposing || !isOverLines(view)) return false;
+    if (inputType !== 'insertText' || data === null || isComposing) return false;
+    if (!isOverLines(view) && !isInReplaced(view)) return false;
     const { from, to } = view.state.selection.main;
     const insert = () => view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type' });
     // Such as what puts brackets around a selection.
@@ -24,4 +26,19 @@ export const typeOverLines = EditorView.domEventHandlers({
 
 function isOverLines({ state: { doc, selection } }: EditorView): boolean {
   return selection.ranges.some(({ from, to }) => to > doc.lineAt(from).to);
+}
+
+/** Whether an end of the selection is within what something else is shown for, such as a line break within a paragraph. */
+function isInReplaced(view: EditorView): boolean {
+  const { selection } = view.state;
+  let isIn = false;
+  for (const ranges of view.state.facet(EditorView.atomicRanges)) {
+    for (const { from, to } of selection.ranges) {
+      ranges(view).between(from, to, (start, end) => {
+        isIn ||= (from > start && from < end) || (to > start && to < end);
+        return isIn ? false : undefined;
+      });
+    }
+  }
+  return isIn;
 }
