@@ -119,7 +119,10 @@ async function writeDuring(work: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Flips a random bit of a random file of the latest backup, which is the one that is checked, and back again. Errors: Error if a check does not find it. */
+/**
+ * Flips a random bit of a random file of the latest backup, which is the one that is checked, and back again. Errors: Error if a
+ * check does not find it.
+ */
 async function flipBits(): Promise<void> {
   const older = (await readdir(join(backups, 'backups'))).sort().slice(0, -1);
   const files = (await filesBelow(backups)).filter(

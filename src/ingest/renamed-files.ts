@@ -55,8 +55,9 @@ function slugsOf(filename: string): string {
 
 /**
  * The files and folders of a sync that were in the folder under another name. A file is another one's if both are the only
- * ones of their bytes, or of their names without regard to case and the form of accents. The folders of such files are each other's, and so are files of one name in them, although they have
- * changed. A document that was divided is none, because its sections have its name.
+ * ones of their bytes, or of their names without regard to case and the form of accents. The folders of such files are each
+ * other's, and so are files of one name in them, although they have changed. A document that was divided is none, because
+ * its sections have its name.
  */
 function renamedFiles(gone: readonly GoneFile[], fresh: readonly FreshFile[]): ReadonlyMap<string, GoneFile> {
   const files = gone.filter(({ kind, has_sections }) => kind === 'file' && !has_sections);
