@@ -20,12 +20,12 @@ export const liftLegalHold = endpoint({
   params: Type.Object({ workspace_id: Id }),
   body: Type.Object({ reason: InputText() }),
   reply: Retention,
-  errors: ['invalid_request', 'conflict'],
+  errors: ['invalid_request'],
   example: {
     body: { reason: 'The case is settled.' },
     reply: { ...exampleRetention, purges_after: '2026-11-22T05:29:32.104Z' },
   },
-  run: async ({ body, many, refuse }) => {
+  run: async ({ body, many, one, refuse }) => {
     const reason = readReason(body.reason);
     if (reason instanceof ApiError) return refuse(reason);
     const [retention] = await many<Retention>({
@@ -41,6 +41,10 @@ export const liftLegalHold = endpoint({
           select * from changed union all
           select w.* from workspaces w join access a on a.workspace_id = w.workspace_id where w.held_since is null) w`,
     });
-    return retention ?? refuse(new ApiError('conflict', 'Another request has just lifted it.'));
+    // Another request has lifted it while this one waited for the row.
+    return (
+      retention ??
+      one(sql`select ${retentionColumns} from access a join workspaces w on w.workspace_id = a.workspace_id`)
+    );
   },
 });

@@ -122,6 +122,19 @@ test('only owners set and lift a legal hold, with a reason that the log has', as
   assert.equal((await eventsOf(owner, 'workspace.legal_hold_set')).length, 2);
 });
 
+test('a hold that many requests lift at once is lifted once, and all are told that there is none', async () => {
+  const owner = await world.owner();
+  for (let round = 1; round <= 5; round += 1) {
+    assert.equal((await owner.post(at(owner, 'legal-hold'), { reason: 'Case' })).status, 200);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => lift(owner)));
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.legal_hold]),
+      answers.map(() => [200, null]),
+    );
+    assert.equal((await eventsOf(owner, 'workspace.legal_hold_lifted')).length, round);
+  }
+});
+
 test('the trash is purged when the workspace says, not before, and not within a day of a change', async () => {
   const [short, long, usual] = [await world.owner(), await world.owner(), await world.owner()];
   await keep(short, { trash_days: 7 });
