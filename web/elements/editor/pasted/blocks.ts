@@ -26,6 +26,8 @@ export function dropHidden() {
     rewrite(tree, (node) => {
       if (node.type === 'comment' || node.type === 'doctype') return [];
       if (!isElement(node)) return [node];
+      // PDF.js ends each line of a page so.
+      if (node.tagName === 'br' && node.properties.role === 'presentation') return [newText(' ')];
       if (node.tagName === 'o:p') return textOf(node).trim() === '' ? [] : node.children;
       const formula = formulaOf(node);
       if (formula) return [formula];

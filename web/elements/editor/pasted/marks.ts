@@ -26,7 +26,10 @@ export function readStyles() {
       if (!isElement(node)) return [node];
       if (node.tagName === 'a' && !ADDRESS.test(String(node.properties.href ?? '#'))) return node.children;
       // A tooltip is not written by those who link.
-      if (node.tagName === 'a') delete node.properties.title;
+      if (node.tagName === 'a') {
+        delete node.properties.title;
+        if (node.properties.href) node.properties.href = behindRedirect(String(node.properties.href));
+      }
       if (!INLINE.has(node.tagName)) return [node];
       return marksOf(node).reduceRight((inside: HtmlNode[], mark) => [newElement(mark, inside)], node.children);
     });
@@ -38,6 +41,18 @@ export function readStyles() {
       return [node];
     });
   };
+}
+
+/** Pages that lead on to what a link was made to: Google Docs and Gmail, Outlook, and Slack copy links so. */
+const REDIRECTS =
+  /^https:\/\/(?:www\.google\.com\/url|[\w.]+\.safelinks\.protection\.outlook\.com\/|slack-redir\.net\/link)\?/;
+
+/** The address that a page which only leads on was given; any other address as it is. */
+function behindRedirect(address: string): string {
+  if (!REDIRECTS.test(address)) return address;
+  const { searchParams } = new URL(address);
+  const target = searchParams.get('q') ?? searchParams.get('url') ?? '';
+  return /^https?:\/\//.test(target) ? target : address;
 }
 
 function marksOf(element: Element): string[] {
