@@ -101,8 +101,8 @@ test('nothing in the database names a person whose account is deleted, and what 
   const wiki = `/v1/wikis/${acme.wiki_id}`;
   const put = (path: string, body: object) =>
     zeb.person.send('PUT', path, { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-  await done(put(`${wiki}/autosaves/tab`, { title: name, markdown: `by ${name}` }));
-  await done(put(`${wiki}/saved-searches/s`, { name: 'Mine', query: name }));
+  await done(put(`${wiki}/autosaves/draft-of-a-tab`, { title: name, markdown: `by ${name}` }));
+  await done(put(`${wiki}/saved-searches/saved-search`, { name: 'Mine', query: name }));
   await done(put(`${wiki}/starred-pages/${page.page_id}`, {}));
   await zeb.person.send('PUT', '/v1/me/avatar', {
     headers: { 'content-type': 'image/png' },

@@ -59,12 +59,12 @@ const published = (await ada.post(pages, { title: 'Guide', markdown: 'ada wrote 
 const draft = (await ada.post(pages, { title: 'Plan', markdown: 'ada’s draft', status: 'draft' })).body;
 await acme.post(pages, { title: 'Of others', markdown: 'others wrote this', status: 'published' });
 const own = (await ada.post(`/v1/wikis/${ada.wiki_id}/pages`, { title: 'Diary', markdown: 'dear diary' })).body;
-await ada.send('PUT', `/v1/wikis/${acme.wiki_id}/autosaves/tab1`, {
+await ada.send('PUT', `/v1/wikis/${acme.wiki_id}/autosaves/draft-of-a-tab`, {
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ title: 'Unsaved', markdown: 'not saved yet' }),
 });
 await ada.send('PUT', `/v1/wikis/${acme.wiki_id}/starred-pages/${published.page_id}`);
-await ada.send('PUT', `/v1/wikis/${acme.wiki_id}/saved-searches/s1`, {
+await ada.send('PUT', `/v1/wikis/${acme.wiki_id}/saved-searches/saved-search`, {
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ name: 'Mine', query: 'looms' }),
 });
