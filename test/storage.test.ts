@@ -25,8 +25,12 @@ test('what is promised of uploads and attachments holds where files are in a buc
   const run = promisify(execFile)(process.execPath, args, {
     env: { ...env, IBID_TEST_STORAGE_URL: s3.url },
     maxBuffer: 2 ** 26,
+    // Many times what they take: a file that hangs ends with what it wrote, and is run again.
+    timeout: 5 * 60_000,
   });
-  const { stdout } = await run.catch((error: { stdout: string }) => assert.fail(error.stdout.slice(-20_000)));
+  const { stdout } = await run.catch((error: { stdout: string; stderr: string }) =>
+    assert.fail(error.stdout.slice(-20_000) + error.stderr.slice(-5_000)),
+  );
   const passed = Number(/^# pass (\d+)/m.exec(stdout)?.[1]);
   assert.ok(passed >= 20, `only these tests ran: ${stdout.slice(-1_000)}`);
 });
