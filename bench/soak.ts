@@ -129,6 +129,7 @@ async function killOne(load: ReturnType<typeof startMixedLoad>): Promise<void> {
 async function sizes(): Promise<Sizes> {
   for (let tries = 1; ; tries += 1) {
     const database = new Client(runningPostgres(dataDir) ?? {});
+    // What breaks a connection also fails its query.
     database.on('error', () => undefined);
     try {
       await database.connect();

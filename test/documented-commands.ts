@@ -23,7 +23,7 @@ const WAYS: [line: RegExp, how: How][] = [
   [/: docker /, { reason: 'it needs an engine for containers; the files are checked by test/deploy.test.ts' }],
   [
     /: (apt-get|cp -r \. \/opt|KEEP_NODE=1 sh|mkdir -p \/etc|cp deploy\/systemd|systemctl)/,
-    { reason: 'it needs systemd as the first process; the unit is checked by test/deploy.test.ts' },
+    { reason: 'it installs into the system of a machine with systemd; the unit is checked by test/deploy.test.ts' },
   ],
   [/: npm ci --ignore-scripts$/, { test: '.ci/run' }],
   [/: npm start$/, { test: 'test/billing-document.test.ts' }],
@@ -31,7 +31,13 @@ const WAYS: [line: RegExp, how: How][] = [
     /: (npm pack|npx --yes \.\/ibid-\S+ start|npm install --ignore-scripts \.\/ibid-|npx ibid start)/,
     { test: 'test/package.ts' },
   ],
-  [/: npm install --no-save @opentelemetry|: OTEL_\w+=\S+ npm start/, { test: 'test/traces.test.ts' }],
+  [
+    /: npm install --no-save @opentelemetry|: OTEL_\w+=\S+ npm start/,
+    {
+      reason:
+        'it needs a collector, and changes what is installed; test/traces.test.ts has the same packages and a collector',
+    },
+  ],
   [/: npm audit /, { reason: 'it asks servers of npm and sigstore, which a mirror of the registry has not' }],
   [/: npx ibid upgrade$/, { test: 'test/operations/upgrade.ts' }],
   [/: (npx ibid|curl|openssl|umask|chmod|npm run sbom)\b/, HERE],

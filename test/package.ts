@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /**
- * Packs this checkout, and runs the archive by npx in an empty folder, with the packages of the registry, a PostgreSQL of its own and the
- * Node.js of the caller: a user, a wiki, a page that is rendered, the page in HTML with its style sheet, the page in a command, the stop.
+ * Packs this checkout, and runs the archive by npx in an empty folder and installed there, with the packages of the registry, a PostgreSQL of
+ * its own and the Node.js of the caller: a user, a wiki, a page that is rendered, the page in HTML with its style sheet, the page in a
+ * command, the stop.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
@@ -18,8 +19,7 @@ const PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((part) => !part.includes('node_modules'))
   .join(':');
-const env = { PATH, HOME: folder, npm_config_cache: join(folder, 'npm'), DATA_DIR: join(folder, 'data'), PORT: '8099' };
-const options = { env, cwd: folder, maxBuffer: 1e8 };
+const env = { PATH, HOME: folder, npm_config_cache: join(folder, 'npm'), PORT: '8099' };
 
 try {
   const { stdout } = await run('npm', ['pack', '--json', `--pack-destination=${folder}`], {
@@ -28,13 +28,23 @@ try {
   });
   const [{ filename, size, entryCount }] = JSON.parse(stdout.slice(stdout.indexOf('[')));
   process.stdout.write(`${filename}: ${entryCount} files, ${(size / 2 ** 20).toFixed(1)} MiB\n`);
-  const npx = ['--yes', `./${filename}`];
+  await start('by npx', ['--yes', `./${filename}`]);
+  await run('npm', ['install', '--ignore-scripts', `./${filename}`], { env, cwd: folder, maxBuffer: 1e8 });
+  await start('installed', ['ibid']);
+  process.stdout.write('The package runs.\n');
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+}
+
+/** Starts what these arguments of npx run, on a database of its own, uses it and stops it. */
+async function start(way: string, npx: readonly string[]): Promise<void> {
+  const options = { env: { ...env, DATA_DIR: join(folder, `data ${way}`) }, cwd: folder, maxBuffer: 1e8 };
   await run('npx', [...npx, 'config', '--check'], options);
   const service = spawn('npx', [...npx, 'start'], { ...options, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   let output = '';
   const ready = new Promise<void>((resolve, reject) => {
     service.stdout.on('data', (text) => (output += text).includes('Ibid serves') && resolve());
-    service.once('close', (code) => reject(new Error(`it ended with ${code}:\n${output}`)));
+    service.once('close', (code) => reject(new Error(`${way}, it ended with ${code}:\n${output}`)));
   });
   const ended = new Promise<number | null>((resolve) => service.once('close', resolve));
   try {
@@ -48,9 +58,6 @@ try {
     if (service.exitCode === null) process.kill(-(service.pid ?? 0), 'SIGTERM');
     await ended;
   }
-  process.stdout.write('The package runs.\n');
-} finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 async function useIt(address: string, makeKey: () => Promise<string>): Promise<void> {

@@ -182,7 +182,12 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
 }
 
 /** The pages that the files of these names made, where the last upload of the name had several: in the order of that upload. */
-async function pagesOfRepeats(query: Query, wiki_id: string, names: readonly string[]) {
+async function pagesOfRepeats(
+  query: Query,
+  wiki_id: string,
+  names: readonly string[],
+): Promise<Map<string, EarlierPage[]>> {
+  if (names.length === 0) return new Map();
   const pages = await query<EarlierPage>(sql`
     select 'file' as kind, f.filename, f.sha256, p.page_id, p.path, p.position
     from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id

@@ -22,10 +22,8 @@ import { type TableRow, withHeads } from './table-heads.ts';
 const ROWS_MIN = 3;
 /** No table has more rows of lines. */
 const REACH = 600;
-/** Up to this many rows are a table if they are numbers below a head. */
-const FEW_ROWS = 3;
-/** Rows of lines in which they are looked for. */
-const FEW_LINES = 30;
+/** Up to this many rows are a table if they are numbers below a head; they are looked for in no more rows of lines than that. */
+const [FEW_ROWS, FEW_LINES] = [3, 30];
 /** The head stands at the places of their cells, as far as this many points. */
 const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
