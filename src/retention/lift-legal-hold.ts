@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
-import { ApiError } from '../core/errors.ts';
+import { ApiError, notFound } from '../core/errors.ts';
 import { Id, InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -25,7 +25,7 @@ export const liftLegalHold = endpoint({
     body: { reason: 'The case is settled.' },
     reply: { ...exampleRetention, purges_after: '2026-11-22T05:29:32.104Z' },
   },
-  run: async ({ body, many, one, refuse }) => {
+  run: async ({ body, many, maybeOne, refuse }) => {
     const reason = readReason(body.reason);
     if (reason instanceof ApiError) return refuse(reason);
     const [retention] = await many<Retention>({
@@ -41,10 +41,12 @@ export const liftLegalHold = endpoint({
           select * from changed union all
           select w.* from workspaces w join access a on a.workspace_id = w.workspace_id where w.held_since is null) w`,
     });
-    // Another request has lifted it while this one waited for the row.
-    return (
-      retention ??
-      one(sql`select ${retentionColumns} from access a join workspaces w on w.workspace_id = a.workspace_id`)
+    if (retention) return retention;
+    // Another request has lifted it while this one waited for the row; the record of that is the other one's.
+    const lifted = await maybeOne<Retention>(
+      sql`select ${retentionColumns} from access a join workspaces w on w.workspace_id = a.workspace_id`,
     );
+    if (!lifted) throw notFound();
+    return lifted;
   },
 });
