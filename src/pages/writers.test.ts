@@ -156,3 +156,32 @@ test('of eight writers over two services who edit one page again and again, no w
   assert.equal(new Set(lines).size, lines.length);
   await checkWiki(wiki_id);
 });
+
+test('a page moves and goes to the trash with the page above it, also while its text is written', async () => {
+  const wiki_id = await newWiki();
+  const pages = `/v1/wikis/${wiki_id}/pages`;
+  for (let round = 0; round < 20; round += 1) {
+    const above = (await owner.post(pages, { title: `Above ${round}`, markdown: '' })).body.page_id;
+    const below: string[] = [];
+    for (const title of ['First', 'Second', 'Third', 'Fourth']) {
+      below.push((await owner.post(pages, { title, markdown: '', parent_page_id: below[0] ?? above })).body.page_id);
+    }
+    const edit = async (id: string, i: number, base_revision: number) => {
+      const text = { markdown: `Text ${base_revision}`, base_revision };
+      const { status } = await (writers[i] as Client).patch(`${pages}/${id}`, text);
+      assert.ok(status === 200 || status === 404, String(status));
+    };
+    const [first, ...others] = below as [string, ...string[]];
+    await Promise.all([
+      ...others.map(async (id, i) => {
+        for (let revision = 1; revision <= 6; revision += 1) await edit(id, i, revision);
+      }),
+      edit(first, 3, 1).then(async () => {
+        const [moving, trashing] = writers.slice(-2) as [Client, Client];
+        assert.equal((await moving.patch(`${pages}/${above}`, { slug: `moved-${round}` })).status, 200);
+        assert.equal((await trashing.send('DELETE', `${pages}/${above}`)).status, 204);
+      }),
+    ]);
+    await checkWiki(wiki_id);
+  }
+});

@@ -24,9 +24,9 @@ export const deleteSource = endpoint({
         select ${sourceColumns} from sources s join access on access.wiki_id = s.wiki_id
         where s.source_id = ${params.source_id}`,
       pages: sql`
-        update pages p set stale = true, source_count = greatest(source_count - 1, 0) from before b
-        where p.wiki_id = b.wiki_id and p.page_id in (
-          select c.page_id from page_sources c where c.wiki_id = b.wiki_id and c.source_id = b.source_id)
+        update pages p set stale = true, source_count = greatest(source_count - 1, 0)
+        from before b join page_sources c on c.wiki_id = b.wiki_id and c.source_id = b.source_id
+        where p.wiki_id = b.wiki_id and p.page_id = c.page_id
         returning p.page_id`,
       s: sql`
         delete from sources s using before b where s.wiki_id = b.wiki_id and s.source_id = b.source_id

@@ -25,11 +25,14 @@ export const trashPage = endpoint({
           select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
           where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null`,
         below: subtree(wiki_id, page_id, raw('c.trashed_at is null')),
+        // A join with rows that are there (`offset 0`): with "in (…)", PostgreSQL takes a page whose text is written at this moment
+        // for none of the list when it looks at the new row (EvalPlanQual), and would leave it.
+        going: sql`
+          select page_id from (select page_id from before union all select b.page_id from below b, before) g offset 0`,
         trashed: sql`
           update pages p set trashed_at = now(), trashed_by = a.user_id, trashed_with = ${page_id}
-          from before, access a
-          where p.wiki_id = a.wiki_id and p.trashed_at is null
-            and p.page_id in (select ${page_id}::text union all select b.page_id from below b)
+          from going g, access a
+          where p.wiki_id = a.wiki_id and p.page_id = g.page_id and p.trashed_at is null
           returning p.page_id`,
         result: sql`select from trashed p where p.page_id = ${page_id}`,
       });
