@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { Client, type ClientConfig } from 'pg';
@@ -133,12 +133,13 @@ async function flipBits(): Promise<void> {
     const at = Math.floor(Math.random() * size);
     const mask = 1 << Math.floor(Math.random() * 8);
     await flip(path, at, mask);
-    const isFound = await ibid(bench.dataDir, 'verify-backup').then(
-      () => false,
-      () => true,
+    const said = await ibid(bench.dataDir, 'verify-backup').then(
+      () => 'it is whole',
+      ({ stdout, stderr }) => `${stdout}${stderr}`,
     );
     await flip(path, at, mask);
-    if (!isFound) throw new Error(`a flipped bit at ${at} of ${path} was not found`);
+    if (!said.includes(relative(backups, path)))
+      throw new Error(`a flipped bit at ${at} of ${path} was not found: ${said}`);
   }
   console.log(`${options.flips} flipped bits in any of ${files.length} files: all found`);
 }
