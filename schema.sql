@@ -629,10 +629,11 @@ begin
         select from wikis k join workspaces w on w.workspace_id = k.workspace_id
         where k.wiki_id = p.wiki_id and w.held_since is not null);
   end if;
-  -- Of this account, and of workspaces that have no members any more, only who did what and when.
-  update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id is null and e.actor_id = me;
+  -- Of workspaces that have no members any more, and of this account, only who did what and when.
   update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id = any (gone);
   delete from users u where u.user_id = me;
+  -- Its sessions and keys are gone, so that a request which was changing one has ended, and its record is seen.
+  update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id is null and e.actor_id = me;
   return true;
 end $function$;
 

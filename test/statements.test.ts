@@ -67,6 +67,9 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/me/password': 2,
   // The parent, before the text is rendered; begin, the lock on the wiki, a free position, the page, pending links to
   // it, the page as it is read, commit.
+  // Under the lock of the wiki, in which uploads give pages their sources and the bytes of old ones are given up.
+  'DELETE /v1/wikis/:wiki_id/sources/:source_id': 4,
+  'POST /v1/wikis/:wiki_id/uploads/:upload_id/retry': 4,
   'POST /v1/wikis/:wiki_id/pages': 8,
   // The template, and what a new page needs.
   'POST /v1/wikis/:wiki_id/templates/:page_id/pages': 9,

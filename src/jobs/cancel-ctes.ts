@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 
 /**
  * The CTE that cancels the unfinished jobs `j` that match a condition. A worker that runs one notices at its next
@@ -14,14 +14,15 @@ export function cancelJobs(from: Sql, condition: Sql): Sql {
 
 /**
  * The CTE that ends the uploads named by the rows of `from` (upload_id) as cancelled, if `stopped` was cancelled; the
- * job may have been writing until then. Locks are taken in the same order as when a worker ends a job: job, upload.
+ * job may have been writing until then. `only`: a condition on the upload `u` and its row `f` of `from`. Locks are taken in the same order as when a worker ends a job: job, upload.
  */
-export function failUpload(wiki_id: string, from: Sql, stopped: Sql): Sql {
+export function failUpload(wiki_id: string, from: Sql, stopped: Sql, only: Sql = raw('true')): Sql {
   return sql`
     update uploads u set status = 'failed', error = 'cancelled: the upload was cancelled', updated_at = now(),
       finished_at = now(), source_count = sources_made(u.wiki_id, u.upload_id)
     from ${from} f, (${stopped}) s
-    where u.wiki_id = ${wiki_id} and u.upload_id = f.upload_id and u.finished_at is null and s.count >= 0
+    where u.wiki_id = ${wiki_id} and u.upload_id = f.upload_id and u.finished_at is null and ${only}
+      and s.count >= 0
     returning u.*`;
 }
 

@@ -92,9 +92,11 @@ function writeUnderLock(
     if (locked.revision !== current.revision || locked.path !== current.path) return undefined;
     const change = diffUpdate(locked, update);
     if (!change) return readPage(tx.maybeOne, params);
-    await tx.one(updateCtes(params, locked, change, rendered, true)).catch((error: unknown) => {
+    const [written] = await tx.many(updateCtes(params, locked, change, rendered, true)).catch((error: unknown) => {
       throw asPathError(error);
     });
+    // Its text was written while this waited for the page, which needs no lock of the wiki.
+    if (!written) return undefined;
     if (change.path !== locked.path || change.title !== locked.title) await resolvePendingLinks(tx, params);
     return readPage(tx.maybeOne, params);
   });

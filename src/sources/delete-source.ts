@@ -18,22 +18,24 @@ export const deleteSource = endpoint({
   reply: Type.Null(),
   errors: ['legal_hold'],
   example: { reply: null },
-  run: async ({ params, one }) => {
-    await one({
-      before: sql`
-        select ${sourceColumns} from sources s join access on access.wiki_id = s.wiki_id
-        where s.source_id = ${params.source_id}`,
-      pages: sql`
-        update pages p set stale = true, source_count = greatest(source_count - 1, 0)
-        from before b join page_sources c on c.wiki_id = b.wiki_id and c.source_id = b.source_id
-        where p.wiki_id = b.wiki_id and p.page_id = c.page_id
-        returning p.page_id`,
-      s: sql`
-        delete from sources s using before b where s.wiki_id = b.wiki_id and s.source_id = b.source_id
-        returning s.source_id`,
-      forgotten: dropPendingCte('source', params.wiki_id, sql`select source_id from s`),
-      result: sql`select from before`,
-    });
-    return null;
-  },
+  run: ({ params, transaction }) =>
+    // Under the lock of the wiki, as an upload gives pages their sources: the pages of this one are all seen, and each once.
+    transaction(async (tx) => {
+      await tx.one({
+        before: sql`
+          select ${sourceColumns} from sources s join access on access.wiki_id = s.wiki_id
+          where s.source_id = ${params.source_id}`,
+        pages: sql`
+          update pages p set stale = true, source_count = greatest(source_count - 1, 0)
+          from before b join page_sources c on c.wiki_id = b.wiki_id and c.source_id = b.source_id
+          where p.wiki_id = b.wiki_id and p.page_id = c.page_id
+          returning p.page_id`,
+        s: sql`
+          delete from sources s using before b where s.wiki_id = b.wiki_id and s.source_id = b.source_id
+          returning s.source_id`,
+        forgotten: dropPendingCte('source', params.wiki_id, sql`select source_id from s`),
+        result: sql`select from before`,
+      });
+      return null;
+    }),
 });

@@ -28,7 +28,7 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
   try {
     const blob = await blobs.receive(Readable.from(joined(blobs, names), { objectMode: false }));
     if (blob.byte_size !== file.byte_size) throw new Error('the parts of a file are not as long as the file');
-    await verifyChecksum(context, file, blob.sha256).catch(async (error) => {
+    await verifyChecksum(context, file, file.byte_size, blob.sha256).catch(async (error) => {
       await blob.discard();
       throw error;
     });
@@ -52,15 +52,25 @@ export async function assembleFile(context: Asked, file: Received): Promise<void
   await removeParts(blobs, names);
 }
 
-/** Where a client said what the bytes would be and they are not, the upload has failed. */
-export async function verifyChecksum({ params, many }: Asked, file: Received, sha256: string): Promise<void> {
+/**
+ * Where a client said what the bytes would be and they are not, the upload has failed; but not where the file has more than
+ * `received` bytes by now, or is settled: then they are those of another request.
+ */
+export async function verifyChecksum(
+  { params, many }: Asked,
+  file: Received,
+  received: number,
+  sha256: string,
+): Promise<void> {
   if (file.expected_sha256 === '' || file.expected_sha256 === sha256) return;
   const text = `the bytes of "${file.filename.slice(0, 200)}" are not those that its sha256 is of`;
   await many(
     {
       before: sql`
         select u.upload_id, u.status, u.error, u.finished_at from uploads u join access on access.wiki_id = u.wiki_id
-        where u.upload_id = ${params.upload_id} and u.status = 'uploading'`,
+        join upload_files f on f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.file_no = ${file.file_no}
+        where u.upload_id = ${params.upload_id} and u.status = 'uploading' and f.received = ${received} and f.sha256 = ''
+        for no key update of u, f`,
       gone: sql`
         delete from upload_parts p using before
         where p.wiki_id = ${params.wiki_id} and p.upload_id = before.upload_id`,

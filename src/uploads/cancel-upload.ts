@@ -25,20 +25,28 @@ export const cancelUpload = endpoint({
   run: async ({ params, many, maybeOne }) => {
     const { wiki_id, upload_id } = params;
     const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
-    const [cancelled] = await many<Upload>({
-      before: sql`
+    const cancel = () =>
+      many<Upload>({
+        before: sql`
         select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at
         from uploads u join access on access.wiki_id = u.wiki_id where ${ofUpload} and u.finished_at is null`,
-      stopped: cancelJobs(sql`before`, sql`j.upload_id = before.upload_id and j.wiki_id = ${wiki_id}`),
-      upload: failUpload(wiki_id, sql`before`, sql`select count(*) from stopped`),
-      files: failFiles(wiki_id),
-      parts: sql`
+        stopped: cancelJobs(sql`before`, sql`j.upload_id = before.upload_id and j.wiki_id = ${wiki_id}`),
+        // One that was completed meanwhile has a job that this statement cannot see.
+        upload: failUpload(wiki_id, sql`before`, sql`select count(*) from stopped`, sql`u.status = f.status`),
+        files: failFiles(wiki_id),
+        parts: sql`
         delete from upload_parts p using upload u where p.wiki_id = u.wiki_id and p.upload_id = u.upload_id`,
-      after: sql`select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at from upload u`,
-      result: sql`select ${uploadColumns} from upload u`,
-    });
-    if (cancelled) return withoutNulls(cancelled);
-    if (!(await maybeOne(sql`select 1 from uploads u where ${ofUpload}`))) throw notFound();
+        after: sql`select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at from upload u`,
+        result: sql`select ${uploadColumns} from upload u`,
+      });
+    for (;;) {
+      const [cancelled] = await cancel();
+      if (cancelled) return withoutNulls(cancelled);
+      const now = await maybeOne<{ has_ended: boolean }>(sql`
+        select u.finished_at is not null as has_ended from uploads u where ${ofUpload}`);
+      if (!now) throw notFound();
+      if (now.has_ended) break;
+    }
     throw new ApiError('upload_state', 'The upload has ended already.');
   },
 });

@@ -42,10 +42,14 @@ export const expireUploads = defineJob({
           jsonb_build_object('status', 'uploading'), jsonb_build_object('status', e.status, 'error', e.error)
         from ended e join wikis w on w.wiki_id = e.wiki_id`);
     }
-    await db.query(sql`
-      update upload_files f set ${givenUp} from uploads u
-      where f.wiki_id = ${wiki_id} and ${hasFailedBytes} and u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
-        and u.status = 'failed' and u.finished_at < now() - ${RETRY_DAYS}`);
+    await db.transaction(async (query) => {
+      // As one that is tried again does, so that its bytes are there.
+      await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
+      await query(sql`
+        update upload_files f set ${givenUp} from uploads u
+        where f.wiki_id = ${wiki_id} and ${hasFailedBytes} and u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
+          and u.status = 'failed' and u.finished_at < now() - ${RETRY_DAYS}`);
+    });
   },
 });
 

@@ -121,7 +121,7 @@ async function keep(context: Asked, file: UploadFile, at: number, blob: Received
   const name = `${file.file_id}.${at}.${randomUUID()}`;
   try {
     if (received === file.byte_size && (await body.hasMore())) throw tooLong(file);
-    if (isWhole) await verifyChecksum(context, file, blob.sha256);
+    if (isWhole) await verifyChecksum(context, file, at, blob.sha256);
     await (isWhole ? blob.keep() : blob.keepAsPart(name));
   } catch (error) {
     await blob.discard();

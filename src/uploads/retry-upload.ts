@@ -23,36 +23,38 @@ export const retryUpload = endpoint({
   example: {
     reply: { ...exampleUpload, finished_at: undefined, status: 'queued', status_label: 'running', summary: '' },
   },
-  run: async ({ params, many, maybeOne, later }) => {
-    const { wiki_id, upload_id } = params;
-    const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
-    const [queued] = await many<Upload>({
-      before: sql`
-        select u.upload_id, u.status, u.summary, u.error, u.updated_at, to_jsonb(u.finished_at) as finished_at
-        from uploads u join access on access.wiki_id = u.wiki_id
-        where ${ofUpload} and u.status = 'failed' and ${isSettled}`,
-      upload: sql`
-        update uploads u set status = 'queued', summary = '', error = '', updated_at = now(), finished_at = null
-        from before where ${ofUpload} and u.upload_id = before.upload_id and u.status = 'failed'
-        returning u.*`,
-      files: sql`
-        update upload_files f set status = 'pending', error = '' from upload u
-        where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.status = 'failed'`,
-      job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
-      // It has no end again.
-      after: raw(`select upload_id, status, summary, error, updated_at, '""'::jsonb as finished_at from upload`),
-      result: sql`select ${uploadColumns} from upload u`,
-    });
-    if (queued) {
-      return withoutNulls(queued);
-    }
-    const upload = await maybeOne<{ status: string }>(sql`select u.status from uploads u where ${ofUpload}`);
-    if (!upload) throw notFound();
-    throw new ApiError(
-      'upload_state',
-      upload.status === 'failed'
-        ? 'Not all bytes of this upload are there, so it cannot be worked on. Make a new one.'
-        : 'Only an upload that has failed can be tried again.',
-    );
-  },
+  run: ({ params, transaction, later }) =>
+    // Under the lock of the wiki, as the bytes of failed uploads are given up: they are there until the commit.
+    transaction(async ({ many, maybeOne }) => {
+      const { wiki_id, upload_id } = params;
+      const ofUpload = sql`u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}`;
+      const [queued] = await many<Upload>({
+        before: sql`
+          select u.upload_id, u.status, u.summary, u.error, u.updated_at, to_jsonb(u.finished_at) as finished_at
+          from uploads u join access on access.wiki_id = u.wiki_id
+          where ${ofUpload} and u.status = 'failed' and ${isSettled}`,
+        upload: sql`
+          update uploads u set status = 'queued', summary = '', error = '', updated_at = now(), finished_at = null
+          from before where ${ofUpload} and u.upload_id = before.upload_id and u.status = 'failed'
+          returning u.*`,
+        files: sql`
+          update upload_files f set status = 'pending', error = '' from upload u
+          where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.status = 'failed'`,
+        job: later(jobRecord, { wiki_id, upload_id, job_id: newId('job'), kind: 'ingest' }, sql`upload`),
+        // It has no end again.
+        after: raw(`select upload_id, status, summary, error, updated_at, '""'::jsonb as finished_at from upload`),
+        result: sql`select ${uploadColumns} from upload u`,
+      });
+      if (queued) {
+        return withoutNulls(queued);
+      }
+      const upload = await maybeOne<{ status: string }>(sql`select u.status from uploads u where ${ofUpload}`);
+      if (!upload) throw notFound();
+      throw new ApiError(
+        'upload_state',
+        upload.status === 'failed'
+          ? 'Not all bytes of this upload are there, so it cannot be worked on. Make a new one.'
+          : 'Only an upload that has failed can be tried again.',
+      );
+    }),
 });

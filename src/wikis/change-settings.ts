@@ -43,7 +43,9 @@ export const changeSettings = endpoint({
     const home = body.home_page_id === undefined ? undefined : body.home_page_id || null;
     const [settings] = await many<WikiSettings>({
       // Locked, so that of several changes at once each finds what the one before it left.
-      before: sql`select ${comparedColumns} from wikis w join access on w.wiki_id = access.wiki_id for update of w`,
+      before: sql`
+        select ${comparedColumns} from wikis w join access on w.wiki_id = access.wiki_id
+        where w.workspace_id is not null for update of w`,
       changed: sql`
         update wikis w set
           site_root = ${site_root === undefined ? sql`w.site_root` : sql`${site_root}::text`},

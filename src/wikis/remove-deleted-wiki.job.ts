@@ -23,6 +23,11 @@ async function removeContent(query: Query, wiki_id: string, signal: AbortSignal)
   const inBatches = async (deletion: Sql) => {
     while (!signal.aborted && (await query(deletion)).length === BATCH);
   };
+  // A job that was enqueued while the wiki was deleted makes nothing more.
+  await query(sql`
+    update jobs set status = 'cancelled', worker_id = null, updated_at = now(), finished_at = now()
+    where wiki_id = ${wiki_id} and status in ('queued', 'running')
+      and exists (select from wikis w where w.wiki_id = ${wiki_id} and w.workspace_id is null)`);
   // A page goes before the one above it, whose path is the beginning of its own.
   await inBatches(sql`
     delete from pages where wiki_id = ${wiki_id} and page_id in (

@@ -24,7 +24,10 @@ export const renameWiki = endpoint({
     if (title instanceof ApiError) return refuse(title);
     const renamed = await one<Wiki>({
       // Locked, so that of several renames at once each finds what the one before it left.
-      before: sql`select ${wikiColumns} from wikis w join access on w.wiki_id = access.wiki_id for update of w`,
+      // One that was deleted meanwhile belongs to no workspace.
+      before: sql`
+        select ${wikiColumns} from wikis w join access on w.wiki_id = access.wiki_id
+        where w.workspace_id is not null for update of w`,
       result: sql`update wikis w set title = ${title} from before where w.wiki_id = before.wiki_id returning ${wikiColumns}`,
     });
     return toOrganizationWiki(renamed);

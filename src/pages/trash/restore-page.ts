@@ -59,7 +59,8 @@ export const restorePage = endpoint({
         .one({
           before: sql`
             select ${pageColumns}, ${trashColumns} from pages p join access a on a.wiki_id = p.wiki_id
-            where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is not null`,
+            where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is not null
+            for no key update of p`,
           below: subtree(wiki_id, page_id),
           free: freeSlug(wiki_id, [page.slug, ...numbered], sql`${page.parent_path}::text`),
           edited: sql`

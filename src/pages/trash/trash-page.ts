@@ -23,7 +23,8 @@ export const trashPage = endpoint({
       await tx.one({
         before: sql`
           select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
-          where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null`,
+          where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
+          for no key update of p`,
         below: subtree(wiki_id, page_id, raw('c.trashed_at is null')),
         // A join with rows that are there (`offset 0`): with "in (…)", PostgreSQL takes a page whose text is written at this moment
         // for none of the list when it looks at the new row (EvalPlanQual), and would leave it.

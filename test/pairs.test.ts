@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ACCEPTED } from './pairs/accepted.ts';
+import { PEOPLE_ACTS } from './pairs/people-acts.ts';
+import { openPairs, type PairResult } from './pairs/run-pairs.ts';
+import { setStage } from './pairs/stage.ts';
+import { PAGE_ACTS, UPLOAD_ACTS } from './pairs/wiki-acts.ts';
+
+/** PAIRS=all: every pair of every group. PAIRS_ONLY: those whose "group: first | second" it matches. Else the listed ones. */
+const ONLY = process.env.PAIRS_ONLY ?? (process.env.PAIRS === 'all' ? '.' : undefined);
+
+/** Of these acts each runs before each; of the others those that met in a wrong way once. */
+const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[] }> = {
+  pages: {
+    acts: [
+      'edit the text below',
+      'edit the text at the top',
+      'move into a leaf',
+      'trash the top',
+      'restore from the trash',
+      'delete a source',
+    ],
+    pairs: [
+      'edit the text of a leaf | trash the top',
+      'edit a title | edit the text below',
+      'edit the text below | edit a title',
+      'delete a source | delete it, too',
+      'ingest | delete a source',
+      'ingest | trash a compiled page',
+      'create where one was | restore from the trash',
+      'trash what is linked | link to what is missing',
+      'restore what is old | purge the trash',
+      'purge the trash | restore what is old',
+      'hold everything | purge the trash',
+      'keep a gone page | keep it, too',
+      'delete the wiki | rename the wiki',
+      'edit a gone page | keep a gone page',
+    ],
+  },
+  uploads: {
+    acts: [],
+    pairs: [
+      'complete an upload | cancel what is whole',
+      'cancel what is whole | complete an upload',
+      'complete an upload | complete it, too',
+      'retry an upload | retry it, too',
+      'send bytes | send wrong bytes',
+      'send wrong bytes | send wrong bytes',
+      'cancel what is sent | send wrong bytes',
+      'cancel the upload | cancel the job',
+      'cancel the upload | ingest',
+    ],
+  },
+  people: {
+    acts: [],
+    pairs: [
+      'demote the owner | demote the other owner',
+      'invite | invite the same',
+      'invite | reactivate a member',
+      'accept an invitation | accept it as one’s own',
+      'revoke an invitation | accept an invitation',
+      'revoke a key | revoke it, too',
+      'refresh a session | refresh it, too',
+      'refresh a session | delete the account',
+      'hold everything | hold it, too',
+      'remove the admin | create a key',
+      'create a wiki | create it, too',
+    ],
+  },
+};
+
+/** An upload is held where it gives pages their sources, and at its end, too. */
+const HELD_AT: Record<string, readonly (string | undefined)[]> = { ingest: [undefined, 'page_sources', 'uploads'] };
+
+const stage = await setStage();
+const pairs = await openPairs(stage);
+
+for (const [group, acts] of Object.entries({ pages: PAGE_ACTS, uploads: UPLOAD_ACTS, people: PEOPLE_ACTS })) {
+  test(`two writes that meet come to what one after the other comes to, or one is refused: ${group}`, async (t) => {
+    const results: PairResult[] = [];
+    for (const [one, first] of Object.entries(acts)) {
+      for (const [other, second] of Object.entries(acts)) {
+        if (!isWanted(group, one, other)) continue;
+        for (const at of HELD_AT[one] ?? [undefined]) results.push(await pairs.run([one, first], [other, second], at));
+      }
+    }
+    const accepted = results.filter(
+      ({ fault, isWrong, pair }) => fault !== '' && !isWrong && ACCEPTED.some(([which]) => which.test(pair)),
+    );
+    const faults = results.filter((result) => result.fault !== '' && !accepted.includes(result));
+    const counts = {
+      pairs: results.length,
+      held: results.filter(({ wasHeld }) => wasHeld).length,
+      waited: results.filter(({ hasWaited }) => hasWaited).length,
+      accepted: accepted.length,
+    };
+    t.diagnostic(JSON.stringify(counts));
+    assert.deepEqual(
+      faults.map(({ pair, fault }) => `${pair}: ${fault}`),
+      [],
+    );
+    if (ONLY === undefined) assert.ok(counts.waited > counts.pairs / 4, 'of many pairs one waits for the other');
+  });
+}
+
+function isWanted(group: string, one: string, other: string): boolean {
+  // One attempt of a job is not made twice.
+  if (one === 'ingest' && other === 'ingest') return false;
+  const pair = `${one} | ${other}`;
+  if (ONLY !== undefined) return new RegExp(ONLY).test(`${group}: ${pair}`);
+  const listed = LISTED[group];
+  return !!listed && (listed.pairs.includes(pair) || (listed.acts.includes(one) && listed.acts.includes(other)));
+}

@@ -1,0 +1,22 @@
+/** Pairs that come to something else than either order comes to, each with the reason why that is right. */
+export const ACCEPTED: readonly (readonly [pair: RegExp, why: string])[] = [
+  [
+    /^(sign out|end a session|delete the account).* \| (sign out|delete the account|refresh)/,
+    'a request that has begun goes on, also where its session ends meanwhile',
+  ],
+  [
+    /^(move|change the slug).* \| create/,
+    'a text is rendered for the place where the page above it was, and is shown as it has to be',
+  ],
+  [/^trash a leaf \| create from a template$/, 'the template was read before it went'],
+  [/^ingest \(at/, 'what comes between two steps of an upload is in its summary'],
+  [/^ingest.* \| (cancel|delete the wiki)/, 'of an upload that is cancelled what was done before stays'],
+  [
+    /^(upload|retry|complete|export|import).* \| delete the wiki$/,
+    'a job that was enqueued meanwhile is cancelled when what the wiki held is removed',
+  ],
+  [
+    /^delete the wiki \| (upload|cancel|retry|complete|export|import)/,
+    'a request that has begun goes on: what it writes is of a wiki that no one sees, and is removed with it',
+  ],
+];

@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { sql } from '../../src/db/sql.ts';
+import { cleanUp } from '../clean-up.ts';
+import type { World } from '../world.ts';
+
+/** Advisory locks: the test holds GATE, and the first transaction that comes to its commit takes FIRST and waits for GATE. */
+const GATE = 71_001;
+const FIRST = 71_002;
+
+/** What records the use of a credential is no part of a write. */
+const OF_USE = '{last_used_at,last_workspace_id,access_expires_at}';
+
+/** Tables whose rows say how work is done, not what was done. */
+const UNGATED = [
+  'workers',
+  'background_jobs',
+  'schedules',
+  'limit_counts',
+  'service_controls',
+  'blobs',
+  'wal_timelines',
+];
+
+/** Holds the first of two writes directly before its commit, with all its locks. */
+export interface CommitGate {
+  /**
+   * Runs `first` up to its commit, then `second` until it is done or waits for a lock, and lets both end. `at`: a table; the
+   * transaction of `first` is held that has written to it. `met`: whether `first` was held, and `second` had to wait.
+   */
+  run<T>(first: () => Promise<T>, second: () => Promise<T>, at?: string): Promise<Meeting<T>>;
+}
+
+export interface Meeting<T> {
+  answers: [T, T];
+  wasHeld: boolean;
+  hasWaited: boolean;
+}
+
+/** How long the first one has for its way to the commit, and the second for its way to a lock. */
+const PATIENCE_MS = 20_000;
+
+/** Adds a deferred trigger to each table of the test's database. */
+export async function openCommitGate({ db }: World, database: string): Promise<CommitGate> {
+  await db.transaction((_, run) =>
+    run(`
+      create schema pairs;
+      create table pairs.gate (at text);
+      insert into pairs.gate values (null);
+      create function pairs.hold() returns trigger language plpgsql security definer set search_path = public as $$
+      declare
+        wanted text;
+      begin
+        if tg_op = 'UPDATE' and to_jsonb(new) - '${OF_USE}'::text[] = to_jsonb(old) - '${OF_USE}'::text[] then return null; end if;
+        select g.at into wanted from pairs.gate g;
+        if (wanted is null or wanted = tg_table_name) and pg_try_advisory_xact_lock(${FIRST}) then
+          perform pg_advisory_xact_lock_shared(${GATE});
+        end if;
+        return null;
+      end $$;
+      grant usage on schema pairs to public;
+      do $$
+      declare
+        name text;
+      begin
+        for name in select table_name from information_schema.tables
+          where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all ('{${UNGATED.join(',')}}')
+        loop
+          execute format('create constraint trigger zz_held_at_commit after insert or update or delete on %I
+            deferrable initially deferred for each row execute function pairs.hold()', name);
+        end loop;
+      end $$`),
+  );
+  const keeper = new pg.Client({ connectionString: database });
+  await keeper.connect();
+  cleanUp(() => keeper.end());
+  const { rows } = await keeper.query('select pg_backend_pid() as pid');
+  const waiting = async () => {
+    const found = await db.query<{ gate: number; others: number }>(sql`
+      select count(*) filter (where wait_event = 'advisory')::int as gate,
+        count(*) filter (where wait_event <> 'advisory')::int as others
+      from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and pid <> ${rows[0].pid}`);
+    return found[0] ?? { gate: 0, others: 0 };
+  };
+
+  return {
+    async run(first, second, at) {
+      await keeper.query('update pairs.gate set at = $1', [at ?? null]);
+      await keeper.query('select pg_advisory_lock($1)', [GATE]);
+      let isClosed = true;
+      const open = async () => {
+        if (isClosed) await keeper.query('select pg_advisory_unlock($1)', [GATE]);
+        isClosed = false;
+      };
+      try {
+        const one = watched(first());
+        const wasHeld = await seen(one, async () => (await waiting()).gate > 0);
+        // What is not held has ended, or failed.
+        const other = watched(second());
+        const hasWaited = wasHeld && (await seen(other, async () => (await waiting()).others > 0));
+        await open();
+        return { answers: [await one.end, await other.end], wasHeld, hasWaited };
+      } finally {
+        await open();
+      }
+    },
+  };
+}
+
+interface Watched<T> {
+  end: Promise<T>;
+  isDone(): boolean;
+}
+
+function watched<T>(work: Promise<T>): Watched<T> {
+  let done = false;
+  const end = work.finally(() => {
+    done = true;
+  });
+  // Its failure is thrown where its end is waited for.
+  end.catch(() => undefined);
+  return { end, isDone: () => done };
+}
+
+/** Whether `look` saw what it looks for before the work was done. */
+async function seen({ isDone }: Watched<unknown>, look: () => Promise<boolean>): Promise<boolean> {
+  for (const since = performance.now(); performance.now() - since < PATIENCE_MS; await pause(2)) {
+    if (isDone()) return false;
+    if (await look()) return true;
+  }
+  throw new Error('a write neither ended nor waited for a lock');
+}

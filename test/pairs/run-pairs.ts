@@ -1,0 +1,85 @@
+import type { Answer } from '../world.ts';
+import { openCommitGate } from './commit-gate.ts';
+import { difference, keepDatabase } from './database-states.ts';
+import type { Stage } from './stage.ts';
+import { findWrong } from './wiki-invariants.ts';
+
+/** A write of the service: a request, or an attempt of a job, of which the outcome is told. */
+export type Act = (stage: Stage) => Promise<Answer | string>;
+
+interface Outcome {
+  /** What both were told. */
+  told: string;
+  lines: string[];
+}
+
+export interface PairResult {
+  pair: string;
+  wasHeld: boolean;
+  hasWaited: boolean;
+  /** '' if it came to what one of the two orders comes to. */
+  fault: string;
+  /** Whether a state is wrong by itself, or one of the two failed. */
+  isWrong: boolean;
+}
+
+/** Characters of a row that differs that are shown. */
+const LINE = 700;
+
+/** Runs pairs of writes that meet, and compares what they come to with what they come to one after the other. */
+export async function openPairs(stage: Stage) {
+  const gate = await openCommitGate(stage.world, stage.database);
+  const states = await keepDatabase(stage.world, stage.database);
+  const serial = new Map<string, Outcome>();
+
+  async function inOrder(one: string, other: string, first: Act, second: Act): Promise<Outcome> {
+    const key = `${one} | ${other}`;
+    const known = serial.get(key);
+    if (known) return known;
+    await states.reset();
+    const told = [await toldBy(first(stage)), await toldBy(second(stage))].join(', ');
+    const outcome = { told, lines: await states.read() };
+    serial.set(key, outcome);
+    return outcome;
+  }
+
+  return {
+    async run([one, first]: [string, Act], [other, second]: [string, Act], at?: string): Promise<PairResult> {
+      const pair = `${one}${at ? ` (at ${at})` : ''} | ${other}`;
+      await states.reset();
+      const { answers, wasHeld, hasWaited } = await gate.run(
+        () => toldBy(first(stage)),
+        () => toldBy(second(stage)),
+        at,
+      );
+      const result = (fault: string, isWrong = false) => ({ pair, wasHeld, hasWaited, fault, isWrong });
+      const told = answers.join(', ');
+      const lines = await states.read();
+      const wrong = await findWrong(stage.world);
+      if (wrong.length > 0) return result(`${told}: ${JSON.stringify(wrong)}`, true);
+      if (answers.some((answer) => /^(5|error|failed|retried)/.test(answer))) return result(`failed: ${told}`, true);
+      const inThis = await inOrder(one, other, first, second);
+      const here = difference(lines, inThis.lines);
+      if (here.length === 0 && isAsTold(told, inThis.told)) return result('');
+      const inOther = await inOrder(other, one, second, first);
+      const otherTold = inOther.told.split(', ').reverse().join(', ');
+      const there = difference(lines, inOther.lines);
+      if (there.length === 0 && isAsTold(told, otherTold)) return result('');
+      const nearer = there.length < here.length ? there : here;
+      const orders = `${told}; in this order ${inThis.told}, in the other ${otherTold}`;
+      return result([orders, ...nearer.map((line) => line.slice(0, LINE))].join('\n    '));
+    },
+  };
+}
+
+/** Whether the same were done, and the same refused: what is refused for two reasons may be told either. */
+function isAsTold(told: string, other: string): boolean {
+  const short = (text: string) => text.replace(/4\d\d \w+/g, 'refused');
+  return short(told) === short(other);
+}
+
+async function toldBy(work: Promise<Answer | string>): Promise<string> {
+  const answer = await work.catch((error: unknown) => `error ${String(error)}`);
+  if (typeof answer === 'string') return answer;
+  return answer.status < 300 ? String(answer.status) : `${answer.status} ${answer.body.error}`;
+}
