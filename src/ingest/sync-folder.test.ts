@@ -326,3 +326,21 @@ test('an announced upload can be a sync, and another mode is refused', async () 
   const other = await owner.send('POST', `${wiki.at}/uploads?mode=mirror`, { body: new FormData() });
   assert.equal(other.status, 422);
 });
+
+test('a folder that was there at several syncs is known when it has another name, and when it is gone', async () => {
+  const wiki = await newWiki();
+  const files = (folder: string): Files => ({
+    [`docs/${folder}/one.md`]: '# One\n',
+    [`docs/${folder}/deep/two.md`]: '# Two\n',
+    'docs/z.md': '# Z\n',
+  });
+  for (let n = 0; n < 3; n += 1) await wiki.sync(files('old'));
+  const ids = await idsAt(wiki, ['docs/old', 'docs/old/deep']);
+  await wiki.sync(files('new'));
+  assert.deepEqual(await idsAt(wiki, ['docs/new', 'docs/new/deep']), ids);
+  await wiki.sync(files('new'));
+  const { summary } = await wiki.sync({ 'docs/z.md': '# Z\n' });
+  assert.match(summary, /4 pages of files that are gone/);
+  assert.deepEqual(await wiki.stale(), ['docs/new', 'docs/new/deep', 'docs/new/deep/two', 'docs/new/one']);
+  assert.doesNotMatch((await wiki.sync({ 'docs/z.md': '# Z\n' })).summary, /gone/, 'it is said once');
+});

@@ -54,14 +54,28 @@ export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promi
         where o.wiki_id = u.wiki_id and o.sync_root = u.sync_root and o.status = 'completed' and o.upload_id < u.upload_id), '')
         as last_sync
       from uploads u where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and u.is_sync and u.sync_root is not null
+    ), folders as materialized (
+      select distinct array_to_string(d.segments[1:n.depth], '/') as filename
+      from sync, upload_files f
+      cross join lateral (select string_to_array(f.filename, '/') as segments) d
+      cross join lateral generate_series(1, cardinality(d.segments) - 1) n (depth)
+      where f.wiki_id = ${wiki_id} and f.upload_id >= sync.last_sync and f.upload_id < ${upload_id} and f.status = 'done'
+        and f.kind = 'file' and not f.is_attachment
     ), latest as materialized (
       select distinct on (f.filename) f.filename, f.kind, f.sha256, f.page_id, p.path,
         exists (
           select from upload_files s
           where s.wiki_id = f.wiki_id and s.upload_id = f.upload_id and s.section_of = f.file_no) as has_sections
-      from sync, upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-      where f.wiki_id = ${wiki_id} and f.upload_id >= sync.last_sync and f.upload_id < ${upload_id} and f.status = 'done'
-        and f.kind in ('file', 'folder') and not f.is_attachment and p.origin = 'compiled' and p.trashed_at is null
+      from sync, (
+        select f.* from upload_files f
+        where f.wiki_id = ${wiki_id} and f.upload_id >= (select last_sync from sync) and f.status = 'done' and f.kind = 'file'
+        union all
+        -- The page of a folder is a row of the upload that made it, and of none after it.
+        select f.* from folders d cross join lateral (
+          select f.* from upload_files f
+          where f.wiki_id = ${wiki_id} and f.filename = d.filename and f.status = 'done' and f.kind = 'folder' offset 0) f
+      ) f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+      where f.upload_id < ${upload_id} and not f.is_attachment and p.origin = 'compiled' and p.trashed_at is null
         and case sync.root when '' then exists (
             select from uploads o where o.wiki_id = f.wiki_id and o.upload_id = f.upload_id and o.sync_root = '')
           else starts_with(f.filename, sync.root || '/') end

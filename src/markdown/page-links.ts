@@ -117,8 +117,8 @@ export function withCurrentLinks<T extends { path: string; markdown: string; htm
       places.flatMap((start, i) => (i % 2 === 0 ? [{ start, end: places[i + 1] ?? start, to_path }] : [])),
     )
     .sort((a, b) => a.start - b.start);
-  const arrived = (target: string) =>
-    moved.some((link) => link.to_path === target && link.path !== target) ? present.get(target) : undefined;
+  const arrivals = new Set(moved.filter(({ to_path, path }) => path !== to_path).map(({ to_path }) => to_path));
+  const arrived = (target: string) => (arrivals.has(target) ? present.get(target) : undefined);
   let markdown = '';
   let from = 0;
   for (const { start, end, to_path } of edits) {
