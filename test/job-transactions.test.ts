@@ -19,6 +19,18 @@ const TRANSACTION_MS = 20_000;
 
 const database = await makeDatabase();
 const db = openOwner(database);
+// Each transaction of a job sees the rows of its own workspace alone.
+const shards = await simulateShards(db);
+/** Which jobs of no record have been run: their rows are deleted. */
+await db.transaction(async (_, runScript) => {
+  await runScript(`
+    create table jobs_run (name text);
+    create function note_job() returns trigger language plpgsql security definer as $$
+    begin insert into jobs_run values (new.name); return null; end $$;
+    create trigger note_job after update of status on background_jobs for each row
+      when (new.status = 'running') execute function note_job();`);
+});
+
 const calls = new Set<string>();
 const faults: string[] = [];
 const stripe = await startStripeServer();
@@ -48,9 +60,6 @@ const world = await openWorld(
       }),
   },
 );
-
-// Each transaction of a job sees the rows of its own workspace alone.
-const shards = await simulateShards(db);
 stripe.sendEventsTo(world.address);
 
 /** Pays for a plan, and then fails to pay for its second month. */
@@ -72,16 +81,6 @@ async function openTransactions(): Promise<string[]> {
       and backend_type = 'client backend'`);
   return rows.map(({ id }) => id);
 }
-
-/** Which jobs of no record have been run: their rows are deleted. */
-await db.transaction(async (_, runScript) => {
-  await runScript(`
-    create table jobs_run (name text);
-    create function note_job() returns trigger language plpgsql security definer as $$
-    begin insert into jobs_run values (new.name); return null; end $$;
-    create trigger note_job after update of status on background_jobs for each row
-      when (new.status = 'running') execute function note_job();`);
-});
 
 const PAGE = '# Page\n\nA word, and a picture: ![p](p.png) [n](n.txt)\n';
 

@@ -13,18 +13,18 @@ import { nameOf, success, validRequest } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
 import { GLOBAL_TABLES, ofAShard, simulateShards, TABLES_OF_A_SHARD } from './simulated-shards.ts';
 import { openTenants } from './tenants.ts';
-import { makeDatabase, openWorld } from './world.ts';
+import { makeDatabase, openOwner, openWorld } from './world.ts';
 
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-sharding-'));
 cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
+const shards = await simulateShards(openOwner(DATABASE_URL));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 const { db } = tenants.world;
 // What jobs make of the uploads of some requests would be read by others, or not.
 await pauseAllJobs(db.query, true);
 // The use of a key is recorded once a minute, by another statement.
 await db.query(sql`update api_keys set last_used_at = now() + interval '1 hour'`);
-const shards = await simulateShards(db);
 const sharded = await openWorld({
   ...tenants.env,
   DATABASE_URL: ofAShard(DATABASE_URL),

@@ -1,4 +1,5 @@
 import type { OwnerDb } from '../src/db/db.ts';
+import { prepareDatabase } from '../src/db/prepare-database.ts';
 import { raw, sql } from '../src/db/sql.ts';
 
 /**
@@ -50,7 +51,9 @@ export interface SimulatedShards {
   take(): Promise<{ isHidden: boolean; written: string[]; writtenByJobs: string[] }>;
 }
 
+/** Migrates the database and changes its tables: no service may work on it yet, whose transactions lock them in other orders. */
 export async function simulateShards(db: OwnerDb): Promise<SimulatedShards> {
+  await prepareDatabase(db, { url: undefined, dataDir: '' }, () => undefined);
   const columns = await db.query<{ table: string; column: string }>(sql`
     select t.table_name as table,
       coalesce(max(c.column_name) filter (where c.column_name = 'workspace_id'), max(c.column_name)) as column
@@ -77,13 +80,16 @@ export async function simulateShards(db: OwnerDb): Promise<SimulatedShards> {
   });
   return {
     tables: placed.map(({ table }) => table),
-    set: async (mode) => void (await db.query(sql`update shard_mode set asks_all = ${mode === 'asks all shards'}`)),
+    set: async (mode) =>
+      void (await db.query(sql`update simulated.shard_mode set asks_all = ${mode === 'asks all shards'}`)),
     async take() {
-      const [hidden] = await db.query<{ is_hidden: boolean }>(sql`select is_called as is_hidden from shard_hidden`);
-      const written = await db.query<{ name: string; by_a_job: boolean }>(
-        sql`delete from shard_writes returning name, by_a_job`,
+      const [hidden] = await db.query<{ is_hidden: boolean }>(
+        sql`select is_called as is_hidden from simulated.shard_hidden`,
       );
-      await db.query(raw(`select setval('shard_hidden', 1, false)`));
+      const written = await db.query<{ name: string; by_a_job: boolean }>(
+        sql`delete from simulated.shard_writes returning name, by_a_job`,
+      );
+      await db.query(raw(`select setval('simulated.shard_hidden', 1, false)`));
       const namesOf = (byJobs: boolean) => [
         ...new Set(written.filter((row) => row.by_a_job === byJobs).map(({ name }) => name)),
       ];
@@ -107,15 +113,16 @@ const IS_SHARDED = `current_setting('application_name') = '${SHARDED}'`;
 
 /** A sequence notes what is hidden, since it counts in reading transactions and in those that fail, too. */
 const FUNCTIONS = `
-  create table shard_mode (asks_all boolean not null);
-  insert into shard_mode values (true);
-  create table shard_writes (name text not null, by_a_job boolean not null);
-  create sequence shard_hidden;
-  create table shard_wikis as select wiki_id, coalesce(workspace_id, deleted_from) as workspace_id from wikis;
-  create index on shard_wikis (wiki_id);
+  create schema simulated;
+  create table simulated.shard_mode (asks_all boolean not null);
+  insert into simulated.shard_mode values (true);
+  create table simulated.shard_writes (name text not null, by_a_job boolean not null);
+  create sequence simulated.shard_hidden;
+  create table simulated.shard_wikis as select wiki_id, coalesce(workspace_id, deleted_from) as workspace_id from wikis;
+  create index on simulated.shard_wikis (wiki_id);
 
   create function shard_of(wiki text) returns text language sql stable security definer set search_path = public, pg_temp
-  as $$ select w.workspace_id from shard_wikis w where w.wiki_id = wiki $$;
+  as $$ select w.workspace_id from simulated.shard_wikis w where w.wiki_id = wiki $$;
 
   create function shard_has(name text, workspace text) returns boolean language plpgsql security definer
   set search_path = public, pg_temp as $$
@@ -126,20 +133,20 @@ const FUNCTIONS = `
       return true;
     end if;
     if key <> '' then return false; end if;
-    if (select asks_all from shard_mode) then return true; end if;
+    if (select asks_all from simulated.shard_mode) then return true; end if;
     -- Who calls is looked up before it is known what for.
-    if name <> 'memberships' then perform nextval('shard_hidden'); end if;
+    if name <> 'memberships' then perform nextval('simulated.shard_hidden'); end if;
     return false;
   end $$;
 
   create function shard_new_wiki() returns trigger language plpgsql security definer set search_path = public, pg_temp
-  as $$ begin insert into shard_wikis values (new.wiki_id, new.workspace_id); return new; end $$;
+  as $$ begin insert into simulated.shard_wikis values (new.wiki_id, new.workspace_id); return new; end $$;
   create trigger shard_new_wiki before insert on wikis for each row execute function shard_new_wiki();
 
   create function shard_note() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
   begin
     if ${IS_SHARDED} and coalesce(current_setting('pgdog.sharding_key', true), '') <> '' then
-      insert into shard_writes values (tg_table_name, current_setting('ibid.user', true) = '');
+      insert into simulated.shard_writes values (tg_table_name, current_setting('ibid.user', true) = '');
     end if;
     return null;
   end $$;

@@ -171,9 +171,9 @@ export async function waitForUpload(client: Client, wiki_id: string, upload_id: 
     async () => {
       const { status, body } = await client.get(path);
       if (status !== 200 || body.finished_at) return 'ended';
-      // How far it is.
+      // How far it is. A job that is tried again and again, while the store is away, is no nearer to its end each time.
       const { body: jobs } = await client.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload_id}`);
-      return { upload: body, jobs };
+      return [body, jobs].flat().map(({ updated_at, attempt, ...rest }) => rest);
     },
     (seen) => seen === 'ended',
   );

@@ -12,5 +12,5 @@ export const removeUnfinishedBlobs = defineJob({
   attempts: 'forever',
   timeoutSeconds: 3_600,
   every: 6 * 3_600,
-  run: ({ services: { blobs } }) => blobs.removeUnfinished(UNFINISHED_MS),
+  run: ({ services: { blobs }, signal }) => blobs.removeUnfinished(UNFINISHED_MS, signal),
 });

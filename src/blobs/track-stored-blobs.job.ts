@@ -19,7 +19,7 @@ export const trackStoredBlobs = defineJob({
   every: 7 * 24 * 3_600,
   async run({ db: { query }, services: { blobs }, signal }) {
     let batch: StoredBlob[] = [];
-    for await (const blob of blobs.list()) {
+    for await (const blob of blobs.list(signal)) {
       if (signal.aborted) return;
       batch.push(blob);
       if (batch.length < BATCH) continue;

@@ -68,7 +68,7 @@ export const removeOrphanedParts = defineJob({
   every: 600,
   async run({ db, services: { blobs }, signal }) {
     let names: string[] = [];
-    for await (const name of blobs.parts.olderThan(ORPHANED_MS)) {
+    for await (const name of blobs.parts.olderThan(ORPHANED_MS, signal)) {
       if (signal.aborted) return;
       names.push(name);
       if (names.length < BATCH) continue;

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -279,6 +282,52 @@ test('while the bucket is unavailable the answer is 503 and nothing is stored in
   assert.equal((await waitForUpload(owner, wiki_id, upload.upload_id)).body.status, 'completed');
   const range = await owner.get(`/v1/wikis/${wiki_id}/attachments/${attached.attachment_id}`, { range: 'bytes=1-2' });
   assert.deepEqual([range.status, range.body], [206, 'ex']);
+});
+
+test('a list of a bucket that does not go on fails, and one that does not end is ended by its reader', async (t) => {
+  let requests = 0;
+  let next: () => string;
+  // What a bucket answers that says that there is more, and lists nothing.
+  const endless = createServer((_, response) => {
+    requests += 1;
+    const place = next();
+    const more =
+      place && ['NextContinuationToken', 'NextKeyMarker'].map((name) => `<${name}>${place}</${name}>`).join('');
+    response.end(`<List><IsTruncated>true</IsTruncated>${more}</List>`);
+  });
+  await once(endless.listen(0, '127.0.0.1'), 'listening');
+  const { port } = endless.address() as AddressInfo;
+  const blobs = await openS3Blobs(readS3Url(`s3://k:s@127.0.0.1:${port}/wiki`), join(folder, 'endless'));
+  t.after(() => {
+    blobs.close();
+    endless.closeAllConnections();
+    endless.close();
+  });
+  const readers = (signal?: AbortSignal) => [
+    () => collect(blobs.list(signal)),
+    () => collect(blobs.parts.olderThan(0, signal)),
+    () => blobs.removeUnfinished(0, signal),
+  ];
+  let turn = 0;
+  for (const places of [() => '', () => 'same', () => `turn-${turn++ % 2}`]) {
+    next = places;
+    for (const read of readers()) {
+      requests = 0;
+      await assert.rejects(read(), StorageUnavailable);
+      assert.ok(requests <= 4, `${requests} requests`);
+    }
+  }
+  let reader = new AbortController();
+  next = () => {
+    if (requests === 5) reader.abort();
+    return `${requests}`;
+  };
+  for (const [index] of readers().entries()) {
+    reader = new AbortController();
+    requests = 0;
+    await assert.rejects(readers(reader.signal)[index] as () => Promise<unknown>, StorageUnavailable);
+    assert.ok(requests <= 6, `${requests} requests`);
+  }
 });
 
 test('errors of the store have their own type, whatever the bucket answers', async () => {

@@ -18,15 +18,15 @@ export interface Blobs {
    * read it to its end destroys it. Errors: ENOENT where there is no such blob.
    */
   stream(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
-  /** Everything that is stored, in no order; what is stored or removed meanwhile may be missing. */
-  list(): AsyncIterable<StoredBlob>;
+  /** Everything that is stored, in no order; what is stored or removed meanwhile may be missing. `signal` ends it with an error. */
+  list(signal?: AbortSignal): AsyncIterable<StoredBlob>;
   /**
    * Removes blobs; one that is not there is no error. It begins no removal after `deadline` (ms since the epoch). Errors:
    * StorageUnavailable, also when the time is up; then some of them are removed.
    */
   removeAll(sha256s: readonly string[], deadline: number): Promise<void>;
   /** Removes what killed processes began to store longer ago than this and never completed. */
-  removeUnfinished(ageMs: number): Promise<void>;
+  removeUnfinished(ageMs: number, signal?: AbortSignal): Promise<void>;
   /** Pieces of what is not whole yet, by names that their writers choose. */
   parts: Parts;
 }
@@ -52,7 +52,7 @@ interface Parts {
   /** One that is not there is no error. */
   remove(name: string): Promise<void>;
   /** The names of those that were written longer ago than this many milliseconds. */
-  olderThan(ms: number): AsyncIterable<string>;
+  olderThan(ms: number, signal?: AbortSignal): AsyncIterable<string>;
 }
 
 export interface ReceivedBlob extends StoredBlob {

@@ -43,23 +43,23 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
     read: async (sha256) => buffer(await bucket.stream(keyOf(sha256))),
     // An empty object has no range.
     stream: (sha256, range) => bucket.stream(keyOf(sha256), sha256 === EMPTY ? undefined : range),
-    async *list() {
-      for await (const { key, byteSize } of bucket.list(blobsPrefix)) {
+    async *list(signal) {
+      for await (const { key, byteSize } of bucket.list(blobsPrefix, signal)) {
         const sha256 = key.slice(-64);
         if (isSha256(sha256) && key === keyOf(sha256)) yield { sha256, byte_size: byteSize };
       }
     },
     // One request each: not every vendor's server can delete several by one.
     removeAll: (sha256s, deadline) => removeBefore(deadline, sha256s, (sha256) => bucket.remove(keyOf(sha256))),
-    async removeUnfinished(ageMs) {
+    async removeUnfinished(ageMs, signal) {
       await removeAbandoned(incoming, ageMs);
-      for (const prefix of [blobsPrefix, partsPrefix]) await bucket.abortUnfinished(prefix, ageMs);
+      for (const prefix of [blobsPrefix, partsPrefix]) await bucket.abortUnfinished(prefix, ageMs, signal);
     },
     parts: {
       stream: (name) => bucket.stream(partOf(name)),
       remove: async (name) => void (await bucket.remove(partOf(name))),
-      async *olderThan(ms) {
-        for await (const { key, storedAt } of bucket.list(partsPrefix)) {
+      async *olderThan(ms, signal) {
+        for await (const { key, storedAt } of bucket.list(partsPrefix, signal)) {
           if (storedAt < Date.now() - ms) yield key.slice(partsPrefix.length);
         }
       },

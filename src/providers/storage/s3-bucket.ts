@@ -43,10 +43,11 @@ export function openBucket(place: S3Place) {
     sizeOf: (key: string) => translated(sizeOf(client, bucket, key)),
     /** An object that is not there is no error. */
     remove: (Key: string) => translated(client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))),
-    /** The objects whose keys have this prefix. */
-    list: (prefix: string) => list(client, bucket, prefix),
+    /** The objects whose keys have this prefix: all of them, or it fails. */
+    list: (prefix: string, signal?: AbortSignal) => list(client, bucket, prefix, signal),
     /** Aborts uploads in parts that began more than this many milliseconds ago; their process was killed. */
-    abortUnfinished: (prefix: string, ageMs: number) => translated(abortUnfinished(client, bucket, prefix, ageMs)),
+    abortUnfinished: (prefix: string, ageMs: number, signal?: AbortSignal) =>
+      translated(abortUnfinished(client, bucket, prefix, ageMs, signal)),
     close: () => client.destroy(),
   };
 }
@@ -139,35 +140,68 @@ async function sizeOf(client: S3Client, Bucket: string, Key: string): Promise<nu
   }
 }
 
-async function* list(client: S3Client, Bucket: string, Prefix: string): AsyncIterable<ListedObject> {
+async function* list(
+  client: S3Client,
+  Bucket: string,
+  Prefix: string,
+  abortSignal?: AbortSignal,
+): AsyncIterable<ListedObject> {
+  const goesOn = listGoesOn();
   try {
-    for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {
+    // Of answers without objects none is seen by the caller, who would look whether to end.
+    const pages = paginateListObjectsV2({ client }, { Bucket, Prefix }, { ...(abortSignal && { abortSignal }) });
+    for await (const { Contents = [], IsTruncated, NextContinuationToken } of pages) {
       for (const { Key = '', Size = 0, LastModified } of Contents) {
         yield { key: Key, byteSize: Size, storedAt: LastModified?.getTime() ?? Date.now() };
       }
+      if (IsTruncated || NextContinuationToken) goesOn(NextContinuationToken);
     }
   } catch (error) {
     throw translate(error);
   }
 }
 
-async function abortUnfinished(client: S3Client, Bucket: string, Prefix: string, ageMs: number): Promise<void> {
+/**
+ * Fails where a list that is not at its end does not say where it goes on, or says a place where it was before: it would not end, and
+ * one that ended there would lack what is not removed, or was not stored, because of it.
+ */
+function listGoesOn(): (place: string | undefined) => void {
+  const seen = new Set<string>();
+  return (place) => {
+    if (!place || seen.has(place)) throw new Error('the bucket answers a list that does not go on');
+    seen.add(place);
+  };
+}
+
+async function abortUnfinished(
+  client: S3Client,
+  Bucket: string,
+  Prefix: string,
+  ageMs: number,
+  abortSignal?: AbortSignal,
+): Promise<void> {
+  const options = { ...(abortSignal && { abortSignal }) };
+  const goesOn = listGoesOn();
   let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
   while (from) {
     const list: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({ Bucket, Prefix, ...from });
-    const page: ListMultipartUploadsCommandOutput | undefined = await client.send(list).catch((error: unknown) => {
-      // Not every vendor's server can list them.
-      if (isStatus(error, 501)) return undefined;
-      throw error;
-    });
+    const page: ListMultipartUploadsCommandOutput | undefined = await client
+      .send(list, options)
+      .catch((error: unknown) => {
+        // Not every vendor's server can list them.
+        if (isStatus(error, 501)) return undefined;
+        throw error;
+      });
     for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
       if (!Initiated || Initiated.getTime() > Date.now() - ageMs) continue;
-      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
+      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }), options).catch((error: unknown) => {
         // Another process aborts them, too.
         if (!isMissing(error)) throw error;
       });
     }
-    from = page?.IsTruncated ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker } : undefined;
+    const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page ?? {};
+    if (page?.IsTruncated) goesOn(KeyMarker && JSON.stringify([KeyMarker, UploadIdMarker]));
+    from = page?.IsTruncated ? { KeyMarker, UploadIdMarker } : undefined;
   }
 }
 

@@ -26,7 +26,10 @@ export async function sendBytes(
       at ??= (await callApi<{ received: number }>('GET', address, undefined, signal)).received;
       onSent(at);
       if (at >= file.size) return;
-      at = await sendPart(address, at, file.slice(at, at + PART_BYTES), onSent, signal);
+      const received = await sendPart(address, at, file.slice(at, at + PART_BYTES), onSent, signal);
+      // A proxy may answer without the header, or for another request: what was sent would be sent again for ever.
+      if (!(received > at)) throw new ApiError(0, {});
+      at = received;
       failures = 0;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

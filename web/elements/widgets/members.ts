@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { renderFace } from './face.ts';
 import { fieldsOf } from './form-fields.ts';
 import type { Host } from './host.ts';
-import { PagedList } from './paged-list.ts';
+import { PagedList, showTogether } from './paged-list.ts';
 
 export interface Member {
   membership_id: string;
@@ -93,8 +93,9 @@ export class MembersSection {
     const search = (event: SubmitEvent) => {
       const text = String(fieldsOf(event).get('query')).trim();
       const query = text === '' ? undefined : { query: text };
-      void this.#members.search({ ...ALL, ...query });
-      if (this.#canManage) void this.#invitations.search({ ...PENDING, ...query });
+      const found = [this.#members.find({ ...ALL, ...query })];
+      if (this.#canManage) found.push(this.#invitations.find({ ...PENDING, ...query }));
+      void showTogether(this.#host, found);
     };
     return html`<form class="fields" role="search" part="form" @submit=${search}>
       <label>${t('find_people')}<input part="input" name="query" type="search" maxlength="254" autocomplete="off"></label>

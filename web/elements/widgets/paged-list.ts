@@ -35,18 +35,26 @@ export class PagedList<Item, Answer = Item[]> {
   }
 
   /** Reads again as many as are shown, at least a part. Errors: WidgetError. */
-  read(): Promise<void> {
-    return this.#readOn([], `?${new URLSearchParams(this.query)}`, this.items?.length ?? 0);
+  async read(): Promise<void> {
+    (await this.#readOn([], `?${new URLSearchParams(this.query)}`, this.items?.length ?? 0))();
   }
 
   /** Another query begins with its first part. */
   search(query: Record<string, string>): Promise<void> {
-    this.query = query;
-    return this.#reported(this.#readOn([], `?${new URLSearchParams(query)}`, 0));
+    return showTogether(this.#host, [this.find(query)]);
   }
 
-  /** Reads at least `wanted`, if there are as many. What another reading began meanwhile is shown instead. */
-  async #readOn(items: Item[], from: string, wanted: number): Promise<void> {
+  /** Reads the first part of another query, and answers how to show it. Errors: WidgetError. */
+  find(query: Record<string, string>): Promise<() => void> {
+    this.query = query;
+    return this.#readOn([], `?${new URLSearchParams(query)}`, 0);
+  }
+
+  /**
+   * Reads at least `wanted`, if there are as many. Answers how to show them; nothing is shown if another reading began meanwhile, as
+   * it shows what it reads.
+   */
+  async #readOn(items: Item[], from: string, wanted: number): Promise<() => void> {
     this.#turn += 1;
     const turn = this.#turn;
     let next = from;
@@ -60,18 +68,12 @@ export class PagedList<Item, Answer = Item[]> {
       read.push(...found);
       next = part.next;
     } while (next !== '' && read.length < wanted);
-    if (turn !== this.#turn) return;
-    this.items = read;
-    this.#next = next;
-    this.#host.update();
-  }
-
-  async #reported(reading: Promise<void>): Promise<void> {
-    try {
-      await reading;
-    } catch (error) {
-      this.#host.fail(error);
-    }
+    return () => {
+      if (turn !== this.#turn) return;
+      this.items = read;
+      this.#next = next;
+      this.#host.update();
+    };
   }
 
   /** `name`: what the list is of, for those who hear the button alone. */
@@ -79,7 +81,16 @@ export class PagedList<Item, Answer = Item[]> {
     if (!this.hasMore) return nothing;
     const { t } = this.#host;
     const shown = this.items ?? [];
-    const more = () => void this.#reported(this.#readOn(shown, this.#next, shown.length + 1));
+    const more = () => void showTogether(this.#host, [this.#readOn(shown, this.#next, shown.length + 1)]);
     return html`<button type="button" part="button" aria-label="${t('more')}: ${name}" @click=${more}>${t('more')}</button>`;
+  }
+}
+
+/** Shows what was read when all of it was: lists that are searched together change together. */
+export async function showTogether(host: Host, readings: readonly Promise<() => void>[]): Promise<void> {
+  try {
+    for (const show of await Promise.all(readings)) show();
+  } catch (error) {
+    host.fail(error);
   }
 }
