@@ -1,11 +1,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { patch } from '../../test/resumable.ts';
+import { until } from '../../test/until.ts';
 import { openWorld, waitForUpload } from '../../test/world.ts';
 import { zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
 
-const world = await openWorld();
+/** Files whose compiling fails once, when this has ended. */
+const failing = new Map<string, () => Promise<unknown>>();
+const world = await openWorld(
+  {},
+  {
+    jobServices: (services) => ({
+      ...services,
+      sandbox: {
+        ...services.sandbox,
+        async compileOrSplit(file, ...rest) {
+          const fail = failing.get(file.filename);
+          if (!fail) return services.sandbox.compileOrSplit(file, ...rest);
+          await fail();
+          failing.delete(file.filename);
+          throw new Error('a failure that the test made');
+        },
+      },
+    }),
+  },
+);
 const owner = await world.owner();
 
 type Files = Record<string, string>;
@@ -343,4 +363,25 @@ test('a folder that was there at several syncs is known when it has another name
   assert.match(summary, /4 pages of files that are gone/);
   assert.deepEqual(await wiki.stale(), ['docs/new', 'docs/new/deep', 'docs/new/deep/two', 'docs/new/one']);
   assert.doesNotMatch((await wiki.sync({ 'docs/z.md': '# Z\n' })).summary, /gone/, 'it is said once');
+});
+
+test('a sync that failed between files with other names and one that links to them goes on with the same links', async () => {
+  const wiki = await newWiki();
+  const named = (folder: string) =>
+    Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`docs/${folder}/${i}.md`, `# Number ${i}\n`]));
+  const link = '# A\n\nSee [five](../../old/5.md)';
+  await wiki.sync({ ...named('old'), 'docs/z/z/a.md': `${link}.\n` });
+  failing.set('docs/z/z/a.md', () =>
+    until(
+      'the other files are written',
+      () =>
+        world.db.query(sql`
+        select from upload_files where wiki_id = ${wiki.wiki_id} and renamed_from = 'docs/old/5.md' and status = 'done'`),
+      (rows) => rows.length > 0,
+    ),
+  );
+  const { summary } = await wiki.sync({ ...named('new'), 'docs/z/z/a.md': `${link}, again.\n` });
+  assert.equal(failing.size, 0, 'it failed');
+  assert.doesNotMatch(summary, /broken/);
+  assert.match((await wiki.page('docs/z/z/a')).html, /<a href="(?:\.\.\/)*new\/5">/);
 });

@@ -24,15 +24,30 @@ export function askedBy(
   return { names: meant.flatMap(({ names }) => names), ends: meant.flatMap(({ ends }) => ends) };
 }
 
-/** Where the pages of files and folders of earlier uploads are, by their names. */
-export async function earlierPages(query: Query, wiki_id: string, asked: Asked): Promise<Map<string, string>> {
+/**
+ * Where the pages of files and folders of earlier uploads are, by their names. Those that have another name in this upload are
+ * where they were when it began, whatever of it is written already: after a crash the rest is compiled as before.
+ */
+export async function earlierPages(
+  query: Query,
+  { wiki_id, upload_id }: UploadId,
+  asked: Asked,
+): Promise<Map<string, string>> {
   if (asked !== 'all' && asked.names.length === 0) return new Map();
   const rows = await query<{ filename: string; path: string }>(sql`
-    select distinct on (f.filename) f.filename, p.path
+    with renamed as materialized (
+      select distinct on (r.renamed_from, r.page_id) r.renamed_from, r.page_id, a.path
+      from uploads u join upload_files r on r.wiki_id = u.wiki_id and r.upload_id = u.upload_id
+      left join page_paths a on a.wiki_id = r.wiki_id and a.page_id = r.page_id and a.moved_at >= u.created_at
+      where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and r.renamed_from <> '' and r.status = 'done'
+      order by r.renamed_from, r.page_id, a.moved_at, a.path
+    )
+    select distinct on (f.filename) f.filename, coalesce(w.path, p.path) as path
     from ${asked === 'all' ? sql`upload_files f` : sql`(${filesNamed(wiki_id, asked.names)}) f`}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    left join renamed w on w.renamed_from = f.filename and w.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
-      and ${isNotRenamed}
+      and (w.page_id is not null or ${isNotRenamed})
     order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
   return new Map(rows.map(({ filename, path }) => [filename, path]));
 }

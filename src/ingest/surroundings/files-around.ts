@@ -48,7 +48,7 @@ export async function openFilesAround(
   let asksAll: Promise<void> | undefined;
 
   async function learn(asked: Asked): Promise<void> {
-    const pages = await earlierPages(query, wiki_id, asked);
+    const pages = await earlierPages(query, upload, asked);
     const files = await earlierAttached(query, upload, asked);
     const fresh = new Map(around.pages);
     for (const [filename, path] of pages) {
