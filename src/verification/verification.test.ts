@@ -231,6 +231,7 @@ type Column = readonly string[] | string;
 const KEY = 'a row with another key is a row that is gone, which is tested below';
 const WHO = 'who wrote it and when, which the audit log says, and no file';
 const PLACE = 'where people put the page';
+const REPLACED = 'the text of a revision that was replaced';
 
 const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
   sources: {
@@ -280,6 +281,8 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     created_by: WHO,
     origin: ['record_altered'],
     folder: 'where the links of a text begin that is edited next',
+    packed: REPLACED,
+    unpacked_bytes: REPLACED,
   },
   pages: {
     wiki_id: KEY,
