@@ -2973,7 +2973,7 @@ CREATE INDEX upload_files_failed ON upload_files USING btree (wiki_id, upload_id
 CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
 CREATE INDEX upload_files_renamed ON upload_files USING btree (wiki_id, renamed_from) WHERE (renamed_from <> ''::text);
 CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
-CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
+CREATE UNIQUE INDEX upload_files_of_tus ON upload_files USING btree (wiki_id, upload_id, file_id) WHERE (file_id IS NOT NULL);
 CREATE TRIGGER name_upload_file BEFORE INSERT ON upload_files FOR EACH ROW EXECUTE FUNCTION name_upload_file();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON upload_files REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON upload_files REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
