@@ -64,7 +64,7 @@ AS $function$  with mine as (
     from upload_files f where f.wiki_id in (select wiki_id from mine)
   )
   select u.bytes
-      + coalesce((select sum(octet_length(r.markdown) + octet_length(r.html)) from revisions r where r.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html))) from revisions r where r.wiki_id in (select wiki_id from mine)), 0)::bigint
       + coalesce((select sum(s.byte_size) from sources s where s.wiki_id in (select wiki_id from mine)), 0)::bigint
       + coalesce((select sum(a.byte_size) from attachments a where a.wiki_id in (select wiki_id from mine)), 0)::bigint
       + coalesce((select sum(d.byte_size) from autosaves d where d.wiki_id in (select wiki_id from mine)), 0)::bigint
@@ -200,16 +200,16 @@ AS $function$
   order by i.invitation_id limit 500
 $function$;
 
--- Revisions that the caller wrote, with their texts where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.
+-- Revisions that the caller wrote, with their texts, which may be packed, where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.
 CREATE OR REPLACE FUNCTION public.caller_revisions(after_wiki text, after_page text, after_revision integer, writers text[])
- RETURNS TABLE(wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamp with time zone, markdown text)
+ RETURNS TABLE(wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamp with time zone, markdown text, packed bytea)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET enable_bitmapscan TO 'off'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   with found as materialized (
-    select r.wiki_id, r.page_id, r.revision, r.title, r.origin, r.created_at, octet_length(r.markdown) as bytes
+    select r.wiki_id, r.page_id, r.revision, r.title, r.origin, r.created_at, coalesce(r.unpacked_bytes, octet_length(r.markdown)) as bytes
     from revisions r
     where r.created_by = (select own_user()) and (r.wiki_id, r.page_id, r.revision) > (after_wiki, after_page, after_revision)
       and array_position((select caller_wikis()), r.wiki_id) is not null
@@ -218,15 +218,16 @@ AS $function$
     -- The first one is always there, however long it is.
     select f.*, sum(f.bytes) over (order by f.wiki_id, f.page_id, f.revision) - f.bytes as before from found f
   )
-  select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown
+  select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown, t.packed
   from fitting f cross join lateral (
     select p.path,
+      case when m.may_read then r.markdown end as markdown, case when m.may_read then r.packed end as packed
+    from pages p, revisions r, lateral (
       -- As everywhere: what is in the trash is not read, and drafts only by those who may write.
-      case when p.trashed_at is null and (p.status <> 'draft' or exists (
+      select p.trashed_at is null and (p.status <> 'draft' or exists (
         select from wikis k join memberships m on m.workspace_id = k.workspace_id
-        where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers)))
-      then r.markdown end as markdown
-    from pages p, revisions r
+        where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers))) as may_read
+      offset 0) m
     where p.wiki_id = f.wiki_id and p.page_id = f.page_id
       and r.wiki_id = f.wiki_id and r.page_id = f.page_id and r.revision = f.revision
     offset 0
@@ -454,7 +455,7 @@ begin
     perform add_wiki_usage(r.wiki_id, sum(octet_length(r.markdown) + octet_length(r.html))::bigint)
     from new_rows r group by r.wiki_id;
   else
-    perform add_wiki_usage(r.wiki_id, -sum(octet_length(r.markdown) + octet_length(r.html))::bigint)
+    perform add_wiki_usage(r.wiki_id, -sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html)))::bigint)
     from old_rows r group by r.wiki_id;
   end if;
   return null;
@@ -755,6 +756,41 @@ AS $function$
   ) c
   order by c.working, c.run_after, c.job_id limit 5
 $function$;
+
+-- Gives pages the text that their source had.
+CREATE OR REPLACE FUNCTION public.keep_changed_texts_of_pages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  with kept as (
+    update pages p set text_source_id = null where p.text_source_id = old.source_id and p.wiki_id = old.wiki_id returning p.page_id
+  )
+  insert into page_texts (wiki_id, page_id, text) select old.wiki_id, k.page_id, old.text from kept k
+  on conflict (wiki_id, page_id) do update set text = excluded.text;
+  return null;
+end $function$;
+
+-- Gives pages the text of their source that is being deleted.
+CREATE OR REPLACE FUNCTION public.keep_texts_of_pages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  with kept as (
+    update pages p set text_source_id = null where p.text_source_id = old.source_id and p.wiki_id = old.wiki_id returning p.page_id
+  )
+  insert into page_texts (wiki_id, page_id, text)
+  select old.wiki_id, k.page_id, t.text
+  from kept k cross join lateral (
+    select t.text from source_texts t where t.wiki_id = old.wiki_id and t.source_id = old.source_id) t
+  on conflict (wiki_id, page_id) do update set text = excluded.text;
+  return null;
+end $function$;
 
 -- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
 CREATE OR REPLACE FUNCTION public.knows_wiki(id text)
@@ -1591,6 +1627,22 @@ AS $function$
   where purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
 $function$;
 
+-- For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.
+CREATE OR REPLACE FUNCTION public.wikis_with_revisions_to_pack(age interval)
+ RETURNS TABLE(wiki_id text, workspace_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.workspace_id is not null
+    -- Processes of the release before may run while they are being replaced.
+    and exists (select from migrations m where m.name = '175_packed_revisions.sql' and m.applied_at < now() - interval '1 day')
+    and exists (
+      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
+        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
+$function$;
+
 -- For the scheduler: wikis with prepared rows of imports that have ended.
 CREATE OR REPLACE FUNCTION public.wikis_with_staged_imports()
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -2329,7 +2381,7 @@ alter table page_tags enable row level security;
 create policy of_the_wiki on page_tags for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- The plain text of the present revision, for search and snippets.
+-- The plain text of the present revision, for search and snippets. A page whose text is that of its source has no row.
 create table page_texts (
   wiki_id  text  collate "C" not null,
   page_id  text  collate "C" not null,
@@ -2370,6 +2422,7 @@ create table pages (
   gone_file       text,
   tags            text[]                    not null default '{}'::text[],
   properties      jsonb                     not null default '[]'::jsonb,
+  text_source_id  text                      collate "C",
   PRIMARY KEY (wiki_id, page_id),
   UNIQUE (wiki_id, page_id, path),
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
@@ -2383,6 +2436,7 @@ create table pages (
 );
 CREATE INDEX pages_by_change ON pages USING btree (wiki_id, status, updated_at, page_id) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position", page_id);
+CREATE INDEX pages_by_text_source ON pages USING hash (text_source_id) WHERE (text_source_id IS NOT NULL);
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
 CREATE INDEX pages_of_gone_files ON pages USING btree (wiki_id, page_id) WHERE ((gone_file IS NOT NULL) AND (trashed_at IS NULL));
@@ -2493,19 +2547,21 @@ alter table request_log enable row level security;
 create policy of_the_workspaces on request_log for all
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
--- Every state of every page. The safe HTML is made once, when the revision is written.
+-- Every state of every page. The safe HTML is made once, when the revision is written. Of one that was replaced markdown, html and outline are packed after a while, and then empty.
 create table revisions (
-  wiki_id     text                      collate "C" not null,
-  page_id     text                      collate "C" not null,
-  revision    integer                   not null,
-  title       text                      not null,
-  markdown    text                      not null,
-  html        text                      not null,
-  outline     jsonb                     not null,
-  created_at  timestamp with time zone  not null default now(),
-  created_by  text                      collate "C" not null,
-  origin      text                      collate "C" not null default 'authored'::text,
-  folder      text                      collate "C" not null default ''::text,
+  wiki_id         text                      collate "C" not null,
+  page_id         text                      collate "C" not null,
+  revision        integer                   not null,
+  title           text                      not null,
+  markdown        text                      not null,
+  html            text                      not null,
+  outline         jsonb                     not null,
+  created_at      timestamp with time zone  not null default now(),
+  created_by      text                      collate "C" not null,
+  origin          text                      collate "C" not null default 'authored'::text,
+  folder          text                      collate "C" not null default ''::text,
+  packed          bytea,
+  unpacked_bytes  integer,
   PRIMARY KEY (wiki_id, page_id, revision),
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
@@ -2765,6 +2821,7 @@ create table source_texts (
   PRIMARY KEY (wiki_id, source_id),
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );
+CREATE TRIGGER keep_texts_of_pages AFTER UPDATE OF text ON source_texts FOR EACH ROW WHEN ((old.text <> new.text)) EXECUTE FUNCTION keep_changed_texts_of_pages();
 grant delete, insert, select, update on source_texts to ibid_service;
 alter table source_texts enable row level security;
 create policy of_the_wiki on source_texts for all
@@ -2794,6 +2851,7 @@ create table sources (
 );
 CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
 CREATE INDEX sources_with_losses ON sources USING btree (wiki_id, source_id) WHERE (loss_count > 0);
+CREATE TRIGGER "Keep_texts_of_pages" AFTER DELETE ON sources FOR EACH ROW EXECUTE FUNCTION keep_texts_of_pages();
 CREATE TRIGGER legal_hold AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
@@ -2916,7 +2974,7 @@ CREATE INDEX upload_files_failed ON upload_files USING btree (wiki_id, upload_id
 CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
 CREATE INDEX upload_files_renamed ON upload_files USING btree (wiki_id, renamed_from) WHERE (renamed_from <> ''::text);
 CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
-CREATE UNIQUE INDEX upload_files_by_id ON upload_files USING btree (wiki_id, upload_id, file_id);
+CREATE UNIQUE INDEX upload_files_of_tus ON upload_files USING btree (wiki_id, upload_id, file_id) WHERE (file_id IS NOT NULL);
 CREATE TRIGGER name_upload_file BEFORE INSERT ON upload_files FOR EACH ROW EXECUTE FUNCTION name_upload_file();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON upload_files REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON upload_files REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
@@ -3043,6 +3101,7 @@ create table wikis (
   home_page_id         text,
   revisions_purged_to  timestamp with time zone,
   revisions_walked_at  timestamp with time zone,
+  revisions_packed_to  timestamp with time zone,
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );

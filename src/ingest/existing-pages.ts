@@ -1,7 +1,9 @@
+import { markdownOf } from '../core/packed-texts.ts';
 import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import { raw, sql } from '../db/sql.ts';
 import { mayLead } from '../markdown/page-links.ts';
 import { canLead } from '../pages/links/moved-links.ts';
+import { pageText } from '../search/page-text.ts';
 import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
 /** `isLocked`: locks the wiki, so that the pages are not edited until the transaction ends. Missing pages are left out. */
@@ -32,14 +34,15 @@ export async function readExistingPages(
     };
   });
   // An author who rewrites a stale page has seen the pending text.
-  const pages = await query<ExistingPage>(sql`
+  const found = await query<ExistingPage & { base_packed: Buffer | null }>(sql`
     select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
       r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,
       case when r.origin = 'authored' then r.markdown else '' end as markdown,
-      coalesce(encode(sha256(convert_to(x.text, 'UTF8')), 'hex'), '') as text_hash,
+      coalesce(encode(sha256(convert_to(${pageText(raw('p'))}, 'UTF8')), 'hex'), '') as text_hash,
       exists (select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and ${canLead(sql`l.to_path`)}) as has_links,
       case when b.waiting_markdown <> '' and not p.stale then b.waiting_markdown else coalesce(b.markdown, c.markdown, '') end
         as base_markdown,
+      case when b.page_id is null then c.packed end as base_packed,
       case when b.waiting_markdown <> '' and not p.stale then b.waiting_title else coalesce(b.title, c.title, '') end
         as base_title,
       exists (
@@ -58,13 +61,16 @@ export async function readExistingPages(
     from pages p
     join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, paths jsonb, dead jsonb) on g.page_id = p.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
-    left join page_texts x on x.wiki_id = p.wiki_id and x.page_id = p.page_id
     left join page_bases b on b.wiki_id = p.wiki_id and b.page_id = p.page_id
     left join lateral (
-      select c.markdown, c.title from revisions c
+      select c.markdown, c.packed, c.title from revisions c
       where c.wiki_id = p.wiki_id and c.page_id = p.page_id and c.origin = 'compiled' order by c.revision desc limit 1
     ) c on true
     where p.wiki_id = ${wiki_id} and p.page_id = any (${page_ids}::text[])`);
+  const pages: ExistingPage[] = [];
+  for (const { base_packed, ...page } of found) {
+    pages.push({ ...page, base_markdown: await markdownOf({ markdown: page.base_markdown, packed: base_packed }) });
+  }
   // The same text shows another picture where a file beside it has changed.
   const showsNew = new Set(
     compiled.filter(({ pictures }) => pictures.some(({ isOfUpload }) => isOfUpload)).map(({ file }) => file.page_id),

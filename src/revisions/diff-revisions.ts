@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { markdownOf } from '../core/packed-texts.ts';
 import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -16,6 +17,8 @@ interface Pair {
   to_title: string;
   from_markdown: string;
   to_markdown: string;
+  from_packed: Buffer | null;
+  to_packed: Buffer | null;
 }
 
 export const diffRevisions = endpoint({
@@ -75,14 +78,19 @@ export const diffRevisions = endpoint({
     },
   },
   run: async ({ params, one }) => {
-    const { from_markdown, to_markdown, ...pair } = await one<Pair>(sql`
+    const { from_markdown, from_packed, to_markdown, to_packed, ...pair } = await one<Pair>(sql`
       select p.page_id, p.wiki_id, f.revision as from_revision, t.revision as to_revision, f.title as from_title,
-        t.title as to_title, f.markdown as from_markdown, t.markdown as to_markdown
+        t.title as to_title, f.markdown as from_markdown, t.markdown as to_markdown,
+        f.packed as from_packed, t.packed as to_packed
       from pages p
       join revisions f on f.wiki_id = p.wiki_id and f.page_id = p.page_id and f.revision = ${revisionNumber(params.from_revision)}
       join revisions t on t.wiki_id = p.wiki_id and t.page_id = p.page_id and t.revision = ${revisionNumber(params.to_revision)}
       where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id} and ${isVisible}
     `);
-    return { ...pair, ...diffTexts(from_markdown, to_markdown) };
+    const [from, to] = await Promise.all([
+      markdownOf({ markdown: from_markdown, packed: from_packed }),
+      markdownOf({ markdown: to_markdown, packed: to_packed }),
+    ]);
+    return { ...pair, ...diffTexts(from, to) };
   },
 });

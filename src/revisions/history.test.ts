@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { exported, unzipped } from '../../test/archives.ts';
+import { runScheduled } from '../../test/jobs.ts';
+import { signedInClient } from '../../test/signed-in.ts';
 import { openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
+import { packRevisions } from './pack-revisions.job.ts';
 
 const world = await openWorld();
 const owner = await world.owner();
@@ -185,4 +189,80 @@ test('a revision names the member who wrote it, to those who may read the member
   assert.deepEqual(await named(world.as(key.secret)), ['']);
   await owner.send('DELETE', `/v1/workspaces/${owner.workspace_id}/members/${writer.membership_id}`);
   assert.deepEqual(await named(owner), ['']);
+});
+
+/** Lets the time pass after which revisions of a page are packed, and packs them; answers which are. */
+async function packed(page_id: string): Promise<number[]> {
+  await world.db.query(sql`
+    update migrations set applied_at = now() - interval '2 days' where name = '175_packed_revisions.sql'`);
+  await world.db.query(sql`
+    update revisions set created_at = created_at - interval '2 hours' where page_id = ${page_id}`);
+  await world.db.query(sql`update wikis set revisions_packed_to = null where wiki_id = ${owner.wiki_id}`);
+  await runScheduled(world, packRevisions);
+  const rows = await world.db.query<{ revision: number }>(sql`
+    select revision from revisions
+    where page_id = ${page_id} and packed is not null and (markdown, html, outline) = ('', '', '[]') order by revision`);
+  return rows.map(({ revision }) => revision);
+}
+
+test('a revision that was replaced is packed, and all that is read of it stays the same, byte by byte', async () => {
+  const first = '# Größe\r\n\n日本 "x" \\ <b>y</b>\u2028\n\n## One\n\n- a\n';
+  const { body: page } = await owner.post(pages, { title: 'Packed', markdown: first });
+  const at = `${pages}/${page.page_id}`;
+  await owner.patch(at, { markdown: `${first}\nMore.\n`, base_revision: 1 });
+  await owner.patch(at, { title: 'Packed again', base_revision: 2 });
+  const person = await signedInClient(world, owner.user_id);
+  const paths = ['revisions/1', 'revisions/2', 'revisions/3', 'revisions/1/diff/3', 'revisions/2/diff/1', ''];
+  const read = async () => {
+    const records = await Promise.all(
+      paths.map(async (path) => (await owner.get(`${at}/${path}`.replace(/\/$/, ''))).body),
+    );
+    const archive = await unzipped(await exported(world, owner, owner.wiki_id));
+    const mine = await fetch(`${world.address}/v1/me/export`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${person.token}` },
+    });
+    const own = await unzipped(Buffer.from(await mine.arrayBuffer()));
+    const of = (text: string) =>
+      text
+        .split('\n')
+        .filter((line) => line.includes(page.page_id))
+        .map((line) => JSON.parse(line));
+    const [history, revisions] = [String(archive.get('history.jsonl')), String(own.get('revisions.jsonl'))].map(of);
+    return { records, history, revisions };
+  };
+  const timeless = (value: unknown) => JSON.stringify(value).replaceAll(/"created_at":"[^"]*"/g, '');
+  const before = await read();
+  assert.equal(before.records[0].markdown, first);
+  assert.equal(before.history?.length, 3);
+  assert.equal(before.revisions?.length, 3);
+  assert.deepEqual(await packed(page.page_id), [1, 2], 'the present one stays as it is');
+  const after = await read();
+  for (const [i, path] of paths.entries()) assert.equal(timeless(after.records[i]), timeless(before.records[i]), path);
+  assert.equal(timeless(after.history), timeless(before.history));
+  assert.equal(timeless(after.revisions), timeless(before.revisions));
+  const restored = await owner.post(`${at}/revisions/1/restore`, {});
+  assert.deepEqual([restored.status, restored.body.markdown], [200, first]);
+  assert.deepEqual(await packed(page.page_id), [1, 2, 3]);
+
+  // What is counted for the workspace goes with the revisions.
+  const counted = async () => {
+    const [row] = await world.db.query<{ same: boolean }>(sql`
+      select sum(u.bytes) = (select a.bytes from actual_usage(${owner.workspace_id}) a) as same
+      from workspace_usage u where u.workspace_id = ${owner.workspace_id}`);
+    return row?.same;
+  };
+  assert.equal(await counted(), true);
+  await world.db.query(sql`delete from revisions where page_id = ${page.page_id} and revision < 3`);
+  assert.equal(await counted(), true);
+});
+
+test('an upload is merged with the edits of people also where what they began with is packed', async () => {
+  const text = '# Base\n\nOne.\n\nTwo.\n\nThree.\n';
+  const page = await pageOf('packed-base', [text]);
+  const at = `${pages}/${page.page_id}`;
+  await owner.patch(at, { markdown: text.replace('One.', 'One, edited.'), base_revision: 1 });
+  assert.deepEqual(await packed(page.page_id), [1]);
+  const merged = await pageOf('packed-base', [text.replace('Three.', 'Three, uploaded.')]);
+  assert.equal(merged.markdown, '# Base\n\nOne, edited.\n\nTwo.\n\nThree, uploaded.\n');
 });

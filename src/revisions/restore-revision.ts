@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { ApiError, notFound } from '../core/errors.ts';
+import { markdownOf } from '../core/packed-texts.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { revisionOf } from '../pages/page-input.ts';
@@ -28,12 +29,13 @@ export const restoreRevision = endpoint({
     const { params, body, if_match, maybeOne, refuse } = context;
     const base_revision = body.base_revision ?? (if_match === undefined ? undefined : revisionOf(if_match));
     if (base_revision instanceof ApiError) return refuse(base_revision);
-    const old = await maybeOne<{ title: string; markdown: string; folder: string }>(sql`
-      select r.title, r.markdown, r.folder from revisions r join pages p on p.wiki_id = r.wiki_id and p.page_id = r.page_id
+    const old = await maybeOne<{ title: string; markdown: string; packed: Buffer | null; folder: string }>(sql`
+      select r.title, r.markdown, r.packed, r.folder from revisions r join pages p on p.wiki_id = r.wiki_id and p.page_id = r.page_id
       where r.wiki_id = ${params.wiki_id} and r.page_id = ${params.page_id}
         and r.revision = ${revisionNumber(params.revision)} and ${isVisible}`);
     if (!old) throw notFound();
     const place = { slug: undefined, parent_page_id: undefined, position: undefined, status: undefined };
-    return updatePage(context, { ...old, ...place, base_revision });
+    const { title, folder } = old;
+    return updatePage(context, { title, folder, markdown: await markdownOf(old), ...place, base_revision });
   },
 });

@@ -401,3 +401,50 @@ test('the same bytes as two types of file are one source, and nothing is cited t
   }
   assert.equal((await owner.get(`/v1/wikis/${owner.wiki_id}/sources`)).body.length, 1);
 });
+
+test('a page keeps its text for searches when its source goes or is read otherwise, and when people edit it', async () => {
+  const owner = await world.owner();
+  const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+  const text = '# Heddle\n\nA heddle lifts every other thread.\n';
+  const found = async (query: string) =>
+    (await owner.get(`${pages}/search?query=${query}`)).body.map(
+      ({ title, snippet }: { title: string; snippet: string }) => [title, snippet],
+    );
+  const ownTexts = async () =>
+    (
+      await world.db.query(sql`
+      select from page_texts x join pages p using (wiki_id, page_id) where p.wiki_id = ${owner.wiki_id} and p.title = 'Heddle'`)
+    ).length;
+  const upload = async (markdown: string) => {
+    await world.upload(owner, owner.wiki_id, { 'heddle.md': markdown });
+    return (await owner.get(`${pages}/path/heddle`)).body;
+  };
+  const page = await upload(text);
+  const before = await found('heddle');
+  assert.equal(before.length, 1);
+  assert.match(before[0][1], /lifts every other thread/);
+  assert.equal(await ownTexts(), 0, 'it is not stored twice');
+
+  const [{ source_id }] = page.citations;
+  await world.db.query(sql`update source_texts set text = 'Read otherwise.' where source_id = ${source_id}`);
+  assert.deepEqual(await found('heddle'), before);
+  assert.equal(await ownTexts(), 1);
+
+  const again = await upload(text.replace('every other', 'every second'));
+  assert.match((await found('heddle'))[0][1], /every second thread/);
+  assert.equal(await ownTexts(), 0);
+  const deleted = await owner.send('DELETE', `/v1/wikis/${owner.wiki_id}/sources/${again.citations[0].source_id}`);
+  assert.equal(deleted.status, 204);
+  assert.match((await found('heddle'))[0][1], /every second thread/);
+  assert.equal(await ownTexts(), 1);
+
+  const third = await upload(text.replace('every other', 'every third'));
+  assert.equal(await ownTexts(), 0);
+  await owner.patch(`${pages}/${third.page_id}`, {
+    markdown: '# Heddle\n\nPeople say eyelet.\n',
+    base_revision: third.revision,
+  });
+  assert.match((await found('eyelet'))[0][1], /People say/);
+  const sources = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/search?query=heddle`);
+  assert.match(sources.body[0].snippet, /every third thread/, 'the source has its text');
+});

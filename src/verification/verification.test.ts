@@ -101,6 +101,14 @@ const ofDose = sql`source_id = ${DOSE}`;
 const ofWeaving = sql`source_id = ${WEAVING}`;
 const ofPage = sql`page_id = (select c.page_id from page_sources c where c.source_id = ${DOSE})`;
 
+// That of the other source has no text of its own.
+await world.db.query(sql`
+  with own as (
+    update pages set text_source_id = null where ${ofPage} and text_source_id = ${DOSE} returning wiki_id, page_id
+  )
+  insert into page_texts (wiki_id, page_id, text)
+  select o.wiki_id, o.page_id, t.text from own o join source_texts t on t.wiki_id = o.wiki_id and t.source_id = ${DOSE}`);
+
 test('where nothing was altered nothing is found', async () => {
   for (const source_id of [DOSE, WEAVING]) {
     const verification = await verificationOf(source_id);
@@ -231,6 +239,7 @@ type Column = readonly string[] | string;
 const KEY = 'a row with another key is a row that is gone, which is tested below';
 const WHO = 'who wrote it and when, which the audit log says, and no file';
 const PLACE = 'where people put the page';
+const REPLACED = 'the text of a revision that was replaced';
 
 const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
   sources: {
@@ -280,6 +289,8 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     created_by: WHO,
     origin: ['record_altered'],
     folder: 'where the links of a text begin that is edited next',
+    packed: REPLACED,
+    unpacked_bytes: REPLACED,
   },
   pages: {
     wiki_id: KEY,
@@ -307,6 +318,7 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     gone_file: 'what a person has to decide about',
     tags: ['record_altered'],
     properties: ['record_altered'],
+    text_source_id: ['page_text_altered'],
   },
   page_texts: { wiki_id: KEY, page_id: KEY, text: ['page_text_altered'] },
   attachments: {

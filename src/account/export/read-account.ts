@@ -1,5 +1,6 @@
 import { rolesWith } from '../../access/roles.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
+import { unpackTexts } from '../../core/packed-texts.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 
 /** Reads rows through the guard of the request; times are texts, with all that PostgreSQL knows of them. */
@@ -33,10 +34,16 @@ export interface List {
   /** The list ends with a batch of fewer rows than this; 1: with an empty one. */
   most: number;
   rows(after: After): Sql;
+  /** A row as it is written; without it as it is read. */
+  shown?(row: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
 
-function list(file: string, keys: string, first: After, most: number, rows: List['rows']): List {
-  return { file, keys: keys.split(' '), first, most, rows };
+function list(file: string, keys: string, first: After, most: number, rows: List['rows'], shown?: List['shown']): List {
+  return { file, keys: keys.split(' '), first, most, rows, ...(shown && { shown }) };
+}
+
+async function markdownFrom(packed: string) {
+  return { markdown: (await unpackTexts(Buffer.from(packed, 'base64'))).markdown };
 }
 
 const BEFORE_ALL = '-infinity';
@@ -106,8 +113,9 @@ export const LISTS: readonly List[] = [
     ['', '', 0],
     1,
     ([wiki, page, revision]) => sql`
-      select r.* from access a,
-        caller_revisions(${wiki}::text, ${page}::text, ${revision}::int, ${rolesWith('pages:write')}::text[]) r`,
+      select r.wiki_id, r.page_id, r.revision, r.path, r.title, r.origin, r.created_at, r.markdown, encode(r.packed, 'base64') as packed
+      from access a, caller_revisions(${wiki}::text, ${page}::text, ${revision}::int, ${rolesWith('pages:write')}::text[]) r`,
+    async ({ packed, ...row }) => (typeof packed === 'string' ? { ...row, ...(await markdownFrom(packed)) } : row),
   ),
   list(
     'attachments.jsonl',

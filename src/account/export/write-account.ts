@@ -60,10 +60,10 @@ function json(value: object): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-async function* rowsOf(read: Read, { keys, first, most, rows }: List): AsyncGenerator<object> {
+async function* rowsOf(read: Read, { keys, first, most, rows, shown }: List): AsyncGenerator<object> {
   for (let after = first; ; ) {
     const batch = await read<Record<string, string | number>>(rows(after));
-    for (const row of batch) yield archived(row);
+    for (const row of batch) yield archived(shown ? await shown(row) : row);
     const last = batch.at(-1);
     if (!last || batch.length < most) return;
     after = keys.map((key) => last[key] ?? '');

@@ -1,3 +1,4 @@
+import { markdownOf } from '../../core/packed-texts.ts';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { withCurrentLinks } from '../../markdown/page-links.ts';
@@ -120,8 +121,8 @@ export async function* readHistory(query: Query, wiki_id: string): AsyncGenerato
       order by p.path limit ${PAGES}`);
     const ids = pages.map(({ page_id }) => page_id);
     for (let place = 0, revision = 0; ; ) {
-      const rows = await query<ArchivedRevision & { place: number }>(sql`
-        select g.place::int, r.page_id, r.revision, r.title, r.origin, r.folder, r.created_at, r.created_by, r.markdown
+      const rows = await query<ArchivedRevision & { place: number; packed: Buffer | null }>(sql`
+        select g.place::int, r.page_id, r.revision, r.title, r.origin, r.folder, r.created_at, r.created_by, r.markdown, r.packed
         from unnest(${ids}::text[]) with ordinality g (page_id, place)
         cross join lateral (
           select * from revisions r where r.wiki_id = ${wiki_id} and r.page_id = g.page_id
@@ -129,7 +130,9 @@ export async function* readHistory(query: Query, wiki_id: string): AsyncGenerato
           order by r.revision limit ${REVISIONS}) r
         where g.place >= ${place}::bigint
         order by g.place, r.revision limit ${REVISIONS}`);
-      for (const { place: _, ...row } of rows) yield row;
+      for (const { place: _, packed, ...row } of rows) {
+        yield { ...row, markdown: await markdownOf({ ...row, packed }) };
+      }
       if (rows.length < REVISIONS) break;
       ({ place, revision } = rows.at(-1) ?? { place, revision });
     }

@@ -44,6 +44,9 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
     await refuseUnlessAlone(query, wiki_id, pages);
     await query(sql`update wikis set home_page_id = ${wholeWiki.home_page_id} where wiki_id = ${wiki_id}`);
   }
+  // Its revisions have the times of their archive.
+  await query(sql`
+    update wikis set revisions_packed_to = null where wiki_id = ${wiki_id} and revisions_packed_to is not null`);
   await resolveLinks(query, wiki_id);
   await endJob(query, job, { status: 'completed', summary, error: '' });
   await recordEnd(query, job, 'completed', { summary });
