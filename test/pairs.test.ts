@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ACCEPTED } from './pairs/accepted.ts';
 import { PEOPLE_ACTS } from './pairs/people-acts.ts';
-import { openPairs, type PairResult } from './pairs/run-pairs.ts';
+import { openPairs, type PairResult, type Settle } from './pairs/run-pairs.ts';
 import { setStage } from './pairs/stage.ts';
-import { PAGE_ACTS, UPLOAD_ACTS } from './pairs/wiki-acts.ts';
+import { mergeAll, PAGE_ACTS, SEARCH_ACTS, UPLOAD_ACTS } from './pairs/wiki-acts.ts';
 
 /** PAIRS=all: every pair of every group. PAIRS_ONLY: those whose "group: first | second" it matches. Else the listed ones. */
 const ONLY = process.env.PAIRS_ONLY ?? (process.env.PAIRS === 'all' ? '.' : undefined);
@@ -51,6 +51,7 @@ const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[]
       'cancel the upload | ingest',
     ],
   },
+  search: { acts: [], pairs: ['merge | edit the text below', 'edit a title | merge', 'purge the trash | merge'] },
   people: {
     acts: [],
     pairs: [
@@ -72,16 +73,25 @@ const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[]
 /** An upload is held where it gives pages their sources, and at its end, too. */
 const HELD_AT: Record<string, readonly (string | undefined)[]> = { ingest: [undefined, 'page_sources', 'uploads'] };
 
+/** What searches find is compared when all is merged. */
+const SETTLES: Record<string, Settle> = { search: mergeAll };
+
 const stage = await setStage();
 const pairs = await openPairs(stage);
 
-for (const [group, acts] of Object.entries({ pages: PAGE_ACTS, uploads: UPLOAD_ACTS, people: PEOPLE_ACTS })) {
+for (const [group, acts] of Object.entries({
+  pages: PAGE_ACTS,
+  uploads: UPLOAD_ACTS,
+  search: SEARCH_ACTS,
+  people: PEOPLE_ACTS,
+})) {
   test(`two writes that meet come to what one after the other comes to, or one is refused: ${group}`, async (t) => {
     const results: PairResult[] = [];
     for (const [one, first] of Object.entries(acts)) {
       for (const [other, second] of Object.entries(acts)) {
         if (!isWanted(group, one, other)) continue;
-        for (const at of HELD_AT[one] ?? [undefined]) results.push(await pairs.run([one, first], [other, second], at));
+        for (const at of HELD_AT[one] ?? [undefined])
+          results.push(await pairs.run([one, first], [other, second], { at, settle: SETTLES[group] }));
       }
     }
     const accepted = results.filter(

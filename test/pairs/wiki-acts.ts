@@ -149,3 +149,29 @@ export const UPLOAD_ACTS: Record<string, Act> = {
   'hold everything': (s) =>
     s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
 };
+
+/** Merges what is pending for searches. */
+const merge: Act = (s) => runJob(s, 'merge-search-index', { wiki_id: s.wiki_id });
+
+/** Writes of what searches look at, each of which is merged at the end. */
+export const SEARCH_ACTS: Record<string, Act> = {
+  merge,
+  ...Object.fromEntries(
+    [
+      'create at the root',
+      'edit the text below',
+      'edit a title',
+      'edit the text of a leaf',
+      'purge the trash',
+      'restore what is old',
+      'delete a source',
+      'delete the wiki',
+      'ingest',
+    ].map((name) => [name, PAGE_ACTS[name] as Act]),
+  ),
+};
+
+/** Merges until nothing is pending: in a small wiki one merge may queue what the next one computes again. */
+export async function mergeAll(stage: Stage): Promise<void> {
+  for (let run = 0; run < 4; run += 1) await merge(stage);
+}
