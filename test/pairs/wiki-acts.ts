@@ -1,5 +1,6 @@
 import { ingestJob } from '../../src/ingest/ingest.job.ts';
 import { runRecordJob } from '../../src/jobs/run-record-job.ts';
+import { importJob } from '../../src/transfer/import/import.job.ts';
 import { zipped } from '../archives.ts';
 import type { Act } from './run-pairs.ts';
 import { runJob, type Stage } from './stage.ts';
@@ -146,6 +147,37 @@ export const UPLOAD_ACTS: Record<string, Act> = {
   'delete a source': (s) => s.owner.send('DELETE', wiki(s, `/sources/${s.ids['source guide/a.md']}`)),
   'delete the wiki': (s) => s.owner.send('DELETE', wiki(s)),
   'remove a deleted wiki': (s) => runJob(s, 'remove-deleted-wiki', { wiki_id: s.ids.deletedWiki ?? '' }),
+  'hold everything': (s) =>
+    s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
+};
+
+const second = ({ ids }: Stage, rest = '') => `/v1/wikis/${ids.secondWiki}${rest}`;
+
+/** Writes of an empty wiki that the archive of another one is imported into. */
+export const IMPORT_ACTS: Record<string, Act> = {
+  'run the import': ({ serviceDb, services, ids }) => {
+    const signal = new AbortController().signal;
+    const [wiki_id, job_id] = [ids.secondWiki ?? '', ids.import ?? ''];
+    const job = { wiki_id, job_id, upload_id: null, kind: 'import', attempt: 1, failures: 1 };
+    const db = serviceDb.in({ who: 'job', path: { wiki_id } });
+    return runRecordJob(importJob, {
+      db,
+      job,
+      services: () => services,
+      log: services.log,
+      stopping: signal,
+      lost: signal,
+    });
+  },
+  'create a page': (s) => s.owner.post(second(s, '/pages'), { title: 'Top', markdown: '[[Other]]' }),
+  'cancel the import': (s) => s.owner.post(second(s, `/jobs/${s.ids.import}/cancel`)),
+  upload: (s) => {
+    const body = new FormData();
+    body.append('files', new Blob(['# A\n']), 'guide/a.md');
+    return s.owner.send('POST', second(s, '/uploads'), { body });
+  },
+  'choose the home page': (s) => s.owner.patch(second(s, '/settings'), { site_root: '/x/' }),
+  'delete the wiki': (s) => s.owner.send('DELETE', second(s)),
   'hold everything': (s) =>
     s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
 };
