@@ -47,6 +47,7 @@ const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[]
       'send bytes | send wrong bytes',
       'send wrong bytes | send wrong bytes',
       'cancel what is sent | send wrong bytes',
+      'send a part | cancel what is sent',
       'cancel the upload | cancel the job',
       'cancel the upload | ingest',
     ],

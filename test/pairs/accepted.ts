@@ -21,7 +21,7 @@ export const ACCEPTED: readonly (readonly [pair: RegExp, why: string])[] = [
   ],
   [/^run the import \(at import_pages\) \| (cancel|delete)/, 'how far it was is shown'],
   [
-    /^(upload|retry|complete|export|import).* \| delete the wiki$/,
+    /^(upload|send|retry|complete|export|import).* \| delete the wiki$/,
     'a job that was enqueued meanwhile is cancelled when what the wiki held is removed',
   ],
   [

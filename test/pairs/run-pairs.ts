@@ -33,17 +33,18 @@ const LINE = 700;
 export async function openPairs(stage: Stage) {
   const gate = await openCommitGate(stage.world, stage.database);
   const states = await keepDatabase(stage.world, stage.database);
-  const serial = new Map<string, Outcome>();
+  const serial = new Map<Act, Map<Act, Outcome>>();
 
-  async function inOrder(one: string, other: string, first: Act, second: Act, settle?: Settle): Promise<Outcome> {
-    const key = `${settle?.name ?? ''} ${one} | ${other}`;
-    const known = serial.get(key);
-    if (known) return known;
+  async function inOrder(first: Act, second: Act, settle?: Settle): Promise<Outcome> {
+    const after = serial.get(first) ?? new Map<Act, Outcome>();
+    serial.set(first, after);
+    const known = after.get(second);
+    if (known && !settle) return known;
     await states.reset();
     const told = [await toldBy(first(stage)), await toldBy(second(stage))].join(', ');
     await settle?.(stage);
     const outcome = { told, lines: await states.read() };
-    serial.set(key, outcome);
+    if (!settle) after.set(second, outcome);
     return outcome;
   }
 
@@ -68,10 +69,10 @@ export async function openPairs(stage: Stage) {
       const wrong = await findWrong(stage.world);
       if (wrong.length > 0) return result(`${told}: ${JSON.stringify(wrong)}`, true);
       if (answers.some((answer) => /^(5|error|failed)/.test(answer))) return result(`failed: ${told}`, true);
-      const inThis = await inOrder(one, other, first, second, settle);
+      const inThis = await inOrder(first, second, settle);
       const here = difference(lines, inThis.lines);
       if (here.length === 0 && isAsTold(told, inThis.told)) return result('');
-      const inOther = await inOrder(other, one, second, first, settle);
+      const inOther = await inOrder(second, first, settle);
       const otherTold = inOther.told.split(', ').reverse().join(', ');
       const there = difference(lines, inOther.lines);
       if (there.length === 0 && isAsTold(told, otherTold)) return result('');

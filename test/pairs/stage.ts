@@ -88,8 +88,8 @@ export async function setStage(): Promise<Stage> {
     update workspaces set trash_days = 30, revision_days = 30, retention_changed_at = ${OLD}, seats_unlimited = false,
       seats_granted = active_members + 2
     where workspace_id = ${owner.workspace_id}`);
-  // Another browser's sessions are those of others.
-  await world.db.query(sql`update sessions set last_used_at = now()`);
+  // All pairs take longer than an access token is good for.
+  await world.db.query(sql`update sessions set last_used_at = now(), access_expires_at = now() + interval '1 day'`);
   if (!services) throw new Error('no job has been run');
   return { world, database, serviceDb, services, owner, wiki_id: owner.wiki_id, ids, people, secrets };
 }

@@ -100,8 +100,7 @@ export const PAGE_ACTS: Record<string, Act> = {
   'delete the wiki': (s) => s.owner.send('DELETE', wiki(s)),
   'purge the trash': (s) => runJob(s, 'purge-trash', { wiki_id: s.wiki_id }),
   'purge revisions': (s) => runJob(s, 'purge-revisions', { wiki_id: s.wiki_id }),
-  'hold everything': (s) =>
-    s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
+  'hold everything': (s) => s.owner.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
   ingest,
 };
 
@@ -147,8 +146,7 @@ export const UPLOAD_ACTS: Record<string, Act> = {
   'delete a source': (s) => s.owner.send('DELETE', wiki(s, `/sources/${s.ids['source guide/a.md']}`)),
   'delete the wiki': (s) => s.owner.send('DELETE', wiki(s)),
   'remove a deleted wiki': (s) => runJob(s, 'remove-deleted-wiki', { wiki_id: s.ids.deletedWiki ?? '' }),
-  'hold everything': (s) =>
-    s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
+  'hold everything': (s) => s.owner.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
 };
 
 const second = ({ ids }: Stage, rest = '') => `/v1/wikis/${ids.secondWiki}${rest}`;
@@ -178,8 +176,7 @@ export const IMPORT_ACTS: Record<string, Act> = {
   },
   'choose the home page': (s) => s.owner.patch(second(s, '/settings'), { site_root: '/x/' }),
   'delete the wiki': (s) => s.owner.send('DELETE', second(s)),
-  'hold everything': (s) =>
-    s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
+  'hold everything': (s) => s.owner.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
 };
 
 /** Merges what is pending for searches. */
