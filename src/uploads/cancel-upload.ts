@@ -31,8 +31,13 @@ export const cancelUpload = endpoint({
         select u.upload_id, u.status, u.error, u.source_count, u.finished_at, u.updated_at
         from uploads u join access on access.wiki_id = u.wiki_id where ${ofUpload} and u.finished_at is null`,
         stopped: cancelJobs(sql`before`, sql`j.upload_id = before.upload_id and j.wiki_id = ${wiki_id}`),
-        // One that was completed meanwhile has a job that this statement cannot see.
-        upload: failUpload(wiki_id, sql`before`, sql`select count(*) from stopped`, sql`u.status = f.status`),
+        // One that was completed or got bytes meanwhile has a job or parts that this statement cannot see.
+        upload: failUpload(
+          wiki_id,
+          sql`before`,
+          sql`select count(*) from stopped`,
+          sql`u.status = f.status and u.updated_at = f.updated_at`,
+        ),
         files: failFiles(wiki_id),
         parts: sql`
         delete from upload_parts p using upload u where p.wiki_id = u.wiki_id and p.upload_id = u.upload_id`,

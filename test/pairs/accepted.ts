@@ -12,7 +12,16 @@ export const ACCEPTED: readonly (readonly [pair: RegExp, why: string])[] = [
   [/^ingest \(at/, 'what comes between two steps of an upload is in its summary'],
   [/^ingest.* \| (cancel|delete the wiki)/, 'of an upload that is cancelled what was done before stays'],
   [
-    /^(upload|retry|complete|export|import).* \| delete the wiki$/,
+    /^(create a page \| run the import|run the import \(at import_pages\) \| create a page)$/,
+    'the next attempt finds the page, and says so',
+  ],
+  [
+    /^run the import \(at pages\) \| create a page$/,
+    'a text is rendered before the lock, and its links find what has come',
+  ],
+  [/^run the import \(at import_pages\) \| (cancel|delete)/, 'how far it was is shown'],
+  [
+    /^(upload|send|retry|complete|export|import).* \| delete the wiki$/,
     'a job that was enqueued meanwhile is cancelled when what the wiki held is removed',
   ],
   [

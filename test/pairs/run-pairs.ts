@@ -7,6 +7,9 @@ import { findWrong } from './wiki-invariants.ts';
 /** A write of the service: a request, or an attempt of a job, of which the outcome is told. */
 export type Act = (stage: Stage) => Promise<Answer | string>;
 
+/** What is done before states are compared. */
+export type Settle = (stage: Stage) => Promise<void>;
+
 interface Outcome {
   /** What both were told. */
   told: string;
@@ -30,21 +33,28 @@ const LINE = 700;
 export async function openPairs(stage: Stage) {
   const gate = await openCommitGate(stage.world, stage.database);
   const states = await keepDatabase(stage.world, stage.database);
-  const serial = new Map<string, Outcome>();
+  const serial = new Map<Act, Map<Act, Outcome>>();
 
-  async function inOrder(one: string, other: string, first: Act, second: Act): Promise<Outcome> {
-    const key = `${one} | ${other}`;
-    const known = serial.get(key);
-    if (known) return known;
+  async function inOrder(first: Act, second: Act, settle?: Settle): Promise<Outcome> {
+    const after = serial.get(first) ?? new Map<Act, Outcome>();
+    serial.set(first, after);
+    const known = after.get(second);
+    if (known && !settle) return known;
     await states.reset();
     const told = [await toldBy(first(stage)), await toldBy(second(stage))].join(', ');
+    await settle?.(stage);
     const outcome = { told, lines: await states.read() };
-    serial.set(key, outcome);
+    if (!settle) after.set(second, outcome);
     return outcome;
   }
 
   return {
-    async run([one, first]: [string, Act], [other, second]: [string, Act], at?: string): Promise<PairResult> {
+    reset: states.reset,
+    async run(
+      [one, first]: [string, Act],
+      [other, second]: [string, Act],
+      { at, settle }: { at?: string | undefined; settle?: Settle | undefined } = {},
+    ): Promise<PairResult> {
       const pair = `${one}${at ? ` (at ${at})` : ''} | ${other}`;
       await states.reset();
       const { answers, wasHeld, hasWaited } = await gate.run(
@@ -54,14 +64,15 @@ export async function openPairs(stage: Stage) {
       );
       const result = (fault: string, isWrong = false) => ({ pair, wasHeld, hasWaited, fault, isWrong });
       const told = answers.join(', ');
+      await settle?.(stage);
       const lines = await states.read();
       const wrong = await findWrong(stage.world);
       if (wrong.length > 0) return result(`${told}: ${JSON.stringify(wrong)}`, true);
-      if (answers.some((answer) => /^(5|error|failed|retried)/.test(answer))) return result(`failed: ${told}`, true);
-      const inThis = await inOrder(one, other, first, second);
+      if (answers.some((answer) => /^(5|error|failed)/.test(answer))) return result(`failed: ${told}`, true);
+      const inThis = await inOrder(first, second, settle);
       const here = difference(lines, inThis.lines);
       if (here.length === 0 && isAsTold(told, inThis.told)) return result('');
-      const inOther = await inOrder(other, one, second, first);
+      const inOther = await inOrder(second, first, settle);
       const otherTold = inOther.told.split(', ').reverse().join(', ');
       const there = difference(lines, inOther.lines);
       if (there.length === 0 && isAsTold(told, otherTold)) return result('');

@@ -6,7 +6,7 @@ import { openServiceDb, type ServiceDb } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { JobServices } from '../../src/jobs/define-job.ts';
 import { pauseAllJobs } from '../../src/jobs/pause-jobs.ts';
-import { PNG } from '../archives.ts';
+import { exported, PNG, send } from '../archives.ts';
 import { cleanUp } from '../clean-up.ts';
 import { announce } from '../resumable.ts';
 import { signedInClient } from '../signed-in.ts';
@@ -73,11 +73,13 @@ export async function setStage(): Promise<Stage> {
   const secrets: Record<string, string> = {};
   await makeOrganization(world, owner, ids, people, secrets);
 
+  const archive = await exported(world, owner, owner.wiki_id);
   const left = () => world.db.query(sql`select name from background_jobs`);
   await until('no job is left', left, ({ length }) => length === 0);
   await pauseAllJobs(world.db.query, true);
   await world.db.query(sql`update schedules set due_at = 'infinity'`);
   await owner.send('DELETE', `/v1/wikis/${ids.deletedWiki}`);
+  ids.import = (await send(owner, ids.secondWiki ?? '', archive)).body.job_id;
   await makeWaitingUploads(world, owner, ids);
   await world.db.query(sql`
     update pages set trashed_at = ${OLD} where trashed_with = ${ids.oldTrash}`);
@@ -86,8 +88,8 @@ export async function setStage(): Promise<Stage> {
     update workspaces set trash_days = 30, revision_days = 30, retention_changed_at = ${OLD}, seats_unlimited = false,
       seats_granted = active_members + 2
     where workspace_id = ${owner.workspace_id}`);
-  // Another browser's sessions are those of others.
-  await world.db.query(sql`update sessions set last_used_at = now()`);
+  // All pairs take longer than an access token is good for.
+  await world.db.query(sql`update sessions set last_used_at = now(), access_expires_at = now() + interval '1 day'`);
   if (!services) throw new Error('no job has been run');
   return { world, database, serviceDb, services, owner, wiki_id: owner.wiki_id, ids, people, secrets };
 }
@@ -160,7 +162,7 @@ async function makeWaitingUploads(world: World, owner: Owner, ids: Record<string
     insert into workers (worker_id, alive_until) values ('pairs', 'infinity')`);
   await world.db.query(sql`
     update jobs set status = 'running', attempt = 1, failures = 1, started_at = now(), worker_id = 'pairs'
-    where upload_id = ${ids.running}`);
+    where upload_id = ${ids.running} or job_id = ${ids.import}`);
   const [job] = await world.db.query<{ job_id: string }>(sql`select job_id from jobs where upload_id = ${ids.running}`);
   ids.job = job?.job_id ?? '';
   ids.failed = await upload({ 'late.md': '# Late\n' }, 'add');

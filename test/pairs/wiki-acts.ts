@@ -1,5 +1,6 @@
 import { ingestJob } from '../../src/ingest/ingest.job.ts';
 import { runRecordJob } from '../../src/jobs/run-record-job.ts';
+import { importJob } from '../../src/transfer/import/import.job.ts';
 import { zipped } from '../archives.ts';
 import type { Act } from './run-pairs.ts';
 import { runJob, type Stage } from './stage.ts';
@@ -99,8 +100,7 @@ export const PAGE_ACTS: Record<string, Act> = {
   'delete the wiki': (s) => s.owner.send('DELETE', wiki(s)),
   'purge the trash': (s) => runJob(s, 'purge-trash', { wiki_id: s.wiki_id }),
   'purge revisions': (s) => runJob(s, 'purge-revisions', { wiki_id: s.wiki_id }),
-  'hold everything': (s) =>
-    s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
+  'hold everything': (s) => s.owner.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
   ingest,
 };
 
@@ -146,6 +146,61 @@ export const UPLOAD_ACTS: Record<string, Act> = {
   'delete a source': (s) => s.owner.send('DELETE', wiki(s, `/sources/${s.ids['source guide/a.md']}`)),
   'delete the wiki': (s) => s.owner.send('DELETE', wiki(s)),
   'remove a deleted wiki': (s) => runJob(s, 'remove-deleted-wiki', { wiki_id: s.ids.deletedWiki ?? '' }),
-  'hold everything': (s) =>
-    s.people.admin.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
+  'hold everything': (s) => s.owner.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
 };
+
+const second = ({ ids }: Stage, rest = '') => `/v1/wikis/${ids.secondWiki}${rest}`;
+
+/** Writes of an empty wiki that the archive of another one is imported into. */
+export const IMPORT_ACTS: Record<string, Act> = {
+  'run the import': ({ serviceDb, services, ids }) => {
+    const signal = new AbortController().signal;
+    const [wiki_id, job_id] = [ids.secondWiki ?? '', ids.import ?? ''];
+    const job = { wiki_id, job_id, upload_id: null, kind: 'import', attempt: 1, failures: 1 };
+    const db = serviceDb.in({ who: 'job', path: { wiki_id } });
+    return runRecordJob(importJob, {
+      db,
+      job,
+      services: () => services,
+      log: services.log,
+      stopping: signal,
+      lost: signal,
+    });
+  },
+  'create a page': (s) => s.owner.post(second(s, '/pages'), { title: 'Top', markdown: '[[Other]]' }),
+  'cancel the import': (s) => s.owner.post(second(s, `/jobs/${s.ids.import}/cancel`)),
+  upload: (s) => {
+    const body = new FormData();
+    body.append('files', new Blob(['# A\n']), 'guide/a.md');
+    return s.owner.send('POST', second(s, '/uploads'), { body });
+  },
+  'choose the home page': (s) => s.owner.patch(second(s, '/settings'), { site_root: '/x/' }),
+  'delete the wiki': (s) => s.owner.send('DELETE', second(s)),
+  'hold everything': (s) => s.owner.post(`/v1/workspaces/${s.owner.workspace_id}/legal-hold`, { reason: 'A case.' }),
+};
+
+/** Merges what is pending for searches. */
+const merge: Act = (s) => runJob(s, 'merge-search-index', { wiki_id: s.wiki_id });
+
+/** Writes of what searches look at, each of which is merged at the end. */
+export const SEARCH_ACTS: Record<string, Act> = {
+  merge,
+  ...Object.fromEntries(
+    [
+      'create at the root',
+      'edit the text below',
+      'edit a title',
+      'edit the text of a leaf',
+      'purge the trash',
+      'restore what is old',
+      'delete a source',
+      'delete the wiki',
+      'ingest',
+    ].map((name) => [name, PAGE_ACTS[name] as Act]),
+  ),
+};
+
+/** Merges until nothing is pending: in a small wiki one merge may queue what the next one computes again. */
+export async function mergeAll(stage: Stage): Promise<void> {
+  for (let run = 0; run < 4; run += 1) await merge(stage);
+}

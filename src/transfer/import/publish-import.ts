@@ -34,6 +34,8 @@ export async function publishImport(query: Query, job: ClaimedJob, prepared: Pre
     insert into imported_people (wiki_id, user_id, name, email)
     select ${wiki_id}, user_id, name, email
     from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as g (user_id text, name text, email text)`);
+  // Before a page of the same path would fail this attempt, and each that follows.
+  if (wholeWiki) await refuseUnlessAlone(query, wiki_id, 0);
   const pages = await publishPages(query, job);
   await publishRevisions(query, job);
   await publishAttachments(query, job);
