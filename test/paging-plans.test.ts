@@ -178,7 +178,7 @@ async function askedBy(token: string, path: string) {
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
   // The guard notes the use of a credential with another statement, and a worker looks for jobs.
   const [statement, ...more] = sent.filter(({ text }) => text.includes(' as _record_use'));
-  assert.ok(statement && more.length === 0);
+  assert.ok(statement && more.length === 0, `${path}: ${[statement, ...more].map((one) => one?.text).join('\n\n')}`);
   return { answer, statement };
 }
 

@@ -28,6 +28,9 @@ export interface Task {
 /** How long abandoned work may go on: starting a new process would take nearly as long. */
 const ABANDONED_MS = 1_000;
 
+/** A process beside the first one ends sooner without work: it has 40 to 70 MB, and what it was started for does not last. */
+const SPARE_IDLE_MS = 5_000;
+
 /** The process of a task. */
 export interface Lease {
   /** The process; a new one if the last one has ended. Throws if the pool is closed or none can be started. */
@@ -72,8 +75,9 @@ interface Waiter extends Queued {
 /** A pool of processes that is fair by owner. Each starts on demand and ends when it is idle. */
 export function openProcessPool(options: PoolOptions): ProcessPool {
   const { processes, perOwner, consecutive } = options;
-  const all: Slot[] = Array.from({ length: processes }, () => {
-    return Object.assign(openSlot(options), { task: undefined, consecutive: 0 });
+  const spare = { ...options, idleMs: Math.min(options.idleMs, SPARE_IDLE_MS) };
+  const all: Slot[] = Array.from({ length: processes }, (_, index) => {
+    return Object.assign(openSlot(index === 0 ? options : spare), { task: undefined, consecutive: 0 });
   });
   const free = [...all];
   const queue = openFairQueue<Waiter>(perOwner);

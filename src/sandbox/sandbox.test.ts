@@ -148,6 +148,24 @@ test('a sandbox has no process before the first file or after its idle time', as
   await brief.close();
 });
 
+test('of processes without work one stays at hand, and those beside it end soon', async () => {
+  const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').trim().split(' ');
+  const others = children();
+  const own = () => children().filter((pid) => pid !== '' && !others.includes(pid));
+  const pair = openSandbox({ processes: 2, idleMs: 600_000 });
+  const compile = (workspace: string) => pair.of(workspace).compile(file('a.md', '# A'), NO_PAGES);
+  try {
+    await Promise.all([compile('one'), compile('other')]);
+    assert.equal(own().length, 2);
+    await until('one of them has ended', own, ({ length }) => length === 1);
+    const [last] = own();
+    await compile('one');
+    assert.deepEqual(own(), [last], 'it is still there');
+  } finally {
+    await pair.close();
+  }
+});
+
 test('a process that a text has made large is replaced at once, and one that stays small is kept', async () => {
   const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').trim().split(' ');
   const others = children();
