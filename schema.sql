@@ -757,41 +757,6 @@ AS $function$
   order by c.working, c.run_after, c.job_id limit 5
 $function$;
 
--- Gives pages the text that their source had.
-CREATE OR REPLACE FUNCTION public.keep_changed_texts_of_pages()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  with kept as (
-    update pages p set text_source_id = null where p.text_source_id = old.source_id and p.wiki_id = old.wiki_id returning p.page_id
-  )
-  insert into page_texts (wiki_id, page_id, text) select old.wiki_id, k.page_id, old.text from kept k
-  on conflict (wiki_id, page_id) do update set text = excluded.text;
-  return null;
-end $function$;
-
--- Gives pages the text of their source that is being deleted.
-CREATE OR REPLACE FUNCTION public.keep_texts_of_pages()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  with kept as (
-    update pages p set text_source_id = null where p.text_source_id = old.source_id and p.wiki_id = old.wiki_id returning p.page_id
-  )
-  insert into page_texts (wiki_id, page_id, text)
-  select old.wiki_id, k.page_id, t.text
-  from kept k cross join lateral (
-    select t.text from source_texts t where t.wiki_id = old.wiki_id and t.source_id = old.source_id) t
-  on conflict (wiki_id, page_id) do update set text = excluded.text;
-  return null;
-end $function$;
-
 -- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
 CREATE OR REPLACE FUNCTION public.knows_wiki(id text)
  RETURNS boolean
@@ -2381,7 +2346,7 @@ alter table page_tags enable row level security;
 create policy of_the_wiki on page_tags for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- The plain text of the present revision, for search and snippets. A page whose text is that of its source has no row.
+-- The plain text of the present revision, for search and snippets.
 create table page_texts (
   wiki_id  text  collate "C" not null,
   page_id  text  collate "C" not null,
@@ -2422,7 +2387,6 @@ create table pages (
   gone_file       text,
   tags            text[]                    not null default '{}'::text[],
   properties      jsonb                     not null default '[]'::jsonb,
-  text_source_id  text                      collate "C",
   PRIMARY KEY (wiki_id, page_id),
   UNIQUE (wiki_id, page_id, path),
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
@@ -2436,7 +2400,6 @@ create table pages (
 );
 CREATE INDEX pages_by_change ON pages USING btree (wiki_id, status, updated_at, page_id) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position", page_id);
-CREATE INDEX pages_by_text_source ON pages USING hash (text_source_id) WHERE (text_source_id IS NOT NULL);
 CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
 CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
 CREATE INDEX pages_of_gone_files ON pages USING btree (wiki_id, page_id) WHERE ((gone_file IS NOT NULL) AND (trashed_at IS NULL));
@@ -2821,7 +2784,6 @@ create table source_texts (
   PRIMARY KEY (wiki_id, source_id),
   FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
 );
-CREATE TRIGGER keep_texts_of_pages AFTER UPDATE OF text ON source_texts FOR EACH ROW WHEN ((old.text <> new.text)) EXECUTE FUNCTION keep_changed_texts_of_pages();
 grant delete, insert, select, update on source_texts to ibid_service;
 alter table source_texts enable row level security;
 create policy of_the_wiki on source_texts for all
@@ -2851,7 +2813,6 @@ create table sources (
 );
 CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
 CREATE INDEX sources_with_losses ON sources USING btree (wiki_id, source_id) WHERE (loss_count > 0);
-CREATE TRIGGER "Keep_texts_of_pages" AFTER DELETE ON sources FOR EACH ROW EXECUTE FUNCTION keep_texts_of_pages();
 CREATE TRIGGER legal_hold AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
 CREATE TRIGGER usage_on_insert AFTER INSERT ON sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();

@@ -1,9 +1,8 @@
 import { markdownOf } from '../core/packed-texts.ts';
 import type { Query } from '../db/db.ts';
-import { raw, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 import { mayLead } from '../markdown/page-links.ts';
 import { canLead } from '../pages/links/moved-links.ts';
-import { pageText } from '../search/page-text.ts';
 import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
 /** `isLocked`: locks the wiki, so that the pages are not edited until the transaction ends. Missing pages are left out. */
@@ -38,7 +37,7 @@ export async function readExistingPages(
     select p.page_id, p.path, p.trashed_at is not null as is_trashed, p.revision, p.title,
       r.origin = 'authored' as is_edited, r.folder, b.page_id is not null as has_base,
       case when r.origin = 'authored' then r.markdown else '' end as markdown,
-      coalesce(encode(sha256(convert_to(${pageText(raw('p'))}, 'UTF8')), 'hex'), '') as text_hash,
+      coalesce(encode(sha256(convert_to(x.text, 'UTF8')), 'hex'), '') as text_hash,
       exists (select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and ${canLead(sql`l.to_path`)}) as has_links,
       case when b.waiting_markdown <> '' and not p.stale then b.waiting_markdown else coalesce(b.markdown, c.markdown, '') end
         as base_markdown,
@@ -61,6 +60,7 @@ export async function readExistingPages(
     from pages p
     join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, paths jsonb, dead jsonb) on g.page_id = p.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    left join page_texts x on x.wiki_id = p.wiki_id and x.page_id = p.page_id
     left join page_bases b on b.wiki_id = p.wiki_id and b.page_id = p.page_id
     left join lateral (
       select c.markdown, c.packed, c.title from revisions c

@@ -9,7 +9,7 @@ import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';
 import type { FilesAround } from './surroundings/files-around.ts';
 import { markShown, noteCompiled } from './unchanged-files.ts';
-import { type SourcesByHash, type WrittenPage, writePages } from './write-pages.ts';
+import { type WrittenPage, writePages } from './write-pages.ts';
 
 interface WrittenFile {
   file_no: number;
@@ -33,7 +33,7 @@ export async function writeFiles(
   around: FilesAround,
 ): Promise<void> {
   const sources = await writeSources(query, write, compiled);
-  const pages = await writePages(query, write, compiled, merges, sources);
+  const pages = await writePages(query, write, compiled, merges);
   await writePageSources(query, write, pages, sources);
   await writeLinks(query, write, pages);
   await writePictures(query, write, compiled, pages);
@@ -154,7 +154,7 @@ async function writePageSources(
   query: Query,
   write: UploadWrite,
   pages: readonly WrittenPage[],
-  sources: SourcesByHash,
+  sources: Map<string, { source_id: string; content_type: string }>,
 ): Promise<void> {
   const rows = pages.flatMap(({ file, change, isOfFile, page_id, page }) => {
     const source = sources.get(file.sha256);

@@ -29,9 +29,6 @@ export interface WrittenPage {
 /** A page is not what it was merged with: merge it again. */
 export class EditedMeanwhileError extends Error {}
 
-/** The sources of files, by the hash of their bytes. */
-export type SourcesByHash = ReadonlyMap<string, { source_id: string; content_type: string }>;
-
 /**
  * Makes the pages that are new, revises those whose text changed, leaves the others alone. Files were given their pages
  * before the first one was read, and people go on meanwhile: under the lock of the wiki and of the pages it is seen what
@@ -43,7 +40,6 @@ export async function writePages(
   write: UploadWrite,
   compiled: readonly CompiledUploadFile[],
   merges: Merges,
-  sources: SourcesByHash,
 ): Promise<WrittenPage[]> {
   const { wiki_id } = write;
   const present = await readExistingPages(query, { wiki_id, compiled, isLocked: true });
@@ -62,7 +58,6 @@ export async function writePages(
     if (before?.is_edited) edited.push({ before, ours, change });
     if (change === 'same' || change === 'kept') continue;
     const place = before ? undefined : findPlace(file.page_path, page_id);
-    const text_source_id = sourceWithText(sources.get(file.sha256), result, page);
     rows.push({
       ...place,
       page_id,
@@ -78,8 +73,7 @@ export async function writePages(
       html: page.html,
       outline: page.outline,
       word_count: page.word_count,
-      text: text_source_id === null ? page.text : '',
-      text_source_id,
+      text: page.text,
       indexed: page.indexed,
     });
   }
@@ -93,16 +87,6 @@ export async function writePages(
     await movePage(query, write, page_path, { ...place(page_path, page_id), page_id });
   }
   return written;
-}
-
-/** The source of the file if its text is that of the page, which is then not stored a second time. */
-function sourceWithText(
-  source: { source_id: string; content_type: string } | undefined,
-  result: CompiledUploadFile['result'],
-  page: SentFile,
-): string | null {
-  if (!source || !result.ok || source.content_type !== page.content_type) return null;
-  return page.text !== '' && page.text === result.source_text ? source.source_id : null;
 }
 
 /** What becomes of a page, and what it then shows. */
@@ -179,20 +163,17 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as g (page_id text, path text, slug text,
         parent_path text, parent_page_id text, folder text, position int, revision int, origin text, title text, description text,
-        markdown text, html text, outline jsonb, word_count int, text text, text_source_id text, tags text[], properties jsonb)
+        markdown text, html text, outline jsonb, word_count int, text text, tags text[], properties jsonb)
     ), made as (
       insert into pages (wiki_id, page_id, path, slug, title, description, parent_page_id, parent_path, position, origin,
-        revision, word_count, tags, properties, text_source_id, created_by, updated_by)
+        revision, word_count, tags, properties, created_by, updated_by)
       select ${wiki_id}, page_id, path, slug, title, description, parent_page_id, parent_path, position, 'compiled', revision,
-        word_count, tags, properties, text_source_id, ${creator}, ${creator}
+        word_count, tags, properties, ${creator}, ${creator}
       from given where revision = 1
     ), updated as (
       update pages p set title = g.title, description = g.description, revision = g.revision, word_count = g.word_count,
-        tags = g.tags, properties = g.properties, text_source_id = g.text_source_id, stale = false, gone_file = null, updated_at = now(), updated_by = ${creator}
+        tags = g.tags, properties = g.properties, stale = false, gone_file = null, updated_at = now(), updated_by = ${creator}
       from given g where p.wiki_id = ${wiki_id} and p.page_id = g.page_id and g.revision > 1
-    ), shared as (
-      delete from page_texts x using given g
-      where x.wiki_id = ${wiki_id} and x.page_id = g.page_id and g.revision > 1 and g.text_source_id is not null
     ), revised as (
       insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
       select ${wiki_id}, page_id, revision, title, markdown, html, outline, ${creator}, origin, folder from given
@@ -204,7 +185,7 @@ async function writeRows(query: Query, { wiki_id, creator }: UploadWrite, rows: 
         and (l.to_page_id is null or not exists (
           select from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null))
     )
-    insert into page_texts (wiki_id, page_id, text) select ${wiki_id}, page_id, text from given where text_source_id is null
+    insert into page_texts (wiki_id, page_id, text) select ${wiki_id}, page_id, text from given
     on conflict (wiki_id, page_id) do update set text = excluded.text`);
   const documents = rows.map(({ page_id, revision, title, indexed }) => ({
     document_id: page_id,

@@ -105,7 +105,6 @@ export function updateCtes(
         word_count = coalesce(${text?.rendered.word_count ?? null}::int, p.word_count),
         tags = coalesce(${text?.rendered.tags ?? null}::text[], p.tags),
         properties = coalesce(${text ? JSON.stringify(text.rendered.properties) : null}::jsonb, p.properties),
-        text_source_id = case when ${text === undefined} then p.text_source_id end,
         stale = p.stale and not ${text !== undefined},
         gone_file = case when ${text === undefined} then p.gone_file end, updated_at = now(), updated_by = a.user_id
       from before, access a

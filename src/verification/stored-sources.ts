@@ -1,5 +1,4 @@
-import { raw, type Sql, sql } from '../db/sql.ts';
-import { pageText } from '../search/page-text.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { citationColumns } from '../sources/cited-blocks.ts';
 import type { CitingPage } from './records.ts';
 
@@ -39,7 +38,7 @@ export async function* citingPages(
       select ${citationColumns}, p.revision, p.title as page_title, p.origin as page_origin, p.description, p.word_count, p.tags,
         p.properties, p.source_count, r.page_id is not null as has_revision, coalesce(r.title, '') as title,
         coalesce(r.origin, 'compiled') as origin, coalesce(r.markdown, '') as markdown, coalesce(r.html, '') as html,
-        coalesce(r.outline, '[]') as outline, coalesce(${pageText(raw('p'))}, '') as page_text,
+        coalesce(r.outline, '[]') as outline, coalesce(x.text, '') as page_text,
         (select count(*)::int from page_sources o where o.wiki_id = p.wiki_id and o.page_id = p.page_id) as sources,
         (select max(l.revision) from revisions l where l.wiki_id = p.wiki_id and l.page_id = p.page_id) as last_revision,
         coalesce((
@@ -54,6 +53,7 @@ export async function* citingPages(
       from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
       join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isSeen}
       left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+      left join page_texts x on x.wiki_id = p.wiki_id and x.page_id = p.page_id
       where c.wiki_id = ${wiki_id} and c.source_id = ${source_id} and c.page_id > ${after}
       order by c.page_id limit ${PAGES_AT_ONCE}`);
     yield pages;

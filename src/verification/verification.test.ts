@@ -101,14 +101,6 @@ const ofDose = sql`source_id = ${DOSE}`;
 const ofWeaving = sql`source_id = ${WEAVING}`;
 const ofPage = sql`page_id = (select c.page_id from page_sources c where c.source_id = ${DOSE})`;
 
-// That of the other source has no text of its own.
-await world.db.query(sql`
-  with own as (
-    update pages set text_source_id = null where ${ofPage} and text_source_id = ${DOSE} returning wiki_id, page_id
-  )
-  insert into page_texts (wiki_id, page_id, text)
-  select o.wiki_id, o.page_id, t.text from own o join source_texts t on t.wiki_id = o.wiki_id and t.source_id = ${DOSE}`);
-
 test('where nothing was altered nothing is found', async () => {
   for (const source_id of [DOSE, WEAVING]) {
     const verification = await verificationOf(source_id);
@@ -318,7 +310,6 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     gone_file: 'what a person has to decide about',
     tags: ['record_altered'],
     properties: ['record_altered'],
-    text_source_id: ['page_text_altered'],
   },
   page_texts: { wiki_id: KEY, page_id: KEY, text: ['page_text_altered'] },
   attachments: {

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { onWiki } from '../../access/access-rule.ts';
 import { notFound } from '../../core/errors.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { pageText } from '../../search/page-text.ts';
 import { candidateDocuments } from '../../search/query/candidates.ts';
 import { findRelated, RELATED_CHARACTERS } from '../../search/query/related.ts';
 import { examplePage, IS_FOUND, isVisible, Page, PageParams, pageColumns } from '../schema.ts';
@@ -26,8 +25,8 @@ export const listRelatedPages = endpoint({
   example: { reply: [examplePage] },
   run: async ({ params: { wiki_id, page_id }, query: { limit }, many }) => {
     const [page] = await many<{ title: string; text: string }>(sql`
-      select p.title, left(${pageText(raw('p'))}, ${RELATED_CHARACTERS}::int) as text
-      from pages p
+      select p.title, left(t.text, ${RELATED_CHARACTERS}::int) as text
+      from pages p join page_texts t on t.wiki_id = p.wiki_id and t.page_id = p.page_id
       where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`);
     if (!page) throw notFound();
     const candidates = await findRelated(many, { wiki_id, kind: 'page' }, page, limit + SPARE);

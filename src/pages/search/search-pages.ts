@@ -3,7 +3,6 @@ import { onWiki } from '../../access/access-rule.ts';
 import { WikiParams } from '../../core/records.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { pageText } from '../../search/page-text.ts';
 import { scoredDocuments } from '../../search/query/candidates.ts';
 import { findPassages, type HitText, hitTextColumns, MAX_MORE_CHARACTERS } from '../../search/query/passages.ts';
 import { searchIndex } from '../../search/query/search.ts';
@@ -79,7 +78,7 @@ export const searchPages = endpoint({
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'page' }, parsed, part, shown, (hitsPart) => ({
       hits: hitsOfPart(
         sql`
-          select ${pageColumns}, p.text_source_id, ${score} as score, ${sortColumns(sort, 'p', score)}
+          select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)}
           from ${scoredDocuments({ wiki_id, kind: 'page' }, parsed.text)}
           where ${shown.isFound}`,
         paging,
@@ -91,7 +90,7 @@ export const searchPages = endpoint({
         select h.*, t.*, r.outline
         from hits h
         cross join lateral (
-          select ${hitTextColumns} from (select ${pageText(raw('h'))} as text offset 0) t offset 0) t
+          select ${hitTextColumns} from page_texts t where t.wiki_id = ${wiki_id} and t.page_id = h.page_id offset 0) t
         cross join lateral (
           select r.outline from revisions r
           where r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision offset 0) r
@@ -103,9 +102,9 @@ export const searchPages = endpoint({
       (ids) =>
         many(sql`
           select * from (
-            select p.page_id as id, t.text, sum(length(t.text)) over (order by p.page_id) as characters
-            from pages p cross join lateral (select ${pageText(raw('p'))} as text offset 0) t
-            where p.wiki_id = ${wiki_id} and p.page_id = any (${ids}::text[]) and ${shown.isFound}) r
+            select t.page_id as id, t.text, sum(length(t.text)) over (order by t.page_id) as characters
+            from page_texts t join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
+            where t.wiki_id = ${wiki_id} and t.page_id = any (${ids}::text[]) and ${shown.isFound}) r
           where r.characters - length(r.text) < ${MAX_MORE_CHARACTERS}`),
     );
     return found.map(({ outline, offset, ...page }) => ({ ...page, ...headingAt(outline, offset) }));

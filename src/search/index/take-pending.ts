@@ -8,7 +8,6 @@ import {
 } from '../../analysis/document-terms.ts';
 import type { Query } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
-import { pageText } from '../page-text.ts';
 import { type DocumentTerms, lengthOf, readTerms } from './impacts.ts';
 import type { DocumentKind } from './pending.ts';
 
@@ -47,14 +46,11 @@ export interface TargetState extends Lengths {
 
 /** The latest pending version of each document, with its text if the version has no terms. */
 export async function takePending(query: Query, wiki_id: string, kind: DocumentKind): Promise<Pending[]> {
-  const [table, id] = [raw(`${kind}s`), raw(`${kind}_id`)];
+  const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
   const isPage = kind === 'page';
   const structure = raw(isPage ? 'r.outline, r.html' : 'null as outline, null as html');
-  const text = isPage
-    ? pageText(raw('p'))
-    : sql`(select t.text from source_texts t where t.wiki_id = ${wiki_id} and t.source_id = s.document_id)`;
   const revision = isPage
-    ? sql`left join pages p on p.wiki_id = ${wiki_id} and p.page_id = s.document_id and s.body_terms is null
+    ? sql`left join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
       left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision`
     : raw('');
   return query<Pending>(sql`
@@ -70,8 +66,8 @@ export async function takePending(query: Query, wiki_id: string, kind: DocumentK
     select s.document_id, s.version, s.body_terms, s.title,
       case when s.analysis = ${ANALYSIS} then s.title_terms end as title_terms,
       case when s.analysis = ${ANALYSIS} then s.vocabulary end as vocabulary,
-      case when s.body_terms is null then coalesce(${text}, '') end as text, ${structure}
-    from sized s ${revision}
+      case when s.body_terms is null then coalesce(t.text, '') end as text, ${structure}
+    from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null ${revision}
     where s.characters - coalesce(length(s.body_terms), 2000) < ${MAX_MERGED_CHARACTERS}
     order by s.document_id`);
 }

@@ -1,10 +1,9 @@
-import { raw, sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/db/sql.ts';
 import { impactsOf, type Pivots } from '../../../src/search/index/impacts.ts';
 import type { Index } from '../../../src/search/index/pending.ts';
 import { readPostings } from '../../../src/search/index/postings.ts';
 import { mergeTerms, readSegments, readTerms } from '../../../src/search/index/segments.ts';
 import { type Pending, targetStateOf } from '../../../src/search/index/take-pending.ts';
-import { pageText } from '../../../src/search/page-text.ts';
 import type { World } from '../../world.ts';
 
 const PAGES_AT_ONCE = 500;
@@ -51,8 +50,9 @@ async function computeDigests({ db }: World, { wiki_id, kind }: Index): Promise<
   for (let after: string | undefined = ''; after !== undefined && pivots; ) {
     const pages: Pending[] = await db.query<Pending>(sql`
       select p.page_id as document_id, p.revision as version, null as title_terms, null as body_terms, null as vocabulary,
-        p.title, coalesce(${pageText(raw('p'))}, '') as text, r.outline, r.html
+        p.title, coalesce(t.text, '') as text, r.outline, r.html
       from pages p
+      left join page_texts t on t.wiki_id = p.wiki_id and t.page_id = p.page_id
       left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
       where p.wiki_id = ${wiki_id} and p.page_id > ${after} order by p.page_id limit ${PAGES_AT_ONCE}`);
     for (const page of pages) {

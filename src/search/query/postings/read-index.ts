@@ -6,7 +6,6 @@ import { raw, type Sql, sql } from '../../../db/sql.ts';
 import { FIRST_PIVOTS } from '../../index/impacts.ts';
 import { stateOf } from '../../index/index-state.ts';
 import type { Index } from '../../index/pending.ts';
-import { pageText } from '../../page-text.ts';
 import type { IndexData, PendingDocument } from '../rank.ts';
 import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
@@ -160,13 +159,14 @@ async function termsOfTexts(
     outline: PageStructure['outline'] | null;
     html: string | null;
   }>(sql`
-    select t.${id} as id, left(${isPage ? pageText(raw('t')) : raw('t.text')}, ${MAX_RETITLED_CHARACTERS}) as text, ${
+    select t.${id} as id, left(t.text, ${MAX_RETITLED_CHARACTERS}) as text, ${
       isPage ? sql`r.outline, left(r.html, ${MAX_RETITLED_CHARACTERS}) as html` : raw('null as outline, null as html')
     }
-    from ${raw(
+    from ${raw(`${index.kind}_texts`)} t ${raw(
       isPage
-        ? `pages t left join revisions r on r.wiki_id = t.wiki_id and r.page_id = t.page_id and r.revision = t.revision`
-        : 'source_texts t',
+        ? `left join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
+          left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision`
+        : '',
     )}
     where t.wiki_id = ${index.wiki_id} and t.${id} = any (${unread.map(({ document_id }) => document_id)}::text[])`);
   for (const row of unread) {
