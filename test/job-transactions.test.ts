@@ -147,6 +147,8 @@ test('no job calls anything outside the database while a transaction is open', a
   await until('the wiki is indexed', indexed, ({ length }) => length === 2);
   await db.query(sql`update search_wikis set is_stale = true`);
   await db.query(sql`select merge_usage(1000000)`);
+  await db.query(sql`update migrations set applied_at = now() - interval '1 year'`);
+  await db.query(sql`update revisions set created_at = now() - interval '1 day' where wiki_id = ${wiki_id}`);
   await db.query(sql`update workspace_usage set counted_at = now() - interval '1 year'`);
   for (const job of JOBS) if (!isRecordJob(job) && job.every !== undefined) await runScheduled(world, job);
   const jobs = () => owner.get(`/v1/wikis/${wiki_id}/jobs`).then(({ body }) => body);

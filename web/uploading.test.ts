@@ -9,6 +9,7 @@ import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { makeFolder } from '../test/process.ts';
+import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
 
 const MIB = 2 ** 20;
@@ -135,6 +136,7 @@ test('a broken connection is retried, and a cancelled upload is gone', { skip },
   });
   await chooseFolder(page);
   await panel(page).getByText('sent', { exact: true }).first().waitFor();
+  await until('what the service has is asked for', () => asked[0]);
   assert.equal(asked[0], 'GET');
   await panel(page).getByRole('button', { name: 'Cancel' }).click();
   await panel(page).getByText('Cancelled').waitFor();

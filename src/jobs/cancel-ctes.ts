@@ -14,7 +14,8 @@ export function cancelJobs(from: Sql, condition: Sql): Sql {
 
 /**
  * The CTE that ends the uploads named by the rows of `from` (upload_id) as cancelled, if `stopped` was cancelled; the
- * job may have been writing until then. `only`: a condition on the upload `u` and its row `f` of `from`. Locks are taken in the same order as when a worker ends a job: job, upload.
+ * job may have been writing until then. `only`: a condition on the upload `u` and its row `f` of `from`. Locks are taken in
+ * the same order as when a worker ends a job: job, upload.
  */
 export function failUpload(wiki_id: string, from: Sql, stopped: Sql, only: Sql = raw('true')): Sql {
   return sql`

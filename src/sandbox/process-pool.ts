@@ -90,9 +90,9 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     serve(slot);
   }
 
-  /** Of the free slots one with the same context, else one whose process runs already. */
+  /** Of the free slots whose processes run one with the same context, else another; one without a process if none runs. */
   function takeFreeSlot(task: Task): Slot | undefined {
-    const own = free.findIndex((slot) => slot.task?.context === task.context);
+    const own = free.findIndex((slot) => slot.task?.context === task.context && slot.isRunning());
     const live = own >= 0 ? own : free.findIndex((slot) => slot.isRunning());
     return free.splice(Math.max(live, 0), 1)[0];
   }
