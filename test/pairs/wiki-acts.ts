@@ -11,20 +11,25 @@ const json = (body: unknown) => ({ headers: { 'content-type': 'application/json'
 
 const ARCHIVE = await zipped([['x.md', '# X\n']]);
 
-/** Runs what the worker does with the ingest job that has begun. */
-async function ingest({ serviceDb, services, wiki_id, ids }: Stage): Promise<string> {
-  const signal = new AbortController().signal;
-  const job = { wiki_id, job_id: ids.job ?? '', upload_id: ids.running ?? '', kind: 'ingest', attempt: 1, failures: 1 };
-  const db = serviceDb.in({ who: 'job', path: { wiki_id } });
-  return runRecordJob(ingestJob, {
-    db,
-    job,
+/** Runs what the worker does with a job of a wiki that has begun. */
+function runBegun(
+  { serviceDb, services }: Stage,
+  definition: Parameters<typeof runRecordJob>[0],
+  job: { wiki_id: string; job_id: string | undefined; upload_id: string | null | undefined; kind: string },
+): Promise<string> {
+  const { signal } = new AbortController();
+  return runRecordJob(definition, {
+    db: serviceDb.in({ who: 'job', path: { wiki_id: job.wiki_id } }),
+    job: { ...job, job_id: job.job_id ?? '', upload_id: job.upload_id ?? null, attempt: 1, failures: 1 },
     services: () => services,
     log: services.log,
     stopping: signal,
     lost: signal,
   });
 }
+
+const ingest: Act = (s) =>
+  runBegun(s, ingestJob, { wiki_id: s.wiki_id, job_id: s.ids.job, upload_id: s.ids.running, kind: 'ingest' });
 
 /** Writes of pages and what hangs on them. */
 export const PAGE_ACTS: Record<string, Act> = {
@@ -153,20 +158,8 @@ const second = ({ ids }: Stage, rest = '') => `/v1/wikis/${ids.secondWiki}${rest
 
 /** Writes of an empty wiki that the archive of another one is imported into. */
 export const IMPORT_ACTS: Record<string, Act> = {
-  'run the import': ({ serviceDb, services, ids }) => {
-    const signal = new AbortController().signal;
-    const [wiki_id, job_id] = [ids.secondWiki ?? '', ids.import ?? ''];
-    const job = { wiki_id, job_id, upload_id: null, kind: 'import', attempt: 1, failures: 1 };
-    const db = serviceDb.in({ who: 'job', path: { wiki_id } });
-    return runRecordJob(importJob, {
-      db,
-      job,
-      services: () => services,
-      log: services.log,
-      stopping: signal,
-      lost: signal,
-    });
-  },
+  'run the import': (s) =>
+    runBegun(s, importJob, { wiki_id: s.ids.secondWiki ?? '', job_id: s.ids.import, upload_id: null, kind: 'import' }),
   'create a page': (s) => s.owner.post(second(s, '/pages'), { title: 'Top', markdown: '[[Other]]' }),
   'cancel the import': (s) => s.owner.post(second(s, `/jobs/${s.ids.import}/cancel`)),
   upload: (s) => {

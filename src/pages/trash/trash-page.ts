@@ -26,8 +26,8 @@ export const trashPage = endpoint({
           where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
           for no key update of p`,
         below: subtree(wiki_id, page_id, raw('c.trashed_at is null')),
-        // A join with rows that are there (`offset 0`): with "in (…)", PostgreSQL takes a page whose text is written at this moment
-        // for none of the list when it looks at the new row (EvalPlanQual), and would leave it.
+        // `offset 0`: an update that takes its rows from a "union all" loses one whose text is written at this moment, when PostgreSQL
+        // looks at the new row (EvalPlanQual), and the page would stay.
         going: sql`
           select page_id from (select page_id from before union all select b.page_id from below b, before) g offset 0`,
         trashed: sql`
