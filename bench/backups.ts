@@ -12,6 +12,7 @@ import { median } from './compare.ts';
 import { importPages } from './import-pages.ts';
 import { memoryOf } from './processes.ts';
 import { serviceEnv } from './service-process.ts';
+import { untilSettled } from './settled.ts';
 import { startBench } from './start-bench.ts';
 
 const USAGE = `Usage: npm run bench:backups -- [options]
@@ -43,6 +44,7 @@ try {
   console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`);
   await importPages(bench.api, bench.wiki_id, options.pages);
   console.log(`${options.pages} pages, ${Math.round(await databaseSize())} MB in the database`);
+  await untilSettled(runningPostgres(bench.dataDir) ?? {});
   const alone = await writeDuring(delay(ALONE_MS));
   console.log(`writes alone:            ${alone}`);
   const first = ibid(bench.dataDir, 'backup');

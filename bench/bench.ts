@@ -13,8 +13,8 @@ import { type Memory, memoryOf } from './processes.ts';
 import { captureRequests } from './requests.ts';
 import { compareRevisions } from './revisions/compare-revisions.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-process.ts';
+import { untilSettled } from './settled.ts';
 import { measureStarts } from './starts.ts';
-import { untilVacuumed } from './vacuumed.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --pages 10000         pages of the wiki that is read (in uploads of 1,000 files)
@@ -74,7 +74,7 @@ async function run(): Promise<void> {
       role: 'member',
     });
   }
-  console.log(await untilVacuumed(connection));
+  console.log(await untilSettled(connection));
 
   const requests = await captureRequests(dataDir, { token, workspace_id, wiki_id });
   const pool = Number(OPTIONS.DATABASE_CONNECTIONS.fallback);

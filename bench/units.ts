@@ -9,12 +9,12 @@ import { listAll } from './api.ts';
 import { median } from './compare.ts';
 import { generatePages } from './corpus.ts';
 import { cpuOf, memoryOf } from './processes.ts';
+import { untilSettled } from './settled.ts';
 import { signIn } from './sign-in.ts';
 import { startBench } from './start-bench.ts';
 import { measureStarts, type Starts } from './starts.ts';
 import { openSelects } from './units/pgbench.ts';
 import { listRows, type Row, untilMerged } from './units/rows.ts';
-import { untilVacuumed } from './vacuumed.ts';
 
 const USAGE = `Usage: npm run bench:units -- [options]
   --pages 10000     pages of the wiki that is read
@@ -47,7 +47,7 @@ try {
   const root = `/${session.organizations[0].slug}/${wikis[0].slug}`;
   const connection = runningPostgres(bench.dataDir) ?? {};
   const bytes_a_page = await fill();
-  await untilVacuumed(connection);
+  await untilSettled(connection);
   const cookie = await signIn(bench.dataDir, bench.service.address);
   const all = await listAll(bench.api, `/v1/wikis/${bench.wiki_id}/pages`);
   const pages = all.filter(({ source_count }) => source_count > 0);

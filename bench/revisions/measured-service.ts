@@ -4,8 +4,8 @@ import { generatePages, randomNumbers, someWords } from '../corpus.ts';
 import { type Load, startLoad } from '../load.ts';
 import { cpuOf } from '../processes.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from '../service-process.ts';
+import { untilSettled } from '../settled.ts';
 import { signIn } from '../sign-in.ts';
-import { untilVacuumed } from '../vacuumed.ts';
 
 /** Pages of one upload. */
 const UPLOAD_FILES = 500;
@@ -61,7 +61,7 @@ export async function openMeasured(
     const connection = runningPostgres(dataDir);
     if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
     // Autovacuum leaves smaller tables alone.
-    if (corpus.pages >= 100) await untilVacuumed(connection);
+    if (corpus.pages >= 100) await untilSettled(connection);
     return measured(service, load, requests);
   } catch (error) {
     load.close();

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../test/process.ts';
@@ -217,6 +218,9 @@ test('a backup or a restore that is killed at any moment changes nothing that is
     });
     const ended = once(child, 'close');
     await until(`${command} is under way`, async () => child.exitCode !== null || (await isUnderWay()));
+    if (command === 'backup' && child.exitCode === null) {
+      assert.equal(getPriority(child.pid), Math.min(getPriority() + 15, 19), 'requests come first');
+    }
     await new Promise((resolve) => setTimeout(resolve, Math.random() * MOMENT_MS));
     child.kill('SIGKILL');
     return (await ended)[1] === 'SIGKILL';

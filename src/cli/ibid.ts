@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../config.ts';
 import { openStore } from '../providers/storage/open-storage.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
+import { lowerOwnPriority, NICE } from '../sandbox/priority.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { V8 } from '../sandbox/v8-options.ts';
 import { BACKUP_USAGE, runBackupCommand } from './backup.ts';
@@ -59,6 +60,8 @@ async function main(): Promise<void> {
   if (command === 'upgrade') return runUpgrade(readConfig(process.env), rest, print);
   if (command === 'migrate') return runMigrateCommand(readConfig(process.env), rest, print);
   if (['backup', 'restore', 'verify-backup', 'resume'].includes(command ?? '')) {
+    // So that requests do not wait for compressing and encrypting.
+    if (command === 'backup') lowerOwnPriority(NICE.files);
     if (!(await runBackupCommand(readConfig(process.env), [command ?? '', ...rest], print))) process.exitCode = 1;
     return;
   }

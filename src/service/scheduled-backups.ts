@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import type { Backups } from '../jobs/define-job.ts';
-import { lowerPriority, NICE } from '../sandbox/priority.ts';
 
 const IBID = fileURLToPath(new URL('../../bin/ibid', import.meta.url));
 
 /** How much of what the command writes is kept for an error. */
 const OUTPUT_MAX = 2_000;
 
-/** Makes backups in a process of low CPU priority, so that requests do not wait for compressing and encrypting. */
+/** Makes backups in a process of their own, whose memory and CPU priority are not those of requests. */
 export function scheduledBackups({ BACKUP_SCHEDULE: schedule, BACKUP_WAL }: Config): Backups | undefined {
   if (!schedule) return undefined;
   return { schedule, hasWal: BACKUP_WAL !== undefined, make: run };
@@ -31,7 +30,6 @@ function run(signal: AbortSignal): ReturnType<Backups['make']> {
     const kill = () => void child.kill('SIGKILL');
     if (signal.aborted) kill();
     signal.addEventListener('abort', kill);
-    if (child.pid !== undefined) lowerPriority(child.pid, NICE.files);
     child.once('error', reject);
     child.once('close', (code) => {
       signal.removeEventListener('abort', kill);
