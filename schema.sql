@@ -1536,9 +1536,20 @@ CREATE OR REPLACE FUNCTION public.wikis_to_index(enough integer, age interval)
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+  with recursive waiting as (
+    (select p.wiki_id, p.kind from search_pending p order by p.wiki_id, p.kind limit 1)
+    union all
+    select n.wiki_id, n.kind from waiting w cross join lateral (
+      select p.wiki_id, p.kind from search_pending p where (p.wiki_id, p.kind) > (w.wiki_id, w.kind)
+      order by p.wiki_id, p.kind limit 1) n
+  )
   select k.wiki_id, k.workspace_id from wikis k join (
-    select p.wiki_id from search_pending p group by p.wiki_id, p.kind
-    having count(*) >= enough or min(p.created_at) < now() - age
+    select w.wiki_id from waiting w cross join lateral (
+      select count(*) as documents, min(p.created_at) as oldest from (
+        select p.created_at from search_pending p where p.wiki_id = w.wiki_id and p.kind = w.kind
+        order by p.document_id, p.version limit enough) p) p
+    -- In the order of the key, since the planner would read the table from its begin otherwise. Of fewer than enough all are read.
+    where p.documents >= enough or p.oldest < now() - age
     union
     select w.wiki_id from search_wikis w where w.is_stale and not exists (
       select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running'))
