@@ -31,6 +31,8 @@ const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0) + Number(process.en
 const FILES_AT_ONCE = 6;
 /** As many files that failed run a second time, one at a time. More at once are no accident of the machine. */
 const RUN_AGAIN = 3;
+/** How many of the files that took longest are printed, where there are more. */
+const SHOWN = 50;
 /** What takes longest begins first, so that in the end nothing waits for one file. */
 const LONGEST = [
   'test/matrix.test.ts',
@@ -125,12 +127,21 @@ async function runFiles(bundles: string[], concurrency: number): Promise<string[
   });
   // One that ended without a summary has failed, too.
   const passed = new Set<string>();
-  stream.on('test:summary', ({ file, success }: EventData.TestSummary) => {
-    if (file !== undefined && success) passed.add(file);
+  const durations: [bundle: string, seconds: number][] = [];
+  stream.on('test:summary', ({ file, success, duration_ms }: EventData.TestSummary) => {
+    if (file === undefined) return;
+    if (success) passed.add(file);
+    durations.push([file, duration_ms / 1_000]);
   });
   const stopLooking = killHangingFiles(bundles, HANGS_MS + 10_000);
   await pipeline(stream, new spec(), process.stdout, { end: false });
   stopLooking();
+  if (durations.length > SHOWN) {
+    const longest = durations.sort(([, one], [, other]) => other - one).slice(0, SHOWN);
+    console.log(
+      `\nTook longest, in seconds:\n${longest.map(([file, s]) => `${s.toFixed(0).padStart(4)} ${named([file])}`).join('\n')}`,
+    );
+  }
   return bundles.filter((file) => !passed.has(file));
 }
 
