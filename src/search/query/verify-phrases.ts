@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Statements } from '../../access/guard.ts';
 import { termOf, tokenize } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
@@ -12,6 +13,9 @@ const FIRST_BATCH = 50;
 const GROWTH = 3;
 /** How much text is read to verify phrases, which limits the cost of a query. */
 const MAX_CHARACTERS_READ = 4_000_000;
+
+/** How much of them is searched in a turn of the event loop. */
+const CHARACTERS_PER_TURN = 200_000;
 
 /** More than a text has. */
 const WHOLE = 2 ** 31 - 1;
@@ -40,6 +44,7 @@ export async function verifyCandidates(
   const readsTexts = conditions.phrases.length + conditions.excludedPhrases.length > 0;
   const verified: Candidate[] = [];
   let characters = 0;
+  let sinceTurn = 0;
   let size = readsTexts ? FIRST_BATCH : candidates.length;
   for (
     let at = 0;
@@ -51,6 +56,11 @@ export async function verifyCandidates(
     const most = { ofEach: readsTexts ? WHOLE : 0, ofAll: MAX_CHARACTERS_READ - characters };
     for (const row of await readTexts(many, index, batch, isFound, most)) {
       characters += row.text.length;
+      sinceTurn += row.text.length;
+      if (sinceTurn > CHARACTERS_PER_TURN) {
+        sinceTurn = 0;
+        await nextTurn();
+      }
       if (!meets(row)) continue;
       verified.push({ document_id: row.id, document_no: row.no === PENDING_NO ? -1 : row.no, score: row.score });
     }
