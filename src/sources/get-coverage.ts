@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import type { Statements } from '../access/guard.ts';
@@ -13,7 +14,7 @@ import { compareBlocks, readShownPage } from './shown-blocks.ts';
 /** How much of a part that no page shows is quoted. */
 const EXCERPT = 200;
 
-/** Pages that are read together: a long document has hundreds, and other requests are answered in between. */
+/** Pages that are read together: a long document has hundreds. */
 const PAGES_AT_ONCE = 20;
 
 const Coverage = Record({
@@ -109,6 +110,7 @@ async function shownBlocks(
       order by c.page_id limit ${PAGES_AT_ONCE}`);
     for (const page of pages) {
       const cited = citedBlocks(page, text);
+      await nextTurn();
       const now = compareBlocks(cited, readShownPage(page.html));
       shown.push(...cited.filter((block, i) => block.source_matches && now[i]?.shown === 'unchanged'));
     }

@@ -116,7 +116,7 @@ async function addPage(
   const rendered = isRendered ? await sandbox.render(input) : undefined;
   if (isRendered) checked.rendered_pages += 1;
   const cited = citedBlocks(page, text);
-  const { findings, unchanged } = checkPage(page, cited, rendered);
+  const { findings, unchanged } = await checkPage(page, cited, rendered);
   checked.findings.push(...findings, ...checkRecord(page, rendered));
   checked.citations += cited.length;
   const blocks = cited.map(({ start, end, sha256, form_sha256, source_matches }, i) => {

@@ -9,7 +9,7 @@ const world = await openWorld({ ROLE: 'web' });
 const { db } = world;
 const due = mergeSearchIndex.due ?? sql``;
 
-/** Lets documents of a wiki wait for so many seconds. */
+/** Lets documents of a wiki wait for this many seconds. */
 async function wait({ wiki_id }: { wiki_id: string }, documents: number, seconds: number): Promise<void> {
   await db.query(sql`delete from search_pending where wiki_id = ${wiki_id}`);
   await db.query(sql`
