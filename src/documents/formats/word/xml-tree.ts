@@ -66,6 +66,23 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
   }
 }
 
+/** Elements of Word are nested 100 deep at most. */
+const DEPTH_MAX = 2_000;
+
+/**
+ * Whether each element ends, and inside of the one that it begins in, in time linear in the length: a parser that repairs XML takes
+ * the square of the depth. What is nested absurdly deep is none either.
+ */
+export function isBalanced(xml: string): boolean {
+  const open: string[] = [];
+  for (const { type, name } of xmlTokens(xml)) {
+    if (type === 'open') open.push(name);
+    else if (type === 'close' && open.pop() !== name) return false;
+    if (open.length > DEPTH_MAX) return false;
+  }
+  return open.length === 0;
+}
+
 function tagOf(source: string): XmlToken {
   const isClose = source[1] === '/';
   const isEmpty = source.at(-2) === '/';
