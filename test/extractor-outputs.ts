@@ -46,6 +46,10 @@ And a third.
 A box
 :::
 
+{{% note %}}
+Another
+{{% /note %}}
+
 !!! warning
     Another
 
