@@ -316,6 +316,7 @@ test('a numbered heading is a heading, and ends the list before it', async () =>
 });
 
 test('a document whose elements do not end, or are nested without end, is damaged', async () => {
+  assert.equal((await read(paragraph('<w:r><w:rPr><w:i/ ></w:rPr><w:t>read</w:t></w:r>'))).markdown, '*read*');
   const depth = 40_000;
   for (const body of ['<w:p>'.repeat(depth), '<w:p>'.repeat(depth) + '</w:p>'.repeat(depth), '<w:p><w:r></w:p></w:r>'])
     await assert.rejects(read(body), /the Word document is damaged and cannot be read; save it again/);

@@ -9,7 +9,7 @@ import { paragraphsOf } from './paragraph-lines.ts';
 import { rewriteWordPart } from './word-parts.ts';
 import { paragraphStyles } from './word-styles.ts';
 import { countWordCharacters, textOfXml } from './word-text.ts';
-import { attributesOf, isBalanced, xmlTokens } from './xml-tree.ts';
+import { attributesOf, isNested, xmlTokens } from './xml-tree.ts';
 
 /** The limit of one part, in bytes; the unpacked size of all is limited before. */
 const PART_MAX = 256 * 2 ** 20;
@@ -47,8 +47,8 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
     if (encoding === 'base64') return bytes.toString('base64');
     if (name === NUMBERING) return PLAIN_NUMBERING;
     const text = new TextDecoder(encoding).decode(bytes);
-    // The converter refuses it as well, but may take minutes to find out.
-    if (!isBalanced(text))
+    // Word refuses it as well; the converter's parser may take minutes for it.
+    if (!isNested(text))
       throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is not well-formed');
     if (!SHOWN.test(name)) return text;
     const rewritten = rewriteOwnProperties(rewriteWordPart(text, losses, related), styles);
