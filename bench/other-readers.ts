@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { contentOfHtml } from './content-of-html.ts';
-import { pairedMarks } from './paired-marks.ts';
+import { isNoteReference, pairedMarks, withoutNoteReferences } from './paired-marks.ts';
 import type { Structure } from './structure.ts';
 import { structureOfPandoc, structureOfTagged } from './structure-of-others.ts';
 
@@ -47,7 +47,7 @@ export function readByOther(file: string, format: string): OtherReading | undefi
   const own = format === 'html' ? (treeOfContent(file)?.blocks ?? blocks) : blocks;
   return {
     text: `${text}\n${notes.join('\n')}`,
-    structure: structureOfPandoc(made ?? own, format),
+    structure: structureOfPandoc(withoutNoteReferences(made ?? own), format),
     isPartial: false,
     ...(format === 'epub' && { title: textOfPandoc(meta.title, [], marks).join('') }),
   };
@@ -142,10 +142,4 @@ function textOfPandoc(node: unknown, notes: string[], marks: ReadonlySet<unknown
   if (type === 'Para' || type === 'Plain') return ['\n', ...each(content), '\n'];
   if (content !== undefined) return each(content);
   return [];
-}
-
-/** By the attributes of a link. */
-function isNoteReference(attributes: unknown): boolean {
-  const [, classes] = attributes as [id: string, classes: string[]];
-  return classes.some((name) => /^(?:footnote-ref|footnote-reference|noteref)$/.test(name));
 }

@@ -1,7 +1,7 @@
-/** A link of pandoc's tree: its id, words and target. */
+/** A link of pandoc's tree: its id and those of the blocks that begin with it, its words and target. */
 interface MarkedLink {
   node: unknown;
-  id: string;
+  ids: readonly string[];
   words: string;
   target: string;
 }
@@ -14,24 +14,57 @@ const MARK = /^[[(]?(?:\d{1,4}|[ivxlcdm]{1,8}|[a-z]|\*{1,4}|[†‡§]{1,3})[\])
  */
 export function pairedMarks(blocks: unknown): Set<unknown> {
   const links: MarkedLink[] = [];
-  const walk = (node: unknown): void => {
-    if (Array.isArray(node)) for (const each of node) walk(each);
-    if (typeof node !== 'object' || node === null || Array.isArray(node)) return;
+  // The ids of blocks that have begun, whose first words may be the number of a note.
+  const walk = (node: unknown, begun: readonly string[]): readonly string[] => {
+    if (Array.isArray(node)) return node.reduce(walkNext, begun);
+    if (typeof node !== 'object' || node === null) return begun;
     const { t: type, c: content } = node as { t: string; c: unknown };
+    if (type === 'Str') return [];
     if (type === 'Link') {
       const [[id], words, [target]] = content as [[string], unknown, [string]];
       const text = wordsOf(words);
-      if (MARK.test(text)) links.push({ node, id, words: text, target });
+      if (MARK.test(text)) links.push({ node, ids: [...begun, id], words: text, target });
+      return [];
     }
-    walk(content);
+    const inner = type === 'Div' || type === 'Span' ? (content as [[string], unknown]) : undefined;
+    return inner ? walk(inner[1], [...begun, inner[0][0]]) : walk(content, begun);
   };
-  walk(blocks);
-  const byId = new Map(links.map((link) => [`#${link.id}`, link]));
+  const walkNext = (begun: readonly string[], node: unknown) => walk(node, begun);
+  walk(blocks, []);
+  const byId = new Map<string, MarkedLink>(
+    links.flatMap((link) => link.ids.map((id): [string, MarkedLink] => [`#${id}`, link])),
+  );
   const isPaired = (link: MarkedLink) => {
     const other = byId.get(link.target);
-    return other !== undefined && other !== link && other.target === `#${link.id}` && other.words === link.words;
+    return (
+      other !== undefined &&
+      other !== link &&
+      link.ids.some((id) => other.target === `#${id}`) &&
+      other.words === link.words
+    );
   };
   return new Set(links.filter(isPaired).map(({ node }) => node));
+}
+
+/** The tree without the references of notes, and the numbers that notes begin with. */
+export function withoutNoteReferences(blocks: unknown): unknown {
+  const marks = pairedMarks(blocks);
+  const isDropped = (node: unknown) => {
+    const { t: type, c: content } = (node ?? {}) as { t?: string; c?: unknown };
+    return type === 'Link' && (marks.has(node) || isNoteReference((content as unknown[])[0]));
+  };
+  const without = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.filter((each) => !isDropped(each)).map(without);
+    if (typeof node !== 'object' || node === null) return node;
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, without(value)]));
+  };
+  return without(blocks);
+}
+
+/** By the attributes of a link. */
+export function isNoteReference(attributes: unknown): boolean {
+  const [, classes] = attributes as [id: string, classes: string[]];
+  return classes.some((name) => /^(?:footnote-ref|footnote-reference|noteref)$/.test(name));
 }
 
 function wordsOf(node: unknown): string {

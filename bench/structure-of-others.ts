@@ -1,3 +1,4 @@
+import { withDefinitionLists } from './raw-definitions.ts';
 import { addHeading, addItem, addRows, emptyStructure, type Structure } from './structure.ts';
 
 /** A node of pandoc's tree. */
@@ -40,15 +41,18 @@ export function structureOfPandoc(blocks: unknown, format: string): Structure {
     else if (type === 'Table' && isTable(parts, format)) addTable(structure, parts);
     else walk(content, depth);
   };
-  walk(blocks, 0);
+  walk(withDefinitionLists(blocks), 0);
   return structure;
 }
 
-/** Whether each meaning of a list of definitions is one line. */
+/** Whether each term of a list of definitions has meanings of one line each; what has neither is not counted. */
 function isOfLines(groups: readonly [term: unknown, definitions: unknown[][]][]): boolean {
   const isLine = ([block, ...more]: unknown[]) =>
     more.length === 0 && /^(?:Para|Plain)$/.test((block as PandocNode)?.t);
-  return groups.every(([, definitions]) => definitions.every(isLine));
+  return groups.every(
+    ([term, definitions]) =>
+      textOf([term, definitions]).trim() === '' || (definitions.length > 0 && definitions.every(isLine)),
+  );
 }
 
 /** The paragraphs of an item itself. What Word indents is a quotation to pandoc. */

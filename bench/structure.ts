@@ -126,5 +126,6 @@ export function addRows(structure: Structure, rows: readonly (readonly string[])
 function textOf(node: Nodes): string {
   if (node.type === 'break' || (node.type === 'html' && /^<br/.test(node.value))) return '\n';
   if (node.type === 'text' || node.type === 'inlineCode') return node.value;
+  if (node.type === 'image') return node.alt ?? '';
   return 'children' in node ? node.children.map(textOf).join('') : '';
 }

@@ -46,6 +46,10 @@ And a third.
 A box
 :::
 
+{{% note %}}
+Another
+{{% /note %}}
+
 !!! warning
     Another
 
@@ -73,7 +77,7 @@ Term :tada:
 
 مرحبا
 
-$$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png), ![another](${DATA_PICTURE})
+$$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png)beside, ![another](${DATA_PICTURE})
 
 <details><summary>More</summary>Hidden</details>
 
@@ -107,7 +111,7 @@ const EPUB = zipOf([
   [
     'b.xhtml',
     XHTML(
-      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl><hr/><p>Noted<a id="r" href="#f">1</a></p><p><a id="f" href="#r">1</a> Another.</p>',
+      '<h1 id="x">Two</h1><table><tr><td>1</td><td>2</td></tr></table><pre>a\n  b</pre><dl><dt>Term</dt><dd>Meaning<sup>Q</sup> of it</dd></dl><hr/><b><p>b</p></b><p>Noted<a id="r" href="#f">1</a></p><p><a id="f" href="#r">1</a> Another.</p>',
     ),
   ],
 ]);
@@ -221,6 +225,9 @@ const WORD_LIST = docxOf(
       return `<w:p>${level === 0 ? '' : numbered}<w:r><w:t>${text}</w:t></w:r></w:p>`;
     })
     .concat(
+      '<w:p><w:pPr><w:pStyle w:val="Heading2"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>A numbered part</w:t></w:r></w:p>',
+    )
+    .concat(
       '<w:p><w:pPr><w:pStyle w:val="SourceCode"/><w:numPr><w:ilvl w:val="0"/><w:numId w:val="2"/></w:numPr></w:pPr><w:r><w:t>if (a)  b();</w:t></w:r></w:p>',
     )
     .join(''),
@@ -235,7 +242,7 @@ const WORD_LIST = docxOf(
     [
       'word/styles.xml',
       Buffer.from(
-        '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="SourceCode"><w:name w:val="Source Code"/></w:style></w:styles>',
+        '<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="SourceCode"><w:name w:val="Source Code"/></w:style><w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/></w:style></w:styles>',
       ),
     ],
   ],
@@ -255,7 +262,7 @@ const NOTEBOOK = {
           output_type: 'execute_result',
           data: {
             'text/html':
-              '<p>n<a href="#n" rel="footnote">1</a></p><p id="n">A note.</p><table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl><hr>',
+              '<p>n<a href="#n" rel="footnote">1</a></p><p id="n">A note.</p><table><tr><th>a<tr><td>1</table><dl><dt>t<dd>m<sup>Q</sup></dl><hr><b><p>b</p></b>',
             'text/plain': 'a\n1',
           },
         },
@@ -275,7 +282,7 @@ Content-Type: multipart/mixed; boundary=x
 Content-Type: text/html; charset=iso-8859-1
 Content-Transfer-Encoding: quoted-printable
 
-<p>Gr=FC=DFe<a href=3D"#n" rel=3Dfootnote>1</a></p><p id=3Dn>A note.</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl><hr>
+<p>Gr=FC=DFe<a href=3D"#n" rel=3Dfootnote>1</a></p><p id=3Dn>A note.</p><ul><li>one</ul><dl><dt>Term<dd>Meaning<sup>Q</sup></dl><hr><b><p>b</p></b>
 --x
 Content-Type: message/rfc822
 
@@ -312,6 +319,8 @@ term:: meaning^Q^ of it
 
 latexmath:[x^2]
 
+Beside image:a.png[a picture]it.
+
 import a from "b"
 `;
 
@@ -335,6 +344,13 @@ const NOTES =
 
 const FIGURE =
   '<figure><img src="a.png" alt="A map"><figcaption aria-hidden="true">A <em>map</em></figcaption></figure>';
+
+/** Blocks in lines, code in a cell and in front of a place, and a table of contents. */
+const WRAPPED =
+  '<b><p>one</p><p>two</p></b><p>See<table><tr><th>a<th>b<tr><td><pre>c\nd</pre><td><a href="#e">e</a></table><p><tt id="e">e</tt><dl><dt>A<dt>B<dd><ul><li>C</ul></dl>';
+
+/** Like those of DocBook. */
+const XHTML_PAGE = '<?xml version="1.0"?><html><body><b><a id="a"/>b<i/></b><p>c</p></body></html>';
 
 /** What would be code of MDX, which a page hides, if it were written as Markdown. */
 const STATEMENT = "import a from 'b'";
@@ -367,6 +383,8 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['shop.html', Buffer.from(HTML)],
     ['figure.html', Buffer.from(FIGURE)],
     ['notes.html', Buffer.from(NOTES)],
+    ['wrapped.html', Buffer.from(WRAPPED)],
+    ['page.html', Buffer.from(XHTML_PAGE)],
     ['rules.html', Buffer.from(`<hr><p>${STATEMENT}</p><hr>`)],
   ],
   csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n8,%%9%%,\n')]],

@@ -48,7 +48,7 @@ test('every document becomes a page, or fails alone with a reason that says what
     if (error !== '') assert.match(error, /^\w+: .*(?:upload|pack|split|save)/, `${filename} must say what to do`);
   }
   assert.match(found.get('empty.pdf') ?? '', /^empty_file: the PDF holds no text \(it may be a scan\)/);
-  assert.match(found.get('testWORD_truncated.docx') ?? '', /^unreadable: the archive is damaged/);
+  assert.match(found.get('testWORD_truncated.docx') ?? '', /^unreadable: the Word \(\.docx\) file is damaged/);
   const { body: sources } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources?limit=100`);
   const types = new Map(
     sources.map((each: { filename: string; content_type: string }) => [each.filename, each.content_type]),

@@ -41,6 +41,10 @@ test('the text of a page has one line per block and unchanged code, without mark
   );
 });
 
+test('what a picture shows is no part of the words beside it', () => {
+  assert.equal(renderMarkdown('See![a map](a.png)Lorem ![b](b.png), ![c](c.png)').text, 'See a map Lorem b , c');
+});
+
 test('highlighting does not change the code in the text', () => {
   const codes = {
     js: "import YAML from 'yaml'\nYAML.stringify({ a: 1 })\n\n// so\n\nconst b = `x\n${b}`\nlet c",

@@ -105,7 +105,10 @@ class TextReader {
     if (tagName === 'br') this.gap = '\n';
     if (tagName === 'img' && properties.alt) {
       this.form.push(MARKS.picture);
+      // Its words are not parts of those beside it.
+      this.gap ||= ' ';
       this.readText({ value: String(properties.alt) }, false);
+      this.gap ||= ' ';
     }
     if (tagName === 'input')
       this.form.push(properties.checked === undefined || properties.checked === false ? MARKS.open : MARKS.done);

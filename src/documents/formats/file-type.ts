@@ -124,3 +124,9 @@ function typeByContent(start: string): string | undefined {
   }
   return undefined;
 }
+
+/** An error, with what to do where it says that a file is no text. */
+export function withAdvice(error: unknown): unknown {
+  if (!(error instanceof ExtractError) || error.code !== 'not_text') return error;
+  return new ExtractError('not_text', `${error.message}; upload what can be read: ${READABLE}`);
+}

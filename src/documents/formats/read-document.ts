@@ -1,31 +1,54 @@
 import { ExtractError } from './extract-error.ts';
 import type { ExtractedDocument, UploadedFile } from './extracted.ts';
-import { fileKind, formatBySignature, isZip } from './file-type.ts';
-import { type DocumentFile, type DocumentFormat, FORMATS, formatOf, isDocumentFormat } from './formats.ts';
+import { fileKind, formatBySignature, isZip, withAdvice } from './file-type.ts';
+import {
+  type DocumentFile,
+  type DocumentFormat,
+  FORMATS,
+  formatByName,
+  formatOf,
+  isDocumentFormat,
+} from './formats.ts';
 import { unreadablePackage } from './unreadable.ts';
 import { mimetypeOf } from './zip/unpack.ts';
-import { openZip } from './zip/zip.ts';
+import { DAMAGED, openZip } from './zip/zip.ts';
+
+const NO_DOCUMENT =
+  'the file is an archive and no document; upload it by itself as a .zip file, and not inside of another archive';
 
 /** Reads a document in a format that is only parsed in a separate process. Throws an ExtractError. */
 export async function readDocument(file: UploadedFile): Promise<ExtractedDocument> {
-  if (isZip(file.bytes)) return readPackage({ ...file, entries: openZip(file.bytes) });
+  if (isZip(file.bytes)) return readPackage(file);
   const format = formatBySignature(file.bytes) ?? formatOf(fileKind(file));
   if (!isDocumentFormat(format)) throw new Error(`a file of kind ${format.kind} is read as a text`);
-  return format.read({ ...file, entries: [] });
+  try {
+    return await format.read({ ...file, entries: [] });
+  } catch (error) {
+    throw withAdvice(error);
+  }
 }
 
-function readPackage(file: DocumentFile): Promise<ExtractedDocument> {
+/** People know documents that are ZIP archives by another name. */
+async function readPackage(file: UploadedFile): Promise<ExtractedDocument> {
+  try {
+    return await readEntries({ ...file, entries: openZip(file.bytes) });
+  } catch (error) {
+    const named = formatByName(file.filename);
+    const isDamaged = error instanceof ExtractError && (error.message === DAMAGED || error.message === NO_DOCUMENT);
+    if (!isDamaged || !named || !isDocumentFormat(named) || named.entry === undefined) throw error;
+    throw new ExtractError(
+      'unreadable',
+      `the ${named.name} file is damaged and cannot be read; save it again and upload it again`,
+    );
+  }
+}
+
+function readEntries(file: DocumentFile): Promise<ExtractedDocument> {
   const format = FORMATS.find(
     (each): each is DocumentFormat =>
       isDocumentFormat(each) && each.entry !== undefined && file.entries.some(({ name }) => each.entry?.test(name)),
   );
   if (format) return format.read(file);
   const names = new Set(file.entries.map(({ name }) => name));
-  throw (
-    unreadablePackage(names, mimetypeOf(file.entries)) ??
-    new ExtractError(
-      'unsupported_type',
-      'the file is an archive and no document; upload it by itself as a .zip file, and not inside of another archive',
-    )
-  );
+  throw unreadablePackage(names, mimetypeOf(file.entries)) ?? new ExtractError('unsupported_type', NO_DOCUMENT);
 }

@@ -3,9 +3,10 @@ import { addressOfContent, withPicturesElsewhere } from './data-pictures.ts';
 import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
 import { checkDocument, type Extracted, type RestOfFile, type UploadedFile } from './extracted.ts';
-import { fileKind } from './file-type.ts';
-import { formatOf, isDocumentFormat, READABLE, type TextFormat } from './formats.ts';
+import { fileKind, withAdvice } from './file-type.ts';
+import { formatOf, isDocumentFormat, type TextFormat } from './formats.ts';
 import { htmlToMarkdown } from './html/html.ts';
+import { asHtml, isXhtml } from './html/xhtml.ts';
 import type { TextKind } from './kinds.ts';
 import { countCharacters } from './losses.ts';
 import { markdownLosses } from './markdown/markdown-losses.ts';
@@ -20,7 +21,7 @@ const TO_MARKDOWN: Record<TextKind, (text: string, rest?: RestOfFile) => Convert
     return { markdown, losses: markdownLosses(markdown) };
   },
   text: (text) => ({ ...textToMarkdown(text), file_characters: countCharacters(text) }),
-  html: (text) => htmlToMarkdown(text, { addPicture: addressOfContent }),
+  html: (text) => htmlToMarkdown(isXhtml(text) ? asHtml(text) : text, { addPicture: addressOfContent }),
   csv: csvToMarkdown,
 };
 
@@ -67,7 +68,6 @@ function decode(kind: TextKind, { bytes, content_type }: UploadedFile): string {
   try {
     return kind === 'html' ? decodeHtml(bytes, content_type) : decodeText(bytes, content_type);
   } catch (error) {
-    if (!(error instanceof ExtractError) || error.code !== 'not_text') throw error;
-    throw new ExtractError('not_text', `${error.message}; upload what can be read: ${READABLE}`);
+    throw withAdvice(error);
   }
 }

@@ -220,3 +220,20 @@ test('links and front matter of Hugo are read; other shortcodes stay as they are
   assert.match(made, /<a href="\/a\/b">that<\/a>/);
   assert.equal(text, 'See it and that. {{< youtube x >}} {{ variable }}');
 });
+
+test('shortcodes of Hugo that are boxes are callouts, and others stay as they are', () => {
+  const box = (kind: string, title: string) =>
+    `<blockquote class="callout ${kind}">\n<p class="callout-title">${title}</p>\n<p><strong>b</strong></p>\n</blockquote>`;
+  const cases: [head: string, end: string, html: string][] = [
+    ['{{% note "Careful now" %}}', '{{% /note %}}', box('note', 'Careful now')],
+    ['{{< warning >}}', '{{< /warning >}}', box('warning', 'Warning')],
+    ['{{< hint danger >}}', '{{</ hint >}}', box('caution', 'Danger')],
+    ['{{% alert title="Watch" color="warning" %}}', '{{% /alert %}}', box('warning', 'Watch')],
+    ['{{% notice style="tip" %}}', '{{% /notice %}}', box('tip', 'Tip')],
+  ];
+  for (const [head, end, html] of cases)
+    assert.equal(renderMarkdown(`a\n${head}\n**b**\n${end}\nc`).html, `<p>a</p>\n${html}\n<p>c</p>`, head);
+  for (const text of ['{{< tabs >}}\nb\n{{< /tabs >}}', '{{< note >}}\nb', '{{< note />}}\nb\n{{< /note >}}'])
+    assert.ok(!renderMarkdown(text).html.includes('callout'), text);
+  assert.ok(!renderMarkdown('```\n{{< note >}}\nb\n{{< /note >}}\n```').html.includes('callout'));
+});

@@ -1,4 +1,6 @@
+import { commentAt, type Line, statementAt } from './hidden-lines.ts';
 import { TAG_MAX, tagEnd } from './jsx-tag.ts';
+import { shortcodeOf } from './shortcodes.ts';
 
 /** What the text of a dialect has and its page does not. Offsets are UTF-16 units of the text. */
 export interface Hidden {
@@ -7,13 +9,13 @@ export interface Hidden {
   end: number;
 }
 
-/** A box that is written between `:::` or under `!!!`, by the line of its head, counted from 1. */
+/** A box that is written between `:::`, between shortcodes or under `!!!`, by the line of its head, counted from 1. */
 export interface Box {
   /** "" for a tab of MkDocs, whose content follows its title. */
   word: string;
   title: string;
   fold: '' | '-' | '+';
-  /** The line of the closing `:::`; 0 where the content is indented. */
+  /** The line that closes it; 0 where the content is indented. */
   closes: number;
 }
 
@@ -23,18 +25,13 @@ export interface Masked {
   hidden: Hidden[];
 }
 
-interface Line {
-  start: number;
-  text: string;
-}
-
 interface Edit {
   start: number;
   text: string;
 }
 
 const HAS_DIALECT =
-  /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>/m;
+  /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>/m;
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 const FENCE = /^[ \t]*(?:(?:[-+*>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
 
@@ -88,14 +85,6 @@ const COLONS = /^([ \t]*)(:{3,})[ \t]*(?:\{[ \t]*\.([\w-]+)[^}]*\}|([a-z][\w-]*)
 const INDENTED = /^( *)(!!!|\?\?\?\+?) +([a-z][\w-]*)((?: +[\w-]+)*)(?: +"([^"]*)")?\s*$/i;
 /** `=== "Title"`, with `+` for the tab that is shown first and `!` for one that begins a new set. */
 const TAB = /^( *)={3}[!+]? +"([^"]+)"\s*$/;
-const IMPORT =
-  /^import\s+(?:(?:[\w$]+|\{[^}'"]*\}|\*\s+as\s+[\w$]+)(?:\s*,\s*(?:\{[^}'"]*\}|\*\s+as\s+[\w$]+))?\s*\sfrom\s+)?['"][^'"]+['"];?\s*$/;
-const IMPORT_OF_LINES = /^import\s+(?:\w+,\s*)?\{[^}'"]*$/;
-const EXPORT = /^export\s+(?:const|let|var|function|default|async|class)\b.*[=({]/;
-
-/** A statement or a comment of more lines is a text. */
-const LINES_MAX = 1_000;
-
 class Scan {
   readonly edits: Edit[] = [];
   readonly boxes = new Map<number, Box>();
@@ -107,7 +96,7 @@ class Scan {
   private letters = 0;
   /** The names of closing tags: `<Some.Type>` without one is text. */
   private closed: ReadonlySet<string> = new Set();
-  private open: { line: number; colons: number; edit: Edit; box: Box }[] = [];
+  private open: { line: number; closes: string; edit: Edit; box: Box }[] = [];
 
   constructor(isBox: ((word: string) => boolean) | undefined) {
     this.isBox = isBox;
@@ -129,11 +118,17 @@ class Scan {
         fence = marker;
         continue;
       }
-      const until = this.statementAt(lines, i) ?? (i < lastComment ? commentAt(lines, i) : undefined);
+      const until =
+        statementAt(lines, i, this.hidden.at(-1)?.end === start - 1) ??
+        (i < lastComment ? commentAt(lines, i) : undefined);
       if (until === 0) lastComment = i;
       if (until) {
         i = this.hide(lines, i, until, text.startsWith('%%') ? 'comment' : 'code');
-      } else if (!this.readColons(text, i + 1, start) && !this.readIndented(lines, i)) {
+      } else if (
+        !this.readColons(text, i + 1, start) &&
+        !this.readShortcode(text, i + 1, start) &&
+        !this.readIndented(lines, i)
+      ) {
         this.addProse(start, start + text.length + 1);
       }
     }
@@ -153,26 +148,6 @@ class Scan {
     return until - 1;
   }
 
-  /** The line after a statement of MDX that begins a block; undefined for other text. */
-  private statementAt(lines: readonly Line[], from: number): number | undefined {
-    const { text, start } = lines[from] as Line;
-    if (!/^(?:im|ex)port\s/.test(text)) return undefined;
-    const before = lines[from - 1];
-    const isBlock =
-      !before || before.text.trim() === '' || this.hidden.at(-1)?.end === start - 1 || isFence(before.text);
-    if (!isBlock) return undefined;
-    if (IMPORT.test(text)) return from + 1;
-    const isImport = IMPORT_OF_LINES.test(text);
-    if (!isImport && !EXPORT.test(text)) return undefined;
-    for (let i = from; i < Math.min(lines.length, from + LINES_MAX); i += 1) {
-      const line = lines[i]?.text ?? '';
-      if (line.trim() === '') return undefined;
-      if (isImport ? /\}\s*from\s+['"][^'"]+['"];?\s*$/.test(line) : (lines[i + 1]?.text ?? '').trim() === '')
-        return i + 1;
-    }
-    return undefined;
-  }
-
   private readColons(text: string, line: number, start: number): boolean {
     if (!this.isBox || !text.includes(':::')) return false;
     const [, indent = '', colons = '', inBraces = '', bare = '', bracketed, rest = ''] = COLONS.exec(text) ?? [];
@@ -181,16 +156,33 @@ class Scan {
     const edit = { start, text: `${indent}***`.padEnd(text.length) };
     if (word !== '' && this.isBox(word)) {
       const fold = word === 'details' ? '-' : '';
-      this.open.push({ line, colons: colons.length, edit, box: { word, title: bracketed ?? rest, fold, closes: 0 } });
+      this.open.push({ line, closes: colons, edit, box: { word, title: bracketed ?? rest, fold, closes: 0 } });
       return true;
     }
     if (word !== '' || bracketed !== undefined || rest !== '') return false;
-    const at = this.open.findLastIndex((each) => each.colons === colons.length);
+    return this.close(colons, line, edit);
+  }
+
+  /** Whether the line closes a box, which is one only then. */
+  private close(closes: string, line: number, edit: Edit): boolean {
+    const at = this.open.findLastIndex((each) => each.closes === closes);
     const opening = this.open[at];
     if (!opening) return false;
     this.open.length = at;
     this.boxes.set(opening.line, { ...opening.box, closes: line });
     this.edits.push(opening.edit, edit);
+    return true;
+  }
+
+  /** A shortcode of Hugo whose name or argument says that it is a box; others stay as they are. */
+  private readShortcode(text: string, line: number, start: number): boolean {
+    const code = this.isBox && text.includes('{{') ? shortcodeOf(text, this.isBox) : undefined;
+    if (!code || !this.isBox?.(code.word)) return false;
+    const { indent, name, isEnd, word, title } = code;
+    const edit = { start, text: `${indent}***`.padEnd(text.length) };
+    if (isEnd) return this.close(name, line, edit);
+    const fold = word === 'details' ? '-' : '';
+    this.open.push({ line, closes: name, edit, box: { word, title, fold, closes: 0 } });
     return true;
   }
 
@@ -253,24 +245,6 @@ class Scan {
   }
 }
 
-function isFence(line: string): boolean {
-  return /^(?:---|\+\+\+)\s*$/.test(line);
-}
-
 /** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
 const IN_PROSE =
   /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%\\])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
-
-/** The line after the comment that begins a line and ends one; 0 if it has no end, undefined where there is none. */
-function commentAt(lines: readonly Line[], from: number): number | undefined {
-  const first = (lines[from] as Line).text.trimEnd();
-  if (!first.startsWith('%%') || first.startsWith('%%%')) return undefined;
-  if (first.length > 3 && first.indexOf('%%', 2) === first.length - 2) return from + 1;
-  if (first.indexOf('%%', 2) >= 0) return undefined;
-  for (let i = from + 1; i < Math.min(lines.length, from + LINES_MAX); i += 1) {
-    const line = (lines[i] as Line).text.trimEnd();
-    const at = line.indexOf('%%');
-    if (at >= 0) return at === line.length - 2 ? i + 1 : undefined;
-  }
-  return 0;
-}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zipOf } from '../../../../test/zip.ts';
 import { renderMarkdown } from '../../../markdown/render.ts';
+import { readDocument } from '../read-document.ts';
 import { openZip } from '../zip/zip.ts';
 import { readEpub } from './epub.ts';
 
@@ -93,4 +94,20 @@ test('chapters that cannot be read are listed, and the others are read', () => {
     ],
   );
   assert.equal(file_characters, 12);
+});
+
+test('a damaged book is called one, wherever it is damaged', async () => {
+  const book = (container: string | Buffer) => zipOf([['META-INF/container.xml', container]]);
+  const broken = [
+    book(Buffer.from([0xf0, 0xf0, 0xf0])),
+    book(Buffer.alloc(20)),
+    book('<container/>'),
+    book('<b>'.repeat(100_000)),
+    book('a').subarray(0, 60),
+    zipOf([['content.opf', '<package/>']]),
+  ];
+  for (const bytes of broken) {
+    const reading = readDocument({ filename: 'a.epub', content_type: '', bytes });
+    await assert.rejects(reading, /^Error: the (?:book|EPUB file) is damaged and cannot be read; save it again/);
+  }
 });

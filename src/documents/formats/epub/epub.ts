@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { Element, Nodes, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
-import { TooComplexError } from '../../../markdown/parse-markdown.ts';
+import { catchOverflow, TooComplexError } from '../../../markdown/parse-markdown.ts';
 import { lineEndsIn } from '../../../markdown/plain-text.ts';
 import { addRun, type LineRun } from '../../source-lines.ts';
 import { decodeHtml } from '../decode.ts';
@@ -11,6 +11,7 @@ import { ExtractError } from '../extract-error.ts';
 import type { ExtractedDocument } from '../extracted.ts';
 import { openHtmlParts } from '../html/html.ts';
 import { findReferences, type PartText } from '../html/references.ts';
+import { asHtml } from '../html/xhtml.ts';
 import { lossList } from '../loss-list.ts';
 import type { Loss } from '../losses.ts';
 import type { ZipEntry } from '../zip/zip.ts';
@@ -32,9 +33,9 @@ export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
     throw new ExtractError('unreadable', 'the book is protected against copying; upload one that is not');
   }
   const read = (name: string) => byName.get(name)?.read(CHAPTER_MAX);
-  const container = parseXml(read('META-INF/container.xml'));
+  const container = parseXml(readable(() => read('META-INF/container.xml')));
   const packagePath = attribute(elementsOf(container, 'rootfile')[0], 'full-path', 'fullPath');
-  const book = parseXml(read(packagePath));
+  const book = parseXml(readable(() => read(packagePath)));
   const chapters = spineOf(book, packagePath);
   const losses: Loss[] = [];
   const { markdown, lines, pictures, file_characters } = readChapters(chapters, read, losses);
@@ -144,18 +145,6 @@ function readable<T>(read: () => T | undefined): T | undefined {
   }
 }
 
-const EMPTY_ELEMENT = /<([a-z][\w:.-]*)((?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<]*"|'[^'<]*'))?)*)\s*\/>/gi;
-const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
-
-/** XHTML as the parser of HTML reads it: elements that are empty have end tags, and MathML has no prefix. */
-function asHtml(xhtml: string): string {
-  const prefix = /\sxmlns:([a-z]\w{0,20})\s*=\s*["']http:\/\/www\.w3\.org\/1998\/Math\/MathML["']/i.exec(xhtml)?.[1];
-  const plain = prefix === undefined ? xhtml : xhtml.replace(new RegExp(`<(/?)${prefix}:`, 'g'), '<$1');
-  return plain.replace(EMPTY_ELEMENT, (tag, name: string, attributes: string) =>
-    VOID.has(name.toLowerCase()) ? tag : `<${name}${attributes}></${name}>`,
-  );
-}
-
 /** Resolves an address in a file of the book; addresses outside the book do not resolve. */
 function resolveAddress(from: string, address: string): string {
   const [path = ''] = address.split(/[?#]/, 1);
@@ -169,7 +158,14 @@ function resolveAddress(from: string, address: string): string {
 
 /** XHTML parses as HTML except for self-closing elements; their unintended children are searched too. */
 function parseXml(xml: Buffer | undefined): Root {
-  return parser.parse(xml ? decodeHtml(xml, '') : '');
+  const text = (xml && readable(() => decodeHtml(xml, ''))) ?? '';
+  try {
+    return catchOverflow(() => parser.parse(text));
+  } catch (error) {
+    if (!(error instanceof TooComplexError)) throw error;
+    // What is nested so deep says nothing that can be read.
+    return parser.parse('');
+  }
 }
 
 function elementsOf(tree: Root, name: string): Element[] {

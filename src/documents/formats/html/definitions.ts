@@ -1,7 +1,7 @@
 import type { Element } from 'hast';
 import { defaultHandlers, type State } from 'hast-util-to-mdast';
 import type { Nodes, PhrasingContent } from 'mdast';
-import { type Children, newElement, textOf } from './elements.ts';
+import { type Children, isBlank, NOTE, newElement, TARGETS, textOf, visit } from './elements.ts';
 
 /** Terms and what they mean. */
 interface Group {
@@ -47,7 +47,23 @@ export function definitionList(state: State, node: Element): Nodes[] | Nodes | u
   );
 }
 
+/** Terms that share no meaning, as in tables of contents, where lists are below some, are each one of their own. */
 function groupsOf(children: Children): Group[] {
+  return describedTerms(children).flatMap((group) => {
+    const { terms, meanings } = group;
+    if (terms.length < 2 || !meanings.every(isOnlyList)) return [group];
+    const own = terms.slice(0, -1).map((term): Group => ({ terms: [term], meanings: [] }));
+    return [...own, { terms: terms.slice(-1), meanings }];
+  });
+}
+
+function isOnlyList({ children }: Element): boolean {
+  return children.every(
+    (child) => isBlank(child) || (child.type === 'element' && /^(?:dl|ol|ul)$/.test(child.tagName)),
+  );
+}
+
+function describedTerms(children: Children): Group[] {
   const groups: Group[] = [];
   for (const child of partsOf(children)) {
     const last = groups.at(-1);
@@ -64,9 +80,19 @@ function partsOf(children: Children): Element[] {
   const isPart = (node: Children[number]) => node.type === 'element' && /^d[td]$/.test(node.tagName);
   return children.flatMap((child): Element[] => {
     if (child.type === 'text') return child.value.trim() === '' ? [] : [newElement('dd', {}, [child])];
-    if (child.type !== 'element') return [];
+    if (child.type !== 'element' || isEmpty(child)) return [];
     return !isPart(child) && child.children.some(isPart) ? partsOf(child.children) : [child];
   });
+}
+
+/** What is a place for links is shown; a term without words is one that a program writes to indent what follows. */
+function isEmpty(element: Element): boolean {
+  let isShown = false;
+  visit(element, ({ tagName, properties }) => {
+    isShown ||=
+      /^(?:hr|img|input|pre)$/.test(tagName) || properties[TARGETS] !== undefined || properties[NOTE] !== undefined;
+  });
+  return !isShown && textOf(element).trim() === '';
 }
 
 /** Whether a term or meaning is words in a line, in a paragraph or not. */

@@ -1,6 +1,6 @@
 import type { Element } from 'hast';
 import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
-import type { FootnoteDefinition, FootnoteReference, Heading, Html, Nodes, RootContent } from 'mdast';
+import type { FootnoteDefinition, FootnoteReference, Heading, Html, InlineCode, Nodes, RootContent } from 'mdast';
 import type { InlineMath } from '../../../markdown/math-syntax.ts';
 import { definitionList } from './definitions.ts';
 import { NOTE, TARGETS, textOf, visit } from './elements.ts';
@@ -30,7 +30,7 @@ export const pageHandlers: Record<string, Handle> = {
     const display = mathDisplay(node);
     if (display === undefined) {
       const shown = shownIn(state, node);
-      return [defaultHandlers.code(state, node), ...shown];
+      return [inlineCode(state, node), ...shown];
     }
     return { type: 'inlineMath', value: textOf(node), display: display === 'display' } satisfies InlineMath;
   },
@@ -39,11 +39,18 @@ export const pageHandlers: Record<string, Handle> = {
     const code = defaultHandlers.pre(state, node);
     return shown.length === 0 ? code : [code, ...state.toFlow(shown)];
   },
+  ...Object.fromEntries(['kbd', 'samp', 'tt', 'var'].map((name) => [name, inlineCode])),
   dl: definitionList,
   sub: (state: State, node: Element): Result => [markup('<sub>'), ...state.all(node), markup('</sub>')],
   sup: (state: State, node: Element): Result => [markup('<sup>'), ...state.all(node), markup('</sup>')],
   ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, heading])),
 };
+
+/** Code in a line; a line end in it would end the row of its table. */
+function inlineCode(state: State, node: Element): InlineCode {
+  const code = defaultHandlers.code(state, node) as InlineCode;
+  return state.inTable ? { ...code, value: code.value.replace(/\s*\n\s*/g, ' ') } : code;
+}
 
 /** Takes out of code what Markdown does not have in code: pictures and references to notes, which follow it. */
 function shownIn(state: State, code: Element): RootContent[] {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderMarkdown } from '../../../markdown/render.ts';
+import { extract } from '../read-text.ts';
 import { htmlToMarkdown } from './html.ts';
 
 const markdownOf = (html: string) => htmlToMarkdown(html).markdown.trimEnd();
@@ -92,6 +93,56 @@ test('what is raised, and what links lead to, ends no paragraph of text without 
     markdownOf('<body>L<sup><small>Q</small></sup>T, <a href="#n">see</a> <a id=n>here</a><ul><li>a<sub>Q</sub>b</ul>'),
     'L<sup>Q</sup>T, [see](#place-0) <a id="place-0"></a>here\n\n- a<sub>Q</sub>b',
   );
+});
+
+test('a table in a paragraph and emphasis around paragraphs take neither apart', () => {
+  const table = '<table><tr><th>a<th>b<tr><td>1<td>2</table>';
+  // Without a doctype a table does not end a paragraph.
+  assert.equal(markdownOf(`<p>See${table}there`), 'See\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\nthere');
+  assert.equal(
+    markdownOf('<b><p>one</p><p>two <i>three</i></p><pre>code</pre></b>'),
+    '**one**\n\n**two _three_**\n\n```\ncode\n```',
+  );
+  assert.equal(markdownOf('<em>x<ul><li>a</ul>y</em>'), '*x*\n\n- *a*\n\n*y*');
+  assert.equal(
+    markdownOf('<b style="font-weight:normal"><h1>Of Google Docs</h1><p>a</p></b>'),
+    '# Of Google Docs\n\na',
+  );
+});
+
+test('code of several lines stays in its cell', () => {
+  assert.equal(
+    markdownOf('<table><tr><th>a<th>b<tr><td><pre>if (x) {\n\n  y\n}</pre><td><tt>c<br>d</tt></table>'),
+    '| a | b |\n| - | - |\n| `if (x) {`<br>`y`<br>`}` | `c d` |',
+  );
+});
+
+test('a link leads to what is within code, and one without content is none', () => {
+  assert.equal(
+    markdownOf('<p><a href="#n">n</a><a href="#n"></a></p><p id="o">Text</p><pre>a <b id="n">n</b></pre>'),
+    '[n](#place-0)\n\nText\n\n<a id="place-0"></a>\n\n```\na n\n```',
+  );
+  assert.equal(markdownOf('<a href="#n">n</a> and <var id="n">n</var>'), '[n](#place-0) and <a id="place-0"></a>`n`');
+});
+
+test('terms of a table of contents are each an item, and a term without words only indents', () => {
+  assert.equal(
+    markdownOf('<dl><dt>A<dt>B<dd><dl><dt>B1<dt>B2</dl><dt>C<dt>D</dl>'),
+    '- A\n\n- B\n\n  - B1\n  - B2\n\n- C\n\n- D',
+  );
+  assert.equal(markdownOf('<dl><dt></dt><dd>one<p>two</dl>'), 'one\n\ntwo');
+});
+
+test('a file that says that it is XHTML has elements without content', () => {
+  const read = (start: string) =>
+    extract({
+      filename: 'a.html',
+      content_type: '',
+      bytes: Buffer.from(`${start}<html><body><h1><a id="c"/>Chapter</h1><p><i/>one<b/> two</p></body></html>`),
+    }).markdown;
+  const doctype = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "xhtml1-transitional.dtd">';
+  for (const start of [`<?xml version="1.0"?>\n${doctype}`, doctype])
+    assert.equal(read(start), '# Chapter\n\none two\n');
 });
 
 test('a line break never joins the words beside it, and is no character at the end of what is emphasized', () => {

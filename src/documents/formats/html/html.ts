@@ -18,6 +18,7 @@ import { convertMathematics } from './mathematics.ts';
 import { findReferences, type References } from './references.ts';
 import { bracketReadings, raiseScripts } from './scripts.ts';
 import { prepareTables } from './tables.ts';
+import { openWrappedBlocks } from './wrapped-blocks.ts';
 
 const parser = unified().use(rehypeParse).freeze();
 const converter = unified().use(rehypeRemark, { handlers: pageHandlers }).freeze();
@@ -102,6 +103,7 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   raiseScripts(content);
   bracketReadings(content);
   separateBlocksInHeadings(content);
+  openWrappedBlocks(content);
   moveBreaksOut(content);
   dropRepeatedAlternatives(content);
   prepareLists(content);
@@ -127,6 +129,7 @@ function rewriteAddresses(
   const kept = children.flatMap((child): MarkdownNodes[] => {
     rewriteAddresses(child, base, pictures, losses);
     if (child.type !== 'image' && child.type !== 'link') return [child];
+    if (child.type === 'link' && child.children.length === 0) return [];
     if (child.url.startsWith('#target-')) return [child];
     const picture = child.type === 'image' && addPicture ? pictureInAddress(child.url) : undefined;
     if (picture) child.url = addPicture?.(picture) ?? '';

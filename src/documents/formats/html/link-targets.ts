@@ -90,7 +90,7 @@ function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, sta
     const children: Children = [];
     for (const child of parent.children as Children) {
       if (child.type === 'element') {
-        const targets = wanted.get(child) ?? [];
+        const targets = isCode(child) ? targetsWithin(child, wanted) : (wanted.get(child) ?? []);
         for (const target of targets) placed.add(target);
         const first = targets.length > 0 ? headingOf(child) : undefined;
         if (first) addTargets(first, targets);
@@ -102,7 +102,7 @@ function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, sta
         pending = [];
       }
       children.push(child);
-      if (child.type === 'element') walk(child, /^h[1-6]$/.test(child.tagName) ? child : heading);
+      if (child.type === 'element' && !isCode(child)) walk(child, /^h[1-6]$/.test(child.tagName) ? child : heading);
     }
     parent.children = children;
   };
@@ -113,7 +113,18 @@ function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, sta
 
 function isShown(node: Children[number]): boolean {
   if (node.type === 'text') return node.value.trim() !== '';
-  return node.type === 'element' && /^(?:img|hr|pre)$/.test(node.tagName);
+  return node.type === 'element' && (isCode(node) || /^(?:img|hr)$/.test(node.tagName));
+}
+
+/** Code is only its text in Markdown, so that the targets in it stand before it. */
+function isCode({ tagName }: Element): boolean {
+  return /^(?:code|kbd|pre|samp|tt|var)$/.test(tagName);
+}
+
+function targetsWithin(code: Element, wanted: ReadonlyMap<Element, number[]>): number[] {
+  const targets = [...(wanted.get(code) ?? [])];
+  visit(code, (element) => targets.push(...(wanted.get(element) ?? [])));
+  return targets;
 }
 
 function addTargets(heading: Element, targets: readonly number[]): void {

@@ -1,6 +1,6 @@
 import type { Element, Root } from 'hast';
 import { TooComplexError } from '../../../markdown/parse-markdown.ts';
-import { type Children, classesOf, isBlank, newElement, newText, textOf, visit } from './elements.ts';
+import { type Children, classesOf, isBlank, NOTE, newElement, newText, textOf, visit } from './elements.ts';
 
 /** Elements that cells of data tables do not contain. */
 const BLOCKS = new Set('blockquote center h1 h2 h3 h4 h5 h6 hr pre table'.split(' '));
@@ -144,12 +144,30 @@ function collectLines(node: Element, lines: Children[]): void {
     if (child.type === 'element' && LINES.has(child.tagName)) {
       beginLine(lines);
       if (child.tagName === 'li') lines.at(-1)?.push(newText(node.tagName === 'ol' ? `${no++}. ` : '• '));
-      if (child.tagName === 'pre') lines.at(-1)?.push(newElement('code', {}, child.children));
+      if (child.tagName === 'pre') collectCode(child, lines);
       else collectLines(child, lines);
       beginLine(lines);
     } else if (child.type === 'element' && hasLines(child)) collectLines(child, lines);
     else if (!isBlank(child) || !isBegun(lines)) lines.at(-1)?.push(child);
   }
+}
+
+/** Each line of a program is one of the cell; what is no text in it follows it. */
+function collectCode(pre: Element, lines: Children[]): void {
+  const written = textOf(pre)
+    .replace(/^\n|\s+$/g, '')
+    .split('\n');
+  if (written.length === 1) {
+    lines.at(-1)?.push(newElement('code', {}, pre.children));
+    return;
+  }
+  for (const text of written) {
+    beginLine(lines);
+    if (text.trim() !== '') lines.at(-1)?.push(newElement('code', {}, [newText(text)]));
+  }
+  visit(pre, (element) => {
+    if (element.tagName === 'img' || element.properties[NOTE] !== undefined) lines.at(-1)?.push(element);
+  });
 }
 
 function beginLine(lines: Children[]): void {

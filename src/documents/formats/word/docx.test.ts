@@ -288,6 +288,40 @@ test('lists have the levels and numbers that Word shows, whatever defines them',
   );
 });
 
+test('a numbered heading is a heading, and ends the list before it', async () => {
+  const level = (format: string) => `<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="${format}"/></w:lvl>`;
+  const numbering = part(
+    'numbering',
+    'numbering',
+    `<w:abstractNum w:abstractNumId="1">${level('decimal')}</w:abstractNum>` +
+      // The numbers of headings in every document of LibreOffice: none.
+      '<w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:numFmt w:val="none"/><w:lvlText w:val=""/></w:lvl></w:abstractNum>' +
+      [1, 2].map((no) => `<w:num w:numId="${no}"><w:abstractNumId w:val="${no}"/></w:num>`).join(''),
+  );
+  const styles = part(
+    'styles',
+    'styles',
+    '<w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style>' +
+      '<w:style w:type="paragraph" w:styleId="Heading2"><w:name w:val="heading 2"/><w:pPr><w:numPr><w:numId w:val="2"/></w:numPr></w:pPr></w:style>',
+  );
+  const own = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>';
+  const { markdown } = await read(
+    paragraph(`<w:pPr><w:pStyle w:val="Heading1"/>${own}</w:pPr>`, run('Numbered')) +
+      paragraph(`<w:pPr>${own}</w:pPr>`, run('an item')) +
+      paragraph('<w:pPr><w:pStyle w:val="Heading2"/></w:pPr>', run('Without a number')),
+    [numbering, styles],
+    ['numbering', 'styles'].map(related).join(''),
+  );
+  assert.equal(markdown, '# Numbered\n\n2. an item\n\n## Without a number');
+});
+
+test('a document whose elements do not end, or are nested without end, is damaged', async () => {
+  assert.equal((await read(paragraph('<w:r><w:rPr><w:i/ ></w:rPr><w:t>read</w:t></w:r>'))).markdown, '*read*');
+  const depth = 40_000;
+  for (const body of ['<w:p>'.repeat(depth), '<w:p>'.repeat(depth) + '</w:p>'.repeat(depth), '<w:p><w:r></w:p></w:r>'])
+    await assert.rejects(read(body), /the Word document is damaged and cannot be read; save it again/);
+});
+
 test('what a document does not show is listed: deletions, comments, hidden text, headers and footers', async () => {
   const { markdown, losses, file_characters, title } = await read(
     paragraph(

@@ -116,9 +116,13 @@ function rewriteProperties(
   const item = findLevel({ style, numId, level: level === undefined ? undefined : Number(level) || 0 });
   flow.paragraph = 'other';
   const plain = numbering === undefined ? properties : properties.replace(numbering, '');
+  if (headingLevelOf(style, styles) > 0) {
+    // It counts in its list, whose number here is that of another, but is no item and continues none.
+    if (item && !item.isBlank) count(item);
+    return numbering === undefined ? undefined : { properties: plain };
+  }
   if (item && !item.isBlank) {
     const number = count(item);
-    if (headingLevelOf(style, styles) > 0) return undefined;
     flow.paragraph = 'item';
     const list = openList(flow.open, item);
     const isNext = !item.isOrdered || number === list.next || number > NUMBER_MAX;
@@ -131,7 +135,7 @@ function rewriteProperties(
     // LibreOffice's form for a paragraph of a list without a number. Where the style has numbers, it only says that this has none.
     const isWithoutNumber = numId === '0' && !findLevel({ style, numId: undefined, level: undefined });
     const isOfList = isWithoutNumber || /^list (?:paragraph|continue)/i.test(styles.get(style)?.name ?? '');
-    if (!isOfList || headingLevelOf(style, styles) > 0) return undefined;
+    if (!isOfList) return undefined;
   }
   if (flow.open.length === 0) return { properties: plain };
   flow.paragraph = 'continuing';

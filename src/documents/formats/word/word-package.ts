@@ -9,7 +9,7 @@ import { paragraphsOf } from './paragraph-lines.ts';
 import { rewriteWordPart } from './word-parts.ts';
 import { paragraphStyles } from './word-styles.ts';
 import { countWordCharacters, textOfXml } from './word-text.ts';
-import { attributesOf, xmlTokens } from './xml-tree.ts';
+import { attributesOf, isNested, xmlTokens } from './xml-tree.ts';
 
 /** The limit of one part, in bytes; the unpacked size of all is limited before. */
 const PART_MAX = 256 * 2 ** 20;
@@ -45,8 +45,11 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
     if (!bytes) throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is missing');
     if (encoding === undefined) return bytes;
     if (encoding === 'base64') return bytes.toString('base64');
-    const text = new TextDecoder(encoding).decode(bytes);
     if (name === NUMBERING) return PLAIN_NUMBERING;
+    const text = new TextDecoder(encoding).decode(bytes);
+    // Word refuses it as well; the converter's parser may take minutes for it.
+    if (!isNested(text))
+      throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is not well-formed');
     if (!SHOWN.test(name)) return text;
     const rewritten = rewriteOwnProperties(rewriteWordPart(text, losses, related), styles);
     return findLevel ? rewriteLists(rewritten, findLevel, styles) : rewritten;

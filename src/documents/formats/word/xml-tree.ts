@@ -66,9 +66,27 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
   }
 }
 
+/** Elements of Word are nested 100 deep at most. */
+const DEPTH_MAX = 2_000;
+
+/**
+ * Whether each element that ends does so inside of the one that it begins in, and none is nested as no program writes it. Linear in
+ * the length, unlike parsers that repair XML.
+ */
+export function isNested(xml: string): boolean {
+  const open: string[] = [];
+  for (const { type, name } of xmlTokens(xml)) {
+    if (type === 'open') open.push(name);
+    else if (type === 'close' && open.pop() !== name) return false;
+    if (open.length > DEPTH_MAX) return false;
+  }
+  return true;
+}
+
 function tagOf(source: string): XmlToken {
   const isClose = source[1] === '/';
-  const isEmpty = source.at(-2) === '/';
+  // Some write a space behind the slash.
+  const isEmpty = source.slice(-100, -1).trimEnd().endsWith('/');
   let end = isClose ? 2 : 1;
   const first = end;
   while (end < source.length && !/[\s/>]/.test(source[end] as string)) end += 1;

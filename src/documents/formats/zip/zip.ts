@@ -14,6 +14,9 @@ export interface ZipEntry {
 /** The limit of the directory, which is held in memory. */
 const ENTRIES_MAX = 100_000;
 
+/** What is said of an archive that cannot be read. */
+export const DAMAGED = 'the archive is damaged; pack it again and upload it again';
+
 const DIRECTORY_END = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
@@ -114,7 +117,7 @@ function findDirectoryEnd(zip: Buffer): number {
 }
 
 function damaged(): ExtractError {
-  return new ExtractError('unreadable', 'the archive is damaged; pack it again and upload it again');
+  return new ExtractError('unreadable', DAMAGED);
 }
 
 function tooLarge(): ExtractError {

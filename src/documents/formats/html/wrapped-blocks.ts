@@ -1,0 +1,74 @@
+import type { Element, Root } from 'hast';
+import { type Children, isBlank, newElement } from './elements.ts';
+
+/** Elements that stand in a line, which HTML in use has around whole blocks. */
+const EMPHASIS = new Set('b big cite del em i ins mark s small strike strong u'.split(' '));
+
+const BLOCKS = new Set(
+  'address article aside blockquote center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 hr li main ol p pre section table tbody td tfoot th thead tr ul'.split(
+    ' ',
+  ),
+);
+
+/** Blocks whose words are not emphasized further: code has its own form, and a heading is emphasized as a whole. */
+const PLAIN = /^(?:h[1-6]|hr|pre)$/;
+
+/**
+ * Makes blocks of elements that have blocks in them and would be a line or a paragraph, in place: a table in a paragraph, as in HTML
+ * without a doctype, and what is emphasized over several paragraphs, whose words are then emphasized in each.
+ */
+export function openWrappedBlocks(content: Root): void {
+  const around = new Set<Element>();
+  findAround(content, around);
+  if ([...around].some(isWrapper)) distribute(content, around, []);
+}
+
+/** Adds the elements that have a block in them; returns whether the node has one. */
+function findAround(node: Root | Element, around: Set<Element>): boolean {
+  let hasBlock = false;
+  for (const child of node.children) {
+    if (child.type !== 'element') continue;
+    const isAround = findAround(child, around);
+    if (isAround) around.add(child);
+    hasBlock ||= isAround || BLOCKS.has(child.tagName);
+  }
+  return hasBlock;
+}
+
+function isWrapper({ tagName }: Element): boolean {
+  return tagName === 'p' || EMPHASIS.has(tagName);
+}
+
+/** `names`: the elements that emphasize all lines of the node. */
+function distribute(node: Root | Element, around: ReadonlySet<Element>, names: readonly string[]): void {
+  const children: Children = [];
+  let line: Children = [];
+  const endLine = () => {
+    children.push(...(line.every(isBlank) ? line : emphasized(line, names)));
+    line = [];
+  };
+  for (const child of node.children as Children) {
+    if (child.type !== 'element' || !(around.has(child) || BLOCKS.has(child.tagName))) {
+      line.push(child);
+      continue;
+    }
+    endLine();
+    const { tagName } = child;
+    const isOpen = around.has(child) && isWrapper(child);
+    if (isOpen) child.tagName = 'div';
+    const isNew = isOpen && EMPHASIS.has(tagName) && !isNormal(child) && !names.includes(tagName);
+    distribute(child, around, PLAIN.test(tagName) ? [] : isNew ? [...names, tagName] : names);
+    children.push(child);
+  }
+  endLine();
+  node.children = children;
+}
+
+function emphasized(line: Children, names: readonly string[]): Children {
+  return names.reduce((inner, name) => [newElement(name, {}, inner)], line);
+}
+
+/** Google Docs has an element of this kind around a whole document. */
+function isNormal({ properties }: Element): boolean {
+  return /font-weight\s*:\s*(?:normal|[1-4]00)\b/i.test(String(properties.style ?? ''));
+}
