@@ -10,9 +10,13 @@ export interface LostWords {
   unlisted: string[];
 }
 
+/** A character of a script without spaces, or letters and digits of others. */
+const WORD =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc]|[\p{L}\p{N}](?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc])[\p{L}\p{N}\p{M}])*/gu;
+
 /**
  * Words without what is written differently: ligatures, soft hyphens, hyphens at the ends of lines, capitals. In Chinese and
- * Japanese, which have no spaces, each character is one.
+ * Japanese, which have no spaces, each character is one, the mark of a long vowel (U+30FC) included.
  */
 export function wordsOf(text: string): string[] {
   return (
@@ -20,7 +24,7 @@ export function wordsOf(text: string): string[] {
       .normalize('NFKC')
       .replace(/\u00ad|[-\u2010]\n\s*/g, '')
       .toLowerCase()
-      .match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []
+      .match(WORD) ?? []
   );
 }
 

@@ -47,9 +47,8 @@ export function blocksOfColumn(
     const heading = headingAt(rows, i, bookmarks);
     if (heading) {
       const own = rows.slice(i, i + heading.rows).map((row) => asOneLine(row) as Line);
-      const runs = own.flatMap((each, k) =>
-        each.runs.map((run, n) => (k > 0 && n === 0 ? { ...run, text: ` ${run.text}` } : { ...run })),
-      );
+      const runs = (own[0]?.runs ?? []).map((run) => ({ ...run }));
+      for (const each of own.slice(1)) joinRuns(runs, each.runs, hyphenated);
       const { level } = heading;
       blocks.push({
         kind: 'text',

@@ -181,27 +181,31 @@ function fontOf(characters: string): [font: string, encode: (text: string) => st
   return [cmap, (text) => [...text].map((each) => String.fromCharCode(97 + characters.indexOf(each))).join('')];
 }
 
-test('ligatures that a font does not name are no spaces', async () => {
-  const map = streamObject(
-    '',
-    Buffer.from('1 begincodespacerange <00><ff> endcodespacerange\n1 beginbfchar <0b><00660066> endbfchar'),
-  );
-  const pdf = pdfOfObjects(
+/** A PDF of dvipdfmx with a page for each array of texts, in one of Knuth's fonts, whose ligatures have the codes of white space. */
+function pdfWithKnuthsLigatures(...pages: string[]): Buffer {
+  const map = '1 begincodespacerange <00><ff> endcodespacerange\n1 beginbfchar <0b><00660066> endbfchar';
+  return pdfOfObjects(
     [
       '<</Type/Catalog/Pages 2 0 R>>',
-      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
-      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 5 0 R>>>>/Contents 4 0 R>>',
-      streamObject(
-        '',
-        Buffer.from('BT /F1 10 Tf 50 700 Td [(W)-9(e)-333(\\014nd)-333(speci\\014ed)-333(\\015ows)-333(o\\013)] TJ ET'),
-      ),
-      `<</Type/Font/Subtype/Type1/BaseFont/ABCDEF+CMR10/FirstChar 0/LastChar 127/Widths[${'500 '.repeat(128)}]/ToUnicode 6 0 R>>`,
-      map,
+      `<</Type/Pages/Count ${pages.length}/Kids[${pages.map((_, i) => `${6 + 2 * i} 0 R`).join(' ')}]>>`,
+      `<</Type/Font/Subtype/Type1/BaseFont/ABCDEF+CMR10/FirstChar 0/LastChar 127/Widths[${'500 '.repeat(128)}]/ToUnicode 4 0 R>>`,
+      streamObject('', Buffer.from(map)),
       '<</Producer(dvipdfmx \\(20100328\\))>>',
+      ...pages.flatMap((array, i) => [
+        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents ${7 + 2 * i} 0 R>>`,
+        streamObject('', Buffer.from(`BT /F1 10 Tf 50 700 Td [${array}] TJ ET`)),
+      ]),
     ],
-    '/Info 7 0 R',
+    '/Info 5 0 R',
   );
-  assert.equal((await readPdf(pdf)).markdown, 'We find specified flows off\n');
+}
+
+test('ligatures that a font does not name are no spaces, on whichever page they are', async () => {
+  const array = '(W)-9(e)-333(\\014nd)-333(speci\\014ed)-333(\\015ows)-333(o\\013)';
+  assert.equal((await readPdf(pdfWithKnuthsLigatures(array))).markdown, 'We find specified flows off\n');
+  const before = ['(One.)', '(Two.)', '(Three.)', '(Four.)', '(Five.)'];
+  const { markdown } = await readPdf(pdfWithKnuthsLigatures(...before, array));
+  assert.match(markdown, /^One\.\n[^]*\n\nWe find specified flows off\n$/);
 });
 
 test('an accent that is painted over a letter is part of it, and one that stands by itself is not', async () => {

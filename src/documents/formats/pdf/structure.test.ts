@@ -302,8 +302,8 @@ test('bookmarks make headings of the lines with their words, on their pages, ove
   const prose = 'This is a sentence of the text.';
   const pages = [
     [
-      ['1 Beginnings of', 700],
-      ['everything', 688],
+      ['1 Beginnings of every-', 700],
+      ['thing', 688],
       [prose, 676],
       ['Details', 664],
       [prose, 652],

@@ -26,7 +26,7 @@ const LIGATURES: ReadonlyMap<number, string> = new Map([
 const TEXT_FONT = /^(?:[A-Z]{6}\+)?CM(?:B|BX|BXSL|BXTI|R|SL|SS|SSBX|SSI|TI|U)\d+$/;
 const PRODUCERS = /dvipdfm|ghostscript/i;
 
-/** Pages that are looked into before it is decided that a document has none: it takes as long as reading them. */
+/** Pages whose fonts are looked into before it is decided that a document has none: it takes as long as reading them. */
 const PAGES_TRIED = 3;
 
 /** A move to the right by this share of a thousandth of the font's size is a space. */
@@ -44,10 +44,9 @@ export async function ligatureRestorer(document: PDFDocumentProxy): Promise<Rest
   return async (page, items) => {
     if (!found && tried >= PAGES_TRIED) return;
     tried += 1;
-    const glyphs = await glyphsOf(page);
-    if (!glyphs.some(({ ligature }) => ligature)) return;
-    found = true;
-    restore(items, glyphs);
+    const { glyphs, mayBeLost } = await glyphsOf(page);
+    found ||= mayBeLost;
+    if (glyphs.some(({ ligature }) => ligature)) restore(items, glyphs);
   };
 }
 
@@ -61,12 +60,18 @@ interface Shown {
   spaceAfter: boolean;
 }
 
-async function glyphsOf(page: PDFPageProxy): Promise<Shown[]> {
+/** What a page shows, and whether a font of it has ligatures that are lost: on other pages if not on this one. */
+async function glyphsOf(page: PDFPageProxy): Promise<{ glyphs: Shown[]; mayBeLost: boolean }> {
   const { fnArray, argsArray } = await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
   const shown: Shown[] = [];
   let isText = false;
+  let mayBeLost = false;
   for (const [i, operator] of fnArray.entries()) {
-    if (operator === OPS.setFont) isText = isTextFont(page, String(argsArray[i]?.[0]));
+    if (operator === OPS.setFont) {
+      const font = textFont(page, String(argsArray[i]?.[0]));
+      isText = font !== undefined;
+      mayBeLost ||= font !== undefined && hasLostLigature(font);
+    }
     if (operator !== OPS.showText) continue;
     const glyphs = argsArray[i]?.[0] as (Glyph | number)[];
     for (const [k, glyph] of glyphs.entries()) {
@@ -79,11 +84,25 @@ async function glyphsOf(page: PDFPageProxy): Promise<Shown[]> {
       shown.push({ text, ligature: isLost, width: glyph.width, spaceBefore, spaceAfter: isGap(glyphs[k + 1]) });
     }
   }
-  return shown;
+  return { glyphs: shown, mayBeLost };
 }
 
-function isTextFont(page: PDFPageProxy, id: string): boolean {
-  return page.commonObjs.has(id) && TEXT_FONT.test(String((page.commonObjs.get(id) as { name?: string }).name));
+/** A font as the library describes it: the widths of its glyphs by code, 0 for those that it lacks, and characters. */
+interface TextFont {
+  name?: string;
+  widths?: (number | undefined)[];
+  toUnicode?: { _map?: (string | undefined)[] };
+}
+
+function textFont(page: PDFPageProxy, id: string): TextFont | undefined {
+  const font = page.commonObjs.has(id) ? (page.commonObjs.get(id) as TextFont) : undefined;
+  return font && TEXT_FONT.test(String(font.name)) ? font : undefined;
+}
+
+function hasLostLigature({ widths, toUnicode }: TextFont): boolean {
+  return [...LIGATURES.keys()].some(
+    (code) => (widths?.[code] ?? 0) > 0 && (toUnicode?._map?.[code] ?? '').trim() === '',
+  );
 }
 
 /** Whether there is a space between a glyph and what is beside it in the same operator; behind its ends there is. */
