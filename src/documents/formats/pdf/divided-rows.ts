@@ -1,6 +1,7 @@
 import { isMark } from './marks/item-marks.ts';
 import { bandAt } from './page/bands.ts';
 import { type GappedRows, gappedRows, PIECE_GAP } from './page/column-gaps.ts';
+import { shareBefore } from './page/letter-widths.ts';
 import { type Line, lineOf } from './page/lines.ts';
 import { cutOf, ESTIMATED, ESTIMATED_IN_HEAD, type Piece } from './page/near-cells.ts';
 import type { PlacedText } from './page/placed-texts.ts';
@@ -105,11 +106,11 @@ export function splitAtGaps(line: Line, gaps: readonly { from: number; to: numbe
   return groups.length < 2 ? [line] : groups.map((parts) => ({ ...line, ...lineOf(parts) }));
 }
 
-/** The words before and behind a space; where they stand is known by their share of the characters. */
+/** The words before and behind a space; where they stand is estimated. */
 function halvesOf(part: PlacedText, at: number): PlacedText[] {
   const { text, x, width } = part;
-  const before = (at / text.length) * width;
-  const behind = ((at + 1) / text.length) * width;
+  const before = shareBefore(text, at) * width;
+  const behind = shareBefore(text, at + 1) * width;
   return [
     { ...part, text: text.slice(0, at), width: before },
     { ...part, text: text.slice(at + 1), x: x + behind, width: width - behind },

@@ -8,6 +8,9 @@ import { withTargets } from './link-targets.ts';
 import { writeBlocks } from './markdown.ts';
 import { withDrawnMarks } from './marks/drawn-marks.ts';
 import { drawnShapes } from './marks/drawn-shapes.ts';
+import { pageContent } from './marks/page-content.ts';
+import { withSeparateTexts } from './marks/separate-texts.ts';
+import { textStarts } from './marks/text-starts.ts';
 import { linkNotes } from './notes.ts';
 import { openPdf, unreadable } from './open-pdf.ts';
 import { readOutline, type Target, targetOf } from './outline.ts';
@@ -43,7 +46,8 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
       `the PDF has more than ${PAGES_MAX.toLocaleString('en')} pages; split it, and upload its parts`,
     );
   }
-  const { pages: all, destinations } = await readPages(document);
+  const { pages: read, destinations } = await readPages(document);
+  const all = withSeparateTexts(({ object }) => textStarts(pageContent(bytes, object)))(read);
   const targets = await targetsOf(document, destinations);
   const outline = await readOutline(document);
   const shapesOf = drawnShapes(bytes);
@@ -65,12 +69,12 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
     return { ...about, ...written, losses, file_characters };
   };
   const first = compose(all);
-  const read = finished(first);
+  const finishedFirst = finished(first);
   const drawn = drawnTables(shapesOf);
   const isTabular = all.some((page) => mayHaveRuledTable(page, drawn));
-  if (!holdsImages(bytes) && !isTabular) return read;
+  if (!holdsImages(bytes) && !isTabular) return finishedFirst;
   return {
-    ...read,
+    ...finishedFirst,
     async readMore() {
       const ruled = isTabular ? await withRuledTables(document, bytes, all, drawn) : all;
       const composed = ruled.some((page, i) => page !== all[i]) ? compose(ruled) : first;

@@ -73,7 +73,7 @@ function close({ parts }: PaintedPath): void {
 }
 
 /** Where a text ends that begins here, with the texts in brackets in it. */
-function endOfText(content: string, begin: number): number {
+export function endOfText(content: string, begin: number): number {
   const special = /[()\\]/g;
   special.lastIndex = begin + 1;
   let open = 1;
@@ -86,7 +86,7 @@ function endOfText(content: string, begin: number): number {
 }
 
 /** The last numbers in front of a step; those that are missing are 0. */
-function numbersBefore(content: string, from: number, to: number, count: number): number[] {
+export function numbersBefore(content: string, from: number, to: number, count: number): number[] {
   const words = content
     .slice(Math.max(from, to - 200), to)
     .trim()

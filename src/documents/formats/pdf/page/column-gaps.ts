@@ -146,6 +146,9 @@ function isBetween({ from, to }: { from: number; to: number }, pieces: readonly 
 /** Whether what stands behind a gap, up to the next one, is a column. */
 function isColumnGap(gap: Gap, next: Gap | undefined, table: readonly (readonly Piece[])[]): boolean {
   const cells: { x: number; right: number }[] = [];
+  // Where the numbers before it end, and where the texts beside these begin.
+  const ends: number[] = [];
+  const begins: number[] = [];
   let [widest, numbers] = [0, 0];
   for (const row of table) {
     const before = row.filter(({ right }) => right <= gap.from + 0.1).at(-1);
@@ -157,9 +160,14 @@ function isColumnGap(gap: Gap, next: Gap | undefined, table: readonly (readonly 
     if (!before || !first || !last) continue;
     cells.push({ x: first.x, right: last.right });
     if (own.every(isNumber)) numbers += 1;
+    if (isNumber(before)) ends.push(before.right);
+    if (isNumber(before)) begins.push(first.x);
     widest = Math.max(widest, (first.x - before.right) / first.size);
   }
-  const least = numbers >= NUMBERS * cells.length ? WIDE : WIDE_OF_WORDS;
+  // Behind numbers that all end at one place words may begin as near to them as in a sentence.
+  const isBehindNumbers =
+    ends.length >= NUMBERS * cells.length && mostAt(ends) >= rowsMin(table) && mostAt(begins) >= NUMBERS * cells.length;
+  const least = isBehindNumbers ? PIECE_GAP : numbers >= NUMBERS * cells.length ? WIDE : WIDE_OF_WORDS;
   return cells.length >= rowsMin(table) && widest >= least && areAligned(cells, rowsMin(table));
 }
 
@@ -174,15 +182,18 @@ function areAligned(cells: readonly { x: number; right: number }[], rows: number
     cells.map(({ right }) => right),
     cells.map(({ x, right }) => (x + right) / 2),
   ];
-  return places.some((each) => {
-    const sorted = each.sort((a, b) => a - b);
-    let [most, start] = [0, 0];
-    for (const [i, place] of sorted.entries()) {
-      while (place - (sorted[start] ?? 0) > ALIGNED_POINTS) start += 1;
-      most = Math.max(most, i - start + 1);
-    }
-    return most >= Math.max(rows, ALIGNED * sorted.length);
-  });
+  return places.some((each) => mostAt(each) >= Math.max(rows, ALIGNED * each.length));
+}
+
+/** The largest number of places that are one. */
+function mostAt(places: readonly number[]): number {
+  const sorted = [...places].sort((a, b) => a - b);
+  let [most, start] = [0, 0];
+  for (const [i, place] of sorted.entries()) {
+    while (place - (sorted[start] ?? 0) > ALIGNED_POINTS) start += 1;
+    most = Math.max(most, i - start + 1);
+  }
+  return most;
 }
 
 /** With the row above, if it can be divided at the gaps, too: words of a head may be one text. */

@@ -1,3 +1,4 @@
+import { shareBefore } from './letter-widths.ts';
 import type { PlacedText } from './placed-texts.ts';
 
 /** Where a space in a text is can only be estimated, this well, in sizes; words of a head may stand in the middle of their column. */
@@ -76,7 +77,7 @@ export function cutOf(
     const { text, width } = part;
     if (part.x > to || part.x + width < from) continue;
     for (let at = text.indexOf(' ', 1); at > 0 && at < text.length - 1; at = text.indexOf(' ', at + 1)) {
-      const place = part.x + ((at + 0.5) / text.length) * width;
+      const place = part.x + shareBefore(text, at) * width;
       if (place < from - off * size || place > to + off * size) continue;
       const distance = Math.abs(place - to);
       if (distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { part, at, distance };
