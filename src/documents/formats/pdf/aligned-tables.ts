@@ -3,11 +3,8 @@ import { splitAtGaps } from './divided-rows.ts';
 import { type Hyphenated, joinRuns } from './join-runs.ts';
 import { isMark } from './marks/item-marks.ts';
 import {
-  type Band,
-  type Column,
   columnsIn,
   dividedRegion,
-  gapBetween,
   isAligned,
   isWrittenByCells,
   type Region,
@@ -15,8 +12,9 @@ import {
   widestRegion,
 } from './page/bands.ts';
 import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
+import { isNumber, rowsIn, type TableRow } from './page/table-rows.ts';
 import type { PdfBlock } from './pdf-block.ts';
-import { type TableRow, withHeads } from './table-heads.ts';
+import { withHeads } from './table-heads.ts';
 
 /** A table has rows of several cells, at least this many. */
 const ROWS_MIN = 3;
@@ -28,9 +26,6 @@ const [FEW_ROWS, FEW_LINES] = [3, 30];
 const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
 const PROSE = 35;
-
-/** Rows are farther from each other than the lines in them by this factor, if they are at all. */
-const LOOSE = 1.15;
 
 /** This share of the lines have several cells; where there are two columns more, because lists of terms look like them. */
 const WITH_CELLS = 0.4;
@@ -168,9 +163,17 @@ function dividedAt(rows: readonly Line[][], from: number): TableRow[] | undefine
   const region = dividedRegion(rows, from);
   if (!region) return undefined;
   const table = rowsIn(region);
-  const least = isWrittenByCells(region.bands) ? ROWS_MIN - 1 : ROWS_MIN;
-  const isTable = table.length >= least && (region.columns.length > 2 || shareOfLines(region) >= WITH_BOTH);
+  const isWritten = isWrittenByCells(region.bands);
+  // Of cells that are known as such it does not matter how many lines they have.
+  const share = isWritten ? shareOfRows(table) : shareOfLines(region);
+  const isTable =
+    table.length >= (isWritten ? ROWS_MIN - 1 : ROWS_MIN) && (region.columns.length > 2 || share >= WITH_BOTH);
   return !isTable || isProse(table) || isListed(region) ? undefined : table;
+}
+
+/** The share of the rows that have several cells. */
+function shareOfRows(table: readonly TableRow[]): number {
+  return table.filter(({ cells }) => cells.filter(({ length }) => length > 0).length > 1).length / table.length;
 }
 
 /** The table of a region with rows that were divided at the gaps between columns, if it has all of those, and no fewer columns. */
@@ -207,43 +210,4 @@ function isListed({ columns, columnOf, bands }: Region): boolean {
     lines.filter((line) => columnOf.get(line) === columns[0]).every(({ words }) => isMark(words)) ||
     lines.some(({ words }) => LEADER.test(words))
   );
-}
-
-/**
- * The bands of a table as its rows. Where the distances between rows are larger than those within them, these divide them;
- * else a row begins with its first cell.
- */
-function rowsIn(region: Region): TableRow[] {
-  const { columns, columnOf, bands } = region;
-  const gaps = bands.map((band, i) => (i === 0 ? Number.NaN : gapBetween(bands[i - 1]?.at(-1), band[0])));
-  const leading = Math.min(...gaps.slice(1));
-  const isLoose = (i: number) => (gaps[i] ?? 0) > LOOSE * leading;
-  const hasFirst = (band: Band) => band.flat().some((line) => columnOf.get(line) === columns[0]);
-  const loose = bands.filter((_, i) => isLoose(i)).length;
-  // What has all cells, or several with a number, is a row, and never the rest of one: rows may stand in groups.
-  const isRow = (band: Band) => {
-    const count = columnsIn(region, band);
-    return count === columns.length || (count > 1 && band.flat().some(isNumber));
-  };
-  const isWritten = isWrittenByCells(bands);
-  const isSpaced = loose > 1 && !bands.some((band, i) => i > 0 && !isLoose(i) && isRow(band));
-  const isRest = (band: Band) => {
-    const lines = band.flat();
-    return columnsIn(region, band) > 1 ? lines.every(({ words }) => /^\p{Ll}/u.test(words)) : !lines.some(isNumber);
-  };
-  // Words of the first cell go on below it.
-  const goesOn = (band: Band) => columnsIn(region, band) === 1 && /^\p{Ll}/u.test(band[0]?.[0]?.words ?? '');
-  const table: TableRow[] = [];
-  for (const [i, band] of bands.entries()) {
-    const begins = isWritten || isLoose(i) || (!isSpaced && ((hasFirst(band) && !goesOn(band)) || !isRest(band)));
-    if (begins || table.length === 0) table.push({ cells: columns.map(() => []), count: 0 });
-    const last = table.at(-1) as TableRow;
-    last.count += band.length;
-    for (const line of band.flat()) last.cells[columns.indexOf(columnOf.get(line) as Column)]?.push(line);
-  }
-  return table;
-}
-
-function isNumber({ words }: Line): boolean {
-  return /\p{N}/u.test(words) && !/\p{L}/u.test(words);
 }

@@ -6,6 +6,9 @@ const PROSE_LINES = 5;
 /** How far the lines of a column are indented at most, as a share of its width. */
 const INDENT = 0.15;
 
+/** A table has this many rows with cells of several lines. */
+const ROWS_OF_CELLS = 3;
+
 /** The minimum number of lines in a column of short ones, such as an index or a reference card. */
 const SHORT_LINES = 10;
 /** The lines of a table change sides with every row, and stand beside each other. */
@@ -91,13 +94,29 @@ function findGutter(lines: readonly Line[]): number | undefined {
     if (at < left + 0.2 * width || at > left + 0.8 * width) continue;
     const prose = proseBeside(rows, at, { left, right });
     const crossing = lines.filter((line) => line.x < at && line.right > at + 1).length;
-    const isProse = prose >= PROSE_LINES && crossing < 4 * prose;
+    const isProse = prose >= PROSE_LINES && crossing < 4 * prose && !isWrittenByRows(lines, at);
     const columns = isProse ? prose : independentLines(lines, at);
     if (columns === 0) continue;
     const score = columns - 2 * crossing;
     if (score > (best?.score ?? Number.NEGATIVE_INFINITY)) best = { at, score };
   }
   return best?.at;
+}
+
+/**
+ * Whether the PDF writes what stands on both sides as the rows of a table with cells of several lines: behind the last line of a
+ * cell it goes up to the next one, and back again, between lines that cross the edge; from one column of prose it goes up once.
+ */
+function isWrittenByRows(lines: readonly Line[], at: number): boolean {
+  let [ups, before] = [0, undefined as Line | undefined];
+  for (const line of [...lines].sort((a, b) => a.order - b.order)) {
+    const crosses = line.x < at && line.right > at + 1;
+    if (crosses) ups = 0;
+    else if (before && before.x < at && line.x >= at && line.y > before.y + 0.3 * line.size) ups += 1;
+    if (ups >= ROWS_OF_CELLS) return true;
+    before = crosses ? undefined : line;
+  }
+  return false;
 }
 
 /**

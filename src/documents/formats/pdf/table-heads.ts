@@ -4,12 +4,7 @@ import { BULLET } from './marks/item-marks.ts';
 import { isWrittenByCells } from './page/bands.ts';
 import { type HeadLine, writtenHeadRows } from './page/head-rows.ts';
 import { boxOf, type Line } from './page/lines.ts';
-
-/** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */
-export interface TableRow {
-  cells: Line[][];
-  count: number;
-}
+import type { TableRow } from './page/table-rows.ts';
 
 /** How many rows of lines a head has at most, and how far they are from each other and from the table, in sizes. */
 const ROWS_MAX = 9;
@@ -204,7 +199,9 @@ function isHead(group: readonly HeadRow[], columns: number): boolean {
   const lines = group.flatMap((row) => row.lines);
   const own = new Set(lines.map(({ from, to }) => `${from} ${to}`));
   const [only] = lines;
-  if (own.size > 1) return !lines.some(({ from, to }) => to - from + 1 >= columns);
+  // Lines that all begin above the first column are those of a text.
+  const areBeside = Math.min(...lines.map(({ to }) => to)) < Math.max(...lines.map(({ from }) => from));
+  if (own.size > 1) return areBeside && !lines.some(({ from, to }) => to - from + 1 >= columns);
   return only !== undefined && only.from > 0 && only.to > only.from && !hasNumbers(group);
 }
 

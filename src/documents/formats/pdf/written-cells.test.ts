@@ -8,14 +8,18 @@ const markdownOf = async (...pages: PdfLine[][]) => (await readPdf(pdfOf(pages))
 const PLACES = [50, 160, 250, 330];
 
 /** Rows as programs write them: all lines of a cell, then those of the next one; shorter cells are in the middle of their row. */
-function rowsFrom(top: number, rows: readonly (readonly (readonly string[])[])[], leading = 12): PdfLine[] {
+function rowsFrom(
+  top: number,
+  rows: readonly (readonly (readonly string[])[])[],
+  { leading = 12, places = PLACES, padding = 0 } = {},
+): PdfLine[] {
   let y = top;
   return rows.flatMap((cells) => {
     const high = Math.max(...cells.map((lines) => lines.length));
     const written = cells.flatMap((lines, k) =>
-      lines.map((text, i): PdfLine => [text, PLACES[k] ?? 0, y - leading * (i + (high - lines.length) / 2)]),
+      lines.map((text, i): PdfLine => [text, places[k] ?? 0, y - leading * (i + (high - lines.length) / 2)]),
     );
-    y -= leading * high;
+    y -= leading * high + padding;
     return written;
   });
 }
@@ -40,9 +44,50 @@ test('a row of numbers below a head is a table, and names above places are none'
   const rowOf = (words: readonly string[]) => words.map((word) => [word]);
   const head = rowOf(['Region', 'Sold', 'Kept', 'Share']);
   assert.equal(
-    await markdownOf(rowsFrom(700, [head, rowOf(['North', '398', '86', '21.6'])], 18)),
+    await markdownOf(rowsFrom(700, [head, rowOf(['North', '398', '86', '21.6'])], { leading: 18 })),
     '| Region | Sold | Kept | Share |\n| - | - | - | - |\n| North | 398 | 86 | 21.6 |\n',
   );
   const names = [rowOf(['Ada', 'Grace', 'Alan']), rowOf(['London', 'New York', 'Wilmslow'])];
-  assert.doesNotMatch(await markdownOf(rowsFrom(700, names, 18)), /\|/);
+  assert.doesNotMatch(await markdownOf(rowsFrom(700, names, { leading: 18 })), /\|/);
+});
+
+const WIDE = { places: [50, 300], padding: 6 };
+
+test('a table of two columns has its rows, however many lines their cells have, and whether or not one is empty', async () => {
+  const prose = 'The text above the table goes on for so long that it ends above its second column only.';
+  const lines: PdfLine[] = [
+    [prose, 50, 730],
+    ['It has two lines.', 50, 718],
+  ];
+  const rows = rowsFrom(
+    690,
+    [
+      [['What was asked'], ['Answers']],
+      [
+        ['How often the house is heated in', 'winter, and for how long at a time', 'when it is cold outside'],
+        ['1,204'],
+      ],
+      [['Whether the windows are closed', 'while it is heated'], ['980']],
+      [['What is done about the heat that', 'leaves by the roof and by the door', 'of the cellar'], []],
+      [['Who pays for all of this, and how', 'much that is in a year'], ['1,117']],
+    ],
+    WIDE,
+  );
+  assert.equal(
+    await markdownOf([...lines, ...rows]),
+    `${prose} It has two lines.\n\n| What was asked | Answers |\n| - | - |\n` +
+      '| How often the house is heated in winter, and for how long at a time when it is cold outside | 1,204 |\n' +
+      '| Whether the windows are closed while it is heated | 980 |\n' +
+      '| What is done about the heat that leaves by the roof and by the door of the cellar | |\n' +
+      '| Who pays for all of this, and how much that is in a year | 1,117 |\n',
+  );
+});
+
+test('cells of several lines of text beside each other are no columns of prose', async () => {
+  const cells = (row: number) =>
+    [0, 1].map((column) => Array.from({ length: 4 }, (_, i) => `Line ${i} of the cell in row ${row}.${column}`));
+  const markdown = await markdownOf(
+    rowsFrom(700, [cells(1), cells(2), cells(3), cells(4)], { places: [50, 230], padding: 6 }),
+  );
+  assert.equal(markdown.split('\n').filter((line) => /^\| Line 0 .* \| Line 0 .* \|$/.test(line)).length, 4);
 });
