@@ -91,3 +91,49 @@ test('cells of several lines of text beside each other are no columns of prose',
   );
   assert.equal(markdown.split('\n').filter((line) => /^\| Line 0 .* \| Line 0 .* \|$/.test(line)).length, 4);
 });
+
+test('the lines of a justified cell are of one row, although their words are as far from each other as cells', async () => {
+  const justified = (words: readonly string[], y: number) => words.map((word, i): PdfLine => [word, 200 + 33 * i, y]);
+  const rowAt = (y: number, name: string, remark: readonly PdfLine[]): PdfLine[] => [
+    [name, 50, y],
+    [`1${y}`, 130, y],
+    ...remark,
+    ['Yes', 330, y],
+  ];
+  const markdown = await markdownOf([
+    ...rowAt(700, 'Name', [['Remark', 200, 700]]),
+    ...rowAt(684, 'first', [
+      ...justified(['Whose', 'words', 'stand'], 684),
+      ...justified(['Apart', 'from', 'each'], 672),
+      ['Other', 200, 660],
+    ]),
+    ...rowAt(648, 'second', [
+      ['Whose words do', 200, 648],
+      ['Not do that', 200, 636],
+    ]),
+    ...rowAt(624, 'third', [['One line', 200, 624]]),
+  ]);
+  assert.equal(
+    markdown,
+    '| Name | 1700 | Remark | Yes |\n| - | - | - | - |\n| first | 1684 | Whose words stand Apart from each Other | Yes |\n' +
+      '| second | 1648 | Whose words do Not do that | Yes |\n| third | 1624 | One line | Yes |\n',
+  );
+});
+
+test('the lines of a cell are of one row where a program writes them behind the other cells of the row', async () => {
+  const rows = [
+    ['Heated', '12', 'Houses of', 'Berlin'],
+    ['Cold', '9', 'Flats of', 'Hamburg'],
+    ['Empty', '31', 'Sheds of', 'Bremen'],
+    ['New', '5', 'Barns of', 'Kiel'],
+  ].flatMap(([name = '', count = '', ...lines], i): PdfLine[] => [
+    [count, 200, 684 - 24 * i],
+    [name, 260, 684 - 24 * i],
+    ...lines.map((line, k): PdfLine => [line, 50, 684 - 24 * i - 12 * k]),
+  ]);
+  assert.equal(
+    await markdownOf([['What it is', 50, 700], ['Count', 200, 700], ['Name', 260, 700], ...rows]),
+    '| What it is | Count | Name |\n| - | - | - |\n| Houses of Berlin | 12 | Heated |\n| Flats of Hamburg | 9 | Cold |\n' +
+      '| Sheds of Bremen | 31 | Empty |\n| Barns of Kiel | 5 | New |\n',
+  );
+});

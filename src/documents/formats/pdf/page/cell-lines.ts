@@ -11,6 +11,8 @@ interface WrittenLine {
 
 /** Lines of one cell are not farther from each other than this, in sizes. */
 const LEADING = 1.65;
+/** The lines of a cell begin at one place, within this many sizes. */
+const SAME_PLACE = 0.2;
 /** Cells of one line have wider gaps between them, in sizes. */
 export const CELL_GAP = 0.45;
 /** The cell that follows reaches this far above the one before it at most, in sizes. */
@@ -24,7 +26,7 @@ export function continuedCells(lines: readonly WrittenLine[]): Set<number> {
   const inCells = new Set<number>();
   for (let first = 0; first + 1 < lines.length; ) {
     let last = first;
-    while (last + 1 < lines.length && goesOn(lines, last + 1)) last += 1;
+    while (last + 1 < lines.length && (goesOn(lines, last + 1) || isBelow(lines, last + 1))) last += 1;
     if (last > first && isCell(lines, first, last)) for (let i = first + 1; i <= last; i += 1) inCells.add(i);
     first = last + 1;
   }
@@ -37,14 +39,24 @@ function isCell(lines: readonly WrittenLine[], first: number, last: number): boo
   const { size } = top;
   const isUp = (line: WrittenLine, to: WrittenLine) => to.y > line.y + 0.3 * size && to.y < line.y + HIGHER * size;
   if (next && next.x > end.x + size && isUp(end, next) && next.y < top.y + HIGHER * size) return true;
+  // Some programs write the cells of one line first.
+  if (before && before.x > top.right + CELL_GAP * size && Math.abs(before.y - top.y) < 0.3 * size) return true;
   const [{ x } = top] = piecesOf(top).slice(-1);
-  if (piecesOf(top).length > 1) return true;
+  if (piecesOf(top).length > 1 && goesOn(lines, first + 1)) return true;
   return (
     before !== undefined &&
     before.right <= x + size &&
     before.y <= top.y + 0.5 * size &&
     before.y > end.y - HIGHER * size
   );
+}
+
+/** Whether a line begins below the one before it: in a cell that is justified the words of a line may be as far from each other as cells. */
+function isBelow(lines: readonly WrittenLine[], at: number): boolean {
+  const [before, line] = [lines[at - 1], lines[at]];
+  if (!before || !line || Math.abs(line.x - before.x) > SAME_PLACE * line.size) return false;
+  const gap = before.y - line.y;
+  return gap >= 0.3 * line.size && gap <= LEADING * line.size;
 }
 
 /** Whether a line stands below the last cell of the one before it, at the same place. */
