@@ -5,7 +5,7 @@ import { readPdf } from './read-pdf.ts';
 
 /** Letters of Helvetica as far as they are used here, in thousandths of the size; others are as wide as a digit. */
 const WIDTHS: Readonly<Record<string, number>> = {
-  ...{ i: 222, j: 222, l: 222, t: 278, r: 333, c: 500, k: 500, v: 500, y: 500, m: 833, w: 722 },
+  ...{ '.': 278, '%': 889, i: 222, j: 222, l: 222, t: 278, r: 333, c: 500, k: 500, v: 500, y: 500, m: 833, w: 722 },
   ...{ I: 278, A: 667, S: 667, V: 667, C: 722, D: 722, N: 722, R: 722, O: 778, M: 833 },
 };
 
@@ -48,6 +48,21 @@ const markdownOf = async (content: string) => (await readPdf(pdfOfContents([Buff
 
 test('words behind numbers are a column of their own, although both are as near to each other as words', async () => {
   assert.equal(await markdownOf(table(whole, 4)), READ);
+});
+
+test('numbers end at one place, whether or not others are as near to them as words', async () => {
+  const rows = [
+    ['Country', 'Area', 'Share'],
+    ['Denmark', '42943', '62.4%'],
+    ['Iceland', '103000', '10.3%'],
+  ];
+  const content = rows.flatMap(([country = '', area = '', share = ''], i) => [
+    whole(country, 50, 700 - 14 * i),
+    whole(area, 140 - widthOf(area), 700 - 14 * i),
+    whole(share, 144.5 + widthOf('62.4%') - widthOf(share), 700 - 14 * i),
+  ]);
+  const read = rows.map((row) => `| ${row.join(' | ')} |`).toSpliced(1, 0, '| - | - | - |');
+  assert.equal(await markdownOf(content.join('\n')), `${read.join('\n')}\n`);
 });
 
 test('so they are where a program writes each letter at a place of its own', async () => {

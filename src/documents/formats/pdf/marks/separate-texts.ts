@@ -6,12 +6,12 @@ import type { PlacedText } from '../page/placed-texts.ts';
 import type { Point } from './painted-paths.ts';
 
 /** Cells that are one text are looked for where this many rows may have them. */
-const ROWS_MIN = 3;
+const ROWS_MIN = 2;
 /** How far from where a space is estimated to be the program writes the word behind it at most, and from the ends of the text at least, in sizes. */
 const ESTIMATED = 1;
 const WITHIN = 0.2;
-/** How far from a word the text before it ends is not known, only that the library takes it for a space; numbers end at one place. */
-const GAP = 0.25;
+/** How far from a word the text before it ends, in sizes: the middle of what the library takes for a space, the same for numbers that end at one place. */
+const GAP = 0.35;
 /** Where a cell may begin: a number, or what is behind one. */
 const BOUNDARY = /(?<=\d[\d.,%)]* )(?=\S)|(?<=\S )(?=[+−-]?\d)|(?<=\p{L})(?=[+−-]?\d)|(?<=\d)(?=\p{L})/gu;
 /** A number and a word, or two numbers: cells rather than words of a sentence. */
