@@ -123,12 +123,12 @@ async function mergeAndWrite(
   compiled: readonly CompiledUploadFile[],
 ): Promise<void> {
   const { wiki_id } = job;
+  const upload_id = job.upload_id ?? '';
   for (let left = MERGES - 1; ; left -= 1) {
     // Outside the transaction, since it renders.
-    const of = await mergeEdits({ query: db.query, sandbox, wiki_id }, around.known().pages, compiled);
+    const of = await mergeEdits({ query: db.query, sandbox, wiki_id, upload_id }, around.known().pages, compiled);
     try {
       return await db.transaction(async (query) => {
-        const upload_id = job.upload_id ?? '';
         await insertSections(query, { wiki_id, upload_id }, compiled);
         const { creator, progress } = await standOf(query, job, compiled.length);
         await advanceJob(query, job, progress);
