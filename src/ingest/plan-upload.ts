@@ -8,11 +8,13 @@ import type { ClaimedJob } from '../jobs/define-job.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { exchangePages } from './move-pages.ts';
 import { findMoved } from './renamed-files.ts';
-import { isNotRenamed, noteSyncRoot } from './sync-folder.ts';
+import { knownPagesOf, pagesOfNames } from './surroundings/known-pages.ts';
+import { noteSyncRoot } from './sync-folder.ts';
 
 interface FileRow {
   file_no: number;
   kind: 'file' | 'folder';
+  status: 'pending' | 'done' | 'failed';
   filename: string;
   sha256: string;
   page_path: string;
@@ -23,16 +25,6 @@ interface PageRow {
   path: string;
   position: number;
   origin: 'authored' | 'compiled';
-}
-
-/** The page of a file or folder of an earlier upload. */
-interface EarlierPage {
-  kind: 'file' | 'folder';
-  filename: string;
-  page_id: string;
-  path: string;
-  position: number;
-  sha256: string;
 }
 
 /** A decision for one row of upload_files. */
@@ -50,8 +42,8 @@ interface Placed {
 
 /**
  * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
- * name made before, wherever it is now, else a new one; a page in the trash stays there. Answers where each file, and each
- * folder, will be, for the links between them.
+ * name made before, wherever it is now, else a new one; a page in the trash stays there. An upload that is retried is planned
+ * again, but for the files that are done. Answers where each file, and each folder, will be, for the links between them.
  * `given`: the order that the author of the files wrote down, for the positions of new pages.
  */
 export async function planUpload(
@@ -60,8 +52,8 @@ export async function planUpload(
   given?: GivenOrder,
 ): Promise<ReadonlyMap<string, string>> {
   const files = await query<FileRow>(sql`
-    select file_no, kind, filename, sha256, page_path from upload_files
-    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no`);
+    select file_no, kind, status, filename, sha256, page_path from upload_files
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind = 'file' and ${isPlanned} order by file_no`);
   if (files.some((file) => file.page_path === '')) await place(query, job, files, given);
   const placed = await query<FileRow>(sql`
     select kind, filename, page_path from upload_files
@@ -86,31 +78,9 @@ const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not 
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: GivenOrder): Promise<void> {
   const upload = await noteSyncRoot(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' });
-  const filesNamed = files.map((file) => file.filename);
-  const names = [...new Set(filesNamed.flatMap((filename) => [filename, ...foldersOf(filename)]))];
-  const earlier = await query<EarlierPage>(sql`
-    select distinct on (f.kind, f.filename) f.kind, f.filename, f.sha256, p.page_id, p.path, p.position
-    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and not f.is_attachment and p.trashed_at is null
-      and (f.kind = 'folder' or f.kind = 'file' and p.origin = 'compiled')
-      and f.filename = any (${names}::text[]) and ${isNotRenamed}
-    order by f.kind, f.filename, f.upload_id desc, f.file_no`);
-  const pageOf = new Map(earlier.filter(({ kind }) => kind === 'file').map((page) => [page.filename, page]));
-
-  const counts = new Map<string, number>();
-  const repeats = files.map(({ filename }) => {
-    const repeat = counts.get(filename) ?? 0;
-    counts.set(filename, repeat + 1);
-    return repeat;
-  });
-  const repeated = await pagesOfRepeats(
-    query,
-    job.wiki_id,
-    [...counts].flatMap(([name, n]) => (n > 1 ? name : [])),
-  );
-  const knownPage = (file: FileRow, i: number) =>
-    repeats[i] === 0 ? pageOf.get(file.filename) : repeated.get(file.filename)?.[repeats[i] ?? 0];
-  const knownPages = files.map(knownPage);
+  const names = [...new Set(files.flatMap(({ filename }) => [filename, ...foldersOf(filename)]))];
+  const earlier = await pagesOfNames(query, job.wiki_id, names);
+  const knownPages = await knownPagesOf(query, job.wiki_id, files, earlier);
   const unknown = files.filter((_, i) => !knownPages[i]);
   const { exchanged, renamed, staying } = await findMoved(query, upload, files, knownPages, unknown);
   const fresh = unknown.filter((file) => !staying.has(file));
@@ -128,6 +98,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
   });
   const isExchanged = exchanges.length > 0 && (await exchangePages(query, upload, exchanges));
   const placed: Placed[] = [];
+  const planned: Placed[] = [];
   for (const [i, file] of files.entries()) {
     const page_path = pathOf(file, i);
     const other = isExchanged ? exchanged.get(file.filename) : undefined;
@@ -137,7 +108,9 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     const before = taken ? undefined : (other ?? renamed.get(file.filename));
     const renamed_from = before?.filename ?? '';
     const page_id = (taken ?? before)?.page_id ?? '';
-    placed.push({ ...file, page_path, page_id, renamed_from, present: (taken ?? knownPages[i])?.position });
+    const present = (taken ?? knownPages[i])?.position;
+    if (file.status === 'done') planned.push({ ...file, file_no: -1, page_path, page_id, present });
+    else placed.push({ ...file, page_path, page_id, renamed_from, present });
   }
   const [used] = await query<{ file_no: number }>(sql`
     select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
@@ -160,7 +133,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
   const present = earlier
     .filter(({ kind, filename }) => kind === 'folder' && !placedFolders.has(filename))
     .map((page): Placed => ({ ...page, file_no: -1, page_path: page.path, present: page.position }));
-  const inReadingOrder = [...placed, ...present].sort(
+  const inReadingOrder = [...placed, ...planned, ...present].sort(
     (a, b) => byReadingOrder(a.filename, b.filename, given) || a.file_no - b.file_no,
   );
   setPositions(inReadingOrder);
@@ -179,25 +152,6 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
         renamed_from text, position int)
     on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id,
       renamed_from = excluded.renamed_from, position = excluded.position`);
-}
-
-/** The pages that the files of these names made, where the last upload of the name had several: in the order of that upload. */
-async function pagesOfRepeats(
-  query: Query,
-  wiki_id: string,
-  names: readonly string[],
-): Promise<Map<string, EarlierPage[]>> {
-  if (names.length === 0) return new Map();
-  const pages = await query<EarlierPage>(sql`
-    select 'file' as kind, f.filename, f.sha256, p.page_id, p.path, p.position
-    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind = 'file' and not f.is_attachment
-      and p.trashed_at is null and p.origin = 'compiled' and f.filename = any (${names}::text[])
-      and f.upload_id = (
-        select max(l.upload_id) from upload_files l
-        where l.wiki_id = f.wiki_id and l.filename = f.filename and l.status = 'done' and l.kind = 'file')
-    order by f.file_no`);
-  return Map.groupBy(pages, ({ filename }) => filename);
 }
 
 /**

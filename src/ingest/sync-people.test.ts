@@ -27,6 +27,26 @@ test('a page that people edited moves with its file and those that it links to, 
   assert.deepEqual(page.html.match(/href="[^"]*"/g), ['href="b"', 'href="x/y"']);
 });
 
+test('a file that could not be read at one sync and is gone at the next one is gone', async () => {
+  const wiki = await newWiki();
+  await wiki.sync({ ...Z, 'd/a.md': '# A\n', 'd/kept.md': '# Kept\n' });
+  await wiki.sync({ ...Z, 'd/a.md': '' });
+  assert.deepEqual(await wiki.stale(), ['d/kept'], 'a file that cannot be read is there');
+  await owner.post(`${wiki.at}/pages/${(await wiki.page('d/kept')).page_id}/keep`);
+  await wiki.sync(Z);
+  assert.deepEqual(await wiki.stale(), ['d/a']);
+  await wiki.sync(Z);
+  assert.deepEqual(await wiki.stale(), ['d/a'], 'what people kept is not asked for again');
+});
+
+test('the folder of a sync that is written in another way is the same folder', async () => {
+  const wiki = await newWiki();
+  await wiki.sync({ 'U\u0308bung/a.md': '# A\n', 'U\u0308bung/b.md': '# B\n' });
+  const { summary } = await wiki.sync({ '\u00fcbung/a.md': '# A\n\nMore.\n', '\u00fcbung/b.md': '# B\n' });
+  assert.doesNotMatch(summary, /gone|[1-9] new page/);
+  assert.deepEqual(await wiki.paths(), ['ubung', 'ubung/a', 'ubung/b']);
+});
+
 test('the same folder again changes nothing of a page that people edited, although a file that it links to has another name', async () => {
   const wiki = await newWiki();
   const files = (name: string): Files => ({
