@@ -23,7 +23,7 @@ import { planUpload } from './plan-upload.ts';
 import { findAttachedFiles, leftOut } from './surroundings/attached-files.ts';
 import { type KnownFiles, openFilesAround } from './surroundings/files-around.ts';
 import { knownTitles } from './surroundings/known-titles.ts';
-import { markGone, noteReturnedFolders } from './sync-folder.ts';
+import { markGone, NONE_GONE, noteReturnedFolders } from './sync-folder.ts';
 import { skipUnchanged } from './unchanged-files.ts';
 import { unpackArchives } from './unpack-archives.ts';
 import { insertSections, writeFiles } from './write-files.ts';
@@ -184,7 +184,7 @@ async function finish(query: Query, job: ClaimedJob, error: string, ignored: rea
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);
   await noteReturnedFolders(query, upload);
-  const gone = error === '' ? await markGone(query, upload) : { count: 0, paths: [] };
+  const gone = error === '' ? await markGone(query, upload) : NONE_GONE;
   const end = await endUpload(query, upload, error, { lost_sections: lost, gone, ignored });
   await endJob(query, job, end);
 }

@@ -122,20 +122,30 @@ export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promi
     order by l.filename`);
 }
 
+/** Pages of files that are gone: how many, and the paths of those that are no drafts. */
+export interface Gone {
+  count: number;
+  paths: readonly string[];
+  /** Whether an archive of a sync could not be opened, so that none was looked for. */
+  isUnknown: boolean;
+}
+
+export const NONE_GONE: Gone = { count: 0, paths: [], isUnknown: false };
+
 /**
- * Marks the pages of files that are gone as stale, with those of their sections, and answers how many, and the first of
- * them. They stay until a person decides. Nothing is gone after an upload that failed, or in which an archive could not be
- * opened.
+ * Marks the pages of files that are gone as stale, with those of their sections. They stay until a person decides. Nothing
+ * is gone after an upload that failed, or in which an archive could not be opened; a file of an archive that could not be
+ * unpacked is there.
  */
-export async function markGone(
-  query: Query,
-  { wiki_id, upload_id }: UploadId,
-): Promise<{ count: number; paths: string[] }> {
-  const [files] = await query<{ is_whole: boolean }>(sql`
-    select bool_or(status = 'done') and not bool_or(status = 'failed' and page_path = '') as is_whole from upload_files
+export async function markGone(query: Query, { wiki_id, upload_id }: UploadId): Promise<Gone> {
+  const [files] = await query<{ is_usable: boolean; is_whole: boolean }>(sql`
+    select bool_or(status = 'done') as is_usable,
+      not bool_or(status = 'failed' and page_path = '' and sha256 <> '') as is_whole from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and not is_attachment`);
-  const gone = files?.is_whole ? await goneFiles(query, { wiki_id, upload_id }) : [];
-  if (gone.length === 0) return { count: 0, paths: [] };
+  if (!files?.is_usable) return NONE_GONE;
+  if (!files.is_whole) return { ...NONE_GONE, isUnknown: await isSync(query, { wiki_id, upload_id }) };
+  const gone = await goneFiles(query, { wiki_id, upload_id });
+  if (gone.length === 0) return NONE_GONE;
   const given = gone.map(({ page_id, kind, filename }) => ({
     page_id,
     gone_file: kind === 'folder' ? `${filename}/` : filename,
@@ -155,7 +165,13 @@ export async function markGone(
     where p.wiki_id = ${wiki_id} and p.page_id = g.page_id and p.trashed_at is null and not (p.stale and p.gone_file is not null)
     returning case when p.status = 'draft' then '' else p.path end as path`);
   const paths = marked.map(({ path }) => path).filter((path) => path !== '');
-  return { count: marked.length, paths: paths.sort() };
+  return { count: marked.length, paths: paths.sort(), isUnknown: false };
+}
+
+async function isSync(query: Query, { wiki_id, upload_id }: UploadId): Promise<boolean> {
+  const found = await query(sql`
+    select from uploads where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_sync`);
+  return found.length > 0;
 }
 
 /** A folder that was gone is back with the first file in it; its page waits for no decision any more. */
