@@ -25,6 +25,10 @@ interface PageRow {
   path: string;
   position: number;
   origin: 'authored' | 'compiled';
+  /** Whether a file made it, and not a folder. */
+  is_of_file: boolean;
+  /** Its file, if that was gone at an earlier sync. */
+  gone_file: string | null;
 }
 
 /** A decision for one row of upload_files. */
@@ -82,12 +86,14 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
   const earlier = await pagesOfNames(query, job.wiki_id, names);
   const knownPages = await knownPagesOf(query, job.wiki_id, files, earlier);
   const unknown = files.filter((_, i) => !knownPages[i]);
-  const { exchanged, renamed, staying } = await findMoved(query, upload, files, knownPages, unknown);
+  const { gone, exchanged, renamed, staying } = await findMoved(query, upload, files, knownPages, unknown);
   const fresh = unknown.filter((file) => !staying.has(file));
+  const goneAt = new Map(gone.filter(({ kind }) => kind === 'file').map((file) => [file.page_id, file.filename]));
   const { plan, pageAt } = await planFresh(
     query,
     job.wiki_id,
     fresh.map(({ filename }) => filename),
+    { given: new Set(knownPages.map((page) => page?.page_id)), gone: goneAt },
   );
   const freshAt = new Map(fresh.map((file, at) => [file, at]));
   const pathOf = (file: FileRow, i: number) =>
@@ -97,16 +103,23 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     return page_id && from ? [{ page_id, from, to: pathOf(file, i) }] : [];
   });
   const isExchanged = exchanges.length > 0 && (await exchangePages(query, upload, exchanges));
+  // The files that take along the pages of others.
+  const movers = new Map([...renamed].map(([filename, { page_id }]) => [page_id, filename]));
   const placed: Placed[] = [];
   const planned: Placed[] = [];
   for (const [i, file] of files.entries()) {
     const page_path = pathOf(file, i);
     const other = isExchanged ? exchanged.get(file.filename) : undefined;
     const known = other ? undefined : knownPages[i];
-    const taken = known ?? (staying.has(file) || other ? undefined : pageAt.get(page_path));
+    const mover = movers.get(pageAt.get(page_path)?.page_id ?? '') ?? file.filename;
+    const hasOther = staying.has(file) || other !== undefined || mover !== file.filename;
+    const taken = known ?? (hasOther ? undefined : pageAt.get(page_path));
     // A file of another name takes its page along, unless there is a page where it is now.
     const before = taken ? undefined : (other ?? renamed.get(file.filename));
-    const renamed_from = before?.filename ?? '';
+    // A page that was that of a file which is gone is not its page any more when it comes back.
+    const formerly = known || !taken ? undefined : pageAt.get(page_path);
+    const replaced = formerly?.is_of_file ? (goneAt.get(formerly.page_id) ?? formerly.gone_file) : undefined;
+    const renamed_from = before?.filename ?? replaced ?? '';
     const page_id = (taken ?? before)?.page_id ?? '';
     const present = (taken ?? knownPages[i])?.position;
     if (file.status === 'done') planned.push({ ...file, file_no: -1, page_path, page_id, present });
@@ -174,20 +187,32 @@ function setPositions(inReadingOrder: readonly Placed[]): void {
 
 /**
  * The paths of files that have no page yet, and the pages that are where one of them could go: no other is read, so that an
- * upload costs the same in a wiki of any size. Plans again for as long as a path was asked for that was not looked at.
+ * upload costs the same in a wiki of any size. Plans again for as long as a path was asked for that was not looked at. The page
+ * of another file is not replaced by the index of a folder, unless that file is `gone`, or was before; `given`: pages of other
+ * files of the upload.
  */
-async function planFresh(query: Query, wiki_id: string, filenames: readonly string[]) {
+async function planFresh(
+  query: Query,
+  wiki_id: string,
+  filenames: readonly string[],
+  { given, gone }: { given: ReadonlySet<string | undefined>; gone: ReadonlyMap<string, string> },
+) {
   const pageAt = new Map<string, PageRow | undefined>();
+  const originOf = (page: PageRow | undefined) => {
+    if (!page) return undefined;
+    const isFree = !page.is_of_file || page.gone_file !== null || gone.has(page.page_id);
+    return isFree && !given.has(page.page_id) ? page.origin : 'authored';
+  };
   for (;;) {
     const asked = new Set<string>();
     const plan = planPaths(filenames, (path, ahead) => {
       if (!pageAt.has(path)) for (const each of [path, ...ahead()]) asked.add(each);
-      return pageAt.get(path)?.origin;
+      return originOf(pageAt.get(path));
     });
     for (const path of plan.folders.keys()) if (!pageAt.has(path)) asked.add(path);
     if (asked.size === 0) return { plan, pageAt };
     const there = await query<PageRow>(sql`
-      select page_id, path, position, origin from pages
+      select page_id, path, position, origin, source_count > 0 as is_of_file, gone_file from pages
       where wiki_id = ${wiki_id} and trashed_at is null and path = any (${[...asked]}::text[])`);
     for (const path of asked) pageAt.set(path, undefined);
     for (const page of there) pageAt.set(page.path, page);

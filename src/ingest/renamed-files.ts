@@ -16,7 +16,7 @@ interface KnownFile extends FreshFile {
 }
 
 /**
- * The files of a sync that have other names than before: those that have the names of one another, the others, and those
+ * The files of a sync that are gone, and those that have other names than before: those that have the names of one another, the others, and those
  * whose pages stay where they are, because the names differ in what a path does not say.
  */
 export async function findMoved<File extends FreshFile>(
@@ -44,7 +44,7 @@ export async function findMoved<File extends FreshFile>(
     const before = renamed.get(file.filename);
     if (before && slugsOf(file.filename) === slugsOf(before.filename)) staying.set(file, before);
   }
-  return { exchanged, renamed, staying };
+  return { gone, exchanged, renamed, staying };
 }
 
 /** What the path of a page has of the name of its file. */

@@ -28,7 +28,10 @@ export function pagesOfNames(query: Query, wiki_id: string, names: readonly stri
     order by f.kind, f.filename, ran.ran_at desc, f.file_no`);
 }
 
-/** For each file of an upload the page that it has, if any. */
+/**
+ * For each file of an upload the page that it has, if any. A page is given to one file: of two that made it one after the
+ * other (`guide.md` and then `guide/index.md`), it is that of the later one, and the other one gets a page of its own.
+ */
 export async function knownPagesOf(
   query: Query,
   wiki_id: string,
@@ -47,9 +50,14 @@ export async function knownPagesOf(
     wiki_id,
     [...counts].flatMap(([name, n]) => (n > 1 ? name : [])),
   );
-  return files.map(({ filename }, i) =>
+  const known = files.map(({ filename }, i) =>
     repeats[i] === 0 ? pageOf.get(filename) : repeated.get(filename)?.[repeats[i] ?? 0],
   );
+  const last = new Map<string, EarlierPage>();
+  for (const page of known) {
+    if (page && page.ran_at > (last.get(page.page_id)?.ran_at ?? 0)) last.set(page.page_id, page);
+  }
+  return known.map((page) => (page && last.get(page.page_id) === page ? page : undefined));
 }
 
 /** The pages that the files of these names made, where the last upload of the name had several: in the order of that upload. */
