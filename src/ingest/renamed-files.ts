@@ -140,13 +140,17 @@ function exchangedFiles(
     const before = was.get(sha256);
     if (before && before.filename !== filename) taken.set(filename, before);
   }
-  for (let size = -1; size !== taken.size; ) {
-    size = taken.size;
-    const given = new Set([...taken.values()].map(({ filename }) => filename));
-    for (const [filename, before] of taken) {
-      const losesPlace = isKnown.has(filename) && !given.has(filename);
-      if (losesPlace || (isKnown.has(before.filename) && !taken.has(before.filename))) taken.delete(filename);
-    }
+  // A file that keeps its page breaks the chain on both of its sides.
+  const givenTo = new Map([...taken].map(([filename, before]) => [before.filename, filename]));
+  const looked = [...taken.keys()];
+  for (const filename of looked) {
+    const before = taken.get(filename);
+    if (!before) continue;
+    const losesPlace = isKnown.has(filename) && !givenTo.has(filename);
+    if (!losesPlace && (!isKnown.has(before.filename) || taken.has(before.filename))) continue;
+    taken.delete(filename);
+    givenTo.delete(before.filename);
+    looked.push(before.filename, givenTo.get(filename) ?? '');
   }
   // What has no known file in it is only renamed.
   const isRenamedOnly = (filename: string, before: string) => !isKnown.has(filename) && !isKnown.has(before);
