@@ -2988,6 +2988,7 @@ create table uploads (
   created_by    text                      collate "C" not null,
   is_sync       boolean                   not null default false,
   sync_root     text,
+  planned_at    timestamp with time zone,
   PRIMARY KEY (wiki_id, upload_id),
   CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['uploading'::text, 'queued'::text])))),
   CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),

@@ -8,6 +8,7 @@ import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
 import { type BrokenLinks, findBrokenLinks } from './broken-links.ts';
 import { USED_FOR_ORDER } from './order-files.ts';
 import { NOT_SHOWN } from './surroundings/attached-files.ts';
+import type { Gone } from './sync-folder.ts';
 
 interface Counts {
   files: number;
@@ -36,7 +37,7 @@ interface Conflict {
 /** What is known of an upload besides its rows. */
 interface Outcome {
   lost_sections: number;
-  gone: { count: number; paths: readonly string[] };
+  gone: Gone;
   ignored: readonly string[];
 }
 
@@ -140,7 +141,7 @@ function summarize(
   conflicts: Conflict[],
   left: string[],
   incomplete: Incomplete,
-  gone: { count: number; paths: readonly string[] },
+  gone: Gone,
   broken: BrokenLinks,
   ignored: readonly string[],
 ): string {
@@ -172,7 +173,7 @@ function summarize(
   const list = namedOf('Failed', named, counts.failed);
   const losses = incomplete.named.map(({ filename, losses }) => `${filename} (${lossesInWords(losses)})`);
   const unread = namedOf('Not read completely', losses, incomplete.to_review);
-  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
+  return `${count(counts.files, 'file')}: ${parts.join(', ')}.${list}${unread}${namedOf('Left out', left, counts.left_out)}${namedOf('Order files ignored', ignored.slice(0, NAMED), ignored.length)}${namedOf('Gone; keep or delete', gone.paths.slice(0, NAMED), gone.count)}${gone.isUnknown ? ' Which files are gone is not known, because an archive could not be opened.' : ''}${namedOf('Broken links', broken.named, broken.count)}${conflictsNamed(conflicts, counts.kept_pages)}`;
 }
 
 /** The sources of an upload's files whose text does not have everything of the file, and archives not taken as a whole. */

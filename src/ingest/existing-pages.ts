@@ -5,10 +5,17 @@ import { mayLead } from '../markdown/page-links.ts';
 import { canLead } from '../pages/links/moved-links.ts';
 import type { CompiledUploadFile, ExistingPage } from './compiled-upload.ts';
 
+interface ExistingPagesOf {
+  wiki_id: string;
+  upload_id: string;
+  compiled: readonly CompiledUploadFile[];
+  isLocked: boolean;
+}
+
 /** `isLocked`: locks the wiki, so that the pages are not edited until the transaction ends. Missing pages are left out. */
 export async function readExistingPages(
   query: Query,
-  { wiki_id, compiled, isLocked }: { wiki_id: string; compiled: readonly CompiledUploadFile[]; isLocked: boolean },
+  { wiki_id, upload_id, compiled, isLocked }: ExistingPagesOf,
 ): Promise<Map<string, ExistingPage>> {
   const page_ids = compiled.map(({ file }) => file.page_id);
   if (isLocked) {
@@ -24,11 +31,11 @@ export async function readExistingPages(
     return {
       page_id,
       sha256,
-      paths:
+      links:
         page?.page_links
-          .filter(mayLead)
-          .map(({ to_path }) => to_path)
-          .filter((to) => !named.has(to)) ?? [],
+          .filter((link) => mayLead(link) && !named.has(link.to_path))
+          .map(({ to_path, wanted_path, wanted_title }) => ({ to_path, path: wanted_path ?? to_path, wanted_title })) ??
+        [],
       dead: page?.page_links.filter((link) => !mayLead(link)).map(({ to_path }) => to_path) ?? [],
     };
   });
@@ -48,17 +55,28 @@ export async function readExistingPages(
         select from page_sources o join sources s on s.wiki_id = o.wiki_id and s.source_id = o.source_id
         where o.wiki_id = p.wiki_id and o.page_id = p.page_id and s.sha256 = g.sha256
       ) and (p.stale or coalesce(b.waiting_markdown, '') = '') and not exists (
-        select from jsonb_array_elements_text(g.paths) u (path)
+        select from (
+          select to_path, path, lower(wanted_title) as title_key
+          from jsonb_to_recordset(g.links) as u (to_path text, path text, wanted_title text) offset 0) u
         where not exists (
-          select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and l.to_path = u.path)
+          select from page_links l where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and l.to_path = u.to_path)
         and not exists (
           select from pages t join page_links l on l.wiki_id = t.wiki_id and l.to_page_id = t.page_id
           where t.wiki_id = p.wiki_id and t.path = u.path and t.trashed_at is null and l.from_page_id = p.page_id)
+        -- What people save has the path of the page that a [[wiki link]] names.
+        and not exists (
+          select from pages t join page_links l on l.wiki_id = t.wiki_id and l.to_page_id = t.page_id
+          where t.wiki_id = p.wiki_id and t.title_key = u.title_key and t.trashed_at is null and l.from_page_id = p.page_id)
+        -- A page that this upload moves there, now or with a later batch.
+        and not exists (
+          select from upload_files n join page_links l on l.wiki_id = n.wiki_id and l.to_page_id = n.page_id
+          where n.wiki_id = p.wiki_id and n.upload_id = ${upload_id} and n.page_path = u.path and n.page_path <> ''
+            and l.from_page_id = p.page_id)
       ) and (r.origin = 'authored' or not exists (
         select from page_links l
         where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id and not ${canLead(sql`l.to_path`)} and not g.dead @> to_jsonb(l.to_path))) as is_same_file
     from pages p
-    join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, paths jsonb, dead jsonb) on g.page_id = p.page_id
+    join jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as g (page_id text, sha256 text, links jsonb, dead jsonb) on g.page_id = p.page_id
     join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
     left join page_texts x on x.wiki_id = p.wiki_id and x.page_id = p.page_id
     left join page_bases b on b.wiki_id = p.wiki_id and b.page_id = p.page_id

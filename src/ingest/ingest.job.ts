@@ -23,7 +23,7 @@ import { planUpload } from './plan-upload.ts';
 import { findAttachedFiles, leftOut } from './surroundings/attached-files.ts';
 import { type KnownFiles, openFilesAround } from './surroundings/files-around.ts';
 import { knownTitles } from './surroundings/known-titles.ts';
-import { markGone, noteReturnedFolders } from './sync-folder.ts';
+import { markGone, NONE_GONE, noteReturnedFolders } from './sync-folder.ts';
 import { skipUnchanged } from './unchanged-files.ts';
 import { unpackArchives } from './unpack-archives.ts';
 import { insertSections, writeFiles } from './write-files.ts';
@@ -123,12 +123,12 @@ async function mergeAndWrite(
   compiled: readonly CompiledUploadFile[],
 ): Promise<void> {
   const { wiki_id } = job;
+  const upload_id = job.upload_id ?? '';
   for (let left = MERGES - 1; ; left -= 1) {
     // Outside the transaction, since it renders.
-    const of = await mergeEdits({ query: db.query, sandbox, wiki_id }, around.known().pages, compiled);
+    const of = await mergeEdits({ query: db.query, sandbox, wiki_id, upload_id }, around.known().pages, compiled);
     try {
       return await db.transaction(async (query) => {
-        const upload_id = job.upload_id ?? '';
         await insertSections(query, { wiki_id, upload_id }, compiled);
         const { creator, progress } = await standOf(query, job, compiled.length);
         await advanceJob(query, job, progress);
@@ -184,7 +184,7 @@ async function finish(query: Query, job: ClaimedJob, error: string, ignored: rea
   const upload = { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' };
   const lost = await markOrphanedSections(query, upload);
   await noteReturnedFolders(query, upload);
-  const gone = error === '' ? await markGone(query, upload) : { count: 0, paths: [] };
+  const gone = error === '' ? await markGone(query, upload) : NONE_GONE;
   const end = await endUpload(query, upload, error, { lost_sections: lost, gone, ignored });
   await endJob(query, job, end);
 }

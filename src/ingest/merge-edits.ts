@@ -15,11 +15,11 @@ import { readExistingPages } from './existing-pages.ts';
  * the file, and both have changed it. What they write meanwhile is found when the batch is written.
  */
 export async function mergeEdits(
-  { query, sandbox, wiki_id }: { query: Query; sandbox: Sandbox; wiki_id: string },
+  { query, sandbox, wiki_id, upload_id }: { query: Query; sandbox: Sandbox; wiki_id: string; upload_id: string },
   pages: ReadonlyMap<string, string>,
   compiled: readonly CompiledUploadFile[],
 ): Promise<ReadonlyMap<string, Merged>> {
-  const found = await readExistingPages(query, { wiki_id, compiled, isLocked: false });
+  const found = await readExistingPages(query, { wiki_id, upload_id, compiled, isLocked: false });
   const merges = new Map<string, Merged>();
   for (const { file, page: ours } of compiled) {
     const present = found.get(file.page_id);

@@ -1,5 +1,6 @@
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { withRun } from './sync-folder.ts';
 
 /**
  * Marks the pages of sections as stale that the files of an upload had when they were last uploaded and have no more, and
@@ -13,13 +14,16 @@ export async function markOrphanedSections(
   const { wiki_id, upload_id } = upload;
   const lost = await query(sql`
     update pages p set stale = true
-    from upload_files f
+    from upload_files g
     cross join lateral (
-      select e.upload_id, e.file_no from upload_files e
-      where e.wiki_id = ${wiki_id} and e.filename = f.filename and e.status = 'done' and e.kind = 'file' and e.upload_id < ${upload_id}
-      order by e.upload_id desc limit 1) e
+      select f.upload_id, f.file_no from (
+        select f.* from upload_files f
+        where f.wiki_id = ${wiki_id} and f.filename = g.filename and f.status = 'done' and f.kind = 'file' and f.upload_id <> ${upload_id}
+        offset 0) f
+      ${withRun}
+      order by ran.ran_at desc limit 1) e
     join upload_files s on s.wiki_id = ${wiki_id} and s.upload_id = e.upload_id and s.section_of = e.file_no and s.status = 'done'
-    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'done'
+    where g.wiki_id = ${wiki_id} and g.upload_id = ${upload_id} and g.kind = 'file' and g.status = 'done'
       and not exists (
         select from upload_files n
         where n.wiki_id = ${wiki_id} and n.upload_id = ${upload_id} and n.kind = 'section' and n.page_id = s.page_id)

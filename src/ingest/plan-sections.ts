@@ -5,6 +5,7 @@ import { sql } from '../db/sql.ts';
 import { childSlug } from '../documents/file-paths.ts';
 import type { Part } from '../documents/split/split-document.ts';
 import type { PendingFile } from './compiled-upload.ts';
+import { withRun } from './sync-folder.ts';
 
 /** What the files of one upload that are divided have in common, as long as its job runs in this process. */
 export interface SectionPlans {
@@ -47,10 +48,12 @@ export async function planSections(
   const rowOf = new Map(planned.map((row) => [row.filename, row]));
   const earlier = await query<{ filename: string; page_id: string; path: string }>(sql`
     select distinct on (f.filename) f.filename, p.page_id, p.path
-    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    from upload_files f
+    ${withRun}
+    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind = 'section' and p.origin = 'compiled'
       and p.trashed_at is null and f.filename = any (${names.slice(1)}::text[])
-    order by f.filename, f.upload_id desc`);
+    order by f.filename, ran.ran_at desc`);
   const pageOf = new Map(earlier.map((page) => [page.filename, page]));
   const isTaken = await takenBelow(query, { wiki_id, upload_id }, file.page_path);
 

@@ -8,11 +8,13 @@ import type { ClaimedJob } from '../jobs/define-job.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { exchangePages } from './move-pages.ts';
 import { findMoved } from './renamed-files.ts';
-import { isNotRenamed, noteSyncRoot } from './sync-folder.ts';
+import { knownPagesOf, pagesOfNames } from './surroundings/known-pages.ts';
+import { noteSyncRoot } from './sync-folder.ts';
 
 interface FileRow {
   file_no: number;
   kind: 'file' | 'folder';
+  status: 'pending' | 'done' | 'failed';
   filename: string;
   sha256: string;
   page_path: string;
@@ -23,16 +25,10 @@ interface PageRow {
   path: string;
   position: number;
   origin: 'authored' | 'compiled';
-}
-
-/** The page of a file or folder of an earlier upload. */
-interface EarlierPage {
-  kind: 'file' | 'folder';
-  filename: string;
-  page_id: string;
-  path: string;
-  position: number;
-  sha256: string;
+  /** Whether a file made it, and not a folder. */
+  is_of_file: boolean;
+  /** Its file, if that was gone at an earlier sync. */
+  gone_file: string | null;
 }
 
 /** A decision for one row of upload_files. */
@@ -50,8 +46,8 @@ interface Placed {
 
 /**
  * Decides once, before the first file is read, which page each file of an upload becomes: the page that the same file
- * name made before, wherever it is now, else a new one; a page in the trash stays there. Answers where each file, and each
- * folder, will be, for the links between them.
+ * name made before, wherever it is now, else a new one; a page in the trash stays there. An upload that is retried is planned
+ * again, but for the files that are done. Answers where each file, and each folder, will be, for the links between them.
  * `given`: the order that the author of the files wrote down, for the positions of new pages.
  */
 export async function planUpload(
@@ -60,8 +56,8 @@ export async function planUpload(
   given?: GivenOrder,
 ): Promise<ReadonlyMap<string, string>> {
   const files = await query<FileRow>(sql`
-    select file_no, kind, filename, sha256, page_path from upload_files
-    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no`);
+    select file_no, kind, status, filename, sha256, page_path from upload_files
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and kind = 'file' and ${isPlanned} order by file_no`);
   if (files.some((file) => file.page_path === '')) await place(query, job, files, given);
   const placed = await query<FileRow>(sql`
     select kind, filename, page_path from upload_files
@@ -86,38 +82,18 @@ const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not 
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: GivenOrder): Promise<void> {
   const upload = await noteSyncRoot(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' });
-  const filesNamed = files.map((file) => file.filename);
-  const names = [...new Set(filesNamed.flatMap((filename) => [filename, ...foldersOf(filename)]))];
-  const earlier = await query<EarlierPage>(sql`
-    select distinct on (f.kind, f.filename) f.kind, f.filename, f.sha256, p.page_id, p.path, p.position
-    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${job.wiki_id} and f.status = 'done' and not f.is_attachment and p.trashed_at is null
-      and (f.kind = 'folder' or f.kind = 'file' and p.origin = 'compiled')
-      and f.filename = any (${names}::text[]) and ${isNotRenamed}
-    order by f.kind, f.filename, f.upload_id desc, f.file_no`);
-  const pageOf = new Map(earlier.filter(({ kind }) => kind === 'file').map((page) => [page.filename, page]));
-
-  const counts = new Map<string, number>();
-  const repeats = files.map(({ filename }) => {
-    const repeat = counts.get(filename) ?? 0;
-    counts.set(filename, repeat + 1);
-    return repeat;
-  });
-  const repeated = await pagesOfRepeats(
-    query,
-    job.wiki_id,
-    [...counts].flatMap(([name, n]) => (n > 1 ? name : [])),
-  );
-  const knownPage = (file: FileRow, i: number) =>
-    repeats[i] === 0 ? pageOf.get(file.filename) : repeated.get(file.filename)?.[repeats[i] ?? 0];
-  const knownPages = files.map(knownPage);
+  const names = [...new Set(files.flatMap(({ filename }) => [filename, ...foldersOf(filename)]))];
+  const earlier = await pagesOfNames(query, job.wiki_id, names);
+  const knownPages = await knownPagesOf(query, job.wiki_id, files, earlier);
   const unknown = files.filter((_, i) => !knownPages[i]);
-  const { exchanged, renamed, staying } = await findMoved(query, upload, files, knownPages, unknown);
+  const { gone, exchanged, renamed, staying } = await findMoved(query, upload, files, knownPages, unknown);
   const fresh = unknown.filter((file) => !staying.has(file));
+  const goneAt = new Map(gone.filter(({ kind }) => kind === 'file').map((file) => [file.page_id, file.filename]));
   const { plan, pageAt } = await planFresh(
     query,
     job.wiki_id,
     fresh.map(({ filename }) => filename),
+    { given: new Set(knownPages.map((page) => page?.page_id)), gone: goneAt },
   );
   const freshAt = new Map(fresh.map((file, at) => [file, at]));
   const pathOf = (file: FileRow, i: number) =>
@@ -127,17 +103,27 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     return page_id && from ? [{ page_id, from, to: pathOf(file, i) }] : [];
   });
   const isExchanged = exchanges.length > 0 && (await exchangePages(query, upload, exchanges));
+  // The files that take along the pages of others.
+  const movers = new Map([...renamed].map(([filename, { page_id }]) => [page_id, filename]));
   const placed: Placed[] = [];
+  const planned: Placed[] = [];
   for (const [i, file] of files.entries()) {
     const page_path = pathOf(file, i);
     const other = isExchanged ? exchanged.get(file.filename) : undefined;
     const known = other ? undefined : knownPages[i];
-    const taken = known ?? (staying.has(file) || other ? undefined : pageAt.get(page_path));
+    const mover = movers.get(pageAt.get(page_path)?.page_id ?? '') ?? file.filename;
+    const hasOther = staying.has(file) || other !== undefined || mover !== file.filename;
+    const taken = known ?? (hasOther ? undefined : pageAt.get(page_path));
     // A file of another name takes its page along, unless there is a page where it is now.
     const before = taken ? undefined : (other ?? renamed.get(file.filename));
-    const renamed_from = before?.filename ?? '';
+    // A page that was that of a file which is gone is not its page any more when it comes back.
+    const formerly = known || !taken ? undefined : pageAt.get(page_path);
+    const replaced = formerly?.is_of_file ? (goneAt.get(formerly.page_id) ?? formerly.gone_file) : undefined;
+    const renamed_from = before?.filename ?? replaced ?? '';
     const page_id = (taken ?? before)?.page_id ?? '';
-    placed.push({ ...file, page_path, page_id, renamed_from, present: (taken ?? knownPages[i])?.position });
+    const present = (taken ?? knownPages[i])?.position;
+    if (file.status === 'done') planned.push({ ...file, file_no: -1, page_path, page_id, present });
+    else placed.push({ ...file, page_path, page_id, renamed_from, present });
   }
   const [used] = await query<{ file_no: number }>(sql`
     select max(file_no) as file_no from upload_files where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id}`);
@@ -160,7 +146,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
   const present = earlier
     .filter(({ kind, filename }) => kind === 'folder' && !placedFolders.has(filename))
     .map((page): Placed => ({ ...page, file_no: -1, page_path: page.path, present: page.position }));
-  const inReadingOrder = [...placed, ...present].sort(
+  const inReadingOrder = [...placed, ...planned, ...present].sort(
     (a, b) => byReadingOrder(a.filename, b.filename, given) || a.file_no - b.file_no,
   );
   setPositions(inReadingOrder);
@@ -179,25 +165,6 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
         renamed_from text, position int)
     on conflict (wiki_id, upload_id, file_no) do update set page_path = excluded.page_path, page_id = excluded.page_id,
       renamed_from = excluded.renamed_from, position = excluded.position`);
-}
-
-/** The pages that the files of these names made, where the last upload of the name had several: in the order of that upload. */
-async function pagesOfRepeats(
-  query: Query,
-  wiki_id: string,
-  names: readonly string[],
-): Promise<Map<string, EarlierPage[]>> {
-  if (names.length === 0) return new Map();
-  const pages = await query<EarlierPage>(sql`
-    select 'file' as kind, f.filename, f.sha256, p.page_id, p.path, p.position
-    from upload_files f join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
-    where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind = 'file' and not f.is_attachment
-      and p.trashed_at is null and p.origin = 'compiled' and f.filename = any (${names}::text[])
-      and f.upload_id = (
-        select max(l.upload_id) from upload_files l
-        where l.wiki_id = f.wiki_id and l.filename = f.filename and l.status = 'done' and l.kind = 'file')
-    order by f.file_no`);
-  return Map.groupBy(pages, ({ filename }) => filename);
 }
 
 /**
@@ -220,20 +187,32 @@ function setPositions(inReadingOrder: readonly Placed[]): void {
 
 /**
  * The paths of files that have no page yet, and the pages that are where one of them could go: no other is read, so that an
- * upload costs the same in a wiki of any size. Plans again for as long as a path was asked for that was not looked at.
+ * upload costs the same in a wiki of any size. Plans again for as long as a path was asked for that was not looked at. The page
+ * of another file is not replaced by the index of a folder, unless that file is `gone`, or was before; `given`: pages of other
+ * files of the upload.
  */
-async function planFresh(query: Query, wiki_id: string, filenames: readonly string[]) {
+async function planFresh(
+  query: Query,
+  wiki_id: string,
+  filenames: readonly string[],
+  { given, gone }: { given: ReadonlySet<string | undefined>; gone: ReadonlyMap<string, string> },
+) {
   const pageAt = new Map<string, PageRow | undefined>();
+  const originOf = (page: PageRow | undefined) => {
+    if (!page) return undefined;
+    const isFree = !page.is_of_file || page.gone_file !== null || gone.has(page.page_id);
+    return isFree && !given.has(page.page_id) ? page.origin : 'authored';
+  };
   for (;;) {
     const asked = new Set<string>();
     const plan = planPaths(filenames, (path, ahead) => {
       if (!pageAt.has(path)) for (const each of [path, ...ahead()]) asked.add(each);
-      return pageAt.get(path)?.origin;
+      return originOf(pageAt.get(path));
     });
     for (const path of plan.folders.keys()) if (!pageAt.has(path)) asked.add(path);
     if (asked.size === 0) return { plan, pageAt };
     const there = await query<PageRow>(sql`
-      select page_id, path, position, origin from pages
+      select page_id, path, position, origin, source_count > 0 as is_of_file, gone_file from pages
       where wiki_id = ${wiki_id} and trashed_at is null and path = any (${[...asked]}::text[])`);
     for (const path of asked) pageAt.set(path, undefined);
     for (const page of there) pageAt.set(page.path, page);

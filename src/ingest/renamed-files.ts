@@ -16,7 +16,7 @@ interface KnownFile extends FreshFile {
 }
 
 /**
- * The files of a sync that have other names than before: those that have the names of one another, the others, and those
+ * The files of a sync that are gone, and those that have other names than before: those that have the names of one another, the others, and those
  * whose pages stay where they are, because the names differ in what a path does not say.
  */
 export async function findMoved<File extends FreshFile>(
@@ -44,7 +44,7 @@ export async function findMoved<File extends FreshFile>(
     const before = renamed.get(file.filename);
     if (before && slugsOf(file.filename) === slugsOf(before.filename)) staying.set(file, before);
   }
-  return { exchanged, renamed, staying };
+  return { gone, exchanged, renamed, staying };
 }
 
 /** What the path of a page has of the name of its file. */
@@ -140,13 +140,17 @@ function exchangedFiles(
     const before = was.get(sha256);
     if (before && before.filename !== filename) taken.set(filename, before);
   }
-  for (let size = -1; size !== taken.size; ) {
-    size = taken.size;
-    const given = new Set([...taken.values()].map(({ filename }) => filename));
-    for (const [filename, before] of taken) {
-      const losesPlace = isKnown.has(filename) && !given.has(filename);
-      if (losesPlace || (isKnown.has(before.filename) && !taken.has(before.filename))) taken.delete(filename);
-    }
+  // A file that keeps its page breaks the chain on both of its sides.
+  const givenTo = new Map([...taken].map(([filename, before]) => [before.filename, filename]));
+  const looked = [...taken.keys()];
+  for (const filename of looked) {
+    const before = taken.get(filename);
+    if (!before) continue;
+    const losesPlace = isKnown.has(filename) && !givenTo.has(filename);
+    if (!losesPlace && (!isKnown.has(before.filename) || taken.has(before.filename))) continue;
+    taken.delete(filename);
+    givenTo.delete(before.filename);
+    looked.push(before.filename, givenTo.get(filename) ?? '');
   }
   // What has no known file in it is only renamed.
   const isRenamedOnly = (filename: string, before: string) => !isKnown.has(filename) && !isKnown.has(before);

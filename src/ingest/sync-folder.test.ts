@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type Files, newFolderWiki } from '../../test/folder-wiki.ts';
 import { patch } from '../../test/resumable.ts';
 import { until } from '../../test/until.ts';
 import { openWorld, waitForUpload } from '../../test/world.ts';
@@ -28,33 +29,7 @@ const world = await openWorld(
 );
 const owner = await world.owner();
 
-type Files = Record<string, string>;
-
-async function newWiki() {
-  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Folders' });
-  const at = `/v1/wikis/${body.wiki_id}`;
-  const page = async (path: string) => (await owner.get(`${at}/pages/path/${path}`)).body;
-  const send = async (query: string, files: Files) => {
-    const form = new FormData();
-    for (const [name, content] of Object.entries(files)) form.append('files', new Blob([content]), name);
-    const made = await owner.send('POST', `${at}/uploads${query}`, { body: form });
-    assert.equal(made.status, 201, JSON.stringify(made.body));
-    return (await waitForUpload(owner, body.wiki_id, made.body.upload_id)).body;
-  };
-  return {
-    wiki_id: body.wiki_id as string,
-    at,
-    page,
-    add: (files: Files) => send('', files),
-    sync: (files: Files) => send('?mode=sync', files),
-    pages: async () => (await owner.get(`${at}/pages?limit=500`)).body as { path: string; stale: boolean }[],
-    stale: async () =>
-      (await owner.get(`${at}/pages?limit=500`)).body
-        .filter(({ stale }: { stale: boolean }) => stale)
-        .map(({ path }: { path: string }) => path)
-        .sort(),
-  };
-}
+const newWiki = () => newFolderWiki(owner);
 
 const DOCS: Files = {
   'docs/a.md': '# A\n\nSee [b](b.md).\n',
@@ -194,17 +169,12 @@ test('a folder of another name takes all its pages along', async () => {
   assert.deepEqual(live.sort(), ['docs', 'docs/new', 'docs/new/deep', 'docs/new/deep/two', 'docs/new/one']);
 });
 
-/** The page_ids of the pages at these paths. */
-async function idsAt(wiki: Awaited<ReturnType<typeof newWiki>>, paths: readonly string[]): Promise<string[]> {
-  return Promise.all(paths.map(async (path) => (await wiki.page(path)).page_id));
-}
-
 test('files that take the names of one another take their pages along, with history and links of people', async () => {
   const wiki = await newWiki();
   const [a, b] = ['# A\n\nWhat a says.\n', '# B\n\nWhat b says.\n'];
   const index = '# Docs\n\nSee [the first](a.md).\n';
   await wiki.sync({ 'docs/index.md': index, 'docs/a.md': a, 'docs/b.md': b });
-  const [A, B] = await idsAt(wiki, ['docs/a', 'docs/b']);
+  const [A, B] = await wiki.ids(['docs/a', 'docs/b']);
   await owner.patch(`${wiki.at}/pages/${B}`, { base_revision: 1, markdown: '# B\n\nWhat b says, by hand.\n' });
   const { body: guide } = await owner.post(`${wiki.at}/pages`, { title: 'Guide', markdown: '[b](docs/b)\n' });
   const hrefs = async (page_id: string) =>
@@ -213,22 +183,18 @@ test('files that take the names of one another take their pages along, with hist
   const chain = await wiki.sync({ 'docs/index.md': index, 'docs/b.md': a, 'docs/c.md': b });
   assert.match(chain.summary, /2 pages moved with their files/);
   assert.doesNotMatch(chain.summary, /gone|[1-9] new page/);
-  assert.deepEqual(
-    await idsAt(wiki, ['docs/b', 'docs/c', 'docs/a']),
-    [A, B, A],
-    'and the first path leads to its page',
-  );
+  assert.deepEqual(await wiki.ids(['docs/b', 'docs/c', 'docs/a']), [A, B, A], 'and the first path leads to its page');
   assert.match((await wiki.page('docs/c')).markdown, /by hand/);
   assert.deepEqual(await hrefs(guide.page_id), ['href="docs/c"']);
 
   const swap = await wiki.sync({ 'docs/index.md': index.replace('a.md', 'b.md'), 'docs/b.md': b, 'docs/c.md': a });
   assert.match(swap.summary, /2 pages moved with their files/);
-  assert.deepEqual(await idsAt(wiki, ['docs/b', 'docs/c']), [B, A]);
+  assert.deepEqual(await wiki.ids(['docs/b', 'docs/c']), [B, A]);
   assert.deepEqual(await hrefs(guide.page_id), ['href="docs/b"'], 'what people link to is the page');
   const { page_id } = await wiki.page('docs');
   assert.deepEqual(await hrefs(page_id), ['href="docs/b"'], 'what a file links to is the file of the name');
   await wiki.sync({ 'docs/index.md': index.replace('a.md', 'b.md'), 'docs/b.md': a, 'docs/c.md': b });
-  assert.deepEqual(await idsAt(wiki, ['docs/b', 'docs/c']), [A, B]);
+  assert.deepEqual(await wiki.ids(['docs/b', 'docs/c']), [A, B]);
   assert.deepEqual(await hrefs(page_id), ['href="docs/b"'], 'also in a file that is the same');
   assert.deepEqual(await wiki.stale(), []);
   assert.equal((await wiki.pages()).length, 4);
@@ -242,7 +208,7 @@ test('a file whose name is written in another way keeps its page where it is', a
     'd/Docs/Other.md': '# Other\n',
   });
   const before = (await wiki.pages()).map(({ path }) => path).sort();
-  const ids = await idsAt(wiki, before);
+  const ids = await wiki.ids(before);
   const { summary } = await wiki.sync({
     'd/docs/Cafe\u0301.md': '# Caf\u00e9\n\nMore.\n',
     'd/docs/my-file.md': '# Mine\n',
@@ -250,7 +216,7 @@ test('a file whose name is written in another way keeps its page where it is', a
   });
   assert.doesNotMatch(summary, /gone|[1-9] new page/);
   assert.deepEqual((await wiki.pages()).map(({ path }) => path).sort(), before);
-  assert.deepEqual(await idsAt(wiki, before), ids);
+  assert.deepEqual(await wiki.ids(before), ids);
   assert.deepEqual(await wiki.stale(), []);
 });
 
@@ -258,12 +224,12 @@ test('a file that becomes a folder, and is one again, loses no page', async () =
   const wiki = await newWiki();
   const [file, inside] = ['# A\n\nIt was a file.\n', '# Inside\n'];
   await wiki.sync({ 'd/a.md': file, 'd/z.md': '# Z\n' });
-  const [A] = await idsAt(wiki, ['d/a']);
+  const [A] = await wiki.ids(['d/a']);
   const { summary } = await wiki.sync({ 'd/a/inside.md': inside, 'd/z.md': '# Z\n' });
   assert.match(summary, /1 new page/);
-  const [X] = await idsAt(wiki, ['d/a/inside']);
+  const [X] = await wiki.ids(['d/a/inside']);
   await wiki.sync({ 'd/a.md': file, 'd/z.md': '# Z\n' });
-  assert.deepEqual(await idsAt(wiki, ['d/a', 'd/a/inside']), [A, X]);
+  assert.deepEqual(await wiki.ids(['d/a', 'd/a/inside']), [A, X]);
   assert.deepEqual(await wiki.stale(), ['d/a/inside']);
 });
 
@@ -355,9 +321,9 @@ test('a folder that was there at several syncs is known when it has another name
     'docs/z.md': '# Z\n',
   });
   for (let n = 0; n < 3; n += 1) await wiki.sync(files('old'));
-  const ids = await idsAt(wiki, ['docs/old', 'docs/old/deep']);
+  const ids = await wiki.ids(['docs/old', 'docs/old/deep']);
   await wiki.sync(files('new'));
-  assert.deepEqual(await idsAt(wiki, ['docs/new', 'docs/new/deep']), ids);
+  assert.deepEqual(await wiki.ids(['docs/new', 'docs/new/deep']), ids);
   await wiki.sync(files('new'));
   const { summary } = await wiki.sync({ 'docs/z.md': '# Z\n' });
   assert.match(summary, /4 pages of files that are gone/);

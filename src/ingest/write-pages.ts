@@ -41,8 +41,8 @@ export async function writePages(
   compiled: readonly CompiledUploadFile[],
   merges: Merges,
 ): Promise<WrittenPage[]> {
-  const { wiki_id } = write;
-  const present = await readExistingPages(query, { wiki_id, compiled, isLocked: true });
+  const { wiki_id, upload_id } = write;
+  const present = await readExistingPages(query, { wiki_id, upload_id, compiled, isLocked: true });
   const isNew = ({ file, page }: CompiledUploadFile) => page && (present.get(file.page_id)?.is_trashed ?? true);
   const findPlace = await placePages(query, write, compiled.filter(isNew));
   const written: WrittenPage[] = [];

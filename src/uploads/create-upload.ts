@@ -25,7 +25,7 @@ export const createUpload = endpoint({
     mode: Type.Optional(
       Type.Enum(['add', 'sync'], {
         description:
-          'sync: the upload has all files of its folder. Files that have another name now keep their pages, which move with them; pages of files that are gone become stale and are named in the summary.',
+          'sync: the upload has all files of its folder. Files that have another name now keep their pages, which move with them; pages of files that are gone become stale and are named in the summary. Uploads of a wiki are worked on one after the other: the latest sync is what the wiki has, also where another one was announced later.',
       }),
     ),
   }),

@@ -1,7 +1,7 @@
 import type { Query } from '../../db/db.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { type Linking, namesMeant } from '../../documents/links/find-file.ts';
-import { isNotRenamed } from '../sync-folder.ts';
+import { isNotRenamed, withRun } from '../sync-folder.ts';
 
 /** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
 const EARLIER_MAX = 50_000;
@@ -44,11 +44,12 @@ export async function earlierPages(
     )
     select distinct on (f.filename) f.filename, coalesce(w.path, p.path) as path
     from ${asked === 'all' ? sql`upload_files f` : sql`(${filesNamed(wiki_id, asked.names)}) f`}
+    ${withRun}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     left join renamed w on w.renamed_from = f.filename and w.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
       and (w.page_id is not null or ${isNotRenamed})
-    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
   return new Map(rows.map(({ filename, path }) => [filename, path]));
 }
 
@@ -70,9 +71,10 @@ export function earlierAttached(
   return query<EarlierFile>(sql`
     select distinct on (f.filename) f.filename, f.content_type, f.byte_size, f.sha256
     from ${asked === 'all' ? sql`upload_files f` : attachedFilesAsked(wiki_id, asked)}
+    ${withRun}
     where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and f.upload_id <> ${upload_id}
       and exists (select from attachments a where a.wiki_id = f.wiki_id and a.sha256 = f.sha256)
-    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
 }
 
 /** A wiki link names the end of a path, for which there is no index: those of all attached files are looked at. */
@@ -102,9 +104,10 @@ export async function earlierDocuments(
       select * from upload_files f
       where f.wiki_id = ${wiki_id} and f.status = 'done' and f.title_key >= g.begun and f.title_key < g.begun || U&'\\+10FFFF'
       offset 0) f
+    ${withRun}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.kind = 'file' and not f.is_attachment and p.trashed_at is null and ${isNotRenamed}
-    order by f.filename, f.upload_id desc limit ${EARLIER_MAX}`);
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
   return new Map(rows.map(({ filename, path }) => [filename, path]));
 }
 

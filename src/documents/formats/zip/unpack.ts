@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { ExtractError } from '../extract-error.ts';
 import { openZip, type ZipEntry } from './zip.ts';
 
@@ -12,7 +13,7 @@ export const BYTES_MAX = 2 ** 30;
 export const NAME_MAX = 200;
 
 /** Hidden files, but not those that order the others, and files that operating systems add to archives. */
-const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.(?!order$)[^./]|Thumbs\.db$|desktop\.ini$)/i;
+const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.(?!order$)[^./]|Thumbs\.db$|desktop\.ini$|Icon\r$)/i;
 
 /** Files that packed documents have and plain archives do not. */
 const DOCUMENT_ENTRY =
@@ -50,13 +51,22 @@ export function filesIn(bytes: Uint8Array): { files: PackedFile[]; left_out: Lef
   if (files.length > FILES_MAX || total > BYTES_MAX) throw archiveTooLarge();
   const names = [...links, ...hidden.map(({ name }) => name)].slice(0, LEFT_OUT_NAMED);
   return {
-    files: files.map((entry) => ({ name: entry.name, read: () => entry.read(FILE_MAX) })),
+    files: files.map((entry) => ({ name: entry.name, read: () => readWhole(entry) })),
     left_out: {
       hidden: hidden.length,
       symbolic_links: links.length,
       names: names.map((name) => name.slice(0, NAME_MAX).toWellFormed()),
     },
   };
+}
+
+/** The bytes of a file as they were packed: what is damaged must not become a page. Throws an ExtractError. */
+function readWhole(entry: ZipEntry): Buffer {
+  const bytes = entry.read(FILE_MAX);
+  if (bytes.length !== entry.size || crc32(bytes) !== entry.crc) {
+    throw new ExtractError('unreadable', 'the file is damaged in its archive; pack it again and upload it again');
+  }
+  return bytes;
 }
 
 export function archiveTooLarge(): ExtractError {

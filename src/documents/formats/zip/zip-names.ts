@@ -46,13 +46,16 @@ function utf8({ bytes, isDeclaredUtf8 }: RawName): string | undefined {
 
 /** The name in the extra field, which counts as long as its checksum is that of the name beside it. */
 function unicodePath({ bytes, extra }: RawName): string | undefined {
+  const field = extraField(extra, EXTRA_UNICODE_PATH);
+  if (!field || field.length < 5 || field[0] !== 1 || field.readUInt32LE(1) !== crc32(bytes)) return undefined;
+  return utf8({ bytes: field.subarray(5), isDeclaredUtf8: false, extra: field });
+}
+
+/** The content of the first extra field with this id. */
+export function extraField(extra: Buffer, id: number): Buffer | undefined {
   for (let at = 0; at + 4 <= extra.length; ) {
     const size = extra.readUInt16LE(at + 2);
-    const field = extra.subarray(at + 4, at + 4 + size);
-    if (extra.readUInt16LE(at) === EXTRA_UNICODE_PATH && field.length >= 5 && field[0] === 1) {
-      if (field.readUInt32LE(1) !== crc32(bytes)) return undefined;
-      return utf8({ bytes: field.subarray(5), isDeclaredUtf8: false, extra: field });
-    }
+    if (extra.readUInt16LE(at) === id) return extra.subarray(at + 4, at + 4 + size);
     at += 4 + size;
   }
   return undefined;

@@ -1,12 +1,14 @@
 import { inflateRawSync } from 'node:zlib';
 import { ExtractError } from '../extract-error.ts';
-import { namesOf, type RawName } from './zip-names.ts';
+import { extraField, namesOf, type RawName } from './zip-names.ts';
 
 export interface ZipEntry {
-  /** As in the archive; it is never used as a path. */
+  /** As in the archive, but with slashes where an archiver of Windows wrote backslashes; it is never used as a path. */
   name: string;
   /** The declared size; reading stops there. */
   size: number;
+  /** The declared CRC-32 of its bytes. */
+  crc: number;
   /** Reads its bytes. Throws an ExtractError if it is damaged, encrypted or larger than `max`. */
   read(max: number): Buffer;
 }
@@ -20,57 +22,59 @@ export const DAMAGED = 'the archive is damaged; pack it again and upload it agai
 const DIRECTORY_END = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
+const ZIP64_LOCATOR = 0x07064b50;
+const ZIP64_END = 0x06064b50;
+const EXTRA_ZIP64 = 0x0001;
 const SLASH = 0x2f;
 
 /**
  * The files of a ZIP archive, from its central directory, without folders and symbolic links; those are passed to `onLink`.
  * Declared sizes are not trusted: reading never exceeds them. Throws an ExtractError.
  */
-export function openZip(bytes: Uint8Array, onLink: (name: string) => void = () => undefined): ZipEntry[] {
-  const zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const end = findDirectoryEnd(zip);
-  const count = zip.readUInt16LE(end + 10);
-  let at = zip.readUInt32LE(end + 16);
-  if (count === 0xffff || at === 0xffffffff || count > ENTRIES_MAX) {
-    throw new ExtractError('too_large', 'the archive has too many files; split it into several archives');
-  }
+export function openZip(archive: Uint8Array, onLink: (name: string) => void = () => undefined): ZipEntry[] {
+  const zip = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
+  const directory = findDirectory(zip);
+  let { at } = directory;
+  if (directory.count > ENTRIES_MAX) throw tooMany();
   const raw: RawName[] = [];
   const found: (Omit<ZipEntry, 'name'> & { isLink: boolean })[] = [];
   const starts = new Set<number>();
-  for (let i = 0; i < count; i += 1) {
+  for (let i = 0; i < directory.count; i += 1) {
     if (at + 46 > zip.length || zip.readUInt32LE(at) !== DIRECTORY_ENTRY) throw damaged();
     const flags = zip.readUInt16LE(at + 8);
     const method = zip.readUInt16LE(at + 10);
-    const size = zip.readUInt32LE(at + 20);
-    const unpacked = zip.readUInt32LE(at + 24);
-    const nameLength = zip.readUInt16LE(at + 28);
+    const crc = zip.readUInt32LE(at + 16);
     const mode = zip.readUInt32LE(at + 38) >>> 16;
-    const start = zip.readUInt32LE(at + 42);
-    const nameEnd = at + 46 + nameLength;
-    const name = {
-      bytes: zip.subarray(at + 46, nameEnd),
-      isDeclaredUtf8: (flags & 0x800) !== 0,
-      extra: zip.subarray(nameEnd, nameEnd + zip.readUInt16LE(at + 30)),
-    };
+    const nameEnd = at + 46 + zip.readUInt16LE(at + 28);
+    const extra = zip.subarray(nameEnd, nameEnd + zip.readUInt16LE(at + 30));
+    const [unpacked = 0, size = 0, start = 0] = largeNumbers(
+      [zip.readUInt32LE(at + 24), zip.readUInt32LE(at + 20), zip.readUInt32LE(at + 42)],
+      extra,
+    );
+    const bytes = zip.subarray(at + 46, nameEnd);
     at = nameEnd + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
     // A symbolic link is not a file, and overlapping entries are how a small archive unpacks to a huge size.
     const isLink = (mode & 0o170000) === 0o120000;
-    if (name.bytes.at(-1) === SLASH) continue;
+    if (bytes.at(-1) === SLASH) continue;
     if (starts.has(start)) throw damaged();
     starts.add(start);
-    raw.push(name);
+    raw.push({ bytes, isDeclaredUtf8: (flags & 0x800) !== 0, extra });
     found.push({
       isLink,
       size: unpacked,
+      crc,
       read: (max) => {
         if (unpacked > max) throw tooLarge();
         return readEntry(zip, { start, size, method, flags }, unpacked);
       },
     });
   }
+  // Archivers that know no ZIP64 count modulo 65,536: the rest would be left out without a word.
+  if (at + 4 <= zip.length && zip.readUInt32LE(at) === DIRECTORY_ENTRY) throw tooMany();
   const names = namesOf(raw);
   return found.flatMap(({ isLink, ...entry }, i) => {
-    const name = names[i] ?? '';
+    const name = (names[i] ?? '').replaceAll('\\', '/');
+    if (name.endsWith('/')) return [];
     if (isLink) onLink(name);
     return isLink ? [] : [{ name, ...entry }];
   });
@@ -108,6 +112,30 @@ function readEntry(
   }
 }
 
+/** Where the directory begins, and how many entries it has; both are in the record of ZIP64 if there is one. */
+function findDirectory(zip: Buffer): { at: number; count: number } {
+  const end = findDirectoryEnd(zip);
+  const count = zip.readUInt16LE(end + 10);
+  const at = zip.readUInt32LE(end + 16);
+  if (end < 20 || zip.readUInt32LE(end - 20) !== ZIP64_LOCATOR) return { at, count };
+  const record = Number(zip.readBigUInt64LE(end - 12));
+  if (record + 56 > zip.length || zip.readUInt32LE(record) !== ZIP64_END) throw damaged();
+  return { at: Number(zip.readBigUInt64LE(record + 48)), count: Number(zip.readBigUInt64LE(record + 32)) };
+}
+
+/** Numbers of an entry: those that are all ones are in its extra field of ZIP64, in their order. */
+function largeNumbers(numbers: readonly number[], extra: Buffer): number[] {
+  if (!numbers.includes(0xffffffff)) return [...numbers];
+  let field = extraField(extra, EXTRA_ZIP64);
+  return numbers.map((number) => {
+    if (number !== 0xffffffff) return number;
+    if (!field || field.length < 8) throw damaged();
+    const large = Number(field.readBigUInt64LE(0));
+    field = field.subarray(8);
+    return large;
+  });
+}
+
 /** The end record is at the end of the file, followed only by a comment of at most 64 KiB. */
 function findDirectoryEnd(zip: Buffer): number {
   for (let at = zip.length - 22; at >= Math.max(0, zip.length - 22 - 0xffff); at -= 1) {
@@ -118,6 +146,10 @@ function findDirectoryEnd(zip: Buffer): number {
 
 function damaged(): ExtractError {
   return new ExtractError('unreadable', DAMAGED);
+}
+
+function tooMany(): ExtractError {
+  return new ExtractError('too_large', 'the archive has too many files; split it into several archives');
 }
 
 function tooLarge(): ExtractError {

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { type Answer, type Owner, waitForUpload } from './world.ts';
+
+/** Files by name. */
+export type Files = Record<string, string | Uint8Array>;
+
+interface ListedPage {
+  page_id: string;
+  path: string;
+  title: string;
+  stale: boolean;
+}
+
+/** A new wiki of this owner that folders are uploaded to. */
+export async function newFolderWiki(owner: Owner) {
+  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Folders' });
+  const wiki_id: string = body.wiki_id;
+  const at = `/v1/wikis/${wiki_id}`;
+  const page = async (path: string): Promise<Answer['body']> => (await owner.get(`${at}/pages/path/${path}`)).body;
+  const begin = async (query: string, files: Files): Promise<string> => {
+    const form = new FormData();
+    for (const [name, content] of Object.entries(files)) form.append('files', new Blob([content as string]), name);
+    const made = await owner.send('POST', `${at}/uploads${query}`, { body: form });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    return made.body.upload_id;
+  };
+  const ended = async (upload_id: string): Promise<Answer['body']> =>
+    (await waitForUpload(owner, wiki_id, upload_id)).body;
+  const pages = async (): Promise<ListedPage[]> => (await owner.get(`${at}/pages?limit=500`)).body;
+  return {
+    wiki_id,
+    at,
+    page,
+    pages,
+    ended,
+    begin: (files: Files) => begin('?mode=sync', files),
+    add: async (files: Files) => ended(await begin('', files)),
+    sync: async (files: Files) => ended(await begin('?mode=sync', files)),
+    /** Writes a page as people do. */
+    edit: async (path: string, markdown: string) => {
+      const { page_id, revision } = await page(path);
+      const { status, body } = await owner.patch(`${at}/pages/${page_id}`, { base_revision: revision, markdown });
+      assert.equal(status, 200, JSON.stringify(body));
+    },
+    /** The page_ids of the pages at these paths. */
+    ids: (paths: readonly string[]): Promise<string[]> =>
+      Promise.all(paths.map(async (path) => (await page(path)).page_id)),
+    stale: async () => (await pages()).flatMap(({ stale, path }) => (stale ? path : [])).sort(),
+    paths: async () => (await pages()).map(({ path }) => path).sort(),
+  };
+}

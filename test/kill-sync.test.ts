@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { sql } from '../src/db/sql.ts';
+import { cleanUp } from './clean-up.ts';
+import { type Files, newFolderWiki } from './folder-wiki.ts';
+import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { randomNumbers } from './random-numbers.ts';
+import { until } from './until.ts';
+import { makeDatabase } from './world.ts';
+import { zipOf } from './zip.ts';
+
+/** SYNC_KILLS: how many syncs are killed. KILL_SEED: the seed of the first one; those after it have the next ones. */
+const ROUNDS = Number(process.env.SYNC_KILLS || 2);
+const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
+/** Enough for several transactions. */
+const FILES = 240;
+const FOLDERS = 15;
+/** A sync is killed as often as this at most: a file that is being worked on at three of them is given up. */
+const KILLS = 2;
+
+const database = await makeDatabase();
+const dataDir = join(await makeFolder(), 'data');
+const address = `http://127.0.0.1:${await freePort()}`;
+const world = worldOfProcess(address, database);
+cleanUp(() => world.db.close());
+const { query } = world.db;
+
+async function start(role: 'web' | 'worker') {
+  const { port: PORT } = new URL(address);
+  const service = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: role, PORT, LOG_LEVEL: 'warn' });
+  await service.ready;
+  return service;
+}
+
+await start('web');
+let worker = await start('worker');
+const owner = await world.owner();
+
+type Wiki = Awaited<ReturnType<typeof newFolderWiki>>;
+const zipped = (files: Files): Files => ({ 'all.zip': zipOf(Object.entries(files)) });
+
+/** A folder whose files link to each other, and what it is after files were edited, moved, exchanged, removed and added. */
+function folders(random: () => number): { before: Files; after: Files; names: string[] } {
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const folder = () => `d/f${Math.floor(random() * FOLDERS)}`;
+  const names = Array.from({ length: FILES }, (_, i) => `${folder()}/n${i}.md`);
+  const text = (i: number, more = '') =>
+    `# Page ${i}\n\nSee [one](../../${pick(names)}) and [[Page ${Math.floor(random() * FILES)}]].\n\nWhat ${i} says.${more}\n`;
+  const before: Files = Object.fromEntries(names.map((name, i) => [name, text(i)]));
+  const after: Files = { ...before };
+  // Each file is changed once, so that each title stays that of one page: which page a title means is decided when a link to it is
+  // written, and that depends on how the files are divided into transactions.
+  const changed = new Set<string>();
+  for (const [i, name] of names.entries()) {
+    const other = pick(names);
+    const chance = random();
+    if (chance > 0.4 || changed.has(name) || changed.has(other) || name === other) continue;
+    const [own, others] = [before[name] ?? '', before[other] ?? ''];
+    changed.add(name);
+    if (chance < 0.08) after[name] = `${own}\nIt was edited.\n`;
+    else if (chance < 0.12) after[`d/new/n${i}.md`] = text(i + FILES);
+    else if (chance < 0.18) delete after[name];
+    else if (chance < 0.3) {
+      delete after[name];
+      after[`${folder()}/moved${i}.md`] = own;
+    } else {
+      // Two that are exchanged, or one that takes the name of another one, which has a new name.
+      changed.add(other);
+      after[name] = others;
+      if (chance < 0.35) after[other] = own;
+      else {
+        delete after[other];
+        after[`${folder()}/moved${i}.md`] = own;
+      }
+    }
+  }
+  return { before, after, names };
+}
+
+/** Edits the same pages in the same way. */
+async function edit(wiki: Wiki, names: readonly string[], random: () => number): Promise<void> {
+  for (const name of names) {
+    if (random() > 0.06) continue;
+    const path = name.replace('.md', '');
+    const { markdown } = await wiki.page(path);
+    await wiki.edit(path, random() < 0.5 ? `${markdown}\nBy hand.\n` : markdown.replace('says', 'says, by hand'));
+  }
+}
+
+/** What a wiki has, without ids and times. */
+function stateOf({ wiki_id }: Wiki) {
+  return query(sql`
+    select p.path, p.title, p.stale, p.gone_file, p.revision, p.origin, p.parent_path, p.position, p.trashed_at is not null as is_trashed,
+      (select json_agg(json_build_array(r.revision, r.origin, r.markdown) order by r.revision) from revisions r
+        where r.wiki_id = p.wiki_id and r.page_id = p.page_id) as revisions,
+      (select json_agg(o.path order by o.path) from page_paths o where o.wiki_id = p.wiki_id and o.page_id = p.page_id) as paths,
+      (select json_agg(coalesce(t.path, l.to_path) order by coalesce(t.path, l.to_path)) from page_links l
+        left join pages t on t.wiki_id = l.wiki_id and t.page_id = l.to_page_id
+        where l.wiki_id = p.wiki_id and l.from_page_id = p.page_id) as links,
+      (select b.waiting_markdown from page_bases b where b.wiki_id = p.wiki_id and b.page_id = p.page_id) as waiting
+    from pages p where p.wiki_id = ${wiki_id} order by p.path, p.title`);
+}
+
+async function progressOf(upload_id: string): Promise<{ done: number; has_ended: boolean }> {
+  const [row] = await query<{ done: number; has_ended: boolean }>(sql`
+    select count(*) filter (where f.status = 'done')::int as done, bool_or(u.finished_at is not null) as has_ended
+    from uploads u join upload_files f using (wiki_id, upload_id) where upload_id = ${upload_id}`);
+  return row ?? { done: 0, has_ended: false };
+}
+
+/**
+ * Kills the worker when this many files of the upload are done, or a little later, and starts it again. Answers how many were
+ * done then.
+ */
+async function killAt(upload_id: string, done: number, pause: number): Promise<number> {
+  await until(
+    `${done} files are done`,
+    () => progressOf(upload_id),
+    (now) => now.has_ended || now.done >= done,
+  );
+  await new Promise((resolve) => setTimeout(resolve, pause));
+  worker.kill('SIGKILL');
+  await worker.ended;
+  // Saves the time of a lease.
+  await query(sql`with gone as (delete from workers) update jobs set failures = 0 where status = 'running'`);
+  const killed = await progressOf(upload_id);
+  worker = await start('worker');
+  return killed.done;
+}
+
+for (let round = 0; round < ROUNDS; round += 1) {
+  const seed = SEED + round;
+  test(`a sync that is killed at any moment ends as one that is not (seed ${seed})`, async (t) => {
+    const { before, after, names } = folders(randomNumbers(seed));
+    const [whole, killed] = [await newFolderWiki(owner), await newFolderWiki(owner)];
+    for (const wiki of [whole, killed]) {
+      assert.equal((await wiki.sync(zipped(before))).status, 'completed');
+      await edit(wiki, names, randomNumbers(seed + 1));
+    }
+    const expected = await whole.sync(zipped(after));
+    const upload_id = await killed.begin(zipped(after));
+    const random = randomNumbers(seed + 2);
+    const kills = 1 + Math.floor(random() * KILLS);
+    for (let kill = 0; kill < kills; kill += 1) {
+      const done = await killAt(upload_id, Math.floor(random() * random() * FILES), random() * random() * 500);
+      t.diagnostic(`killed with ${done} of ${Object.keys(after).length} files done`);
+    }
+    const { summary } = await killed.ended(upload_id);
+    assert.equal(summary, expected.summary);
+    assert.deepEqual(await stateOf(killed), await stateOf(whole));
+    for (const wiki of [whole, killed]) {
+      const again = (await wiki.sync(zipped(after))).summary;
+      assert.doesNotMatch(
+        again,
+        /of files that are gone|[1-9]\d* new page|pages? (?:updated|moved)/,
+        'the same again changes nothing',
+      );
+    }
+    assert.deepEqual(await stateOf(killed), await stateOf(whole));
+  });
+}
