@@ -2995,6 +2995,7 @@ create table uploads (
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
 CREATE INDEX uploads_by_creator ON uploads USING btree (created_by, wiki_id, upload_id);
+CREATE INDEX uploads_by_planning ON uploads USING btree (wiki_id, planned_at DESC NULLS LAST);
 CREATE INDEX uploads_waiting ON uploads USING btree (updated_at) WHERE (status = 'uploading'::text);
 grant delete, insert, select, update on uploads to ibid_service;
 alter table uploads enable row level security;

@@ -48,7 +48,9 @@ export const retryUpload = endpoint({
             select from upload_files o
             where o.wiki_id = f.wiki_id and o.upload_id = f.upload_id and o.file_no = f.section_of and o.status = 'failed'))`,
         other: sql`
-          select from upload u join uploads o on o.wiki_id = u.wiki_id and o.planned_at > u.planned_at limit 1`,
+          select from upload u cross join lateral (
+            select o.planned_at from uploads o where o.wiki_id = u.wiki_id order by o.planned_at desc nulls last limit 1) o
+          where o.planned_at > u.planned_at`,
         files: sql`
           update upload_files f set status = 'pending', error = '',
             page_path = case f.kind when 'file' then '' else f.page_path end
