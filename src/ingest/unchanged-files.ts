@@ -172,7 +172,8 @@ async function skip(query: Query, { wiki_id, upload_id }: ClaimedJob, same: read
       update compiled_files c set upload_id = ${upload_id}, file_no = w.file_no
       from whole w where c.wiki_id = ${wiki_id} and c.page_id = w.page_id
     )
-    update upload_files f set status = 'done', error = '', page_change = 'same', source_id = w.source_id
+    update upload_files f set status = 'done', error = '', source_id = w.source_id,
+      page_change = case when f.page_change <> '' and f.page_id = w.page_id then f.page_change else 'same' end
     from whole w where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_no = w.file_no
     returning f.file_no`);
   const done = new Set(skipped.map(({ file_no }) => file_no));

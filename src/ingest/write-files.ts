@@ -50,9 +50,12 @@ export async function writeFiles(
       new_source: result.ok && source?.made_by === file.file_no,
     };
   });
+  // A file that is worked on again, when its upload is retried, has made what it made before.
   await query(sql`
-    update upload_files f set status = r.status, error = r.error, page_change = r.page_change, source_id = r.source_id,
-      new_source = r.new_source, page_id = r.page_id
+    update upload_files f set status = r.status, error = r.error, source_id = r.source_id, page_id = r.page_id,
+      new_source = r.new_source or f.new_source and f.source_id = r.source_id,
+      page_change = case when r.page_change = 'same' and f.page_change <> '' and f.page_id = r.page_id then f.page_change
+        else r.page_change end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as r (file_no int, status text, error text, page_change text, source_id text, new_source boolean,
       page_id text)
