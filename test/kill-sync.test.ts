@@ -11,9 +11,13 @@ import { until } from './until.ts';
 import { makeDatabase } from './world.ts';
 import { zipOf } from './zip.ts';
 
-/** SYNC_KILLS: how many syncs are killed. KILL_SEED: the seed of the first one; those after it have the next ones. */
-const ROUNDS = Number(process.env.SYNC_KILLS || 2);
-const SEED = Number(process.env.KILL_SEED || randomInt(2 ** 31));
+/**
+ * SYNC_KILLS: how many syncs are killed. KILL_SEED: the seed of the first one; those after it have the next ones. The short form has
+ * always the same one: which page a `[[Title]]` means is decided when it is written, so that a random folder may depend on the kill.
+ */
+const { SYNC_KILLS, KILL_SEED } = process.env;
+const ROUNDS = Number(SYNC_KILLS || 1);
+const SEED = Number(KILL_SEED || (SYNC_KILLS ? randomInt(2 ** 31) : 233));
 /** Enough for several transactions. */
 const FILES = 240;
 const FOLDERS = 15;
