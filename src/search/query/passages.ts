@@ -48,9 +48,9 @@ export async function findPassages<Row extends HitText>(
   }
   return found;
 
-  /** The passage of the first piece of a text that has one. */
+  /** The passage of the first piece of a text that has one, else that of its beginning. */
   async function passageOf(text: string): Promise<Passage> {
-    let first: Passage | undefined;
+    let atBegin: Passage | undefined;
     for (let from = 0; from === 0 || from < text.length; from += PASSAGE_CHARACTERS) {
       const piece = text.slice(from, from + PASSAGE_CHARACTERS + SHARED_CHARACTERS);
       sinceTurn += piece.length;
@@ -60,8 +60,8 @@ export async function findPassages<Row extends HitText>(
       }
       const passage = bestPassage(piece, terms, phrases);
       if (passage.isFound) return { ...passage, offset: from + passage.offset };
-      first ??= passage;
+      atBegin ??= passage;
     }
-    return first as Passage;
+    return atBegin as Passage;
   }
 }
