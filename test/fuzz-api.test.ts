@@ -40,7 +40,9 @@ const TOKENS: Partial<Record<Caller, string>> = {
 };
 
 async function rawOf(fuzzed: FuzzedRequest): Promise<RawRequest> {
-  const endpoint = ENDPOINT_OF.get(fuzzed.operation);
+  // With another method it may be another endpoint, such as one that deletes the wiki of all cases.
+  const [, template] = fuzzed.operation.split(' ');
+  const endpoint = ENDPOINT_OF.get(`${fuzzed.method} ${template}`) ?? ENDPOINT_OF.get(fuzzed.operation);
   assert.ok(endpoint, `openapi.json has ${fuzzed.operation}, the list of endpoints has not`);
   const own = fuzzed.path.includes('§own') ? await tenants.fresh(endpoint, owner) : a;
   const idsOf: Record<string, Ids> = { own, foreign: b, unknown };

@@ -4,7 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /** Runs the fuzzers for longer than `npm test` does, one after the other; see CONTRIBUTING.md. */
-const FUZZERS = ['api', 'markdown', 'documents', 'faults', 'billing', 'search', 'web', 'editor', 'views', 'typing'];
+const FUZZERS = [
+  'api',
+  'connections',
+  'markdown',
+  'documents',
+  'faults',
+  'billing',
+  'search',
+  'web',
+  'editor',
+  'views',
+  'typing',
+];
 /** Those that `npm test` does not run as well, in short: a part of it is in a browser's journey. */
 const LONG_ONLY: Record<string, string> = {
   views: 'fuzz/editor-views.ts',

@@ -64,6 +64,9 @@ export function toApiError(error: unknown): ApiError {
     const message = 'This took longer than a request may. Ask for less at once, or try again in a moment.';
     return new ApiError('time_limit_exceeded', message, { cause: error });
   }
+  if (isOfBody(code, error)) {
+    return new ApiError('invalid_request', 'The connection closed before the body was complete.', { cause: error });
+  }
   if (CONNECTION_ERRORS.test(code) || isLostConnection(error)) {
     return new ApiError('database_unavailable', 'The database does not answer just now. Try again in a moment.', {
       cause: error,
@@ -78,6 +81,12 @@ function readCode(error: unknown): string {
 
 function readConstraint(error: unknown): string {
   return typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : '';
+}
+
+/** Whether the client went away within its body; Node.js documents code and message for that, and those of a lost database name a system call. */
+function isOfBody(code: string, error: unknown): boolean {
+  const isReset = code === 'ECONNRESET' && error instanceof Error && error.message === 'aborted';
+  return isReset || code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 /** The driver gives these errors no code. */
@@ -105,9 +114,6 @@ function fromFramework(code: string, cause: unknown): ApiError {
       return new ApiError('invalid_request', 'The path is not valid percent-encoded UTF-8.', { cause });
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ApiError('uri_too_long', 'A segment of the path is too long.', { cause });
-    case 'ECONNRESET':
-    case 'ERR_STREAM_PREMATURE_CLOSE':
-      return new ApiError('invalid_request', 'The connection closed before the body was complete.', { cause });
     default:
       return new ApiError('internal_error', 'Something went wrong on our side; quote request_id when you report it.', {
         cause,
