@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -11,7 +12,10 @@ import { limitConnections } from './limit-connections.ts';
 /** Six connections; each address of 127.0.0.0/8 is a client's. */
 async function serve() {
   const held: ServerResponse[] = [];
+  /** Of every request, the address that it is from. */
+  const from: (string | undefined)[] = [];
   const server = createServer((request, response) => {
+    from.push(request.socket.remoteAddress);
     if (request.url === '/held') held.push(response);
     else response.end('now');
   });
@@ -36,7 +40,7 @@ async function serve() {
     const [data] = await once(socket, 'data');
     assert.match(String(data), /now$/);
   };
-  return { open, answered, held };
+  return { open, answered, held, port, from };
 }
 
 test('an address that holds all connections loses those that it does not use to others', async () => {
@@ -75,4 +79,16 @@ test('connections that were closed make room again', async () => {
   const kept = await open('127.0.0.2', '/held');
   await answered(await open('127.0.0.3', '/'));
   assert.ok(!kept.closed);
+});
+
+test('a request has the address of its client, also where the client broke the connection before it was accepted', async () => {
+  const { open, answered, port, from } = await serve();
+  // As a process of its own, while this one accepts nothing.
+  const client = `
+    const socket = require('node:net').connect(${port}, '127.0.0.1', () => {
+      socket.write('GET /broken HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n', () => socket.resetAndDestroy());
+    });`;
+  for (let i = 0; i < 3; i += 1) assert.equal(spawnSync(process.execPath, ['-e', client]).status, 0);
+  await answered(await open('127.0.0.2', '/'));
+  assert.ok(from.length > 0 && from.every((address) => address !== undefined), JSON.stringify(from));
 });

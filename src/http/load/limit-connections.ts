@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 /**
  * Holds a server to a number of open connections, in such a way that no address can take them from the others: above it, the
  * address that has most of them loses the one that has been idle for longest. Where none of its is idle, it loses its oldest
- * to another address, and gets no further one itself.
+ * to another address, and gets no further one itself. A connection that its client broke before it was accepted has no address any
+ * more, which limits and the audit log need: it is closed, with the requests that it brought.
  */
 export function limitConnections(server: Server, max: number, idle: ReadonlySet<Socket>): void {
   const byAddress = new Map<string, Set<Socket>>();
@@ -27,7 +28,12 @@ export function limitConnections(server: Server, max: number, idle: ReadonlySet<
   }
 
   server.on('connection', (socket: Socket) => {
-    const own = add(socket, socket.remoteAddress ?? '');
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
+    const own = add(socket, remoteAddress);
     if (count <= max) return;
     const [address, most] = largest(byAddress);
     const longestIdle = [...idle].find((one) => one !== socket && most.has(one));
