@@ -4,9 +4,10 @@
  *
  * - Runs of white space are one space, and none at the beginning and the end; code keeps its lines and indentation.
  * - Unicode is in Normalization Form C.
- * - What is struck out, raised, lowered or turned around stands between that mark and `end`, and so does what a browser draws
- *   from its source: in a formula `%` hides what follows, and `10^6` is raised.
- * - Each cell of a table begins with `cell`, so that a number cannot change its column. A box of a task is `open` or `done`.
+ * - What is struck out, raised, lowered or turned around (by an element, or by a direction that is not that of its letters) stands
+ *   between that mark and `end`, and so does what a browser draws from its source: in a formula `%` hides what follows, and `10^6`
+ *   is raised.
+ * - Each cell of a table begins with `cell`, and each column that another cell covers is one, so that a number cannot change its column. A box of a task is `open` or `done`.
  * - The words that stand for a picture come after `picture`.
  *
  * Nothing else is in it: bold, italics, links, the level of a heading and the references of footnotes may change. The

@@ -17,8 +17,33 @@ type Direction = 'ltr' | 'rtl' | undefined;
  * Gives each block of a page with letters that run from right to left the direction of its first letter, as `dir="auto"`
  * would (which does not look into blocks that have a direction themselves). Pages without such letters stay as they are.
  */
-export function markDirections(tree: Root, text: string): void {
-  if (RIGHT_TO_LEFT.test(text)) directionOf(tree);
+export function markDirections(tree: Root): void {
+  if (hasLetterFromRight(tree)) directionOf(tree);
+}
+
+function hasLetterFromRight({ children }: Root | Element): boolean {
+  return children.some((child) =>
+    child.type === 'text' ? RIGHT_TO_LEFT.test(child.value) : child.type === 'element' && hasLetterFromRight(child),
+  );
+}
+
+/**
+ * Whether an element has a direction that is not that of its first letter: a browser then draws words, numbers and signs in another
+ * order. A block that `markDirections` gave a direction has none such, nor has code.
+ */
+export function runsAgainstItsLetters(element: Element): boolean {
+  const { dir } = element.properties;
+  if ((dir !== 'rtl' && dir !== 'ltr') || element.tagName === 'pre') return false;
+  return dir !== (firstLetterOf(element) ?? 'ltr');
+}
+
+function firstLetterOf({ children }: Element): Direction {
+  for (const child of children) {
+    const direction =
+      child.type === 'text' ? firstDirection(child.value) : child.type === 'element' ? firstLetterOf(child) : undefined;
+    if (direction) return direction;
+  }
+  return undefined;
 }
 
 /** The direction of the first letter below a node; that of code is always the same. */

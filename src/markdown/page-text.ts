@@ -1,7 +1,9 @@
 import type { Element, Root, Text } from 'hast';
 import { formOf, MARKS, withoutMarks } from './block-form.ts';
+import { runsAgainstItsLetters } from './directions.ts';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
+import { TableColumns } from './table-columns.ts';
 
 /** White space that is more than one space. */
 const UNEVEN = /[\t\n\f\r]| {2}/;
@@ -17,13 +19,16 @@ const BLOCKS = new Set(
 /** Containers whose blocks are cited separately. */
 const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' '));
 
+/** No cell spans rows of another of these. */
+const ROW_GROUPS = new Set('table tbody tfoot thead'.split(' '));
+
 /** Formulas and diagrams, of which a page has the source. */
 function isDrawn({ tagName, properties: { className } }: Element): boolean {
   if (!Array.isArray(className)) return false;
   return tagName === 'code' ? className.includes('language-math') : tagName === 'pre' && className.includes('mermaid');
 }
 
-/** Elements that say something else of the same words: struck out, raised, lowered. */
+/** Elements that say something else of the same words: struck out, raised, lowered, turned around. */
 const MEANING: Record<string, string> = {
   del: MARKS.struck,
   s: MARKS.struck,
@@ -81,6 +86,9 @@ class TextReader {
   private hasWords = false;
   /** How many elements that are blocks have begun, empty ones too. */
   private elements = 0;
+  /** Whether what is read is in a container whose direction is not that of its letters. */
+  private isTurned = false;
+  private columns = new TableColumns();
 
   /** `isOutermost`: the content is not part of a block yet. */
   read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
@@ -112,17 +120,26 @@ class TextReader {
     }
     if (tagName === 'input')
       this.form.push(properties.checked === undefined || properties.checked === false ? MARKS.open : MARKS.done);
-    if (tagName === 'td' || tagName === 'th') {
+    const isCell = tagName === 'td' || tagName === 'th';
+    if (isCell) {
       this.gap ||= ' ';
-      this.form.push(MARKS.cell);
+      this.form.push(...this.columns.before(properties), MARKS.cell);
     }
     const isBlock = BLOCKS.has(tagName);
     if (isBlock) this.gap = '\n';
     const start = this.nextOffset();
-    const mark = isDrawn(element) ? MARKS.drawn : MEANING[tagName];
+    const outer = { isTurned: this.isTurned, columns: this.columns };
+    if (properties.dir !== undefined) this.isTurned = runsAgainstItsLetters(element);
+    if (ROW_GROUPS.has(tagName)) this.columns = new TableColumns();
+    const isTurnedHere = this.isTurned && (isOutermost ? !isContainer : properties.dir !== undefined);
+    const mark = isDrawn(element) ? MARKS.drawn : (MEANING[tagName] ?? (isTurnedHere ? MARKS.turned : undefined));
     if (mark) this.form.push(mark);
     this.read(element, isCode || tagName === 'pre', isContainer);
     if (mark) this.endMark(mark);
+    this.isTurned = outer.isTurned;
+    this.columns = outer.columns;
+    if (isCell) this.form.push(...this.columns.after(properties));
+    if (tagName === 'tr') this.form.push(...this.columns.endRow());
     if (isOutermost && !isContainer) this.addBlock(start, this.elements - 1);
     if (/^h[1-6]$/.test(tagName)) this.addHeading(element, start);
     if (tagName === 'p' && this.paragraph === '') this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);

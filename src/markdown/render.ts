@@ -68,8 +68,8 @@ export function plainPage(markdown: string, plain_reason: PlainReason): Rendered
 export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
   return catchOverflow(() => {
     const tree = safeTree(markdown, wiki);
+    markDirections(tree);
     const { text, outline, paragraph, blocks } = readPageText(tree);
-    markDirections(tree, text);
     const front = readFrontMatter(markdown);
     const html = writeHtml(tree);
     const text_indexed = indexBody(text);

@@ -8,10 +8,15 @@ const ATTRIBUTE = /\s+([^\s=>"']+)(?:=(?:"([^"]*)"|'([^']*)'))?/gy;
 const EMPTY_ELEMENTS = new Set('br hr img input wbr'.split(' '));
 /** The elements whose attributes say something about the text. */
 const WITH_ATTRIBUTES = new Set('a code h2 img input pre'.split(' '));
+/** Attributes of any element that do. */
+const SAYS = /\s(?:dir|colspan|rowspan)=/;
 const PROPERTIES: Record<string, string> = {
   id: 'id',
   alt: 'alt',
   checked: 'checked',
+  dir: 'dir',
+  colspan: 'colSpan',
+  rowspan: 'rowSpan',
   class: 'className',
   'data-footnote-ref': 'dataFootnoteRef',
   'data-footnote-backref': 'dataFootnoteBackref',
@@ -68,7 +73,7 @@ function close(open: (Root | Element)[], tagName: string): void {
 
 function elementOf(tagName: string, attributes: string): Element {
   const properties: Element['properties'] = {};
-  if (WITH_ATTRIBUTES.has(tagName)) {
+  if (WITH_ATTRIBUTES.has(tagName) || SAYS.test(attributes)) {
     for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
       const property = PROPERTIES[name.toLowerCase()];
       const value = decode(double ?? single ?? '');

@@ -189,6 +189,74 @@ test('what is struck, raised, ticked, indented or in another column says somethi
   }
 });
 
+test('a direction that is not that of the letters turns a block or words around, and one that is does not', () => {
+  const turned = {
+    '<p dir="rtl">Press 5 - 3 now.</p>': 'Press 5 - 3 now.',
+    'Press <span dir="rtl">5 - 3</span> now.': 'Press 5 - 3 now.',
+    '<div dir="rtl">\n\nPress 5 - 3 now.\n\n</div>': 'Press 5 - 3 now.',
+    '<ul dir="rtl"><li>Press 5 - 3</li></ul>': '- Press 5 - 3',
+    '<table dir="rtl"><tr><td>5 - 3</td></tr></table>': '<table><tr><td>5 - 3</td></tr></table>',
+    '<p dir="ltr">العالم 5 - 3</p>': 'العالم 5 - 3',
+  };
+  for (const [after, before] of Object.entries(turned)) {
+    assert.equal(lostIn(before, after), 1, after);
+    assert.equal(lostIn(after, after), 0, `${after} is what it was compiled as`);
+  }
+  const same = {
+    '<p dir="ltr">Press 5 - 3 now.</p>': 'Press 5 - 3 now.',
+    '<p dir="rtl">العالم 5 - 3</p>': 'العالم 5 - 3',
+    '<div dir="auto">\n\nPress 5 - 3 now.\n\n</div>': 'Press 5 - 3 now.',
+  };
+  for (const [after, before] of Object.entries(same)) assert.equal(lostIn(before, after), 0, after);
+  const mixed = '- العالم a\n- latin ب\n- 5 - 3\n\n```\nالعالم\n```\n\n| latin | العالم |\n|---|---|\n| 1 | 2 |\n';
+  assert.equal(lostIn(mixed, mixed), 0, 'the directions that blocks are given turn nothing');
+});
+
+test('a cell that spans moves the cells beside and below it into other columns', () => {
+  const table = (...rows: string[]) => `<table>${rows.map((row) => `<tr>${row}</tr>`).join('')}</table>`;
+  const before = table(
+    '<th>a</th><th>b</th><th>c</th>',
+    '<td>x</td><td>1</td><td>3</td>',
+    '<td>y</td><td>2</td><td></td>',
+  );
+  const spanned = [
+    // The number of rows that say something else.
+    [
+      1,
+      table(
+        '<th>a</th><th>b</th><th>c</th>',
+        '<td rowspan="2">x</td><td>1</td><td>3</td>',
+        '<td>y</td><td>2</td><td></td>',
+      ),
+    ],
+    [
+      1,
+      table(
+        '<th>a</th><th>b</th><th>c</th>',
+        '<td colspan="2">x</td><td>1</td><td>3</td>',
+        '<td>y</td><td>2</td><td></td>',
+      ),
+    ],
+    [
+      1,
+      table(
+        '<th colspan="2">a</th><th>b</th><th>c</th>',
+        '<td>x</td><td>1</td><td>3</td>',
+        '<td>y</td><td>2</td><td></td>',
+      ),
+    ],
+  ] as const;
+  for (const [lost, after] of spanned) {
+    assert.equal(lostIn(before, after), lost, after);
+    assert.equal(lostIn(after, after), 0, `${after} is what it was compiled as`);
+  }
+  const wide = `<table>${'<tr><td colspan="1000" rowspan="0">x'.repeat(2_000)}</table>`;
+  const [longest = 0] = readShownPage(renderMarkdown(wide).html)
+    .blocks.map(({ form }) => form.length)
+    .sort((a, b) => b - a);
+  assert.ok(longest < 200, 'a row has a bounded number of marks');
+});
+
 test('words are no formula and no diagram of the same characters, which a browser draws otherwise', () => {
   const drawn = [
     'The rate is 10 % of 20',
