@@ -12,8 +12,9 @@ import { cpuOf, memoryOf } from './processes.ts';
 import { untilSettled } from './settled.ts';
 import { signIn } from './sign-in.ts';
 import { startBench } from './start-bench.ts';
-import { measureStarts, type Starts } from './starts.ts';
+import { measureStarts } from './starts.ts';
 import { openSelects } from './units/pgbench.ts';
+import { type Results, readBefore, tableOf } from './units/results.ts';
 import { listRows, type Row, untilMerged } from './units/rows.ts';
 
 const USAGE = `Usage: npm run bench:units -- [options]
@@ -21,7 +22,8 @@ const USAGE = `Usage: npm run bench:units -- [options]
   --rounds 5        how often each row is measured, in turns with pgbench
   --round-ms 1000   how long each time
   --connections 1   at once
-  --json FILE       writes the figures
+  --before FILE     the run to print beside this one; without it the newest in bench/results/ with as many connections
+  --json FILE       writes the figures, as bench/results/units-DATE.json keeps them
 `;
 
 /** Longer than the service keeps idle connections and processes. */
@@ -35,7 +37,11 @@ const STARTS = 3;
  * `pgbench -S -M prepared` a moment before; the starts, the memory and the size on disk beside it. Needs pgbench.
  */
 const options = readOptions();
-console.log(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`);
+// Before anything is measured: a file that is not there ends the run at once.
+const before = readBefore(options.before, options.connections);
+const machine = `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`;
+const load = Number(loadavg()[0]?.toFixed(1));
+console.log(`${machine}, load ${load}`);
 const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
 const starts = await measureStarts(join(folder, 'data'), STARTS).finally(() =>
   rm(folder, { recursive: true, force: true, maxRetries: 5 }),
@@ -57,33 +63,27 @@ try {
     selects.measure(),
   );
   const highest_mb = watch.stop();
-  const idle_mb = await idleMemory();
-  const figures = {
+  const results: Results = {
+    date: new Date().toISOString().slice(0, 10),
+    machine,
+    load,
     pages: options.pages,
     connections: options.connections,
     rows,
     starts,
     fresh_mb,
     highest_mb,
-    idle_mb,
+    idle_mb: await idleMemory(),
     bytes_a_page,
   };
-  printRest(figures);
-  if (options.json !== '') await writeFile(options.json, `${JSON.stringify(figures, undefined, 2)}\n`);
+  console.log(tableOf(results, before));
+  if (options.json !== '') await writeFile(options.json, `${JSON.stringify(results, undefined, 2)}\n`);
 } finally {
   await bench.stop();
 }
 
-interface Figures {
-  starts: Starts;
-  fresh_mb: number;
-  highest_mb: number;
-  idle_mb: number;
-  bytes_a_page: number;
-}
-
 async function measureRows(rows: Row[], unit: () => Promise<number>) {
-  const taken = rows.map(() => ({ cost_ms: [] as number[], units: [] as number[], per_second: [] as number[] }));
+  const taken = rows.map(() => ({ cost_ms: [] as number[], select_ms: [] as number[], per_second: [] as number[] }));
   // The first round warms up.
   for (let round = 0; round <= options.rounds; round += 1) {
     for (const [i, row] of rows.entries()) {
@@ -96,18 +96,15 @@ async function measureRows(rows: Row[], unit: () => Promise<number>) {
       const cost_ms = (after.own_ms + after.children_ms - before.own_ms - before.children_ms) / count;
       if (round === 0) continue;
       taken[i]?.cost_ms.push(cost_ms);
-      taken[i]?.units.push(cost_ms / select_ms);
+      taken[i]?.select_ms.push(select_ms);
       taken[i]?.per_second.push(count / seconds);
     }
   }
-  console.log(`\n${'CPU of a'.padEnd(24)}      ms   selects   (aim)   a second`);
   return rows.map(({ name, aim }, i) => {
-    const { cost_ms = [], units = [], per_second = [] } = taken[i] ?? {};
-    const row = { name, aim, cost_ms: median(cost_ms), units: median(units), per_second: median(per_second) };
-    console.log(
-      `${name.padEnd(24)} ${row.cost_ms.toFixed(2).padStart(7)} ${row.units.toFixed(0).padStart(9)} ${`(${aim})`.padStart(7)} ${row.per_second.toFixed(0).padStart(10)}`,
-    );
-    return row;
+    const { cost_ms = [], select_ms = [], per_second = [] } = taken[i] ?? {};
+    const cost = median(cost_ms);
+    // Of the medians: a select beside which another process ended is too cheap or too dear by far.
+    return { name, aim, cost_ms: cost, units: cost / median(select_ms), per_second: median(per_second) };
   });
 }
 
@@ -151,18 +148,6 @@ function watchMemory() {
   };
 }
 
-function printRest({ starts: { first_ms, next_ms }, fresh_mb, highest_mb, idle_mb, bytes_a_page }: Figures): void {
-  const line = (name: string, value: string, aim: string) =>
-    console.log(`${name.padEnd(40)} ${value.padStart(9)}   (${aim})`);
-  console.log('');
-  line('first start to /readyz', `${(first_ms / 1_000).toFixed(2)} s`, '2.5 s');
-  line('next start', `${(next_ms / 1_000).toFixed(2)} s`, '.5 s');
-  line('memory when idle, new (PSS)', `${Math.round(fresh_mb)} MB`, '140 MB');
-  line('memory when idle, after all this', `${Math.round(idle_mb)} MB`, '200 MB');
-  line('memory at most', `${Math.round(highest_mb)} MB`, '260 MB at 16 connections');
-  line('database, bytes a page', bytes_a_page.toFixed(0), `${3 * PAGE_BYTES}`);
-}
-
 function readOptions() {
   const { values } = parseArgs({
     options: {
@@ -170,6 +155,7 @@ function readOptions() {
       rounds: { type: 'string', default: '5' },
       'round-ms': { type: 'string', default: '1000' },
       connections: { type: 'string', default: '1' },
+      before: { type: 'string', default: '' },
       json: { type: 'string', default: '' },
       help: { type: 'boolean', default: false },
     },
@@ -183,6 +169,7 @@ function readOptions() {
     rounds: Number(values.rounds),
     round_ms: Number(values['round-ms']),
     connections: Number(values.connections),
+    before: values.before,
     json: values.json,
   };
 }
