@@ -81,6 +81,7 @@ function drawn({ title, series, rows }: Chart): string {
       `<rect x="${NAMES + i * 150}" y="26" width="12" height="12" fill="${COLORS[i]}"/><text x="${NAMES + 18 + i * 150}" y="36">${name}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH + 50} ${60 + rows.length * ROW}" font-family="sans-serif" font-size="13">
+<title>${title}</title>
 <rect width="100%" height="100%" fill="white"/>
 <text x="8" y="16" font-weight="bold">${title}</text>
 ${[...legend, ...bars].join('\n')}

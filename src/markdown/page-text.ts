@@ -1,9 +1,8 @@
 import type { Element, Root, Text } from 'hast';
-import { formOf, MARKS, withoutMarks } from './block-form.ts';
+import { formOf, MARKS, TableColumns, withoutMarks } from './block-form.ts';
 import { runsAgainstItsLetters } from './directions.ts';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { ID_PREFIX } from './safe-addresses.ts';
-import { TableColumns } from './table-columns.ts';
 
 /** White space that is more than one space. */
 const UNEVEN = /[\t\n\f\r]| {2}/;
