@@ -159,9 +159,9 @@ function resolveAddress(from: string, address: string): string {
   }
 }
 
-/** XHTML parses as HTML except for self-closing elements; their unintended children are searched too. */
+/** XML of the package parses as HTML does if elements without content have end tags; else each would be in the one before it. */
 function parseXml(xml: Buffer | undefined): Root {
-  const text = (xml && readable(() => decodeHtml(xml, ''))) ?? '';
+  const text = asHtml((xml && readable(() => decodeHtml(xml, ''))) ?? '');
   try {
     return catchOverflow(() => parser.parse(text));
   } catch (error) {
