@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast';
 import type { LossList } from '../loss-list.ts';
 import { countCharacters, type LossKind } from '../losses.ts';
-import { type Children, findElement, NOTE, newElement, newText, TARGETS, textOf, visit } from './elements.ts';
+import { type Children, findElement, NOTE, newElement, newText, SYMBOL, TARGETS, textOf, visit } from './elements.ts';
 import { BLOCKS } from './wrapped-blocks.ts';
 
 /** Elements that are not part of the readable text, and what their text is a loss of. */
@@ -153,7 +153,7 @@ function chromeKind(element: Element, isOutermost: boolean): LossKind | undefine
   }
   // The symbol after a heading that links to it.
   const [only, ...more] = children;
-  const isSymbol = tagName === 'a' && more.length === 0 && only?.type === 'text' && /^[¶#§]$/.test(only.value.trim());
+  const isSymbol = tagName === 'a' && more.length === 0 && only?.type === 'text' && SYMBOL.test(only.value.trim());
   return isSymbol ? 'navigation' : undefined;
 }
 

@@ -29,6 +29,15 @@ test('a list without items only indents, as pod2html writes it', () => {
   assert.equal(markdownOf('<ul><p>x</p><li>a</ul>'), '- x\n\n- a');
 });
 
+test('the sign of a link from a heading or caption to itself is no part of it, whatever font shows it', () => {
+  for (const sign of ['¶', '#', '🔗', '\uf0c1', '\ue9cb']) {
+    const link = `<a class="headerlink" href="#a" title="Permalink to this heading">${sign}</a>`;
+    assert.equal(markdownOf(`<section id="a"><h1>Text${link}</h1></section>`), '# Text', sign);
+    const figure = `<figure><img src="a.png" alt="A picture"><figcaption><p>A picture${link}</p></figcaption></figure>`;
+    assert.equal(markdownOf(figure), '![](a.png)\n\nA picture', sign);
+  }
+});
+
 test('many elements without content beside each other take time in proportion to their number', () => {
   assert.equal(markdownOf('<p>a<a></a><abbr> </abbr><span><a href=x></a></span>b<details></details></p>'), 'a b');
   const forms = ['<a>', '<a href="#x"></a>', '<abbr></abbr>', '<span><x-y></x-y></span>', '<details></details>'];
