@@ -70,10 +70,15 @@ for (const name of globSync(`**/*.{${formats},}`, { cwd: folder }).sort()) {
   const theirs = readByOther(file, format);
   if (theirs === undefined) continue;
   try {
-    const comparison = compare(theirs, await ours(file), textAsWritten(file, format) ?? theirs.text);
+    const our = await ours(file);
+    const comparison = compare(theirs, our, textAsWritten(file, format) ?? theirs.text);
     if (comparison.theirs === 0) continue;
     add(format, comparison);
     add('all', comparison);
+    if (theirs.content !== undefined) {
+      const content = { text: theirs.content, structure: undefined, isPartial: false };
+      add(`${format} without navigation`, compare(content, our, theirs.content, false));
+    }
     print(comparison, name);
   } catch (error) {
     if (!(error instanceof ExtractError)) throw error;
@@ -118,12 +123,17 @@ function listNumbers(markdown: string): number[] {
   return numbers;
 }
 
-function compare(other: OtherReading, { text, losses, structure }: OurReading, asWritten: string): Comparison {
+function compare(
+  other: OtherReading,
+  { text, losses, structure }: OurReading,
+  asWritten: string,
+  isShown = true,
+): Comparison {
   // The commands of TeX are each reader's own.
   const withoutCommands = (of: string) => wordsOf(of.replace(/\\[a-z]+/gi, ' '));
   const [theirs, our] = [withoutCommands(other.text), withoutCommands(text)];
   const { only_theirs, lost, unlisted } = lostWords(theirs, our, losses);
-  if (showsLost && unlisted.length > 0) process.stdout.write(`    ${unlisted.slice(0, 60).join(' ')}\n`);
+  if (isShown && showsLost && unlisted.length > 0) process.stdout.write(`    ${unlisted.slice(0, 60).join(' ')}\n`);
   const [sequences, written] = [threes(theirs), threes(wordsOf(asWritten))];
   const same = (sequence: readonly string[]) => {
     const left = countEach(threes(our));

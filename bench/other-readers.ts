@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { contentOfHtml } from './content-of-html.ts';
 import { isNoteReference, pairedMarks, withoutNoteReferences } from './paired-marks.ts';
 import type { Structure } from './structure.ts';
-import { structureOfPandoc, structureOfTagged } from './structure-of-others.ts';
+import { structureOfPandoc } from './structure-of-others.ts';
+import { structureOfTagged } from './structure-of-tagged.ts';
 
 /** Where the other readers are looked for; a PATH may name anything. */
 const BINS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 
 export interface OtherReading {
   text: string;
+  /** Of HTML the text without what the file itself says is navigation. */
+  content?: string;
   /** Of a PDF without a structure tree that of the HTML file beside it with its name, from which it was printed; else undefined. */
   structure: Structure | undefined;
   /** Whether letters of the structure's elements are missing. */
@@ -38,19 +41,25 @@ export function readByOther(file: string, format: string): OtherReading | undefi
   const blocks = withoutRepeatedCaptions(tree.blocks);
   // What stands above the text of a Word document: pandoc moves it out of the text.
   const above = format === 'docx' ? ['title', 'subtitle', 'author', 'date', 'abstract'].map((name) => meta[name]) : [];
-  const notes: string[] = [];
-  const marks = pairedMarks(blocks);
-  const text = textOfPandoc([above, blocks], notes, marks).join('');
+  const text = wholeText([above, blocks]);
   // One that another program made of an HTML file, which stands beside it.
   const source = file.replace(/\.(?:docx|epub)$/, '.html');
   const made = source !== file && existsSync(source) ? treeOfPandoc(source, 'html')?.blocks : undefined;
   const own = format === 'html' ? (treeOfContent(file)?.blocks ?? blocks) : blocks;
   return {
-    text: `${text}\n${notes.join('\n')}`,
+    text,
+    ...(format === 'html' && { content: wholeText(own) }),
     structure: structureOfPandoc(withoutNoteReferences(made ?? own), format),
     isPartial: false,
-    ...(format === 'epub' && { title: textOfPandoc(meta.title, [], marks).join('') }),
+    ...(format === 'epub' && { title: textOfPandoc(meta.title, [], new Set()).join('') }),
   };
+}
+
+/** The words of blocks, and then those of their notes. */
+function wholeText(blocks: unknown): string {
+  const notes: string[] = [];
+  const text = textOfPandoc(blocks, notes, pairedMarks(blocks)).join('');
+  return `${text}\n${notes.join('\n')}`;
 }
 
 /** The content of a page as pandoc reads it. */
@@ -76,7 +85,8 @@ interface PandocTree {
 }
 
 function treeOfPandoc(file: string, format: string): PandocTree | undefined {
-  const tree = run('pandoc', ['-f', format, '-t', 'json', file]);
+  // Tags that pandoc has no form for are in its tree then: see raw-definitions.ts.
+  const tree = run('pandoc', ['-f', format === 'html' ? 'html+raw_html' : format, '-t', 'json', file]);
   return tree === undefined ? undefined : (JSON.parse(tree) as PandocTree);
 }
 
@@ -140,6 +150,8 @@ function textOfPandoc(node: unknown, notes: string[], marks: ReadonlySet<unknown
   if (type === 'Table') return each([captionOf({ t: type, c: content }), (content as unknown[]).slice(2)]);
   if (type === 'OrderedList' || type === 'Div') return ['\n', ...each(at(1)), '\n'];
   if (type === 'Para' || type === 'Plain') return ['\n', ...each(content), '\n'];
+  if (type === 'DefinitionList')
+    return (content as [unknown, unknown][]).flatMap((group) => ['\n', ...each(group[0]), '\n', ...each(group[1])]);
   if (content !== undefined) return each(content);
   return [];
 }

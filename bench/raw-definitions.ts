@@ -27,7 +27,8 @@ function read(nodes: readonly unknown[], at: number, end: string): { blocks: unk
     if (tag !== '' && tag === end) return { blocks, next: next + 1 };
     if (tag === 'dl') {
       const list = readList(nodes, next + 1);
-      blocks.push({ t: 'DefinitionList', c: list.groups });
+      blocks.push(...list.loose);
+      if (list.groups.length > 0) blocks.push({ t: 'DefinitionList', c: list.groups });
       next = list.next;
     } else {
       if (tag === '') blocks.push(withDefinitionLists(nodes[next]));
@@ -37,12 +38,14 @@ function read(nodes: readonly unknown[], at: number, end: string): { blocks: unk
   return { blocks, next };
 }
 
-function readList(nodes: readonly unknown[], at: number): { groups: Group[]; next: number } {
+/** `loose`: meanings before the first term, which are only indented. */
+function readList(nodes: readonly unknown[], at: number): { groups: Group[]; loose: unknown[]; next: number } {
   const groups: Group[] = [];
+  const loose: unknown[] = [];
   let next = at;
   while (next < nodes.length) {
     const tag = tagOf(nodes[next]);
-    if (tag === '/dl') return { groups, next: next + 1 };
+    if (tag === '/dl') return { groups, loose, next: next + 1 };
     if (tag !== 'dt' && tag !== 'dd') {
       next += 1;
       continue;
@@ -51,9 +54,10 @@ function readList(nodes: readonly unknown[], at: number): { groups: Group[]; nex
     const last = groups.at(-1);
     if (tag === 'dt') groups.push([part.blocks, []]);
     else if (last) last[1].push(part.blocks);
+    else loose.push(...part.blocks);
     next = part.next;
   }
-  return { groups, next };
+  return { groups, loose, next };
 }
 
 /** "dl", "/dt" and so on; "" for what is no such tag. */

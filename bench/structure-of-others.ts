@@ -1,5 +1,6 @@
+import { HAS_HEADS } from './content-of-html.ts';
 import { withDefinitionLists } from './raw-definitions.ts';
-import { addHeading, addItem, addRows, emptyStructure, type Structure } from './structure.ts';
+import { addHeading, addItem, addRows, emptyStructure, gridOf, type Structure } from './structure.ts';
 
 /** A node of pandoc's tree. */
 interface PandocNode {
@@ -20,7 +21,7 @@ export function structureOfPandoc(blocks: unknown, format: string): Structure {
     const parts = content as unknown[];
     const addItems = (items: unknown[][], ordered: boolean) => {
       for (const item of items) {
-        addItem(structure, depth, ordered, textOf(paragraphsOf(item)));
+        addItem(structure, depth, ordered, textOf(paragraphsOf(item, format)));
         walk(item, depth + 1);
       }
     };
@@ -28,7 +29,17 @@ export function structureOfPandoc(blocks: unknown, format: string): Structure {
       if (isOfLines(groups)) return;
       for (const [term, definitions] of groups) {
         const [only = [], ...more] = definitions;
-        addItem(structure, depth, false, `${textOf(term)}\n${more.length === 0 ? textOf(paragraphsOf(only)) : ''}`);
+        // pandoc makes one term of those that share no meaning, as in an index.
+        if (definitions.length === 0) {
+          for (const line of textOf(term).split('\n')) addItem(structure, depth, false, line);
+          continue;
+        }
+        addItem(
+          structure,
+          depth,
+          false,
+          `${textOf(term)}\n${more.length === 0 ? textOf(paragraphsOf(only, format)) : ''}`,
+        );
         if (more.length > 0) walk({ t: 'BulletList', c: definitions }, depth + 1);
         else walk(only, depth + 1);
       }
@@ -45,22 +56,30 @@ export function structureOfPandoc(blocks: unknown, format: string): Structure {
   return structure;
 }
 
-/** Whether each term of a list of definitions has meanings of one line each; what has neither is not counted. */
+/**
+ * Whether each term of a list of definitions has meanings of one line each; what has neither is not counted. A term without words in
+ * its meaning shares that of the next one.
+ */
 function isOfLines(groups: readonly [term: unknown, definitions: unknown[][]][]): boolean {
   const isLine = ([block, ...more]: unknown[]) =>
-    more.length === 0 && /^(?:Para|Plain)$/.test((block as PandocNode)?.t);
-  return groups.every(
-    ([term, definitions]) =>
-      textOf([term, definitions]).trim() === '' || (definitions.length > 0 && definitions.every(isLine)),
-  );
+    more.length === 0 && /^(?:Para|Plain)$/.test((block as PandocNode)?.t) && !has(block, /^LineBreak$/);
+  return groups.every(([term, definitions], i) => {
+    const filled = definitions.filter((definition) => textOf(definition).trim() !== '');
+    if (filled.length === 0) return textOf(term).trim() === '' || i + 1 < groups.length;
+    return filled.every(isLine);
+  });
 }
 
-/** The paragraphs of an item itself. What Word indents is a quotation to pandoc. */
-function paragraphsOf(blocks: readonly unknown[]): unknown[] {
+/** The paragraphs of an item itself, also those in a table for the layout. What Word indents is a quotation to pandoc. */
+function paragraphsOf(blocks: readonly unknown[], format: string): unknown[] {
   return blocks.flatMap((block) => {
     const { t: type, c: content } = block as PandocNode;
-    if (type === 'BlockQuote') return paragraphsOf(content as unknown[]);
-    if (type === 'Div') return paragraphsOf((content as unknown[])[1] as unknown[]);
+    if (type === 'BlockQuote') return paragraphsOf(content as unknown[], format);
+    if (type === 'Div') return paragraphsOf((content as unknown[])[1] as unknown[], format);
+    if (type === 'Table' && !isTable(content as unknown[], format))
+      return rowsOfTable(content as unknown[]).flatMap((row) =>
+        row.flatMap((cell) => paragraphsOf(cell.blocks, format)),
+      );
     // Terms with lines are paragraphs of ours.
     if (type === 'DefinitionList' && isOfLines(content as [unknown, unknown[][]][])) return [block];
     return /^(?:Para|Plain)$/.test(type) ? [block] : [];
@@ -90,6 +109,7 @@ function isTable(parts: unknown[], format: string): boolean {
   )
     return false;
   if (head[1].some(([, row]) => row.some(([, , , , blocks]) => textOf(blocks).trim() !== ''))) return true;
+  if (classes.includes(HAS_HEADS)) return rows.length > 1;
   const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '').length;
   if (rows.length <= 2 && letters(linkedText(cells)) === letters(textOf(cells))) return false;
   return (
@@ -135,31 +155,6 @@ function rowsOfTable([, , , head, bodies, foot]: unknown[]) {
   );
 }
 
-interface SpanningCell {
-  rowSpan: number;
-  columnSpan: number;
-  text: string;
-}
-
-/** Rows with an empty text where a cell of another row or column reaches. */
-function gridOf(rows: readonly (readonly SpanningCell[])[]): string[][] {
-  const grid: string[][] = rows.map(() => []);
-  for (const [row, cells] of rows.entries()) {
-    let column = 0;
-    for (const { rowSpan, columnSpan, text } of cells) {
-      while (grid[row]?.[column] !== undefined) column += 1;
-      for (let i = 0; i < rowSpan; i += 1) {
-        for (let k = 0; k < columnSpan; k += 1) {
-          const line = grid[row + i];
-          if (line) line[column + k] = i + k === 0 ? text : '';
-        }
-      }
-      column += columnSpan;
-    }
-  }
-  return grid.map((line) => Array.from(line, (text) => text ?? ''));
-}
-
 function textOf(node: unknown): string {
   if (Array.isArray(node)) return node.map(textOf).join('');
   if (typeof node !== 'object' || node === null) return '';
@@ -175,85 +170,4 @@ function textOf(node: unknown): string {
   if (type === 'OrderedList' || type === 'Div') return `\n${textOf(parts[1])}\n`;
   if (/^(?:Para|Plain|BulletList|BlockQuote)$/.test(type)) return `\n${textOf(content)}\n`;
   return content === undefined ? '' : textOf(content);
-}
-
-/** An element of a structure tree as `pdfinfo -struct-text` prints it. */
-interface Tagged {
-  role: string;
-  rowSpan: number;
-  columnSpan: number;
-  children: (Tagged | string)[];
-}
-
-/** The structure tree of a tagged PDF; undefined if there are no elements in what pdfinfo says. */
-export function structureOfTagged(printed: string): Structure | undefined {
-  const root = treeOf(printed);
-  if (root.children.length === 0) return undefined;
-  const structure = emptyStructure();
-  const walk = (node: Tagged | string, depth: number): void => {
-    if (typeof node === 'string') return;
-    const level = /^H([1-6])?$/.exec(node.role)?.[1] ?? '1';
-    if (/^H[1-6]?$/.test(node.role)) addHeading(structure, Number(level), wordsIn(node));
-    else if (node.role === 'L') for (const item of node.children) addTaggedItem(structure, item, depth, walk);
-    else if (node.role === 'Table') addRows(structure, gridOf(rowsOf(node)));
-    else if (!/^(?:Note|Artifact)$/.test(node.role)) for (const child of node.children) walk(child, depth);
-  };
-  walk(root, 0);
-  return structure;
-}
-
-function treeOf(printed: string): Tagged {
-  const root: Tagged = { role: '', rowSpan: 1, columnSpan: 1, children: [] };
-  const open = [{ indent: -1, element: root }];
-  for (const line of printed.split('\n')) {
-    const [, spaces = '', text] = /^( *)(?:"(.*?)"?$)?/.exec(line) ?? [];
-    while ((open.at(-1)?.indent ?? -1) >= spaces.length) open.pop();
-    const { element: parent } = open.at(-1) ?? { element: root };
-    if (text !== undefined) parent.children.push(text);
-    const [, attribute, value] = /^ *\/(RowSpan|ColSpan) (\d+)/.exec(line) ?? [];
-    if (attribute === 'RowSpan') parent.rowSpan = Number(value);
-    if (attribute === 'ColSpan') parent.columnSpan = Number(value);
-    const [, role] = /^ *([A-Za-z]\w*)(?= |$|:)/.exec(line) ?? [];
-    if (role === undefined || role === 'Object') continue;
-    const element: Tagged = { role, rowSpan: 1, columnSpan: 1, children: [] };
-    parent.children.push(element);
-    open.push({ indent: spaces.length, element });
-  }
-  return root;
-}
-
-function addTaggedItem(
-  structure: Structure,
-  item: Tagged | string,
-  depth: number,
-  walk: (node: Tagged | string, depth: number) => void,
-): void {
-  if (typeof item === 'string') return;
-  // Some programs write a list within a list beside its items.
-  if (item.role === 'L') return walk(item, depth + 1);
-  const label = item.children.find((child) => typeof child !== 'string' && child.role === 'Lbl');
-  const ordered = label !== undefined && /[\p{L}\p{N}]/u.test(wordsIn(label));
-  addItem(
-    structure,
-    depth,
-    ordered,
-    item.children.map((child) => (child === label ? '' : wordsIn(child, 'L'))).join(' '),
-  );
-  for (const child of item.children) walk(child, depth + 1);
-}
-
-function rowsOf(table: Tagged): SpanningCell[][] {
-  return table.children.flatMap((row) => {
-    if (typeof row === 'string') return [];
-    if (row.role !== 'TR') return row.role === 'Caption' ? [] : rowsOf(row);
-    const cells = row.children.filter((cell) => typeof cell !== 'string' && /^T[DH]$/.test(cell.role)) as Tagged[];
-    return [cells.map((cell) => ({ rowSpan: cell.rowSpan, columnSpan: cell.columnSpan, text: wordsIn(cell) }))];
-  });
-}
-
-/** The words of an element, without those of elements of a role. */
-function wordsIn(node: Tagged | string, without = ''): string {
-  if (typeof node === 'string') return node;
-  if (node.role === without) return '';
-  return node.children.map((child) => wordsIn(child, without)).join(node.role === 'P' || node.role === 'L' ? ' ' : '');
 }

@@ -129,3 +129,28 @@ function textOf(node: Nodes): string {
   if (node.type === 'image') return node.alt ?? '';
   return 'children' in node ? node.children.map(textOf).join('') : '';
 }
+
+export interface SpanningCell {
+  rowSpan: number;
+  columnSpan: number;
+  text: string;
+}
+
+/** Rows with an empty text where a cell of another row or column reaches. */
+export function gridOf(rows: readonly (readonly SpanningCell[])[]): string[][] {
+  const grid: string[][] = rows.map(() => []);
+  for (const [row, cells] of rows.entries()) {
+    let column = 0;
+    for (const { rowSpan, columnSpan, text } of cells) {
+      while (grid[row]?.[column] !== undefined) column += 1;
+      for (let i = 0; i < rowSpan; i += 1) {
+        for (let k = 0; k < columnSpan; k += 1) {
+          const line = grid[row + i];
+          if (line) line[column + k] = i + k === 0 ? text : '';
+        }
+      }
+      column += columnSpan;
+    }
+  }
+  return grid.map((line) => Array.from(line, (text) => text ?? ''));
+}

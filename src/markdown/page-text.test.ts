@@ -45,6 +45,11 @@ test('what a picture shows is no part of the words beside it', () => {
   assert.equal(renderMarkdown('See![a map](a.png)Lorem ![b](b.png), ![c](c.png)').text, 'See a map Lorem b , c');
 });
 
+test('a space that breaks no line divides words, also where it stands alone', () => {
+  const cases = ['[a](b)\u00a0[c](d) e', '`a`\u00a0`c` e', '**a**&nbsp;*c* e', 'a\u00a0<b>\u2003</b>c e'];
+  for (const markdown of cases) assert.match(renderMarkdown(markdown).text, /^a[\s]{1,2}c e$/, markdown);
+});
+
 test('highlighting does not change the code in the text', () => {
   const codes = {
     js: "import YAML from 'yaml'\nYAML.stringify({ a: 1 })\n\n// so\n\nconst b = `x\n${b}`\nlet c",

@@ -190,8 +190,11 @@ class TextReader {
 
   private addInline(value: string): void {
     const words = UNEVEN.test(value) ? value.replace(/[ \t\n\f\r]+/g, ' ') : value;
-    if (words.startsWith(' ') && this.gap === '') this.gap = ' ';
-    this.add(words.trim() === '' ? '' : words.replace(/^ | $/g, ''), false);
+    const isBlank = words.trim() === '';
+    // A space that breaks no line may be all that is between two links.
+    if ((words.startsWith(' ') || (isBlank && words !== '')) && this.gap === '') this.gap = ' ';
+    if (isBlank) return;
+    this.add(words.replace(/^ | $/g, ''), false);
     if (words.endsWith(' ') && this.gap === '') this.gap = ' ';
   }
 

@@ -117,6 +117,27 @@ test('a confined process knows the predefined encodings of Japanese fonts', asyn
   assert.equal(answer.ok && answer.document.markdown, '日本語\n');
 });
 
+test('a PDF of which several pages are damaged is read without them, and says which', async () => {
+  const pages = ['The first', 'The second', 'The third', 'The last'].map((text) => [[text, 50, 700]] as const);
+  const whole = pdfOf(pages).toString('latin1');
+  const without = (...objects: number[]) =>
+    Buffer.from(
+      objects.reduce((text, number) => text.replace(`\n${number} 0 obj`, `\n${number} 0 xxx`), whole),
+      'latin1',
+    );
+  const answer = await read(without(8, 10));
+  assert.ok(answer.ok, JSON.stringify(answer));
+  assert.equal(answer.document.markdown, 'The first\n\nThe second\n');
+  assert.deepEqual(
+    answer.document.losses?.map(({ kind, first_page, place }) => [kind, first_page, place]),
+    [
+      ['page_unreadable', 3, ''],
+      ['damaged_part', 3, 'pages behind it, if there are any'],
+    ],
+  );
+  assert.match(await refusal(without(4, 8)), /^unreadable: the PDF is damaged/);
+});
+
 test('tables and lists of a PDF become Markdown tables and lists', async () => {
   const rows = [
     ['Name', 'Size', 'Colour'],

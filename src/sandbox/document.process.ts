@@ -21,6 +21,11 @@ type Request = { task: 'read'; filename: string; content_type: string } | { task
 disableNetwork();
 // Without DecompressionStream PDF.js uses its own inflate, which is faster for the short streams of most documents.
 Reflect.deleteProperty(globalThis, 'DecompressionStream');
+/**
+ * PDF.js reads the pages of a file before it needs them, and leaves the promises of those that it does not come to, which would end the
+ * process if two of them are damaged. What needs such a page waits for it too, fails there, and is listed.
+ */
+process.on('unhandledRejection', () => undefined);
 await write(frameOf({ ready: true }));
 for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
   const request = header as Request;

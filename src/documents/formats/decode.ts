@@ -35,8 +35,12 @@ export function decodeHtml(bytes: Uint8Array, contentType: string): string {
     charsetOf(contentType) ?? /<meta\s[^<>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1] ?? xmlEncoding(bytes);
   // A <meta> that is readable as ASCII is not UTF-16, whatever it declares.
   if (declared === undefined || isUnicode(declared)) return decodeText(bytes);
+  // Of an encoding of one byte for a letter no text is valid UTF-8: a program wrote the wrong name.
+  if (ONE_BYTE.test(declared) && isUtf8(bytes)) return decodeText(bytes);
   return asText(decodeAs(bytes, declared));
 }
+
+const ONE_BYTE = /^(?:iso[-_]?8859[-_]?\d+|latin[-_]?\d|windows-?125\d|cp125\d|us-ascii|ascii)$/i;
 
 /** An encoding that bytes prove and no standard of the web has; as UTF-8 or UTF-16 its text would be garbage. */
 function unreadEncoding(bytes: Uint8Array): string | undefined {

@@ -168,6 +168,9 @@ test('HTML is decoded with its declared encoding', () => {
   assert.equal(read(bytes('<p>caf\xe9'), 'a.html', 'text/html; charset=ISO-8859-1').markdown, 'café\n');
   assert.equal(read('<meta charset="utf-16"><p>é', 'a.html').markdown, 'é\n');
   assert.equal(read(Buffer.from('\ufeff<meta charset=unicode><p>é', 'utf16le'), 'a.html').markdown, 'é\n');
+  // What no text of one byte for a letter has is UTF-8, whatever a program wrote.
+  for (const name of ['ISO-8859-1', 'windows-1252', 'iso8859-15', 'us-ascii'])
+    assert.equal(read(`<meta charset="${name}"><p>é ж`, 'a.html').markdown, 'é ж\n', name);
   assertRefused(bytes('<p>caf\xe9'), 'a.html', 'bad_encoding', /0xE9 at offset 6/);
   assertRefused('<meta charset=x-unknown><p>x', 'a.html', 'bad_encoding', /x-unknown.*UTF-8/);
 });

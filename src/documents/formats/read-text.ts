@@ -1,5 +1,5 @@
 import { csvToMarkdown } from './csv/csv.ts';
-import { addressOfContent, withPicturesElsewhere } from './data-pictures.ts';
+import { addressOfContent } from './data-pictures.ts';
 import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
 import { checkDocument, type Extracted, type RestOfFile, type UploadedFile } from './extracted.ts';
@@ -9,17 +9,14 @@ import { htmlToMarkdown } from './html/html.ts';
 import { asHtml, isXhtml } from './html/xhtml.ts';
 import type { TextKind } from './kinds.ts';
 import { countCharacters } from './losses.ts';
-import { markdownLosses } from './markdown/markdown-losses.ts';
+import { readMarkdown } from './markdown/read-markdown.ts';
 import { type CutText, cutText } from './text/cut-text.ts';
 import { textAsCode, textToMarkdown } from './text/text.ts';
 
 type Converted = Partial<Extracted> & { markdown: string };
 
 const TO_MARKDOWN: Record<TextKind, (text: string, rest?: RestOfFile) => Converted> = {
-  markdown: (text) => {
-    const markdown = withPicturesElsewhere(text, addressOfContent);
-    return { markdown, losses: markdownLosses(markdown) };
-  },
+  markdown: readMarkdown,
   text: (text) => ({ ...textToMarkdown(text), file_characters: countCharacters(text) }),
   html: (text) => htmlToMarkdown(isXhtml(text) ? asHtml(text) : text, { addPicture: addressOfContent }),
   csv: csvToMarkdown,

@@ -88,6 +88,7 @@ test('a page says its weight in a line of its front matter', () => {
   assert.equal(pageWeight('---\nmenu:\n  weight: 1\n---\n'), undefined);
   assert.equal(pageWeight('---\nweight: 0\n---\n'), undefined);
   assert.equal(pageWeight('# A\n\nweight: 3\n'), undefined);
+  assert.equal(pageWeight('\r\n\n---\nweight: 3\n---\n'), 3);
 });
 
 test('what is listed comes first, then what has a weight, then the rest by name; an index that is not listed is before all', () => {

@@ -1,7 +1,8 @@
 /** How much of a file is read for its weight, in bytes. */
 export const WEIGHT_BYTES = 4_096;
 
-const FRONT_MATTER = /^\ufeff?(?:---|\+\+\+)[ \t]*\n(?:([\s\S]*?)\n)?(?:---|\+\+\+)[ \t]*(?:\n|$)/;
+/** Behind blank lines, too, as Hugo reads it. */
+const FRONT_MATTER = /^\ufeff?(?:[ \t]*\n)*(?:---|\+\+\+)[ \t]*\n(?:([\s\S]*?)\n)?(?:---|\+\+\+)[ \t]*(?:\n|$)/;
 
 /** Docusaurus, Hugo, just-the-docs (Jekyll). */
 const FIELDS = ['sidebar_position', 'weight', 'nav_order'].map(

@@ -111,3 +111,15 @@ test('a damaged book is called one, wherever it is damaged', async () => {
     await assert.rejects(reading, /^Error: the (?:book|EPUB file) is damaged and cannot be read; save it again/);
   }
 });
+
+test('a chapter that the spine repeats is in the book once', () => {
+  const files = { 'a.xhtml': chapter('<p>One.</p>'), 'b.xhtml': chapter('<p>Two.</p>') };
+  const spine = Array.from({ length: 5_000 }, () => ['a.xhtml', 'b.xhtml']).flat();
+  assert.equal(read(files, spine).markdown, 'One.\n\nTwo.\n');
+});
+
+test('a book may have more files than elements can be within each other', () => {
+  const pictures = Array.from({ length: 10_000 }, (_, i) => [`p${i}.png`, ''] as const);
+  const { markdown } = read({ 'a.xhtml': chapter('<p>One.</p>'), ...Object.fromEntries(pictures) }, ['a.xhtml']);
+  assert.equal(markdown, 'One.\n');
+});

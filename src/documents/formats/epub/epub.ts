@@ -70,11 +70,14 @@ interface Chapter {
 function spineOf(book: Root, packagePath: string): Chapter[] {
   const items = new Map(elementsOf(book, 'item').map((item) => [attribute(item, 'id'), item]));
   const spine = elementsOf(book, 'itemref').map((item) => items.get(attribute(item, 'idref')));
-  return spine.flatMap((item): Chapter[] => {
+  const chapters = spine.flatMap((item): [name: string, chapter: Chapter][] => {
     const href = attribute(item, 'href');
     const type = attribute(item, 'media-type', 'mediaType');
-    return href === '' ? [] : [{ name: resolveAddress(packagePath, href), isPicture: /^image\//.test(type) }];
+    const name = resolveAddress(packagePath, href);
+    return href === '' ? [] : [[name, { name, isPicture: /^image\//.test(type) }]];
   });
+  // A file is in a spine once, as the standard has it; a damaged one repeats them a thousand times.
+  return [...new Map(chapters).values()];
 }
 
 type Read = (name: string) => Buffer | undefined;
@@ -156,9 +159,9 @@ function resolveAddress(from: string, address: string): string {
   }
 }
 
-/** XHTML parses as HTML except for self-closing elements; their unintended children are searched too. */
+/** XML of the package parses as HTML does if elements without content have end tags; else each would be in the one before it. */
 function parseXml(xml: Buffer | undefined): Root {
-  const text = (xml && readable(() => decodeHtml(xml, ''))) ?? '';
+  const text = asHtml((xml && readable(() => decodeHtml(xml, ''))) ?? '');
   try {
     return catchOverflow(() => parser.parse(text));
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Element } from 'hast';
 import { defaultHandlers, type State } from 'hast-util-to-mdast';
 import type { Nodes, PhrasingContent } from 'mdast';
-import { type Children, isBlank, NOTE, newElement, TARGETS, textOf, visit } from './elements.ts';
+import { type Children, isBlank, isBreak, NOTE, newElement, TARGETS, textOf, visit } from './elements.ts';
 
 /** Terms and what they mean. */
 interface Group {
@@ -87,12 +87,16 @@ function partsOf(children: Children): Element[] {
 
 /** What is a place for links is shown; a term without words is one that a program writes to indent what follows. */
 function isEmpty(element: Element): boolean {
-  let isShown = false;
-  visit(element, ({ tagName, properties }) => {
-    isShown ||=
-      /^(?:hr|img|input|pre)$/.test(tagName) || properties[TARGETS] !== undefined || properties[NOTE] !== undefined;
+  if (textOf(element).trim() !== '') return false;
+  let shown = isShown(element);
+  visit(element, (inner) => {
+    shown ||= isShown(inner);
   });
-  return !isShown && textOf(element).trim() === '';
+  return !shown;
+}
+
+function isShown({ tagName, properties }: Element): boolean {
+  return /^(?:hr|img|input|pre)$/.test(tagName) || properties[TARGETS] !== undefined || properties[NOTE] !== undefined;
 }
 
 /** Whether a term or meaning is words in a line, in a paragraph or not. */
@@ -104,11 +108,11 @@ function isInLine(node: Children[number]): boolean {
   return node.type !== 'element' || (IN_LINE.has(node.tagName) && node.children.every(isInLine));
 }
 
+/** What is shown of a part: paragraphs and anchors without words are written for what follows it. */
 function contentOf({ children }: Element): Children {
-  const [paragraph, ...others] = children.filter((child) => child.type !== 'text' || child.value.trim() !== '');
-  return paragraph?.type === 'element' && paragraph.tagName === 'p' && others.length === 0
-    ? paragraph.children
-    : children;
+  const shown = children.filter((child) => child.type !== 'element' || isBreak(child) || !isEmpty(child));
+  const [paragraph, ...others] = shown.filter((child) => !isBlank(child));
+  return paragraph?.type === 'element' && paragraph.tagName === 'p' && others.length === 0 ? paragraph.children : shown;
 }
 
 /** The lines of a group; undefined if one of its parts does not become words in a line. */

@@ -16,6 +16,9 @@ export const TARGETS = 'dataTargets';
 export const NOTE = 'dataNote';
 export const BACK = 'dataBack';
 
+/** What a link from a heading to itself shows: a sign, or a glyph that only a font of the site has, as Read the Docs writes it. */
+export const SYMBOL = /^[¶#§🔗\ue000-\uf8ff]\ufe0f?$/u;
+
 /** The text of a node, in which line breaks are line ends. */
 export function textOf(node: Nodes | undefined): string {
   if (node?.type === 'text') return node.value;

@@ -1,7 +1,8 @@
 import type { Element, Root } from 'hast';
 import type { LossList } from '../loss-list.ts';
 import { countCharacters, type LossKind } from '../losses.ts';
-import { type Children, findElement, newElement, newText, TARGETS, textOf, visit } from './elements.ts';
+import { type Children, findElement, NOTE, newElement, newText, SYMBOL, TARGETS, textOf, visit } from './elements.ts';
+import { BLOCKS } from './wrapped-blocks.ts';
 
 /** Elements that are not part of the readable text, and what their text is a loss of. */
 const CHROME: ReadonlyMap<string, LossKind> = new Map([
@@ -20,6 +21,9 @@ function eachAs(kind: LossKind, names: string): [string, LossKind][] {
 
 /** Emphasis of nothing is nothing; the writer of Markdown would take the square of the length of a row of them. */
 const EMPHASIS = new Set('b big del em i mark s small strike strong u'.split(' '));
+
+/** Elements that are something without content, besides blocks: what they are, or what they divide. */
+const KEPT_EMPTY = new Set('body br caption col colgroup footer form header hgroup img input legend wbr'.split(' '));
 
 /** Navigation, and parts that repeat on every page of a site, by role (WAI-ARIA landmarks). */
 const CHROME_ROLES = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar', 'toolbar']);
@@ -78,6 +82,8 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
       // A summary may have headings in it.
       if (child.tagName === 'summary') child.tagName = 'div';
       removeFrom(child, false, losses);
+      // What minifies white space looks over a row of these from each of them.
+      if (isNothing(child)) return [];
       return EMPHASIS.has(child.tagName) ? emphasized(child) : [child];
     }
     if (isCheckbox(child)) return items && i === 0 ? [child] : [newText(child.properties.checked ? '☑ ' : '☐ ')];
@@ -88,6 +94,11 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
     return places;
   });
   parent.children = withJoinedPlaces(kept);
+}
+
+function isNothing({ tagName, children, properties }: Element): boolean {
+  if (children.length > 0 || properties[TARGETS] !== undefined || properties[NOTE] !== undefined) return false;
+  return tagName === 'details' || (!BLOCKS.has(tagName) && !KEPT_EMPTY.has(tagName));
 }
 
 /** Where several targets are at one place, one element: the writer of Markdown would take the square of a row of them. */
@@ -142,7 +153,7 @@ function chromeKind(element: Element, isOutermost: boolean): LossKind | undefine
   }
   // The symbol after a heading that links to it.
   const [only, ...more] = children;
-  const isSymbol = tagName === 'a' && more.length === 0 && only?.type === 'text' && /^[¶#§]$/.test(only.value.trim());
+  const isSymbol = tagName === 'a' && more.length === 0 && only?.type === 'text' && SYMBOL.test(only.value.trim());
   return isSymbol ? 'navigation' : undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Element, Root } from 'hast';
 import type { Root as Markdown, Nodes as MarkdownNodes } from 'mdast';
 import { headingAnchor, ID_PREFIX, uniqueId } from '../../../markdown/safe-addresses.ts';
 import { countCharacters } from '../losses.ts';
-import { BACK, type Children, NOTE, newElement, TARGETS, textOf, visit } from './elements.ts';
+import { BACK, type Children, NOTE, newElement, SYMBOL, TARGETS, textOf, visit } from './elements.ts';
 import { blocksOfNotes, countReferences, dropBrackets, moveNotes } from './notes.ts';
 import { placeOf, type References } from './references.ts';
 
@@ -75,7 +75,8 @@ function markLink(element: Element, path: string, references: References): Marke
   else if (target !== undefined) element.properties.href = `#target-${target}.`;
   if (references.noteReferences.has(place)) element.properties[BACK] = true;
   // Of a symbol beside a heading nothing is left.
-  if (target === undefined || label !== undefined || /^\s*[¶#§]?\s*$/.test(textOf(element))) return undefined;
+  const text = textOf(element).trim();
+  if (target === undefined || label !== undefined || text === '' || SYMBOL.test(text)) return undefined;
   return { element, target, isOwn: place.startsWith(`${path}#`) };
 }
 

@@ -1,16 +1,27 @@
 import type { Element, Root } from 'hast';
-import { type Children, newElement, visit } from './elements.ts';
+import { type Children, isBlank, newElement, visit } from './elements.ts';
 
 /**
  * Makes the children of lists items, in place: HTML in use has lists, paragraphs and texts between items. What stands
- * behind an item is shown below it, so it belongs to it; what stands before the first is an item.
+ * behind an item is shown below it, so it belongs to it; what stands before the first is an item. A list without items only indents.
  */
 export function prepareLists(content: Root): void {
   const lists: Element[] = [];
   visit(content, (element) => {
     if (/^(?:ul|ol)$/.test(element.tagName)) lists.push(element);
   });
-  for (const list of lists.reverse()) if (!list.children.every(isItemOrBlank)) list.children = itemsOf(list.children);
+  for (const list of lists.reverse()) {
+    if (list.children.every(isItemOrBlank)) continue;
+    if (onlyIndents(list.children)) list.tagName = 'div';
+    else list.children = itemsOf(list.children);
+  }
+}
+
+/** Whether a list has no items, and begins with something else than a list, which would have them. */
+function onlyIndents(children: Children): boolean {
+  const first = children.find((child) => child.type !== 'comment' && !isBlank(child));
+  const isList = first?.type === 'element' && /^(?:ul|ol)$/.test(first.tagName);
+  return !isList && children.every((child) => ownItems(child, false).length === 0);
 }
 
 function isItemOrBlank(node: Children[number]): boolean {

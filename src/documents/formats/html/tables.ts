@@ -62,15 +62,21 @@ function ensureTableHead(table: Element, seen: Set<Element>): void {
   for (const cell of first.children) if (cell.type === 'element' && cell.tagName === 'td') cell.tagName = 'th';
 }
 
-/** A data table has header cells, or rows of the same number (two or more) of cells with little text each. */
+/**
+ * A data table has header cells and others below them, or rows of the same number (two or more) of cells with little text each. Of
+ * a single row the first cell says what stands behind it.
+ */
 function isLayout(table: Element): boolean {
   let isData = false;
   let isOuter = false;
+  const counts: Record<string, number> = {};
   visit(table, ({ tagName }) => {
+    counts[tagName] = (counts[tagName] ?? 0) + 1;
     isOuter ||= tagName === 'table';
     isData ||= tagName === 'th' || tagName === 'caption';
   });
-  if (isOuter || isData) return isOuter;
+  if (isOuter) return true;
+  if (isData) return counts.tr === 1 && counts.td !== undefined && counts.caption === undefined;
   let rows = 0;
   let blocks = 0;
   let spans = 0;

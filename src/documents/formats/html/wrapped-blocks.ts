@@ -4,7 +4,7 @@ import { type Children, isBlank, newElement } from './elements.ts';
 /** Elements that stand in a line, which HTML in use has around whole blocks. */
 const EMPHASIS = new Set('b big cite del em i ins mark s small strike strong u'.split(' '));
 
-const BLOCKS = new Set(
+export const BLOCKS: ReadonlySet<string> = new Set(
   'address article aside blockquote center dd details div dl dt fieldset figcaption figure h1 h2 h3 h4 h5 h6 hr li main ol p pre section table tbody td tfoot th thead tr ul'.split(
     ' ',
   ),

@@ -38,3 +38,20 @@ test('what a page shows is no loss: code that shows a comment, used front matter
     '---\ntitle: T\n---\n\n# A\n\n*Text* `<!-- a -->` ![[a.pdf]]\n\n~~~\n%%a%%\nimport a from "b"\n<script>\n~~~\n';
   assert.deepEqual(compiled(shown).losses, []);
 });
+
+test('front matter behind blank lines is front matter, and lines are those of the file', () => {
+  const text = '\n \t\n---\ntitle: T\nslug: x\n---\n\nText <!-- a -->\n';
+  const { markdown, title, losses, citations } = compiled(text);
+  assert.equal(markdown, text.slice(4));
+  assert.equal(title, 'T');
+  assert.deepEqual(
+    losses.map(({ kind, place }) => [kind, place]),
+    [
+      ['metadata', 'line 5'],
+      ['markup_comment', 'line 8'],
+    ],
+  );
+  assert.deepEqual([citations.first_lines, citations.last_lines], [[8], [8]]);
+  for (const plain of ['\n---\n\nA heading: not a field\n---\n', '\n---\nA line\n---\n', '\n# A\n'])
+    assert.equal(compiled(plain).markdown, plain);
+});

@@ -14,8 +14,11 @@ const BEGINS =
 /** Files, which are attachments of the page where the upload has them. */
 const IS_FILE = /\.[a-z0-9]{2,6}(?:[|#]|$)/i;
 
-/** What of a Markdown file its page does not show: by kind, each with its line. Linear in the length of the text. */
-export function markdownLosses(markdown: string): Loss[] {
+/**
+ * What of a Markdown file its page does not show: by kind, each with its line, of which the text's first has the number `first`.
+ * Linear in the length of the text.
+ */
+export function markdownLosses(markdown: string, first = 1): Loss[] {
   const found: { start: number; kind: LossKind; text: string; isThing?: boolean }[] = [];
   const front = FRONT_MATTER.exec(markdown)?.[0] ?? '';
   found.push(...fieldsOf(front));
@@ -48,7 +51,7 @@ export function markdownLosses(markdown: string): Loss[] {
       from = end;
     }
   }
-  return atLines(markdown, found);
+  return atLines(markdown, found, first);
 }
 
 /** What stands before the end of code whose beginning has this before it. */
@@ -73,8 +76,9 @@ function fieldsOf(front: string): { start: number; kind: LossKind; text: string 
 function atLines(
   markdown: string,
   found: { start: number; kind: LossKind; text: string; isThing?: boolean }[],
+  first: number,
 ): Loss[] {
-  let line = 1;
+  let line = first;
   let at = 0;
   return found
     .sort((a, b) => a.start - b.start)

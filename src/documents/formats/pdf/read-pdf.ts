@@ -107,12 +107,13 @@ async function readPages(document: PDFDocumentProxy) {
   };
   const pages: PdfPage[] = [];
   for (let number = 1; number <= document.numPages; number += 1) {
-    try {
-      pages.push(await readPage(await document.getPage(number), options));
-    } catch {
-      // What can be read of a damaged document is shown, and the source lists the rest.
-      pages.push(unreadPage(number));
-    }
+    const page = await document.getPage(number).catch(() => undefined);
+    // What can be read of a damaged document is shown, and the source lists the rest.
+    const read = page?.ref ? await readPage(page, options).catch(() => undefined) : undefined;
+    pages.push(read ?? unreadPage(number));
+    // The library looks for no pages behind one that it cannot find, or for the first of which it takes an empty one.
+    if (!page?.ref && number === document.numPages)
+      pages.at(-1)?.losses.push(lossOn(number, { kind: 'damaged_part', place: 'pages behind it, if there are any' }));
   }
   return { pages, destinations };
 }

@@ -1,0 +1,19 @@
+import type { LineRun } from '../../source-lines.ts';
+import { addressOfContent, withPicturesElsewhere } from '../data-pictures.ts';
+import type { Loss } from '../losses.ts';
+import { markdownLosses } from './markdown-losses.ts';
+
+/**
+ * Blank lines before front matter. Hugo reads over them; to Markdown the fields behind them would be a line and a heading. Front matter
+ * begins with a field here, since a line of dashes may be only that.
+ */
+const BLANK_LINES = /^(?:[ \t]*\n)+(?=(---|\+\+\+)[ \t]*\n[A-Za-z_][\w-]*[ \t]*[:=][\s\S]*?\n\1[ \t]*(?:\n|$))/;
+
+/** A Markdown file as it is, without what stands before its front matter, and with its pictures elsewhere. */
+export function readMarkdown(text: string): { markdown: string; losses: Loss[]; lines?: LineRun[] } {
+  const before = BLANK_LINES.exec(text)?.[0] ?? '';
+  const markdown = withPicturesElsewhere(text.slice(before.length), addressOfContent);
+  const first = before.split('\n').length;
+  const losses = markdownLosses(markdown, first);
+  return before === '' ? { markdown, losses } : { markdown, losses, lines: [{ at: 1, line: first, height: 1 }] };
+}
