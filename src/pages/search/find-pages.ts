@@ -1,11 +1,11 @@
 import { type Static, type TObject, Type } from 'typebox';
 import type { Credential } from '../../access/credential.ts';
 import type { Statements } from '../../access/guard.ts';
-import { raw, type Sql, sql } from '../../db/sql.ts';
+import { arrayText, raw, type Sql, sql } from '../../db/sql.ts';
 import type { ListPage } from '../../http/list-paging.ts';
 import type { Index } from '../../search/index/pending.ts';
-import { scoredDocuments } from '../../search/query/candidates.ts';
-import { findPassages, type HitText, hitTextColumns, MAX_MORE_CHARACTERS } from '../../search/query/passages.ts';
+import { PENDING_NO, scoredDocuments } from '../../search/query/candidates.ts';
+import { findPassages, hitTextColumns, MAX_MORE_CHARACTERS } from '../../search/query/passages.ts';
 import type { Hits } from '../../search/query/search.ts';
 import {
   type HitsPart,
@@ -16,14 +16,9 @@ import {
   sortColumns,
 } from '../../search/query/search-parameters.ts';
 import { headingAt } from '../../search/query/snippet.ts';
-import type { Page } from '../schema.ts';
 import { pageColumns } from '../schema.ts';
+import { type AnsweredRow, type HitRow, knownTexts, withKnownTexts } from './known-texts.ts';
 import { shownPages } from './page-filters.ts';
-
-export interface HitRow extends Page, HitText {
-  score: number;
-  outline: { text: string; anchor: string; offset: number }[];
-}
 
 /** What narrows a search of pages beside what narrows every search. */
 export const PAGE_FILTERS = {
@@ -56,28 +51,40 @@ export function readPageSearch(
   const { parsed, sort, part } = readRequest(query, paging, credential);
   const shown = shownPages(parsed.filters);
   const score = raw('scored.score');
-  const show = (hitsPart: HitsPart): Record<string, Sql> => ({
-    hits: hitsOfPart(
-      sql`
-        select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)}
-        from ${scoredDocuments(index, parsed.text)}
-        where ${shown.isFound}`,
-      paging,
-      sort,
-      query.limit,
-      hitsPart,
-    ),
-    result: sql`
-      select h.*, t.*, r.outline
-      from hits h
-      cross join lateral (
-        select ${hitTextColumns} from page_texts t where t.wiki_id = ${wiki_id} and t.page_id = h.page_id offset 0) t
-      cross join lateral (
-        select r.outline from revisions r
-        where r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision offset 0) r
-      order by ${orderOfHits(sort)}`,
-  });
-  return { index, parsed, part, shown, show };
+  let known: ReturnType<typeof knownTexts> = new Map();
+  const show = (hitsPart: HitsPart): Record<string, Sql> => {
+    known = knownTexts(wiki_id, hitsPart.best ?? []);
+    const isNumbered = hitsPart.best !== undefined;
+    return {
+      hits: hitsOfPart(
+        sql`
+          select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)},
+            case when ${isNumbered} and c.no < ${PENDING_NO} then c.no end as document_no
+          from ${scoredDocuments(index, parsed.text)}
+          where ${shown.isFound}`,
+        paging,
+        sort,
+        query.limit,
+        hitsPart,
+      ),
+      known: sql`
+        select * from unnest(${[...known.keys()]}::text[], ${arrayText([...known.values()].map(({ revision }) => revision))}::int[])
+          k (page_id, revision)`,
+      result: sql`
+        select h.*, t.*, r.outline
+        from hits h
+        left join known k on k.page_id = h.page_id and k.revision = h.revision
+        left join lateral (
+          select ${hitTextColumns} from page_texts t
+          where k.page_id is null and t.wiki_id = ${wiki_id} and t.page_id = h.page_id offset 0) t on true
+        left join lateral (
+          select r.outline from revisions r
+          where k.page_id is null and r.wiki_id = ${wiki_id} and r.page_id = h.page_id and r.revision = h.revision offset 0) r on true
+        order by ${orderOfHits(sort)}`,
+    };
+  };
+  const complete = (rows: AnsweredRow[]) => withKnownTexts(rows, known);
+  return { index, parsed, part, shown, show, complete };
 }
 
 /** The hits with their passages. */

@@ -11,7 +11,8 @@ import { BRANCH_MAX, listed } from '../surroundings.ts';
 import { formOf, treeVersion } from '../tree-tag.ts';
 import { type CountsRow, countedAttempts, countFound, countingCtes, countsOf, NO_HITS } from './count-found.ts';
 import { COUNTED_OF, exampleCounts } from './count-hits.ts';
-import { type HitRow, PAGE_SEARCH, readPageSearch, withPassages } from './find-pages.ts';
+import { PAGE_SEARCH, readPageSearch, withPassages } from './find-pages.ts';
+import type { HitRow } from './known-texts.ts';
 import { SearchView } from './schema.ts';
 import { exampleHits, searchPages } from './search-pages.ts';
 
@@ -56,14 +57,14 @@ export const getSearchView = endpoint({
   run: async ({ params: { wiki_id }, query, paging, credential, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
     const search = readPageSearch(wiki_id, { ...query, offset: 0 }, paging, credential);
-    const { index, parsed, part, shown, show } = search;
+    const { index, parsed, part, shown, show, complete } = search;
     const tree = treeCte(wiki_id, query.known_tree ?? '');
     const found = await resolvedFor(many, index, parsed, part.caller, async (resolved) => {
       const tries = countedAttempts(many, index, parsed, resolved, shown);
       const { value: first } = await tries.next();
       const counting = first ? countingCtes(index, first, shown, query.of) : { counts: NONE_COUNTED };
       const beside = { ...counting, tree, beside: BESIDE };
-      const read = await readHits<HitRow>(many, index, parsed, resolved, part, shown, show, beside);
+      const read = await readHits<HitRow>(many, index, parsed, resolved, part, shown, show, { beside, complete });
       if (read === undefined) return undefined;
       const { value = (await many<{ value: unknown }>({ ...beside, result: VALUE }))[0]?.value } = read;
       const around = value as Around;

@@ -5,7 +5,8 @@ import { endpoint } from '../../http/endpoint.ts';
 import { searchIndex } from '../../search/query/search.ts';
 import { CUT_HEADER, cutHeader, SEARCH_ORDER } from '../../search/query/search-parameters.ts';
 import { examplePage } from '../schema.ts';
-import { type HitRow, PAGE_SEARCH, readPageSearch, withPassages } from './find-pages.ts';
+import { PAGE_SEARCH, readPageSearch, withPassages } from './find-pages.ts';
+import type { HitRow } from './known-texts.ts';
 import { PageHit } from './schema.ts';
 
 export const exampleHits: PageHit[] = [
@@ -38,7 +39,7 @@ export const searchPages = endpoint({
   run: async ({ params: { wiki_id }, query, paging, credential, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
     const search = readPageSearch(wiki_id, query, paging, credential);
-    const { index, parsed, part, shown, show } = search;
-    return withPassages(many, search, await searchIndex<HitRow>(many, index, parsed, part, shown, show));
+    const { index, parsed, part, shown, show, complete } = search;
+    return withPassages(many, search, await searchIndex<HitRow>(many, index, parsed, part, shown, show, complete));
   },
 });

@@ -51,9 +51,10 @@ export async function searchIndex<Row>(
   part: SearchPart,
   shown: Shown,
   show: (part: HitsPart) => Record<string, Sql>,
+  complete?: ReadOptions<Row>['complete'],
 ): Promise<Hits<Row>> {
   return resolvedFor(many, index, query, part.caller, async (resolved) => {
-    const read = await readHits<Row>(many, index, query, resolved, part, shown, show);
+    const read = await readHits<Row>(many, index, query, resolved, part, shown, show, { complete });
     return read && { rows: read.rows, ...markedBy(query, resolved) };
   });
 }
@@ -88,6 +89,13 @@ export async function resolvedFor<T>(
  */
 export type Beside = Record<string, Sql>;
 
+/** How hits are read. */
+interface ReadOptions<Row> {
+  beside?: Beside;
+  /** Adds to the rows of a statement what it did not answer. */
+  complete?: ((rows: any[]) => Row[]) | undefined;
+}
+
 /** Rows, and what was asked for beside them. */
 interface Read<Row> {
   rows: Row[];
@@ -104,19 +112,26 @@ export async function readHits<Row>(
   { limit, offset, after, behind, isByRank = true }: SearchPart,
   shown: Shown,
   show: (part: HitsPart) => Record<string, Sql>,
-  beside?: Beside,
+  { beside, complete }: ReadOptions<Row> = {},
 ): Promise<Read<Row> | undefined> {
   let rows: Row[] | undefined;
   let value: unknown;
   const pairs = neighboursIn(resolved.words);
   const wanted = { most: limit + offset, offset, behind, isByRank, pairs };
-  for await (const { candidates, skipped, isAll, areRaised } of attempts(many, index, query, resolved, wanted, shown)) {
+  for await (const { candidates, best, skipped, isAll, areRaised } of attempts(
+    many,
+    index,
+    query,
+    resolved,
+    wanted,
+    shown,
+  )) {
     const part = { limit, offset: offset - skipped, after };
-    const statement = { candidates, ...show({ ...part, areRaised }) };
+    const statement = { candidates, ...show({ ...part, areRaised, best }) };
     const read = await readConfirmed<Row>(many, index, statement, resolved, rows === undefined ? beside : undefined);
     if (read === undefined) return undefined;
     if (rows === undefined) value = read.value;
-    rows = read.rows;
+    rows = complete ? complete(read.rows) : read.rows;
     if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, titleScore, part);
     if (isAll || rows.length >= limit) break;
   }
