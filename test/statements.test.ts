@@ -344,6 +344,11 @@ const MAY_READ: [text: string, what: string, why: string][] = [
     'pages',
     'hits that are not looked at are counted without those of the trash and the drafts of the wiki',
   ],
+  [
+    "json_build_array(d.document_no, p.trashed_at is null and p.status = 'draft')",
+    'pages',
+    'those that are hidden from some are read where the tree is another one',
+  ],
   ['exists (select from users)', 'users', 'it ends at the first row'],
   ['as active', 'memberships', 'seats are counted'],
   ['as active', 'invitations', 'seats are counted'],

@@ -61,7 +61,7 @@ const QUERIES: Record<string, string>[] = [
   { query: `author:${owner.user_id}` },
 ];
 
-async function assertSame(client: Reader, asked: Record<string, string>): Promise<void> {
+async function assertSame(client: Reader, asked: Record<string, string>): Promise<{ counts: unknown }> {
   const { of = '1000', ...query } = asked;
   const { limit: _, sort: __, ...counted } = query;
   const [hits, counts, branches, view] = [
@@ -76,18 +76,83 @@ async function assertSame(client: Reader, asked: Record<string, string>): Promis
     tree: { tag: view.body.tree.tag, branches: branches.body },
   });
   assert.deepEqual(cursorOf(view.link), cursorOf(hits.link), 'they go on behind the same hit');
+  return view.body;
 }
 
 function cursorOf(link: string | undefined): string | null {
   return link === undefined ? null : new URL(link, 'http://x').searchParams.get('after');
 }
 
+/** What was counted of whom by what, in the first of the states. */
+const firstCounts = new Map<string, unknown>();
+
 for (const state of ['that waits to be merged', 'that is merged', 'that is in memory']) {
   test(`a page of results of an index ${state} is what search, counts and tree are by themselves`, async () => {
     if (state === 'that is merged') await merge();
-    for (const client of [owner, viewer]) for (const query of QUERIES) await assertSame(client, query);
+    for (const [reader, client] of Object.entries({ owner, viewer })) {
+      for (const query of QUERIES) {
+        const { counts } = await assertSame(client, query);
+        // Of all hits the same are counted, however they are ordered.
+        const name = `${reader} ${JSON.stringify(query)}`;
+        if (query.of === undefined) assert.deepEqual(counts, firstCounts.get(name) ?? counts, name);
+        firstCounts.set(name, counts);
+      }
+    }
   });
 }
+
+test('what is counted follows each change of the pages, also where the process had it in memory', async () => {
+  await merge();
+  const counts = async (client: Reader = owner) => {
+    const { body } = await read('pages/search/view?query=loom', client);
+    return body.counts;
+  };
+  for (let i = 0; i < 3; i += 1) await counts();
+  const before = await counts();
+  const loom = (await owner.get(`${wiki}/pages/path/loom-1`)).body;
+  const path = `${wiki}/pages/${loom.page_id}`;
+  const change = async (body: object) => {
+    const { revision: base_revision } = (await owner.get(path)).body;
+    const { status } = await owner.patch(path, { ...body, base_revision });
+    assert.equal(status, 200);
+    await merge();
+    for (let i = 0; i < 2; i += 1) await counts();
+  };
+  await change({ status: 'draft' });
+  const drafts = ({ statuses }: { statuses: { status: string; count: number }[] }) =>
+    statuses.find(({ status }) => status === 'draft')?.count ?? 0;
+  assert.equal(drafts(await counts()), drafts(before) + 1);
+  assert.equal((await counts(viewer)).total, before.total - drafts(before) - 1);
+  assert.equal(drafts(await counts(viewer)), 0);
+  await change({ status: 'published' });
+  assert.deepEqual(await counts(), before);
+  await change({ markdown: '---\ntags: [shuttle]\n---\nA loom.' });
+  assert.equal((await counts()).tags.find(({ tag }: { tag: string }) => tag === 'shuttle')?.count, 1);
+  await change({ parent_page_id: folder.page_id });
+  const inTools = ({ folders }: { folders: { path: string; count: number }[] }) =>
+    folders.find((it) => it.path === 'tools')?.count ?? 0;
+  assert.equal(inTools(await counts()), inTools(before) + 1);
+  await owner.patch(`${wiki}/pages/${folder.page_id}`, { title: 'Instruments', base_revision: 1 });
+  assert.ok((await counts()).folders.some(({ title }: { title: string }) => title === 'Instruments'));
+  await owner.patch('/v1/me', { display_name: 'Ada Lovelace' });
+  assert.equal((await counts()).authors[0].display_name, 'Ada Lovelace');
+  await owner.send('DELETE', path);
+  await merge();
+  for (let i = 0; i < 3; i += 1) assert.equal((await counts()).total, before.total - 1);
+});
+
+test('a text in memory is shown of the revision that is found', async () => {
+  const { page_id } = await page('Spindle', 'A spindle turns.');
+  await merge();
+  const snippets = async () =>
+    (await read('pages/search?query=spindle', owner)).body.map(({ snippet }: { snippet: string }) => snippet);
+  for (let i = 0; i < 3; i += 1) assert.deepEqual(await snippets(), ['A <mark>spindle</mark> turns.']);
+  await owner.patch(`${wiki}/pages/${page_id}`, { markdown: 'The spindle is at rest.', base_revision: 1 });
+  for (let i = 0; i < 3; i += 1) {
+    assert.deepEqual(await snippets(), ['The <mark>spindle</mark> is at rest.']);
+    await merge();
+  }
+});
 
 test('a page of results goes on by cursor, also by that of the search', async () => {
   const search = await read('pages/search?query=loom&limit=7', owner);

@@ -10,15 +10,10 @@ import type { ResolvedQuery } from '../../search/query/resolve-query.ts';
 import { readConfirmed } from '../../search/query/search.ts';
 import type { Shown } from '../../search/query/shown-documents.ts';
 import { IS_FOUND } from '../schema.ts';
-import { type HitCounts, MAX_COUNTED } from './schema.ts';
-
-/** How many authors, folders and tags are named, those with the most hits first. */
-const MAX_NAMED = 20;
+import { countKnown } from './known-facts.ts';
+import { type CountsRow, type HitCounts, MAX_COUNTED, MAX_NAMED } from './schema.ts';
 
 export const NO_HITS: HitCounts = { total: 0, is_exact: true, authors: [], folders: [], tags: [], statuses: [] };
-
-/** A row of the CTE `counts`. */
-export type CountsRow = Omit<HitCounts, 'is_exact'>;
 
 /** The candidates that are counted, best first: more of them each time. */
 export function countedAttempts(
@@ -63,14 +58,43 @@ export async function countFound(
   // What was recalled and leaves nothing to ask for was not confirmed.
   let counted = first?.counts ?? (resolved.isRecalled ? undefined : NO_HITS);
   for await (const attempt of tries) {
-    const statement = { ...countingCtes(index, attempt, shown, of), result: raw('select * from counts') };
-    const read = await readConfirmed<CountsRow>(many, index, statement, resolved);
-    if (read === undefined) return undefined;
-    const { counts, isEnough } = countsOf(attempt, read.rows[0] ?? NO_HITS);
+    const { ctes, value, read } = countingOf(many, index, attempt, resolved, shown, of);
+    const statement = { ...ctes, result: sql`select ${value} as value` };
+    const found = await readConfirmed<{ value: unknown }>(many, index, statement, resolved);
+    if (found === undefined) return undefined;
+    const { counts, isEnough } = countsOf(attempt, await read(found.rows[0]?.value));
     counted = counts;
     if (isEnough) break;
   }
   return counted;
+}
+
+/** How an attempt is counted: `value` is JSON for `read`. */
+interface Counting {
+  ctes: Record<string, Sql>;
+  value: Sql;
+  read(value: unknown): Promise<CountsRow>;
+}
+
+/** Where the process has what the index says, it may have what is counted, too. With filters pages are read in any case. */
+export function countingOf(
+  many: Statements['many'],
+  index: Index,
+  attempt: Attempt,
+  { isRecalled }: ResolvedQuery,
+  shown: Shown,
+  of: number,
+): Counting {
+  const { best } = attempt;
+  if (isRecalled && best && !shown.isFiltered) {
+    const numbers = best.map(({ document_no }) => document_no);
+    return { ctes: {}, ...countKnown(many, index, numbers, of) };
+  }
+  return {
+    ctes: countingCtes(index, attempt, shown, of),
+    value: raw('(select to_json(c) from counts c)'),
+    read: async (value) => value as CountsRow,
+  };
 }
 
 /**
@@ -78,19 +102,20 @@ export async function countFound(
  * counted if they are not among those that are hidden from the caller, which are few, since to read a thousand pages costs more than
  * the search. With filters all pages are read.
  */
-export function countingCtes(
+function countingCtes(
   index: Index,
-  { best, candidates }: Attempt,
+  attempt: Attempt,
   { isFound, isFiltered, isHidden }: Shown,
   of: number,
 ): Record<string, Sql> {
   const { wiki_id, kind } = index;
+  const { best } = attempt;
   // A page that waits to be merged has no number.
   const isNamed = ({ document_no }: Candidate, i: number) => i < of || document_no < 0;
   const areNamed = best !== undefined && !isFiltered;
   const others = areNamed ? best.filter((one, i) => !isNamed(one, i)) : [];
   return {
-    counted: areNamed ? candidatesCte(index, best.filter(isNamed)) : candidates,
+    counted: areNamed ? candidatesCte(index, best.filter(isNamed)) : attempt.candidates,
     found: sql`
       select p.page_id, p.created_by, p.status, p.tags, split_part(p.path, '/', 1) as folder
       from ${candidateDocuments(index, raw('counted'))}
@@ -107,7 +132,7 @@ export function countingCtes(
       select f.folder as path, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
     // As page_tags has them, without a look for each page: most have none.
     tags: sql`
-      select min(g.tag) as tag, count(distinct f.page_id)::int as count
+      select min(g.tag collate "C") as tag, count(distinct f.page_id)::int as count
       from found f cross join lateral unnest(f.tags) g (tag)
       group by lower(g.tag) order by 2 desc, lower(g.tag) collate "C" limit ${MAX_NAMED}`,
     statuses: sql`select f.status, count(*)::int as count from found f group by 1 order by 2 desc, 1`,

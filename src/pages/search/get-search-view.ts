@@ -9,7 +9,7 @@ import { branchesAround } from '../list-branches.ts';
 import { BranchEntry, exampleBranch } from '../schema.ts';
 import { BRANCH_MAX, listed } from '../surroundings.ts';
 import { formOf, treeVersion } from '../tree-tag.ts';
-import { type CountsRow, countedAttempts, countFound, countingCtes, countsOf, NO_HITS } from './count-found.ts';
+import { countedAttempts, countFound, countingOf, countsOf, NO_HITS } from './count-found.ts';
 import { COUNTED_OF, exampleCounts } from './count-hits.ts';
 import { PAGE_SEARCH, readPageSearch, withPassages } from './find-pages.ts';
 import type { HitRow } from './known-texts.ts';
@@ -22,7 +22,8 @@ const FORM = formOf(BranchEntry);
 
 /** What is answered beside the hits. */
 interface Around {
-  counts: CountsRow | null;
+  /** For `read` of the counting. */
+  counts: unknown;
   tree: SearchView['tree'];
 }
 
@@ -62,15 +63,28 @@ export const getSearchView = endpoint({
     const found = await resolvedFor(many, index, parsed, part.caller, async (resolved) => {
       const tries = countedAttempts(many, index, parsed, resolved, shown);
       const { value: first } = await tries.next();
-      const counting = first ? countingCtes(index, first, shown, query.of) : { counts: NONE_COUNTED };
-      const beside = { ...counting, tree, beside: BESIDE };
+      const counting = first && countingOf(many, index, first, resolved, shown, query.of);
+      const beside = {
+        ...counting?.ctes,
+        tree,
+        beside: sql`
+          select json_build_object('counts', ${counting?.value ?? raw('null')}, 'tree', (select to_json(t) from tree t)) as value`,
+      };
       const read = await readHits<HitRow>(many, index, parsed, resolved, part, shown, show, { beside, complete });
       if (read === undefined) return undefined;
       const { value = (await many<{ value: unknown }>({ ...beside, result: VALUE }))[0]?.value } = read;
       const around = value as Around;
       const counts =
-        first && around.counts
-          ? await countFound(many, index, resolved, shown, query.of, tries, countsOf(first, around.counts))
+        first && counting
+          ? await countFound(
+              many,
+              index,
+              resolved,
+              shown,
+              query.of,
+              tries,
+              countsOf(first, await counting.read(around.counts)),
+            )
           : NO_HITS;
       return counts && { hits: { rows: read.rows, ...markedBy(parsed, resolved) }, counts, tree: around.tree };
     });
@@ -85,7 +99,4 @@ function treeCte(wiki_id: string, known_tree: string): Sql {
     where w.wiki_id = ${wiki_id}`;
 }
 
-const NONE_COUNTED = raw('select null where false');
-const BESIDE = raw(`
-  select json_build_object('counts', (select to_json(c) from counts c), 'tree', (select to_json(t) from tree t)) as value`);
 const VALUE = raw('select b.value from beside b');

@@ -35,6 +35,12 @@ export const HitCounts = Record({
 });
 export type HitCounts = Static<typeof HitCounts>;
 
+/** How many authors, folders and tags are named, those with the most hits first. */
+export const MAX_NAMED = 20;
+
+/** Counts as they are made of some of the hits. */
+export type CountsRow = Omit<HitCounts, 'is_exact'>;
+
 /** What a page of results shows. */
 export const SearchView = Record({
   hits: Type.Array(PageHit),
