@@ -549,7 +549,7 @@ for (const endpoint of WITH_QUERY) {
     test(`${nameOf(endpoint)} accepts exactly the texts as ${name} that its schema allows`, async () => {
       const { method, headers, path } = await bare(endpoint);
       // A search needs its words, whatever narrows it.
-      const words = name !== 'query' && /\/search(\/facets)?$/.test(endpoint.path) ? '?query=word' : '';
+      const words = name !== 'query' && /\/search(\/facets|\/view)?$/.test(endpoint.path) ? '?query=word' : '';
       const request = { method, headers: headers ?? {}, path: path.replace(/\?.*/, words) };
       const others = requiredOf(endpoint.query).filter(
         (other) => other !== name && !('default' in (properties[other] ?? {})) && !(other === 'query' && words !== ''),

@@ -86,6 +86,7 @@ const MORE_THAN_ONE: Record<string, number> = {
   // What the index has for the words; the pages or sources of the best, as far as they may be seen.
   'GET /v1/wikis/:wiki_id/pages/search': 2,
   'GET /v1/wikis/:wiki_id/pages/search/facets': 2,
+  'GET /v1/wikis/:wiki_id/pages/search/view': 2,
   'GET /v1/wikis/:wiki_id/sources/search': 2,
   // Refuses before a byte is read, tracks the file before it is stored, looks whether there are pages where it is the
   // archive of a wiki, and writes.
@@ -215,15 +216,10 @@ test('an edit of only the text reads the current page, and writes', async () => 
   assert.equal((await measured('a move of a page', () => edit(move), bodyOf)).status, 200);
 });
 
-test('a page in the browser is what the user may see, the page, and what surrounds it, whoever wrote it how often', async () => {
+/** A browser in which the owner has signed in, and the address of the wiki there. */
+async function openBrowser() {
   const { body: session } = await (await signedInClient(counted, tenants.owner.user_id)).post('/v1/auth/browser');
-  const client = counted.as(tenants.owner.token);
-  const wiki = `/v1/wikis/${tenants.a.wiki_id}`;
-  const markdown = '---\ntags: [counted]\n---\nText';
-  const { body: page } = await client.post(`${wiki}/pages`, { title: 'Surrounded', markdown });
-  const below = { title: 'Below', markdown: '[up](../surrounded)', parent_page_id: page.page_id };
-  assert.equal((await client.post(`${wiki}/pages`, below)).status, 201);
-  const { body: overview } = await client.get('/v1/overview');
+  const { body: overview } = await counted.as(tenants.owner.token).get('/v1/overview');
   const { slug, organization_id } = overview.wikis.find(
     ({ wiki_id }: { wiki_id: string }) => wiki_id === tenants.a.wiki_id,
   );
@@ -231,7 +227,18 @@ test('a page in the browser is what the user may see, the page, and what surroun
     (it: { organization_id: string }) => it.organization_id === organization_id,
   );
   const headers = { accept: 'text/html', cookie: `${browserCookieName(PUBLIC_URL)}=${session.browser_secret}` };
-  const read = () => counted.anonymous.send('GET', `/${workspace.slug}/${slug}/${page.path}`, { headers });
+  return (path: string) => counted.anonymous.send('GET', `/${workspace.slug}/${slug}/${path}`, { headers });
+}
+
+test('a page in the browser is what the user may see, the page, and what surrounds it, whoever wrote it how often', async () => {
+  const open = await openBrowser();
+  const client = counted.as(tenants.owner.token);
+  const wiki = `/v1/wikis/${tenants.a.wiki_id}`;
+  const markdown = '---\ntags: [counted]\n---\nText';
+  const { body: page } = await client.post(`${wiki}/pages`, { title: 'Surrounded', markdown });
+  const below = { title: 'Below', markdown: '[up](../surrounded)', parent_page_id: page.page_id };
+  assert.equal((await client.post(`${wiki}/pages`, below)).status, 201);
+  const read = () => open(page.path);
   await read();
   const before = counted.statements.length;
   const { status, body } = await measured('a page in the browser', read, (answer) => answer.body);
@@ -269,6 +276,24 @@ test('a merge of an edited page into the index of its wiki is one transaction', 
   assert.equal(await measured('a merge of an edited page', merge, () => '', sent), 1);
   assert.deepEqual([sent[0], sent.at(-1)], ['begin', 'commit']);
   assert.deepEqual(sent.filter((text) => text === 'begin').length, 1);
+});
+
+test('a page of results is what the user may see, and what was found, with its counts and the tree', async () => {
+  const open = await openBrowser();
+  const db = openOwner(DATABASE_URL);
+  const client = counted.as(tenants.owner.token);
+  // A page of results with a next one, beside which no sources are looked for.
+  for (let i = 0; i < 21; i += 1) {
+    const page = { title: `Heddle ${i}`, markdown: 'A heddle of wire.' };
+    assert.equal((await client.post(`/v1/wikis/${tenants.a.wiki_id}/pages`, page)).status, 201);
+  }
+  while ((await mergePending(db, tenants.a.wiki_id ?? '', 'page', 'wait')) > 0);
+  const search = () => open('-/search?query=heddle');
+  for (let i = 0; i < 3; i += 1) await search();
+  const before = counted.statements.length;
+  const { status, body } = await measured('a page of results in the browser', search, (answer) => answer.body);
+  assert.deepEqual([status, counted.statements.length - before], [200, 2]);
+  for (const part of ['21 pages', 'Heddle 1', 'More']) assert.ok(body.includes(part), part);
 });
 
 const NOT_EXPLAINED =
@@ -318,6 +343,11 @@ const MAY_READ: [text: string, what: string, why: string][] = [
     'where o.no not in',
     'pages',
     'hits that are not looked at are counted without those of the trash and the drafts of the wiki',
+  ],
+  [
+    "json_build_array(d.document_no, p.trashed_at is null and p.status = 'draft')",
+    'pages',
+    'those that are hidden from some are read where the tree is another one',
   ],
   ['exists (select from users)', 'users', 'it ends at the first row'],
   ['as active', 'memberships', 'seats are counted'],

@@ -16,7 +16,12 @@ export interface ListPart<T> extends OtherParts {
   records: T[];
 }
 
-type PartOptions = { name?: string; address?: string };
+interface PartOptions {
+  name?: string;
+  address?: string;
+  /** Parameters of the API that every part is asked with, and that are in no address. */
+  always?: Readonly<Record<string, string>>;
+}
 
 /**
  * Reads the part of an API list that the visit's address names; without a parameter the first one, at `path`. The parameter
@@ -35,11 +40,11 @@ export async function readPart<T>(
 export async function readBodyOfPart<Body>(
   { api, query, path: visited }: Pick<Visit, 'api' | 'query' | 'path'>,
   path: string,
-  { name = 'part', address = visited }: PartOptions = {},
+  { name = 'part', address = visited, always = {} }: PartOptions = {},
 ): Promise<OtherParts & { body: Body }> {
   const asked = query.get(name) ?? '';
-  const { body, link } = await api.part<Body>(asked === '' ? path : withQuery(path, asked));
-  const next = nextQuery(link);
+  const { body, link } = await api.part<Body>(withParameters(asked === '' ? path : withQuery(path, asked), always));
+  const next = without(nextQuery(link), Object.keys(always));
   const to = (part: string) => {
     const search = new URLSearchParams(query);
     // A flash message is shown only once.
@@ -81,4 +86,18 @@ function nextQuery(link: string): string {
 function withQuery(path: string, query: string): string {
   const at = path.indexOf('?');
   return `${at < 0 ? path : path.slice(0, at)}?${new URLSearchParams(query)}`;
+}
+
+function withParameters(path: string, parameters: Readonly<Record<string, string>>): string {
+  const [at = '', query] = path.split('?');
+  const all = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(parameters)) all.set(name, value);
+  return all.size === 0 ? at : `${at}?${all}`;
+}
+
+function without(query: string, names: readonly string[]): string {
+  if (names.length === 0) return query;
+  const others = new URLSearchParams(query);
+  for (const name of names) others.delete(name);
+  return others.toString();
 }

@@ -1,13 +1,32 @@
 import type { Api } from './api.ts';
 import { BRANCH_PAGE_SIZE, type Branch } from './elements/branch.ts';
 import { type Content, Html, html, nothing } from './html.ts';
-import { loadUnlessKnown } from './trees/known-branches.ts';
+import { keepBranches, knownBranches, loadUnlessKnown } from './trees/known-branches.ts';
 import type { WikiContext } from './wiki-context.ts';
 
 /** Those of the root are the same array as long as they are the same. */
 export function loadBranches(api: Api, context: WikiContext, page_id = ''): Promise<readonly Branch[]> {
   const path = branchesPath(context, page_id);
-  return page_id === '' ? loadUnlessKnown(api, path, String(context.can('pages:write'))) : api.get(path);
+  return page_id === '' ? loadUnlessKnown(api, path, readerOf(context)) : api.get(path);
+}
+
+/** Who may write sees drafts. */
+function readerOf(context: WikiContext): string {
+  return String(context.can('pages:write'));
+}
+
+/** The same for an answer that has the branches of the root with something else, unless the tag that it was asked with is theirs. */
+export function rootIn(context: WikiContext) {
+  const path = branchesPath(context, '');
+  const last = knownBranches(path, readerOf(context));
+  return {
+    /** The tag of those that are known; "" for none. */
+    known_tree: last?.etag.replaceAll('"', '') ?? '',
+    branchesOf({ tag, branches }: { tag: string; branches: readonly Branch[] }): readonly Branch[] {
+      const etag = `"${tag}"`;
+      return last?.etag === etag ? last.branches : keepBranches(path, readerOf(context), etag, branches);
+    },
+  };
 }
 
 /** The API path of the tree around a page; its further parts are the pages directly below it. */

@@ -20,6 +20,8 @@ export interface ListOrder<Query, Reply> {
   counted?: (reply: Reply, query: Query) => object[];
   /** The parameter of the query that takes the cursor: `after` unless stated. */
   parameter?: string;
+  /** The path of the endpoint whose cursors it takes and gives, where another one has the same list. */
+  list?: string;
 }
 
 /** The part of a list that a request asks for, for its statement. */
@@ -42,7 +44,7 @@ const NOTHING = raw('');
  */
 // `any`, because the endpoints are of every shape; each was typed where it was defined.
 export function listPaging({ path, paging }: { path: string; paging?: ListOrder<any, any> }) {
-  const list = path.replace(/^\/v1\/|\/:[a-z_]+/g, '');
+  const list = (paging?.list ?? path).replace(/^\/v1\/|\/:[a-z_]+/g, '');
   const keys = Object.entries(paging?.keys ?? {});
   const columns = keys.map(([column]) => raw(column));
   const fields = keys.map(([column]) => column.replace(/^.*\./, ''));

@@ -20,6 +20,7 @@ import { previewPage } from './preview-page.ts';
 import { listRecentPages } from './recent/list-recent-pages.ts';
 import { listRecentPagesOfWorkspace } from './recent/list-recent-pages-of-workspace.ts';
 import { countHits } from './search/count-hits.ts';
+import { getSearchView } from './search/get-search-view.ts';
 import { listRelatedPages } from './search/related-pages.ts';
 import { searchPages } from './search/search-pages.ts';
 import { suggestPages } from './search/suggest-pages.ts';
@@ -37,6 +38,7 @@ export const pages: Feature = {
     previewPage,
     searchPages,
     countHits,
+    getSearchView,
     suggestPages,
     getPage,
     getPageByPath,

@@ -12,11 +12,23 @@ const BRANCH_BYTES = 300;
 
 /** The branches at a path of the API: the same array as long as they are the same. `reader`: what they depend on beside the path. */
 export async function loadUnlessKnown(api: Api, path: string, reader: string): Promise<readonly Branch[]> {
-  const key = `${reader} ${path}`;
-  const last = known.get(key);
-  const { body: branches, etag } = await api.getUnlessKnown<Branch[]>(path, last?.etag ?? '');
-  if (branches === undefined) return last?.branches ?? [];
+  const last = knownBranches(path, reader);
+  const { body, etag } = await api.getUnlessKnown<Branch[]>(path, last?.etag ?? '');
+  return body === undefined ? (last?.branches ?? []) : keepBranches(path, reader, etag, body);
+}
+
+/** What is known to begin at a path of the API. */
+export function knownBranches(path: string, reader: string) {
+  return known.get(`${reader} ${path}`);
+}
+
+export function keepBranches(
+  path: string,
+  reader: string,
+  etag: string,
+  branches: readonly Branch[],
+): readonly Branch[] {
   const bytes = branches.reduce((sum, it) => sum + BRANCH_BYTES + 2 * (it.path.length + it.title.length), 0);
-  known.set(key, { etag, branches }, bytes);
+  known.set(`${reader} ${path}`, { etag, branches }, bytes);
   return branches;
 }

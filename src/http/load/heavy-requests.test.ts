@@ -47,6 +47,7 @@ test('searches, suggestions and trees are heavy', () => {
   assert.deepEqual(heavy.sort(), [
     '/v1/wikis/:wiki_id/pages/search',
     '/v1/wikis/:wiki_id/pages/search/facets',
+    '/v1/wikis/:wiki_id/pages/search/view',
     '/v1/wikis/:wiki_id/sources/search',
     '/v1/wikis/:wiki_id/suggest',
     '/v1/wikis/:wiki_id/tree',

@@ -30,6 +30,7 @@ test('a late event loop and many requests refuse previews, exports, imports and 
   assert.deepEqual(waiting.sort(), [
     'GET /v1/wikis/:wiki_id/pages/search',
     'GET /v1/wikis/:wiki_id/pages/search/facets',
+    'GET /v1/wikis/:wiki_id/pages/search/view',
     'GET /v1/wikis/:wiki_id/sources/:source_id/verification',
     'GET /v1/wikis/:wiki_id/sources/search',
     'GET /v1/wikis/:wiki_id/suggest',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Record } from '../../core/records.ts';
-import { pageProperties } from '../schema.ts';
+import { BranchEntry, pageProperties } from '../schema.ts';
 
 export const PageHit = Record({
   ...pageProperties,
@@ -34,6 +34,25 @@ export const HitCounts = Record({
   statuses: Type.Array(Record({ status: Type.Enum(['draft', 'published', 'archived']), count: Count })),
 });
 export type HitCounts = Static<typeof HitCounts>;
+
+/** How many authors, folders and tags are named, those with the most hits first. */
+export const MAX_NAMED = 20;
+
+/** Counts as they are made of some of the hits. */
+export type CountsRow = Omit<HitCounts, 'is_exact'>;
+
+/** What a page of results shows. */
+export const SearchView = Record({
+  hits: Type.Array(PageHit),
+  counts: HitCounts,
+  tree: Record({
+    tag: Type.String({ description: 'Another one after each change of what this caller sees of the tree.' }),
+    branches: Type.Array(BranchEntry, {
+      description: 'What `/branches` lists at the root; none where `known_tree` has the tag.',
+    }),
+  }),
+});
+export type SearchView = Static<typeof SearchView>;
 
 /** What a query that is being typed can be completed to. */
 export const Suggestion = Record({

@@ -64,7 +64,10 @@ export async function* attempts(
   shown: Shown,
 ): AsyncGenerator<Attempt> {
   const toAttempt = (best: readonly Candidate[], isExact: boolean, isAll = true, skipped = 0, raised = 0): Attempt => ({
-    candidates: candidatesCte(index, best, raised),
+    // Of a thousand candidates that are counted it is long, and seldom asked for.
+    get candidates() {
+      return candidatesCte(index, best, raised);
+    },
     best,
     skipped,
     isAll,

@@ -29,9 +29,9 @@ export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Can
  * Candidates `c` with their pages `p`, or sources `s`: one by one (`offset 0`), since the planner does not know how much larger
  * than others a wiki is, and would read all of it to join a few.
  */
-export function candidateDocuments({ wiki_id, kind }: Index): Sql {
+export function candidateDocuments({ wiki_id, kind }: Index, candidates: Sql = raw('candidates')): Sql {
   const d = letterOf(kind);
-  return sql`candidates c cross join lateral (
+  return sql`${candidates} c cross join lateral (
     select ${d}.* from ${raw(`${kind}s`)} ${d} where ${d}.wiki_id = ${wiki_id} and ${d}.${raw(`${kind}_id`)} = c.id offset 0) ${d}`;
 }
 

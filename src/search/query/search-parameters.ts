@@ -8,7 +8,7 @@ import { PENDING_NO } from './candidates.ts';
 import { DATES, type Filter, readFilter } from './filters.ts';
 import { MAX_RAISED } from './nearness.ts';
 import { type ParsedQuery, parseQuery, QUERY_CHARACTERS, readableQuery } from './parse-query.ts';
-import type { Cut } from './rank.ts';
+import type { Candidate, Cut } from './rank.ts';
 
 const OptionalText = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 1_024, description }));
@@ -101,6 +101,8 @@ export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
 export interface HitsPart {
   offset: number;
   areRaised: boolean;
+  /** The candidates that they are of, best first; undefined for all documents that a search without words finds. */
+  best: readonly Candidate[] | undefined;
 }
 
 /** The hits of a part of the list, of `rows` with the columns of `sortColumns`. */

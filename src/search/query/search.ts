@@ -51,13 +51,17 @@ export async function searchIndex<Row>(
   part: SearchPart,
   shown: Shown,
   show: (part: HitsPart) => Record<string, Sql>,
+  complete?: ReadOptions<Row>['complete'],
 ): Promise<Hits<Row>> {
-  const { rows, resolved } = await resolvedFor(many, index, query, part.caller, async (resolved) => {
-    const rows = await readHits<Row>(many, index, query, resolved, part, shown, show);
-    return rows && { rows, resolved };
+  return resolvedFor(many, index, query, part.caller, async (resolved) => {
+    const read = await readHits<Row>(many, index, query, resolved, part, shown, show, { complete });
+    return read && { rows: read.rows, ...markedBy(query, resolved) };
   });
-  const phrases = query.phrases.map((phrase) => phrase.map(termOf));
-  return { rows, terms: termsToMark(resolved.data, resolved.ranking), phrases };
+}
+
+/** What to mark in the passages of hits. */
+export function markedBy(query: ParsedQuery, { data, ranking }: ResolvedQuery): Omit<Hits<never>, 'rows'> {
+  return { terms: termsToMark(data, ranking), phrases: query.phrases.map((phrase) => phrase.map(termOf)) };
 }
 
 /**
@@ -79,8 +83,28 @@ export async function resolvedFor<T>(
   return answer;
 }
 
+/**
+ * What the first statement of a search answers beside its hits: CTEs, of which `beside` has one row, with a `value`. Their names
+ * are none that a search has.
+ */
+export type Beside = Record<string, Sql>;
+
+/** How hits are read. */
+interface ReadOptions<Row> {
+  beside?: Beside;
+  /** Adds to the rows of a statement what it did not answer. */
+  complete?: ((rows: any[]) => Row[]) | undefined;
+}
+
+/** Rows, and what was asked for beside them. */
+interface Read<Row> {
+  rows: Row[];
+  /** Undefined where no statement was sent that asked for it. */
+  value: unknown;
+}
+
 /** The hits of a part of the list. Undefined where what was recalled of the index is no longer true. */
-async function readHits<Row>(
+export async function readHits<Row>(
   many: Statements['many'],
   index: Index,
   query: ParsedQuery,
@@ -88,20 +112,31 @@ async function readHits<Row>(
   { limit, offset, after, behind, isByRank = true }: SearchPart,
   shown: Shown,
   show: (part: HitsPart) => Record<string, Sql>,
-): Promise<Row[] | undefined> {
+  { beside, complete }: ReadOptions<Row> = {},
+): Promise<Read<Row> | undefined> {
   let rows: Row[] | undefined;
+  let value: unknown;
   const pairs = neighboursIn(resolved.words);
   const wanted = { most: limit + offset, offset, behind, isByRank, pairs };
-  for await (const { candidates, skipped, isAll, areRaised } of attempts(many, index, query, resolved, wanted, shown)) {
+  for await (const { candidates, best, skipped, isAll, areRaised } of attempts(
+    many,
+    index,
+    query,
+    resolved,
+    wanted,
+    shown,
+  )) {
     const part = { limit, offset: offset - skipped, after };
-    const statement = { candidates, ...show({ ...part, areRaised }) };
-    rows = await readConfirmed<Row>(many, index, statement, resolved);
-    if (rows === undefined) return undefined;
+    const statement = { candidates, ...show({ ...part, areRaised, best }) };
+    const read = await readConfirmed<Row>(many, index, statement, resolved, rows === undefined ? beside : undefined);
+    if (read === undefined) return undefined;
+    if (rows === undefined) value = read.value;
+    rows = complete ? complete(read.rows) : read.rows;
     if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, titleScore, part);
     if (isAll || rows.length >= limit) break;
   }
   // What was recalled and leaves nothing to ask for was not confirmed.
-  return rows ?? (resolved.isRecalled ? undefined : []);
+  return rows === undefined && resolved.isRecalled ? undefined : { rows: rows ?? [], value };
 }
 
 /** The rows of a statement; undefined if the index has another state than what was recalled of it. */
@@ -110,18 +145,25 @@ export async function readConfirmed<Row>(
   index: Index,
   statement: Record<string, Sql>,
   { data: { state }, isRecalled }: ResolvedQuery,
-): Promise<Row[] | undefined> {
-  if (!isRecalled) return many<Row>(statement);
+  beside?: Beside,
+): Promise<Read<Row> | undefined> {
+  if (!isRecalled && !beside) return { rows: await many<Row>(statement), value: undefined };
   const { result = raw(''), ...steps } = statement;
-  const rows = await many<Row & { index_state: string | null; is_hit: true | null }>({
+  const rows = await many<Row & { index_state: string | null; value: unknown; is_first: boolean | null }>({
     ...steps,
-    index_state: indexStateCte(index),
+    ...beside,
+    index_state: isRecalled ? indexStateCte(index) : raw('select null::text as state'),
     shown: result,
-    result: sql`select i.state as index_state, s.* from index_state i left join (select true as is_hit, shown.* from shown) s on true`,
+    // With the first of the rows alone: it may be long.
+    result: sql`
+      select i.state as index_state, ${beside ? IN_FIRST : raw('null')} as value, s.*
+      from index_state i left join (select row_number() over () = 1 as is_first, shown.* from shown) s on true`,
   });
-  if (rows[0]?.index_state !== state) return undefined;
-  return rows.filter(({ is_hit }) => is_hit);
+  if (isRecalled && rows[0]?.index_state !== state) return undefined;
+  return { rows: rows.filter(({ is_first }) => is_first !== null), value: rows[0]?.value };
 }
+
+const IN_FIRST = raw('case when s.is_first is distinct from false then (select b.value from beside b) end');
 
 /** The terms that passages are chosen by and that are marked in them: the rarest, which say most. */
 function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<string> {

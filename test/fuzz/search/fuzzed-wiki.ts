@@ -120,7 +120,13 @@ export async function openFuzzedWiki(world: World, asker: Asker): Promise<Fuzzed
       if (random() < 0.05) parameters.push(`in=${pick(folders, random)}`);
     }
     const path =
-      what < 0.75 ? 'pages/search' : what < 0.8 ? 'sources/search' : what < 0.95 ? 'suggest' : 'pages/search/facets';
+      what < 0.75
+        ? 'pages/search'
+        : what < 0.8
+          ? 'sources/search'
+          : what < 0.95
+            ? 'suggest'
+            : `pages/search/${what < 0.97 ? 'view' : 'facets'}`;
     return { client: random() < 0.2 ? viewer : owner, path: `${wiki}/${path}?${parameters.join('&')}` };
   }
 
@@ -141,8 +147,8 @@ export async function openFuzzedWiki(world: World, asker: Asker): Promise<Fuzzed
     const told = `${path} answers ${status}: ${JSON.stringify(body).slice(0, 500)}`;
     if (text.includes('\0')) return assert.equal(status, 400, told);
     assert.equal(status, 200, told);
-    if (!Array.isArray(body)) return assert.ok(body.total >= 0, told);
-    for (const { page_id, snippet } of body) {
+    if (body.total !== undefined) return assert.ok(body.total >= 0, told);
+    for (const { page_id, snippet } of body.hits ?? body) {
       assert.ok(!isHidden(page_id), `${path} shows ${page_id}`);
       if (snippet !== undefined) assert.doesNotMatch(snippet.replace(/<\/?mark>/g, ''), /[<>"]/, told);
     }

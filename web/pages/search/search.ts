@@ -1,12 +1,12 @@
-import type { HitCounts, PageHit, Suggestion } from '../../../src/pages/search/schema.ts';
+import type { SearchView, Suggestion } from '../../../src/pages/search/schema.ts';
 import type { SavedSearch } from '../../../src/search/schema.ts';
 import type { SourceHit } from '../../../src/sources/schema.ts';
 import { type Content, fromApi, html } from '../../html.ts';
 import { icon } from '../../icons.ts';
 import { renderInWiki } from '../../layout.ts';
-import { partLinks, readPart } from '../../paging.ts';
+import { partLinks, readBodyOfPart } from '../../paging.ts';
 import { searchHelp } from '../../search-help.ts';
-import { loadBranches, renderTree } from '../../tree.ts';
+import { loadBranches, renderTree, rootIn } from '../../tree.ts';
 import type { WebRoute } from '../../visit.ts';
 import { loadWikiContext } from '../../wiki-context.ts';
 import { savedSearchList, saveSearchForm } from './saved-searches.ts';
@@ -24,21 +24,24 @@ export const search: WebRoute = {
     const hasQuery = words.trim() !== '';
     const isFirst = !visit.query.has('part');
     const filters = readFilters(visit.query);
-    const narrowed = parametersOf(words, filters, ['author', 'in', 'tag', 'updated', 'status']);
     const query = parametersOf(words, filters, ['author', 'in', 'tag', 'updated', 'status', 'sort']);
     query.set('limit', String(PAGE_SIZE));
     const ofSources = parametersOf(words, filters, ['author', 'updated', 'sort']);
     ofSources.set('limit', '5');
-    narrowed.set('of', String(COUNTED_HITS));
     const maySearchSources =
       context.can('sources:read') && ![filters.in, filters.tag, filters.status].some((value) => value !== '');
-    const [branches, pages, counts, saved] = await Promise.all([
-      loadBranches(visit.api, context),
-      hasQuery ? readPart<PageHit>(visit, `${context.api}/pages/search?${query}`) : undefined,
-      hasQuery ? visit.api.get<HitCounts>(`${context.api}/pages/search/facets?${narrowed}`) : undefined,
-      hasQuery ? [] : visit.api.get<SavedSearch[]>(`${context.api}/saved-searches?limit=100`),
-    ]);
-    const hits = pages?.records ?? [];
+    const root = rootIn(context);
+    const always = { of: String(COUNTED_HITS), known_tree: root.known_tree };
+    const [pages, branches, saved] = hasQuery
+      ? [await readBodyOfPart<SearchView>(visit, `${context.api}/pages/search/view?${query}`, { always }), [], []]
+      : [
+          undefined,
+          ...(await Promise.all([
+            loadBranches(visit.api, context),
+            visit.api.get<SavedSearch[]>(`${context.api}/saved-searches?limit=100`),
+          ])),
+        ];
+    const { hits = [], counts } = pages?.body ?? {};
     // Where there are many pages, the sources and other words are not what is looked for first.
     const isEnough = pages !== undefined && pages.next !== '' && !visit.query.has('sources');
     const [sources, suggestions] = await Promise.all([
@@ -53,7 +56,7 @@ export const search: WebRoute = {
       page: renderInWiki(visit, context, {
         title: hasQuery ? `${words}: search` : 'Search',
         query: words,
-        tree: renderTree(context, branches),
+        tree: renderTree(context, pages ? root.branchesOf(pages.body.tree) : branches),
         main: html`<article class="results"><h1>${hasQuery ? html`Results for “${words}”` : 'Search'}</h1>
           ${suggestions
             .filter(({ kind }) => kind === 'query')
