@@ -14,6 +14,7 @@ import { raw } from '../src/db/sql.ts';
 import { bundleTests } from './bundle-tests.ts';
 import { addressOf } from './database-address.ts';
 import { killHangingFiles } from './hanging-files.ts';
+import { inSources } from './source-places.ts';
 
 /**
  * Runs every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run
@@ -123,7 +124,7 @@ async function runFiles(bundles: string[], concurrency: number): Promise<string[
     files: bundles,
     concurrency,
     timeout: HANGS_MS,
-    execArgv: ['--enable-source-maps', '--import', bundleOf(IMPORTED), ...nodeOptions],
+    execArgv: ['--import', bundleOf(IMPORTED), ...nodeOptions],
     env,
   });
   // One that ended without a summary has failed, too.
@@ -135,7 +136,7 @@ async function runFiles(bundles: string[], concurrency: number): Promise<string[
     durations.push([file, duration_ms / 1_000]);
   });
   const stopLooking = killHangingFiles(bundles, HANGS_MS + 10_000);
-  await pipeline(stream, new spec(), process.stdout, { end: false });
+  await pipeline(stream, inSources(), new spec(), process.stdout, { end: false });
   stopLooking();
   if (durations.length > SHOWN) {
     const longest = durations.sort(([, one], [, other]) => other - one).slice(0, SHOWN);
