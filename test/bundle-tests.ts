@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A map of one place, at the end of a file, takes a line of its bundle's map instead of the file. */
 const SHORT_MAP = '{"version":3,"sources":["package"],"mappings":"AAAA"}';
 
-/** Each test file whose errors are looked at reads the maps of its bundles: those of packages are most of them. */
+/** What fails is shown with the places of our sources (source-places.ts): maps of packages would be most of the maps. */
 const withoutMapsOfPackages: Plugin = {
   name: 'without-maps-of-packages',
   setup({ onLoad }) {

@@ -125,9 +125,9 @@ export async function growLists(db: OwnerDb, ids: Ids, word: string, records: nu
     await db.query(sql`
       insert into ${raw(table)} (${columns})
       select ${columns} from (
-        select (jsonb_populate_record(null::${raw(table)}, to_jsonb(t) || jsonb_build_object(${raw(changes.join(', '))}))).*
-        from (select * from ${raw(table)} t where ${raw(fill(where))} limit 1) t, generate_series(1, ${Math.ceil(records / share)}::int) n,
-          lpad(n::text, 6, '0') n6
+        select copy.* from (select * from ${raw(table)} t where ${raw(fill(where))} limit 1) t,
+          generate_series(1, ${Math.ceil(records / share)}::int) n, lpad(n::text, 6, '0') n6,
+          jsonb_populate_record(null::${raw(table)}, to_jsonb(t) || jsonb_build_object(${raw(changes.join(', '))})) copy
       ) copies`);
     // As in a service with many tenants: a plan that suits the average of them is what a large one gets too.
     const owner = /t\.(wiki_id|workspace_id|user_id) =/.exec(where)?.[1] ?? '';

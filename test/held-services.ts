@@ -1,5 +1,19 @@
 import type { JobServices } from '../src/jobs/define-job.ts';
 
+/** Services of jobs in which `before` ends before a file is compiled, which is told its name; what it throws the compiling throws. */
+export function beforeCompiling(before: (filename: string) => Promise<unknown>) {
+  return (services: JobServices): JobServices => ({
+    ...services,
+    sandbox: {
+      ...services.sandbox,
+      async compileOrSplit(file, ...rest) {
+        await before(file.filename);
+        return services.sandbox.compileOrSplit(file, ...rest);
+      },
+    },
+  });
+}
+
 /** What jobs use beside the database; the rest of JobServices are values and the log. */
 const OUTSIDE = ['blobs', 'mail', 'payments', 'sandbox', 'reader'] as const;
 

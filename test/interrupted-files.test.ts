@@ -1,26 +1,12 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp } from './clean-up.ts';
-import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { openRoles } from './process.ts';
 import { announce, patch } from './resumable.ts';
 import { until } from './until.ts';
-import { makeDatabase } from './world.ts';
 
-const database = await makeDatabase();
-const dataDir = join(await makeFolder(), 'data');
-const address = `http://127.0.0.1:${await freePort()}`;
-const world = worldOfProcess(address, database);
-cleanUp(() => world.db.close());
+const { world, start } = await openRoles();
 const { query } = world.db;
-
-async function start(role: 'web' | 'worker') {
-  const { port: PORT } = new URL(address);
-  const service = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: role, PORT, LOG_LEVEL: 'warn' });
-  await service.ready;
-  return service;
-}
 
 /** Takes seconds to compile, so that a worker can be killed meanwhile. */
 const SLOW = Buffer.from('- x\n'.repeat(60_000));

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp } from './clean-up.ts';
 import { type Files, newFolderWiki } from './folder-wiki.ts';
-import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
+import { openRoles } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { until } from './until.ts';
-import { makeDatabase } from './world.ts';
 import { zipOf } from './zip.ts';
 
 /**
@@ -24,19 +21,8 @@ const FOLDERS = 15;
 /** A sync is killed as often as this at most: a file that is being worked on at three of them is given up. */
 const KILLS = 2;
 
-const database = await makeDatabase();
-const dataDir = join(await makeFolder(), 'data');
-const address = `http://127.0.0.1:${await freePort()}`;
-const world = worldOfProcess(address, database);
-cleanUp(() => world.db.close());
+const { world, start } = await openRoles();
 const { query } = world.db;
-
-async function start(role: 'web' | 'worker') {
-  const { port: PORT } = new URL(address);
-  const service = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: role, PORT, LOG_LEVEL: 'warn' });
-  await service.ready;
-  return service;
-}
 
 await start('web');
 let worker = await start('worker');

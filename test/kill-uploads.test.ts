@@ -4,12 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { cleanUp } from './clean-up.ts';
-import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
+import { openRoles } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { type Announced, announce, patch, type SentFile, sha256Of } from './resumable.ts';
 import { until } from './until.ts';
-import { type Answer, makeDatabase, type Owner, waitForUpload } from './world.ts';
+import { type Answer, type Owner, waitForUpload } from './world.ts';
 import { zipOf } from './zip.ts';
 
 /**
@@ -25,21 +24,9 @@ const SECTION = `${'All work and no play makes Jack a dull boy. '.repeat(100)}\n
 /** Maximum time between the readiness of a process and its kill. */
 const MOMENT_MS = 700;
 
-const database = await makeDatabase();
-const dataDir = join(await makeFolder(), 'data');
-const address = `http://127.0.0.1:${await freePort()}`;
 const random = randomNumbers(SEED);
-const world = worldOfProcess(address, database);
-cleanUp(() => world.db.close());
+const { dataDir, world, start } = await openRoles();
 const { query } = world.db;
-
-const start = async (role: 'web' | 'worker'): Promise<ServiceProcess> => {
-  const { port: PORT } = new URL(address);
-  const service = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: role, PORT, LOG_LEVEL: 'warn' });
-  await service.ready;
-  return service;
-};
-
 const running = { web: await start('web'), worker: await start('worker') };
 
 /** Asks until there is an answer other than 503: a process that was killed is soon there again. */

@@ -107,9 +107,9 @@ export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
     const { length } = await db.query(sql`
       insert into ${raw(table)} (${all})
       select ${all} from (
-        select (jsonb_populate_record(null::${raw(table)}, to_jsonb(t) ||
-          jsonb_build_object('wiki_id', ${wiki_id}::text, ${raw(differing)}))).*
-        from (select * from ${raw(table)} order by ${raw(columns[0] ?? '')} limit 1) t, generate_series(1, ${ROWS}::int) n
+        select copy.*
+        from (select * from ${raw(table)} order by ${raw(columns[0] ?? '')} limit 1) t, generate_series(1, ${ROWS}::int) n,
+          jsonb_populate_record(null::${raw(table)}, to_jsonb(t) || jsonb_build_object('wiki_id', ${wiki_id}::text, ${raw(differing)})) copy
       ) copies
       returning 1`);
     if (length !== ROWS) throw new Error(`${table} has no row to copy`);

@@ -127,23 +127,34 @@ export async function openRestartableService() {
   };
 }
 
+/**
+ * A service whose processes are started one by one, each with its role, on an external database of its own; and clients of the
+ * one that answers requests.
+ */
+export async function openRoles(env: Record<string, string> = {}) {
+  const [database, port, DATA_DIR] = await Promise.all([makeDatabase(), freePort(), makeFolder()]);
+  const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
+  cleanUp(() => world.db.close());
+  return {
+    port,
+    dataDir: DATA_DIR,
+    world,
+    /** Starts a process and waits until it is ready. */
+    async start(ROLE: 'web' | 'worker'): Promise<ServiceProcess> {
+      const place = { PORT: String(port), DATA_DIR, DATABASE_URL: database };
+      const service = spawnService({ ...place, LOG_LEVEL: 'error', ROLE, ...env });
+      await service.ready;
+      return service;
+    },
+  };
+}
+
 /** A service that only answers requests, on an external database of its own, and clients of it. */
 export async function startWebService(
   env: Record<string, string> = {},
 ): Promise<{ port: number; service: ServiceProcess; world: World }> {
-  const [database, port, DATA_DIR] = await Promise.all([makeDatabase(), freePort(), makeFolder()]);
-  const service = spawnService({
-    PORT: String(port),
-    DATA_DIR,
-    DATABASE_URL: database,
-    LOG_LEVEL: 'error',
-    ROLE: 'web',
-    ...env,
-  });
-  await service.ready;
-  const world = worldOfProcess(`http://127.0.0.1:${port}`, database);
-  cleanUp(() => world.db.close());
-  return { port, service, world };
+  const { port, world, start } = await openRoles(env);
+  return { port, service: await start('web'), world };
 }
 
 /** A port that was just free, below those that the system gives to outgoing connections. */

@@ -14,6 +14,7 @@ import { raw } from '../src/db/sql.ts';
 import { bundleTests } from './bundle-tests.ts';
 import { addressOf } from './database-address.ts';
 import { killHangingFiles } from './hanging-files.ts';
+import { inSources } from './source-places.ts';
 
 /**
  * Runs every test, on one PostgreSQL that is started for the run, or on DATABASE_URL. Arguments: the files to run
@@ -37,35 +38,35 @@ const SHOWN = 50;
 const LONGEST = [
   'test/matrix.test.ts',
   'src/ingest/split-documents.test.ts',
-  'test/contract-input.test.ts',
   'src/verification/verification.test.ts',
+  'test/contract-input.test.ts',
   'web/screens.test.ts',
+  'src/ingest/hostile-texts.test.ts',
+  'src/db/postgres/postgres.test.ts',
+  'test/contract.test.ts',
   'test/fuzz-faults.test.ts',
-  'src/pages/search.test.ts',
-  'test/kill-sync.test.ts',
-  'test/row-security.test.ts',
+  'test/kill.test.ts',
+  'web/saving.test.ts',
+  'src/jobs/jobs.test.ts',
+  'web/passages.test.ts',
+  'web/writing.test.ts',
   'test/workers.test.ts',
+  'src/pages/search.test.ts',
+  'src/backup/backup.test.ts',
   'test/start.test.ts',
   'test/kill-uploads.test.ts',
-  'src/jobs/jobs.test.ts',
+  'test/row-security.test.ts',
+  'test/kill-sync.test.ts',
   'test/storage.test.ts',
-  'web/saving.test.ts',
+  'test/statements.test.ts',
   'src/ingest/surroundings/title-links.test.ts',
   'src/sources/citations.test.ts',
   'src/sandbox/document-reader.test.ts',
-  'src/backup/backup.test.ts',
-  'web/writing.test.ts',
-  'src/db/postgres/postgres.test.ts',
-  'test/statements.test.ts',
   'test/contract-paths.test.ts',
   'web/journey.test.ts',
-  'test/contract.test.ts',
   'web/settings-journey.test.ts',
   'test/paging-plans.test.ts',
   'src/sources/shown-blocks.test.ts',
-  'test/kill.test.ts',
-  'web/passages.test.ts',
-  'src/ingest/hostile-texts.test.ts',
   'src/sources/lines.test.ts',
   'web/finding.test.ts',
   'src/sandbox/sandbox.test.ts',
@@ -123,7 +124,7 @@ async function runFiles(bundles: string[], concurrency: number): Promise<string[
     files: bundles,
     concurrency,
     timeout: HANGS_MS,
-    execArgv: ['--enable-source-maps', '--import', bundleOf(IMPORTED), ...nodeOptions],
+    execArgv: ['--import', bundleOf(IMPORTED), ...nodeOptions],
     env,
   });
   // One that ended without a summary has failed, too.
@@ -135,7 +136,7 @@ async function runFiles(bundles: string[], concurrency: number): Promise<string[
     durations.push([file, duration_ms / 1_000]);
   });
   const stopLooking = killHangingFiles(bundles, HANGS_MS + 10_000);
-  await pipeline(stream, new spec(), process.stdout, { end: false });
+  await pipeline(stream, inSources(), new spec(), process.stdout, { end: false });
   stopLooking();
   if (durations.length > SHOWN) {
     const longest = durations.sort(([, one], [, other]) => other - one).slice(0, SHOWN);

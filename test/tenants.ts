@@ -8,7 +8,7 @@ import { newId } from '../src/core/ids.ts';
 import { QUOTA_NAMES } from '../src/core/quotas.ts';
 import { newLinkSecret } from '../src/core/secrets.ts';
 import type { Db } from '../src/db/db.ts';
-import { raw, sql } from '../src/db/sql.ts';
+import { raw, type Sql, sql } from '../src/db/sql.ts';
 import { lostText } from '../src/documents/formats/losses.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
@@ -18,7 +18,7 @@ import { checkAnswer, checkDeclared } from './leak-patterns.ts';
 import { startSignInProvider } from './openid-sign-in.ts';
 import { png } from './pictures.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
-import { type Ids, nameOf, PUBLIC_URL } from './requests.ts';
+import { type Ids, nameOf, PUBLIC_URL, pathParams, propertiesOf } from './requests.ts';
 import { freshSecrets, signInOptions } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
@@ -360,36 +360,15 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   await db.query(sql`
     update memberships set role = 'owner'
     where workspace_id = ${workspace_id} and user_id = ${owner.user_id} and role <> 'owner'`);
-  const { secret, hash } = newLinkSecret();
-  const key = newToken('key');
+  const names = namesIn(endpoint);
   const personal = endpoint.access.on === 'caller';
-  const made = { membership_id: newId('mem'), invitation_id: newId('inv'), key_id: newId('key') };
-  const offered = newId('inv');
+  const membership_id = names.has('membership_id') ? await freshMember(db, workspace_id) : a.membership_id;
+  const key_id = names.has('key_id')
+    ? await freshKey(db, personal ? asker : owner, personal ? null : workspace_id)
+    : a.key_id;
   // The caller accepts an invitation to a workspace that they are not in.
-  const [host_id, host] = [newId('org'), newId('user')];
-  await db.query(sql`
-    with spare as (
-      insert into users (user_id, email, email_verified, display_name)
-      select id, id || '@example.com', true, 'spare' from unnest(${[host, newId('user')]}::text[]) id
-      returning user_id
-    ), workspace as (
-      insert into workspaces (workspace_id, name, slug, created_by)
-      values (${host_id}, 'host', ${host_id.replace('_', '-')}, ${host})
-    ), membership as (
-      insert into memberships (membership_id, workspace_id, user_id, role)
-      select ${newId('mem')}, ${host_id}, ${host}, 'owner'
-      union all select ${made.membership_id}, ${workspace_id}, user_id, 'viewer' from spare where user_id <> ${host}
-    ), invitation as (
-      insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
-      select ${made.invitation_id}, ${workspace_id}, ${`${made.invitation_id}@example.com`}, 'viewer', ${randomBytes(32)}::bytea,
-        ${owner.user_id}, now() + interval '1 day'
-      union all
-      select ${offered}, ${host_id}, email, 'viewer', ${hash}, ${host}, now() + interval '1 day'
-      from users where user_id = ${asker.user_id}
-    )
-    insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
-    values (${made.key_id}, ${personal ? null : workspace_id}, ${personal ? asker.user_id : owner.user_id}, 'test', ${key.hash},
-      ${key.obfuscated})`);
+  const offered = names.has('token') || (personal && names.has('invitation_id')) ? await freshOffer(db, asker) : {};
+  const invited = names.has('invitation_id') && !personal ? { invitation_id: await freshInvitation(db, a, owner) } : {};
   const isOfPage = /\/(?:pages|templates|starred-pages)\/:page_id/.test(endpoint.path);
   const page_id = isOfPage ? await freshPage(db, a, owner, endpoint) : a.page_id;
   if (endpoint.path.includes('/templates/') && endpoint.method !== 'PUT') await addTemplate(db, a.wiki_id, page_id);
@@ -401,7 +380,6 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const work = /\/(uploads|jobs)\//.test(endpoint.path) ? await freshWork(db, a, owner, endpoint) : {};
   const source_id =
     endpoint.method === 'DELETE' && endpoint.path.includes(':source_id') ? await freshSource(db, a) : a.source_id;
-  if (personal) made.invitation_id = offered;
   const autosave_id = endpoint.path.includes(':autosave_id')
     ? await addAutosave(db, asker.user_id || owner.user_id, a.wiki_id, a.page_id, 'fresh')
     : a.autosave_id;
@@ -409,7 +387,68 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
     ? await addSavedSearch(db, asker.user_id || owner.user_id, a.wiki_id, 'fresh')
     : a.saved_search_id;
   const own = { autosave_id, saved_search_id };
-  return { ...a, ...made, ...own, ...work, wiki_id, page_id, attachment_id, source_id, token: secret };
+  const made = { membership_id, key_id, ...offered, ...invited, ...own, ...work };
+  return { ...a, ...made, wiki_id, page_id, attachment_id, source_id };
+}
+
+/** What a request to the endpoint has in its path, its query or its body. */
+function namesIn(endpoint: Endpoint): Set<string> {
+  return new Set([
+    ...pathParams(endpoint),
+    ...Object.keys(propertiesOf(endpoint.query)),
+    ...Object.keys(propertiesOf(endpoint.body)),
+  ]);
+}
+
+/** A user who is a viewer of the workspace; answers the membership. */
+async function freshMember(db: Db, workspace_id: string): Promise<string> {
+  const [user_id, membership_id] = [newId('user'), newId('mem')];
+  await db.query(sql`
+    with spare as (
+      insert into users (user_id, email, email_verified, display_name)
+      values (${user_id}, ${`${user_id}@example.com`}, true, 'spare')
+    )
+    insert into memberships (membership_id, workspace_id, user_id, role)
+    values (${membership_id}, ${workspace_id}, ${user_id}, 'viewer')`);
+  return membership_id;
+}
+
+async function freshKey(db: Db, { user_id }: Actor, workspace_id: string | null): Promise<string> {
+  const [key_id, { hash, obfuscated }] = [newId('key'), newToken('key')];
+  await db.query(sql`
+    insert into api_keys (key_id, workspace_id, user_id, name, secret_hash, obfuscated_value)
+    values (${key_id}, ${workspace_id}, ${user_id}, 'test', ${hash}, ${obfuscated})`);
+  return key_id;
+}
+
+async function freshInvitation(db: Db, { workspace_id }: Ids, owner: Actor): Promise<string> {
+  const invitation_id = newId('inv');
+  await db.query(sql`
+    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+    values (${invitation_id}, ${workspace_id}, ${`${invitation_id}@example.com`}, 'viewer', ${randomBytes(32)}::bytea,
+      ${owner.user_id}, now() + interval '1 day')`);
+  return invitation_id;
+}
+
+/** An invitation of this user to a new workspace, and the secret of its link. */
+async function freshOffer(db: Db, { user_id }: Actor): Promise<{ invitation_id: string; token: string }> {
+  const { secret, hash } = newLinkSecret();
+  const [workspace_id, host, invitation_id] = [newId('org'), newId('user'), newId('inv')];
+  await db.query(sql`
+    with host as (
+      insert into users (user_id, email, email_verified, display_name)
+      values (${host}, ${`${host}@example.com`}, true, 'host')
+    ), workspace as (
+      insert into workspaces (workspace_id, name, slug, created_by)
+      values (${workspace_id}, 'host', ${workspace_id.replace('_', '-')}, ${host})
+    ), membership as (
+      insert into memberships (membership_id, workspace_id, user_id, role)
+      values (${newId('mem')}, ${workspace_id}, ${host}, 'owner')
+    )
+    insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+    select ${invitation_id}, ${workspace_id}, email, 'viewer', ${hash}, ${host}, now() + interval '1 day'
+    from users where user_id = ${user_id}`);
+  return { invitation_id, token: secret };
 }
 
 /** A page at its first revision, in the trash for a restore; at its second for a restore of the first. */
@@ -580,7 +619,8 @@ async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
   const ids = [b.workspace_id, b.wiki_id, b.user_id];
   // A job merges the counts of usage at any time; merged ones differ only where B's usage does.
   await db.query(sql`select merge_usage(1000000)`);
-  const hashes: Record<string, string> = {};
+  // In one statement: test/row-security.test.ts asks after each endpoint.
+  const selects: Sql[] = [];
   for (const { table, columns } of tables) {
     if (UNOWNED_TABLES.includes(table)) continue;
     assert.ok(
@@ -591,9 +631,12 @@ async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
       columns === null
         ? raw('true')
         : sql`array[${raw(columns.map((column) => `t.${column}`).join(', '))}] && ${ids}::text[]`;
-    const [row] = await db.query<{ hash: string | null }>(sql`
-      select md5(string_agg(t::text, ',' order by t::text)) as hash from ${raw(`"${table}"`)} t where ${isOfB}`);
-    hashes[table] = row?.hash ?? '';
+    selects.push(sql`
+      select ${table}::text as "table", coalesce(md5(string_agg(t::text, ',' order by t::text)), '') as hash
+      from ${raw(`"${table}"`)} t where ${isOfB}`);
   }
-  return hashes;
+  const rows = await db.query<{ table: string; hash: string }>(
+    selects.reduce((all, select) => sql`${all} union all ${select}`),
+  );
+  return Object.fromEntries(rows.map(({ table, hash }) => [table, hash]));
 }

@@ -166,13 +166,16 @@ export function worldOf(db: OwnerDb, address: string, statements: string[] = [],
 /** Waits until the upload has ended, and answers it; or what its reader was refused with. */
 export async function waitForUpload(client: Client, wiki_id: string, upload_id: string): Promise<Answer> {
   const path = `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
+  let looks = 0;
+  let jobs: Answer['body'] = [];
   await until(
     `the upload ${upload_id} has ended`,
     async () => {
       const { status, body } = await client.get(path);
       if (status !== 200 || body.finished_at) return 'ended';
-      // How far it is. A job that is tried again and again, while the store is away, is no nearer to its end each time.
-      const { body: jobs } = await client.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload_id}`);
+      // How far it is, which matters where it takes long. A job that is tried again and again, while the store is away, is no nearer
+      // to its end each time.
+      if (looks++ % 10 === 9) ({ body: jobs } = await client.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload_id}`));
       return [body, jobs].flat().map(({ updated_at, attempt, ...rest }) => rest);
     },
     (seen) => seen === 'ended',

@@ -130,7 +130,11 @@ test('a hostile diagram runs no script in the page, sends no request and navigat
     .locator('.prose > pre.mermaid:not([data-problem]), .diagram:not(.drawn)')
     .first()
     .waitFor({ state: 'detached' });
-  assert.ok(framesOf(page).length >= 2, 'some of the hostile diagrams are drawn');
+  // Each frame is a process of its own: the browser tells of it, and that one is gone, after the page shows it.
+  const shown = await page.locator('.diagram.drawn iframe').count();
+  assert.ok(shown >= 2, 'some of the hostile diagrams are drawn');
+  const known = () => framesOf(page).length;
+  await until('the frames of what is drawn, and no others', known, (count) => count === shown);
   for (const frame of framesOf(page)) {
     const reach = await frame.evaluate(async () => {
       const tried = async (reached: () => unknown) => {

@@ -441,7 +441,9 @@ test('the text is kept byte for byte, and keys and completions write what is mea
     assert.equal(
       await edited(async () => {
         await page.keyboard.type('See [[not');
-        await page.getByRole('option', { name: 'Notes' }).waitFor();
+        // Notes is among what `[[n` found, too, and Enter waits no longer than 2 s for the menu of the last letter.
+        await page.getByRole('option', { name: 'Create “not”' }).waitFor();
+        await page.getByRole('option', { name: 'Notes', selected: true }).waitFor();
         await page.keyboard.press('Enter');
       }),
       'See [[Notes]]',

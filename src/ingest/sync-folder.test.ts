@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Files, newFolderWiki } from '../../test/folder-wiki.ts';
+import { beforeCompiling } from '../../test/held-services.ts';
 import { patch } from '../../test/resumable.ts';
 import { until } from '../../test/until.ts';
 import { openWorld, waitForUpload } from '../../test/world.ts';
@@ -9,24 +10,14 @@ import { sql } from '../db/sql.ts';
 
 /** Files whose compiling fails once, when this has ended. */
 const failing = new Map<string, () => Promise<unknown>>();
-const world = await openWorld(
-  {},
-  {
-    jobServices: (services) => ({
-      ...services,
-      sandbox: {
-        ...services.sandbox,
-        async compileOrSplit(file, ...rest) {
-          const fail = failing.get(file.filename);
-          if (!fail) return services.sandbox.compileOrSplit(file, ...rest);
-          await fail();
-          failing.delete(file.filename);
-          throw new Error('a failure that the test made');
-        },
-      },
-    }),
-  },
-);
+const jobServices = beforeCompiling(async (filename) => {
+  const fail = failing.get(filename);
+  if (!fail) return;
+  await fail();
+  failing.delete(filename);
+  throw new Error('a failure that the test made');
+});
+const world = await openWorld({}, { jobServices });
 const owner = await world.owner();
 
 const newWiki = () => newFolderWiki(owner);

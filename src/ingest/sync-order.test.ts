@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Files, newFolderWiki } from '../../test/folder-wiki.ts';
+import { beforeCompiling } from '../../test/held-services.ts';
 import { patch } from '../../test/resumable.ts';
 import { openWorld } from '../../test/world.ts';
 
@@ -10,24 +11,12 @@ const held: { filename: string; reached: () => void; go: Promise<void> } = {
   reached: () => undefined,
   go: Promise.resolve(),
 };
-const world = await openWorld(
-  {},
-  {
-    jobServices: (services) => ({
-      ...services,
-      sandbox: {
-        ...services.sandbox,
-        async compileOrSplit(file, ...rest) {
-          if (file.filename === held.filename) {
-            held.reached();
-            await held.go;
-          }
-          return services.sandbox.compileOrSplit(file, ...rest);
-        },
-      },
-    }),
-  },
-);
+const jobServices = beforeCompiling(async (filename) => {
+  if (filename !== held.filename) return;
+  held.reached();
+  await held.go;
+});
+const world = await openWorld({}, { jobServices });
 const owner = await world.owner();
 
 type Wiki = Awaited<ReturnType<typeof newFolderWiki>>;

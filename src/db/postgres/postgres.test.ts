@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { skipUnless } from '../../../test/needs.ts';
 import { until } from '../../../test/until.ts';
@@ -47,6 +47,27 @@ function makeFolder(t: TestContext, mode = 0o711): string {
   chmodSync(folder, mode);
   cleanUp(t, () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
   return folder;
+}
+
+/** Of a cluster that is stopped: initdb takes more than a second of CPU time, and a copy of its files nearly none. */
+const STOPPED = mkdtempSync(join(tmpdir(), 'ibid-postgres-'));
+chmodSync(STOPPED, 0o711);
+after(() => rmSync(STOPPED, { recursive: true, force: true }));
+let stopped: Promise<string> | undefined;
+
+async function makeStopped(): Promise<string> {
+  const dataDir = join(STOPPED, 'data');
+  await (await startPostgres({ dataDir, log: () => undefined })).stop();
+  return dataDir;
+}
+
+/** A DATA_DIR with a cluster, for tests that are not about the first start. */
+async function dataDirOf(t: TestContext): Promise<string> {
+  stopped ??= makeStopped();
+  const dataDir = join(makeFolder(t), 'data');
+  // Its owner is PostgreSQL's own user.
+  execFileSync('cp', ['-a', await stopped, dataDir]);
+  return dataDir;
 }
 
 async function start(t: TestContext, dataDir: string, minFreeBytes?: number): Promise<Postgres> {
@@ -134,7 +155,7 @@ test('committed rows survive a stop and a start', limit, async (t) => {
 });
 
 test('the server is durable, closed to other users, and handles letters beyond ASCII', limit, async (t) => {
-  const postgres = await start(t, join(makeFolder(t), 'data'));
+  const postgres = await start(t, await dataDirOf(t));
   const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses'];
   const columns = names.map((name) => `current_setting('${name}') as ${name}`);
   assert.deepEqual(await query(postgres, `select ${columns}`), [
@@ -172,7 +193,7 @@ test('the server and its sessions get none of the secrets in the environment of 
     process.env[name] = `secret of ${name}`;
     cleanUp(t, () => delete process.env[name]);
   }
-  const postgres = await start(t, join(makeFolder(t), 'data'));
+  const postgres = await start(t, await dataDirOf(t));
   const children = readFileSync(`/proc/${postgres.pid}/task/${postgres.pid}/children`, 'utf8').trim().split(' ');
   assert.ok(children.length > 1, 'The server has processes of its own.');
   const names = new Set<string>();
@@ -191,14 +212,14 @@ test('the server and its sessions get none of the secrets in the environment of 
 });
 
 test('statements that fail on purpose leave nothing in the log of PostgreSQL', limit, async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
+  const dataDir = await dataDirOf(t);
   const postgres = await start(t, dataDir);
   await assert.rejects(query(postgres, `do $$ begin raise exception 'refused on purpose'; end $$`), /on purpose/);
   assert.doesNotMatch(readFileSync(join(dataDir, 'postgres.log'), 'utf8'), /on purpose/);
 });
 
 test('a killed server comes back with every committed row, also while a session computes', limit, async (t) => {
-  const postgres = await start(t, join(makeFolder(t), 'data'));
+  const postgres = await start(t, await dataDirOf(t));
   await query(postgres, 'create table kept (n int)');
   for (let round = 1; round <= 3; round++) {
     await query(postgres, `insert into kept values (${round})`);
@@ -226,7 +247,7 @@ test('a killed server comes back with every committed row, also while a session 
 });
 
 test('stop() also ends a server that is restarting', limit, async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
+  const dataDir = await dataDirOf(t);
   const postgres = await start(t, dataDir);
   const { pid: first } = postgres;
   assert(first);
@@ -243,7 +264,7 @@ test('stop() also ends a server that is restarting', limit, async (t) => {
 });
 
 test('a killed Ibid leaves its server behind, and the next start takes over with all rows', limit, async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
+  const dataDir = await dataDirOf(t);
   const ibid = spawnIbid(t, dataDir);
   const orphan = await firstWord(ibid);
   await query(orphan, 'create table kept as select 42 as answer');
@@ -259,7 +280,7 @@ test('a killed Ibid leaves its server behind, and the next start takes over with
 });
 
 test('a second Ibid on a DATA_DIR in use is refused, and told which process uses it', limit, async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
+  const dataDir = await dataDirOf(t);
   const ibid = spawnIbid(t, dataDir);
   const word = await firstWord(ibid);
   await assert.rejects(start(t, dataDir), (error) => {
@@ -312,7 +333,7 @@ test(
   'a stale process number in postmaster.pid neither stops the start nor harms the process that has it now',
   limit,
   async (t) => {
-    const dataDir = join(makeFolder(t), 'data');
+    const dataDir = await dataDirOf(t);
     const postgres = await start(t, dataDir);
     const cluster = join(dataDir, 'postgres');
     const content = readFileSync(join(cluster, 'postmaster.pid'), 'utf8');
@@ -330,7 +351,7 @@ test(
 );
 
 test('a signal to the terminal reaches only Ibid, so that requests can be finished first', limit, async (t) => {
-  const ibid = spawnIbid(t, join(makeFolder(t), 'data'));
+  const ibid = spawnIbid(t, await dataDirOf(t));
   const word = await firstWord(ibid);
   assert(ibid.pid);
   process.kill(-ibid.pid, 'SIGINT'); // Ctrl-C: to every process of the terminal's foreground group.
@@ -370,7 +391,7 @@ test('an impossible DATA_DIR is refused with what to do', limit, async (t) => {
 });
 
 test('a cluster of a version that is not installed is refused and stays unchanged', limit, async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
+  const dataDir = await dataDirOf(t);
   const postgres = await start(t, dataDir);
   await postgres.stop();
   const versionFile = join(dataDir, 'postgres', 'PG_VERSION');
@@ -402,7 +423,7 @@ test(
 );
 
 test('the disk counts as full below the limit, and not above', limit, async (t) => {
-  const dataDir = join(makeFolder(t), 'data');
+  const dataDir = await dataDirOf(t);
   const roomy = await start(t, dataDir, 0);
   assert.equal(roomy.diskIsFull(), false);
   await roomy.stop();
