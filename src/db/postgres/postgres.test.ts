@@ -17,8 +17,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import pg from 'pg';
+import { cleanUp as afterAll } from '../../../test/clean-up.ts';
 import { skipUnless } from '../../../test/needs.ts';
 import { until } from '../../../test/until.ts';
 import { StartError } from '../../core/start-error.ts';
@@ -52,7 +53,7 @@ function makeFolder(t: TestContext, mode = 0o711): string {
 /** Of a cluster that is stopped: initdb takes more than a second of CPU time, and a copy of its files nearly none. */
 const STOPPED = mkdtempSync(join(tmpdir(), 'ibid-postgres-'));
 chmodSync(STOPPED, 0o711);
-after(() => rmSync(STOPPED, { recursive: true, force: true }));
+afterAll(() => rmSync(STOPPED, { recursive: true, force: true }));
 let stopped: Promise<string> | undefined;
 
 async function makeStopped(): Promise<string> {
