@@ -35,7 +35,7 @@ export function checkPlaces(
   if (isOfNow && (isOld || row.extractor_version !== source.extractor_version)) return altered;
   const stored = placesOf({ ...row, form_blocks: row.form_blocks ?? [], boxes: row.boxes ?? [] });
   // Another version may mark other things in a form of the same words.
-  const kept = { forms: !isOld && isOfNow, boxes: isOfNow || row.boxes !== null };
+  const kept = { forms: isOfNow, boxes: isOfNow || row.boxes !== null };
   const isSame = reading.parts.some((part) => isPageOf(part, stored, kept));
   return isSame ? [] : altered;
 }
