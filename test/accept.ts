@@ -33,7 +33,7 @@ async function acceptBy(name: string, test: string, more: Record<string, string>
   const runner = fileURLToPath(new URL('run.ts', import.meta.url));
   const file = fileURLToPath(new URL(test, import.meta.url));
   const env = { ...process.env, ...more };
-  const asking = spawn(process.execPath, [runner, file], { stdio: ['ignore', 'ignore', 'inherit'], env });
+  const asking = spawn(process.execPath, [runner, '--all', file], { stdio: ['ignore', 'ignore', 'inherit'], env });
   const [code] = await once(asking, 'exit');
   process.stdout.write(code === 0 ? `${name} is written\n` : `${name} breaks a rule: run test/${test} to see which\n`);
   process.exitCode ||= code;

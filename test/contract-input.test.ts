@@ -6,6 +6,7 @@ import { Ajv } from 'ajv';
 import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { everyNth, inTurns } from './extent.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 import {
   type Ids,
@@ -215,12 +216,19 @@ const JSON_TYPES = [
   'application/json;',
 ];
 
+const nextUndecodable = inTurns(Object.entries(UNDECODABLE), 5);
+const nextOddTexts = inTurns(ODD_TEXTS, 4);
+const nextContentTypes = inTurns(CONTENT_TYPES, 3);
+const nextJsonTypes = inTurns(JSON_TYPES, 1);
+/** Whether an endpoint is also sent the bodies of a megabyte that take long: one in eight, unless everything is tried. */
+const isTurnOfLarge = everyNth(8);
+
 for (const endpoint of WITH_BODY) {
   const properties = propertiesOf(endpoint.body);
 
   test(`${nameOf(endpoint)} refuses a body that cannot be decoded with 400, but only to a valid credential`, async () => {
     const request = await bare(endpoint);
-    for (const [what, body] of Object.entries(UNDECODABLE)) {
+    for (const [what, body] of nextUndecodable()) {
       const answer = await send(withJson(request, body), endpoint);
       assert.equal(answer.status, 400, `${what} must be 400: ${answer.text.slice(0, 300)}`);
       assert.equal(answer.body.error, 'invalid_request');
@@ -262,7 +270,8 @@ for (const endpoint of WITH_BODY) {
         ` ${good[name]}`,
         String(good[name]).toUpperCase(),
       ];
-      for (const value of wrong.filter((candidate) => candidate !== undefined && !isValid(candidate))) {
+      const refused = wrong.filter((candidate) => candidate !== undefined && !isValid(candidate));
+      for (const value of inTurns(refused, 4)()) {
         const answer = await send(withJson(request, JSON.stringify({ ...good, [name]: value })), endpoint);
         assertInvalid(answer, ['body', name], `${name} ${JSON.stringify(value)}`);
       }
@@ -285,7 +294,7 @@ for (const endpoint of WITH_BODY) {
       if (![properties[name]?.type].flat().includes('string') && !JSON.stringify(properties[name]).includes('"string"'))
         return;
       const request = await bare(endpoint);
-      for (const value of ODD_TEXTS) {
+      for (const value of nextOddTexts()) {
         const answer = await send(
           withJson(request, JSON.stringify({ ...validBody(endpoint, a), [name]: value })),
           endpoint,
@@ -299,20 +308,20 @@ for (const endpoint of WITH_BODY) {
   }
 
   // An endpoint that also takes a form checks the form itself.
-  const wrongTypes = CONTENT_TYPES.filter((type) => !endpoint.consumes || !type.startsWith('multipart/form-data'));
+  const isOther = (type: string) => !endpoint.consumes || !type.startsWith('multipart/form-data');
 
   test(`${nameOf(endpoint)} takes no other content type for its JSON, in any spelling`, async () => {
     const request = await bare(endpoint);
     const [name = 'x'] = Object.keys(properties);
     const wrong = JSON.stringify({ ...validBody(endpoint, a), [name]: { a: 'b' } });
-    for (const type of wrongTypes) {
+    for (const type of nextContentTypes().filter(isOther)) {
       const answer = await send(withBody(request, wrong, type), endpoint);
       assert.equal(answer.status, 415, `"${type.slice(0, 50)}" must be 415: ${answer.text.slice(0, 300)}`);
       const dead = await send(withBody(await bare(endpoint, a, never), wrong, type), endpoint);
       assert.equal(dead.status, forDead(endpoint, 415));
     }
     assert.equal((await send(withBody(request, wrong, ''), endpoint)).status, 415, 'a body without a content type');
-    for (const type of JSON_TYPES) {
+    for (const type of nextJsonTypes()) {
       assertInvalid(await send(withBody(request, wrong, type), endpoint), ['body', name], `"${type}"`);
     }
   });
@@ -325,6 +334,7 @@ for (const endpoint of WITH_BODY) {
     const body = JSON.stringify({ ...validBody(endpoint, a), padding: 'x'.repeat(most) });
     const announced = await send(withJson(request, body), endpoint);
     assert.equal(announced.status, 413, announced.text);
+    if (!isTurnOfLarge()) return;
     const chunked = await send(
       {
         ...request,
@@ -385,17 +395,20 @@ for (const endpoint of WITH_BODY) {
   });
 }
 
+/** Bodies and their types, for endpoints that take none. */
+const IGNORED: [body: string, type: string][] = [
+  ['{', 'application/json'],
+  ['x', 'text/plain'],
+  ['x', ''],
+  ['--x', 'multipart/form-data'],
+  ['{"role":5}', 'application/json'],
+  ['x'.repeat(70_000), 'a/b'],
+];
+const nextIgnored = inTurns(IGNORED, 1);
+
 for (const endpoint of ENDPOINTS.filter(({ body, consumes, signedBody }) => !body && !consumes && !signedBody)) {
   test(`${nameOf(endpoint)} ignores any body`, async () => {
-    const bodies: [string | Buffer, string][] = [
-      ['{', 'application/json'],
-      ['x', 'text/plain'],
-      ['x', ''],
-      ['--x', 'multipart/form-data'],
-      ['{"role":5}', 'application/json'],
-      ['x'.repeat(70_000), 'a/b'],
-    ];
-    for (const [body, type] of bodies) {
+    for (const [body, type] of nextIgnored()) {
       const request = await bare(endpoint, await fresh(endpoint, owner));
       const answer = await send(withBody(request, body, type), endpoint);
       assert.equal(answer.status, success(endpoint), `${type}: ${answer.text.slice(0, 300)}`);
@@ -441,7 +454,7 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
         400,
       ],
     ];
-    for (const [body, type, status] of wrong) {
+    for (const [body, type, status] of inTurns(wrong, 5)()) {
       const answer = await send(withBody(request, body, type), endpoint);
       assert.equal(answer.status, status, `${type} ${body.slice(0, 80)}: ${answer.text.slice(0, 300)}`);
       assert.equal(
@@ -459,8 +472,19 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
   });
 }
 
+const nextQueryTexts = inTurns(
+  [...ODD_TEXTS, 'x'.repeat(1_024), 'x'.repeat(1_025), '𝒳'.repeat(1_024), 'x '.repeat(512)],
+  6,
+);
+
 /** Numbers of the same bounds are read by the same code: all texts are tried once, and a few at each endpoint. */
 const triedNumbers = new Set<string>();
+
+const nextUndecodableQuery = inTurns(
+  ['limit=%', 'limit=%zz', 'limit=%ff', 'x=%c0%af', '%ff=1', 'x=%00', 'a%00=1', 'x=%ed%a0%80', 'x=%u0041'],
+  2,
+);
+const nextHarmlessQuery = inTurns(['', '&', '&&', '=', '=x', 'x', 'x=%26%3D', '?', '#', 'a=b=c'], 1);
 
 for (const endpoint of WITH_QUERY) {
   const properties = propertiesOf(endpoint.query);
@@ -556,13 +580,7 @@ for (const endpoint of WITH_QUERY) {
       );
       assert.deepEqual(others, [], 'give the other required names of this query a value here');
       const isValid = ajv.compile(properties[name] ?? {});
-      for (const text of [
-        ...(ODD_TEXTS as string[]),
-        'x'.repeat(1_024),
-        'x'.repeat(1_025),
-        '𝒳'.repeat(1_024),
-        'x '.repeat(512),
-      ]) {
+      for (const text of nextQueryTexts()) {
         const allowed: boolean = isValid(text);
         const encoded = encodeURIComponent(text);
         if (encoded.length > 14_000) continue;
@@ -590,17 +608,7 @@ for (const endpoint of WITH_QUERY) {
 
   test(`${nameOf(endpoint)} refuses a query that is not UTF-8 or contains a NUL with 400`, async () => {
     const request = await bare(endpoint);
-    for (const query of [
-      'limit=%',
-      'limit=%zz',
-      'limit=%ff',
-      'x=%c0%af',
-      '%ff=1',
-      'x=%00',
-      'a%00=1',
-      'x=%ed%a0%80',
-      'x=%u0041',
-    ]) {
+    for (const query of nextUndecodableQuery()) {
       const answer = await send(withQuery(request, query), endpoint);
       assert.equal(answer.status, 400, `${query}: ${answer.text}`);
       assert.equal(answer.body.error, 'invalid_query');
@@ -608,17 +616,19 @@ for (const endpoint of WITH_QUERY) {
       assert.equal(dead.status, forDead(endpoint, 400));
     }
     const good = validRequest(endpoint, await fresh(endpoint, owner), await tokenFor(endpoint, owner));
-    for (const query of ['', '&', '&&', '=', '=x', 'x', 'x=%26%3D', '?', '#', 'a=b=c']) {
+    for (const query of nextHarmlessQuery()) {
       assert.equal((await send(withQuery(good, query), endpoint)).status, success(endpoint), `"${query}" is harmless`);
     }
   });
 }
 
+const nextGarbage = inTurns(['%', '%zz', '%ff', '%c0%af', '%ed%a0%80'], 1);
+
 for (const endpoint of ENDPOINTS.filter((candidate) => pathParams(candidate).length > 0)) {
   test(`${nameOf(endpoint)} refuses a path that cannot be decoded`, async () => {
     for (const name of pathParams(endpoint)) {
       const request = validRequest(endpoint, { ...a, [name]: 'PLACE' }, await tokenFor(endpoint, owner));
-      for (const garbage of ['%', '%zz', '%ff', '%c0%af', '%ed%a0%80']) {
+      for (const garbage of nextGarbage()) {
         const answer = await send({ ...request, path: request.path.replace('PLACE', garbage) }, endpoint);
         assert.equal(answer.status, 400, `${garbage} as ${name}: ${answer.text}`);
       }

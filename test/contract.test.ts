@@ -7,6 +7,7 @@ import { newId } from '../src/core/ids.ts';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { inTurns, turnsOf } from './extent.ts';
 import {
   existingParams,
   type Ids,
@@ -28,11 +29,41 @@ const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || 
 
 const WITH_CREDENTIAL = ENDPOINTS.filter(({ access }) => access.on !== 'anyone');
 
+/** Kinds of credentials that are answered alike. */
+const INVALID = [
+  'missing',
+  'revoked',
+  'of the wrong kind',
+  'empty',
+  'scheme alone',
+  'scheme and a space',
+  'another scheme',
+  'two spaces',
+  'a comma behind',
+  'something behind',
+  'no scheme',
+  'sent twice',
+  'not one of ours',
+  'never issued',
+  'last character changed',
+  'first character changed',
+  'upper-cased',
+  'an unsigned token',
+  'expired',
+  'very long',
+] as const;
+type Invalid = (typeof INVALID)[number];
+const nextInvalid = inTurns(INVALID, 4);
+const nextElsewhere = turnsOf(1);
+const nextIgnored = turnsOf(2);
+const nextWrong = turnsOf(3);
+const nextForeign = turnsOf(2);
+
 for (const endpoint of WITH_CREDENTIAL) {
   test(`${nameOf(endpoint)} answers every invalid credential with the same 401`, async () => {
     const good = await tokenFor(endpoint, owner);
     const own = await key(owner.user_id, {});
-    const headers: Record<string, string | string[] | undefined> = {
+    const headers: Record<Invalid, string | string[] | undefined> = {
       missing: undefined,
       empty: '',
       'scheme alone': 'Bearer',
@@ -54,7 +85,8 @@ for (const endpoint of WITH_CREDENTIAL) {
       'of the wrong kind': `Bearer ${endpoint.access.on === 'widget' ? own : await widgetToken(owner, 'profile')}`,
       'very long': `Bearer ${'x'.repeat(8_000)}`,
     };
-    for (const [kind, authorization] of Object.entries(headers)) {
+    for (const kind of nextInvalid()) {
+      const authorization = headers[kind];
       const request = validRequest(endpoint, a);
       const answer = await send(
         { ...request, headers: { ...request.headers, ...(authorization !== undefined && { authorization }) } },
@@ -83,14 +115,14 @@ for (const endpoint of WITH_CREDENTIAL) {
         path: `${request.path}${request.path.includes('?') ? '&' : '?'}access_token=${token}&user_id=${owner.user_id}`,
       },
     ];
-    for (const sent of elsewhere) assert.equal((await send(sent, endpoint)).status, 401);
+    for (const sent of nextElsewhere(elsewhere)) assert.equal((await send(sent, endpoint)).status, 401);
   });
 }
 
 for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'anyone')) {
   test(`${nameOf(endpoint)} ignores a credential, valid or not`, async () => {
     const dead = await key(owner.user_id, { dead: 'revoked' });
-    for (const authorization of [
+    for (const authorization of nextIgnored([
       undefined,
       '',
       'Bearer',
@@ -98,7 +130,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'anyone'))
       'Bearer x',
       `Bearer ${dead}`,
       `Bearer ${owner.token}`,
-    ]) {
+    ])) {
       const request = validRequest(endpoint, await fresh(endpoint, owner));
       const headers = { ...request.headers, ...(authorization !== undefined && { authorization }) };
       const answer = await send({ ...request, headers }, endpoint);
@@ -172,7 +204,7 @@ for (const endpoint of ON_OBJECT) {
       '\u202e',
       '𝒳',
     ];
-    for (const wrong of [...spellings, ...kinds]) {
+    for (const wrong of nextWrong([...spellings, ...kinds])) {
       const answer = await send(validRequest(endpoint, inA(container, wrong), owner.token), endpoint);
       assert.equal(answer.status, 404, `"${wrong}" must name nothing: ${answer.text}`);
     }
@@ -180,7 +212,7 @@ for (const endpoint of ON_OBJECT) {
 
   for (const child of children) {
     test(`${nameOf(endpoint)} finds no ${child} of another container`, async () => {
-      for (const wrong of [b[child], unknown[child], 'x', `${a[child]} `, a.user_id]) {
+      for (const wrong of nextForeign([b[child], unknown[child], 'x', `${a[child]} `, a.user_id])) {
         const answer = await send(validRequest(endpoint, inA(child, wrong), owner.token), endpoint);
         assert.equal(answer.status, 404, `${child} ${wrong} is not in the container: ${answer.text}`);
         assert.equal(answer.body.error, 'not_found');

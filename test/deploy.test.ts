@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { OPTIONS } from '../src/config/options.ts';
 import { cleanUp } from './clean-up.ts';
+import { longTest } from './extent.ts';
 import { freePort } from './process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -122,7 +123,7 @@ test('systemd accepts the unit, finds it confined, and ends it as the service ne
   await analyze('security', '--offline=true', '--threshold=30', path);
 });
 
-test('the archive of npm pack has what runs and what a start reads beside it, and no tests', async () => {
+longTest('the archive of npm pack has what runs and what a start reads beside it, and no tests', async () => {
   const pack = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
     maxBuffer: 1e8,

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { newId } from '../src/core/ids.ts';
 import { sql } from '../src/db/sql.ts';
+import { longTest } from './extent.ts';
 import { startWebService } from './process.ts';
 import { until } from './until.ts';
 import type { Client } from './world.ts';
@@ -86,7 +87,7 @@ test('a user has 20 open streams, with any number of keys, and the next one is 4
   received = 0;
 });
 
-test('2,000 idle streams share their checks of access, and a stream takes less than 48 KiB', async () => {
+longTest('2,000 idle streams share their checks of access, and a stream takes less than 48 KiB', async () => {
   const before = await residentKiB();
   for (let i = 0; i < WORKSPACES; i += 1) {
     const owner = await world.owner();
@@ -109,25 +110,28 @@ test('2,000 idle streams share their checks of access, and a stream takes less t
   await until('fewer than 120 statements a second are sent', statementsPerSecond, (perSecond) => perSecond < 120);
 });
 
-test('500 connections that send their headers a byte at a time are closed, and others are served meanwhile', async () => {
-  const owner = await world.owner();
-  const slow = Array.from({ length: 500 }, () => {
-    const socket = connect({ host: '127.0.0.1', port });
-    socket.on('error', () => undefined);
-    socket.resume();
-    socket.write('GET /v1/me HTTP/1.1\r\nHost: x\r\nX-');
-    return socket;
-  });
-  const timer = setInterval(() => {
-    for (const socket of slow) if (!socket.destroyed) socket.write('x');
-  }, 1_000);
-  assert.equal((await owner.get('/v1/me')).status, 200);
-  await until(
-    'all are closed',
-    () => slow.filter(({ closed }) => !closed).length,
-    (left) => left === 0,
-  );
-  clearInterval(timer);
-  assert.equal((await owner.get('/v1/me')).status, 200);
-  for (const socket of sockets) socket.destroy();
-});
+longTest(
+  '500 connections that send their headers a byte at a time are closed, and others are served meanwhile',
+  async () => {
+    const owner = await world.owner();
+    const slow = Array.from({ length: 500 }, () => {
+      const socket = connect({ host: '127.0.0.1', port });
+      socket.on('error', () => undefined);
+      socket.resume();
+      socket.write('GET /v1/me HTTP/1.1\r\nHost: x\r\nX-');
+      return socket;
+    });
+    const timer = setInterval(() => {
+      for (const socket of slow) if (!socket.destroyed) socket.write('x');
+    }, 1_000);
+    assert.equal((await owner.get('/v1/me')).status, 200);
+    await until(
+      'all are closed',
+      () => slow.filter(({ closed }) => !closed).length,
+      (left) => left === 0,
+    );
+    clearInterval(timer);
+    assert.equal((await owner.get('/v1/me')).status, 200);
+    for (const socket of sockets) socket.destroy();
+  },
+);

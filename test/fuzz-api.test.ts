@@ -5,6 +5,7 @@ import type { Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { extent } from './extent.ts';
 import { API, type Caller, type FuzzedRequest, fuzzedRequests } from './fuzz/api-requests.ts';
 import { sendBounded, sentText } from './fuzz/bounded-request.ts';
 import { type FuzzedService, openFuzzedService } from './fuzz/fuzzed-service.ts';
@@ -15,7 +16,7 @@ import { type Ids, nameOf } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /** Requests made from openapi.json: valid, nearly valid and hostile, one to six at once. */
-const CASES = MINUTES > 0 ? 2_000 : 250;
+const CASES = MINUTES > 0 ? 2_000 : extent(250, 80);
 /** Of the service's process, after any number of requests. */
 const MEMORY_MAX_MB = 1_500;
 

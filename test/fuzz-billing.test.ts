@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { extent } from './extent.ts';
 import { assertAgreement } from './fuzz/billing/agreement.ts';
 import {
   type BilledWorkspace,
@@ -21,8 +22,8 @@ import { randomNumbers } from './random-numbers.ts';
  */
 const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;
 const IS_COUNTED = process.env.BILLING_SCHEDULES !== undefined || process.env.BILLING_CHANGES !== undefined;
-const SCHEDULES = Number(process.env.BILLING_SCHEDULES ?? (IS_COUNTED ? 0 : 6));
-const CHANGES = Number(process.env.BILLING_CHANGES ?? (IS_COUNTED ? 0 : 6));
+const SCHEDULES = Number(process.env.BILLING_SCHEDULES ?? (IS_COUNTED ? 0 : extent(6, 2)));
+const CHANGES = Number(process.env.BILLING_CHANGES ?? (IS_COUNTED ? 0 : extent(6, 2)));
 const IS_LONG = IS_COUNTED || MINUTES > 0;
 const FIXED_SEED = 20_261_125;
 const FIRST_SEED = SEED ?? (IS_LONG ? Date.now() % 1_000_000_000 : FIXED_SEED);

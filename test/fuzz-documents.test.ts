@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newWiki } from './archives.ts';
+import { extent } from './extent.ts';
 import { openFuzzedService } from './fuzz/fuzzed-service.ts';
 import { type Document, mutatedDocuments } from './fuzz/mutated-documents.ts';
 import { MINUTES, runCases } from './fuzz/run-cases.ts';
@@ -8,7 +9,7 @@ import { until } from './until.ts';
 import type { Answer } from './world.ts';
 
 /** Damaged documents and archives: each ends as a page, as a source, or with a reason. */
-const CASES = MINUTES > 0 ? 200 : 7;
+const CASES = MINUTES > 0 ? 200 : extent(7, 3);
 /** For an upload of one to four documents. */
 const CPU_MAX_MS = 120_000;
 const WAIT_MAX_MS = 10 * 60_000;

@@ -11,10 +11,11 @@ import { keepLineEnds, readText, writeText } from '../web/elements/editor/text/l
 import { moveBlock } from '../web/elements/editor/text/moving/move-block.ts';
 import { toggleTask } from '../web/elements/editor/text/rich/widgets.ts';
 import { toggleMark } from '../web/elements/editor/text/toggle-marks.ts';
+import { extent } from './extent.ts';
 import { MINUTES, runCases } from './fuzz/run-cases.ts';
 
 /** Commands of the editor in any order on texts with all kinds of line breaks, without a window. */
-const CASES = MINUTES > 0 ? 50_000 : 2_000;
+const CASES = MINUTES > 0 ? 50_000 : extent(2_000, 500);
 
 const PIECES = [
   '# Head',

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
 import { sql } from '../src/db/sql.ts';
 import { type Endpoint, isIdempotent } from '../src/http/endpoint.ts';
+import { extent } from './extent.ts';
 import { sendBounded, sentText } from './fuzz/bounded-request.ts';
 import { FAULTS, type Fault, openDatabaseProxy } from './fuzz/database-proxy.ts';
 import { type FuzzedService, openFuzzedService } from './fuzz/fuzzed-service.ts';
@@ -22,7 +23,7 @@ import { openWorld } from './world.ts';
  * answer is 503 or right, what is stored is as before the request or as after it, no connection is lost, and with an
  * Idempotency-Key the same request then succeeds exactly once.
  */
-const SHORT_CASES = 40;
+const SHORT_CASES = extent(40, 12);
 /** A short run injects every fault into these: the first one has a transaction, a job and an audit record. */
 const WHOLE = ['POST /v1/wikis/:wiki_id/pages', 'POST /v1/workspaces/:workspace_id/transfer', 'POST /v1/auth/sign-out'];
 /** Who has done it may not do it again, and is not told the stored answer either. */

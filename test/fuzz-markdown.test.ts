@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { extent } from './extent.ts';
 import { sendBounded, sentText } from './fuzz/bounded-request.ts';
 import { openFuzzedService } from './fuzz/fuzzed-service.ts';
 import { markdownTexts } from './fuzz/markdown-texts.ts';
@@ -8,7 +9,7 @@ import { withJson } from './requests.ts';
 import { assertSafe } from './safe-pages.ts';
 
 /** Texts as previews and as pages: each ends within its budget as HTML, as plain text or with a refusal. */
-const CASES = MINUTES > 0 ? 500 : 60;
+const CASES = MINUTES > 0 ? 500 : extent(60, 20);
 /** A text may take 10 seconds of a thread's CPU time; parsing the request, storing and searching come on top. */
 const CPU_MAX_MS = 20_000;
 const MEMORY_MAX_MB = 1_500;

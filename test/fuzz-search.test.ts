@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cleanUp } from './clean-up.ts';
+import { extent } from './extent.ts';
 import { openFuzzedService } from './fuzz/fuzzed-service.ts';
 import { isOver, MINUTES } from './fuzz/run-cases.ts';
 import { openAsker } from './fuzz/search/asker.ts';
@@ -15,8 +16,8 @@ import { randomNumbers } from './random-numbers.ts';
  */
 const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;
 const IS_COUNTED = process.env.SEARCH_DOCUMENTS !== undefined || process.env.SEARCH_QUERIES !== undefined;
-const DOCUMENTS = Number(process.env.SEARCH_DOCUMENTS ?? 60);
-const QUERIES = Number(process.env.SEARCH_QUERIES ?? 240);
+const DOCUMENTS = Number(process.env.SEARCH_DOCUMENTS ?? extent(60, 25));
+const QUERIES = Number(process.env.SEARCH_QUERIES ?? extent(240, 80));
 const IS_LONG = IS_COUNTED || MINUTES > 0;
 const FIXED_SEED = 20_261_126;
 const FIRST_SEED = SEED ?? (IS_LONG ? Date.now() % 1_000_000_000 : FIXED_SEED);

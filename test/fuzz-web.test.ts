@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ROUTES } from '../web/routes.ts';
+import { extent } from './extent.ts';
 import { sendBounded, sentText } from './fuzz/bounded-request.ts';
 import { openFuzzedService } from './fuzz/fuzzed-service.ts';
 import { hostileText, sometimes } from './fuzz/hostile-values.ts';
@@ -11,7 +12,7 @@ import type { RawRequest } from './raw-http.ts';
 import { signedInClient } from './signed-in.ts';
 
 /** Forms and addresses of the web application with garbage, too much, too little and other ids. */
-const CASES = MINUTES > 0 ? 500 : 80;
+const CASES = MINUTES > 0 ? 500 : extent(80, 25);
 const PAGES_MAX = 120;
 
 /** What must never become an element or an attribute. */

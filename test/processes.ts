@@ -23,6 +23,13 @@ async function commandLinesOfPs(): Promise<[number, string][]> {
   return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, line]) => [Number(pid), `${line} `]);
 }
 
+/** The parent of each process of this machine that has not ended. */
+export async function parentPids(): Promise<Map<number, number>> {
+  const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,stat=']);
+  const rows = stdout.matchAll(/^ *(\d+) +(\d+) +([^Z].*)$/gm);
+  return new Map(Array.from(rows, ([, pid, parent]) => [Number(pid), Number(parent)]));
+}
+
 /** Sends a signal to a process that may have ended since it was listed. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { extent } from './extent.ts';
 import { randomNumbers } from './random-numbers.ts';
 import type { Answer, Client } from './world.ts';
 
@@ -9,10 +10,10 @@ import type { Answer, Client } from './world.ts';
  */
 const ROUNDS = Number(process.env.RACE_ROUNDS || 0);
 const SEED = Number(process.env.RACE_SEED || Date.now() % 1_000_000);
-const CALLERS = (process.env.RACE_CALLERS || '2,20,100').split(',').map(Number);
+const CALLERS = (process.env.RACE_CALLERS || extent('2,20,100', '2,20')).split(',').map(Number);
 
 /** Rounds by number of callers, where RACE_ROUNDS is unset. */
-const DEFAULT_ROUNDS: Record<number, number> = { 2: 4, 20: 4, 100: 1 };
+const DEFAULT_ROUNDS: Record<number, number> = extent<Record<number, number>>({ 2: 4, 20: 4, 100: 1 }, { 2: 1, 20: 1 });
 
 /** One round: a new object or user that all callers compete for. */
 export interface Round {

@@ -7,6 +7,7 @@ import { SERVICE } from '../src/db/request-context.ts';
 import { SERVICE_ROLE } from '../src/db/service-session.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { longTest } from './extent.ts';
 import { sendRaw } from './raw-http.ts';
 import { nameOf, validRequest } from './requests.ts';
 import { openTenants, type Tenants } from './tenants.ts';
@@ -113,7 +114,7 @@ for (const endpoint of ENDPOINTS) {
   });
 }
 
-test('the same faults do show foreign rows where row-level security is off', async (t) => {
+longTest('the same faults do show foreign rows where row-level security is off', async (t) => {
   const open = await openWithFault(await makeDatabase());
   const { db } = open.tenants.world;
   const tables = await db.query<{ name: string }>(

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { runDoctor } from '../src/cli/doctor/doctor.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
+import { longTest } from './extent.ts';
 import { freePort, makeFolder, postgresIn, type SpawnOptions, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase } from './world.ts';
@@ -52,7 +53,7 @@ test('invalid options are all named in one message, without the password in them
   );
 });
 
-test('a missing or invalid file of plans is named before anything is started', async () => {
+longTest('a missing or invalid file of plans is named before anything is started', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'plans.json');
   assert.match(await refusal({ DATA_DIR: join(folder, 'data'), PLANS_FILE: file }, folder), /plans\.json/);
@@ -66,7 +67,7 @@ test('an issuer that cannot be trusted is named before anything is started', asy
   assert.match(await refusal(env, folder), /OIDC_ISSUER .*beginning with https/);
 });
 
-test('a port in use is named', async () => {
+longTest('a port in use is named', async () => {
   const folder = await makeFolder();
   const port = await listen(createServer());
   const env = { DATA_DIR: join(folder, 'data'), DATABASE_URL: await makeDatabase() };
@@ -78,7 +79,7 @@ test('a port in use is named', async () => {
   assert.match(await refusal({ ...env, HOST: '192.0.2.1' }, folder), /HOST 192\.0\.2\.1 .*set HOST/);
 });
 
-test('a DATA_DIR that another Ibid uses is not touched', async () => {
+longTest('a DATA_DIR that another Ibid uses is not touched', async () => {
   const folder = await makeFolder();
   const env = { PORT: '0', DATA_DIR: join(folder, 'data') };
   const first = spawnService(env);
@@ -199,7 +200,7 @@ test('a stop leaves nothing running and puts the running job back, and the next 
   t.diagnostic(`ready after ${first.took} ms the first time, after ${second.took} ms with data`);
 });
 
-test('a stop in the middle of a start leaves nothing running', async () => {
+longTest('a stop in the middle of a start leaves nothing running', async () => {
   const folder = await makeFolder();
   const service = spawnService({ PORT: '0', DATA_DIR: join(folder, 'data') });
   await until(

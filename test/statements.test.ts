@@ -10,6 +10,7 @@ import { browserCookieName } from '../src/http/browser-cookie.ts';
 import { pauseAllJobs } from '../src/jobs/pause-jobs.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
 import { cleanUp } from './clean-up.ts';
+import { longTest } from './extent.ts';
 import { skipUnless } from './needs.ts';
 import { growIdempotencyKeys, growTables } from './plans.ts';
 import { sendRaw } from './raw-http.ts';
@@ -357,33 +358,36 @@ const MAY_READ: [text: string, what: string, why: string][] = [
   ['as members', 'memberships', 'all members are listed'],
 ];
 
-test('no statement of a request reads a table, or all that a tenant has in it, for a few rows, however many tenants there are', async () => {
-  const { owner, a } = tenants;
-  // Not through a connection that explains what it runs.
-  const db = openOwner(DATABASE_URL);
-  const markdown = '[[Ordinary]], [[Nowhere]], [a link](ordinary)';
-  const made = await counted
-    .as(owner.token)
-    .post(`/v1/wikis/${a.wiki_id}/pages`, { title: 'Linked', markdown }, { 'idempotency-key': 'linked' });
-  assert.equal(made.status, 201);
-  assert.deepEqual(await growingColumns(db), await estimatedByHand(db));
-  // So that there is a block of words to copy.
-  await db.query(sql`update search_wikis set loose_words = null where wiki_id = ${a.wiki_id}`);
-  await mergePending(db, a.wiki_id ?? '', 'page', 'wait');
-  await growTables(db, a.wiki_id ?? '');
-  await growIdempotencyKeys(db);
-  const readers: string[] = [];
-  for (const count of [1, 3, 10_000]) {
-    await pretendTenants(db, count);
-    const texts = [...new Set(counted.statements)].filter((text) => !/^(?:begin|commit|rollback)/.test(text));
-    for (const [text, reads] of await wideReads(db, texts)) {
-      const may = MAY_READ.filter(([piece]) => text.includes(piece)).map(([, what]) => what);
-      const found = reads.filter(({ table }) => !may.includes(table));
-      if (found.length > 0) readers.push(`${count} tenants: ${JSON.stringify(found)} of ${withoutGuard(text)}`);
+longTest(
+  'no statement of a request reads a table, or all that a tenant has in it, for a few rows, however many tenants there are',
+  async () => {
+    const { owner, a } = tenants;
+    // Not through a connection that explains what it runs.
+    const db = openOwner(DATABASE_URL);
+    const markdown = '[[Ordinary]], [[Nowhere]], [a link](ordinary)';
+    const made = await counted
+      .as(owner.token)
+      .post(`/v1/wikis/${a.wiki_id}/pages`, { title: 'Linked', markdown }, { 'idempotency-key': 'linked' });
+    assert.equal(made.status, 201);
+    assert.deepEqual(await growingColumns(db), await estimatedByHand(db));
+    // So that there is a block of words to copy.
+    await db.query(sql`update search_wikis set loose_words = null where wiki_id = ${a.wiki_id}`);
+    await mergePending(db, a.wiki_id ?? '', 'page', 'wait');
+    await growTables(db, a.wiki_id ?? '');
+    await growIdempotencyKeys(db);
+    const readers: string[] = [];
+    for (const count of [1, 3, 10_000]) {
+      await pretendTenants(db, count);
+      const texts = [...new Set(counted.statements)].filter((text) => !/^(?:begin|commit|rollback)/.test(text));
+      for (const [text, reads] of await wideReads(db, texts)) {
+        const may = MAY_READ.filter(([piece]) => text.includes(piece)).map(([, what]) => what);
+        const found = reads.filter(({ table }) => !may.includes(table));
+        if (found.length > 0) readers.push(`${count} tenants: ${JSON.stringify(found)} of ${withoutGuard(text)}`);
+      }
     }
-  }
-  assert.deepEqual(readers, []);
-});
+    assert.deepEqual(readers, []);
+  },
+);
 
 /** The text of a statement behind the guard's steps, in one line. */
 function withoutGuard(text: string): string {

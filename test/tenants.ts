@@ -19,6 +19,7 @@ import { startSignInProvider } from './openid-sign-in.ts';
 import { png } from './pictures.ts';
 import { type RawAnswer, type RawRequest, sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, PUBLIC_URL, pathParams, propertiesOf } from './requests.ts';
+import { sendUntilAnswered } from './send-again.ts';
 import { freshSecrets, signInOptions } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
@@ -134,7 +135,10 @@ export async function openTenants(
     },
     widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(db, tokens, asker, widget, workspace_id),
     async send(request, endpoint) {
-      const answer = await sendRaw(world.address, request);
+      // Endpoints without a credential count attempts at secrets, which is what some tests are about.
+      const isCounted = endpoint?.access.on === 'anyone';
+      const once = () => sendRaw(world.address, request);
+      const answer = await (isCounted ? once() : sendUntilAnswered(once));
       checkAnswer(request, answer);
       if (endpoint) checkDeclared(endpoint, answer);
       assert.equal(

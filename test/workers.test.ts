@@ -5,6 +5,7 @@ import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { addressOf } from './database-address.ts';
+import { longTest } from './extent.ts';
 import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import { type Client, makeDatabase, type World, waitForUpload } from './world.ts';
@@ -135,50 +136,53 @@ async function suspendWorker(world: World, worker: ServiceProcess): Promise<void
   );
 }
 
-test('while an external database is unavailable the answer is 503, and work continues by itself when it is back', async () => {
-  const folder = await makeFolder();
-  const startDatabase = () => startPostgres({ dataDir: join(folder, 'database'), log: () => undefined });
-  let database = await startDatabase();
-  cleanUp(() => database.stop());
-  const url = addressOf(database.connection);
-  const address = `http://127.0.0.1:${await freePort()}`;
-  const service = spawnService({ PORT: new URL(address).port, DATABASE_URL: url, DATA_DIR: join(folder, 'data') });
-  await service.ready;
-  const world = worldOfProcess(address, url);
-  cleanUp(() => world.db.close());
-  const owner = await world.owner();
-  const { wiki_id } = owner;
-  const upload_id = await uploadMany(owner, wiki_id);
+longTest(
+  'while an external database is unavailable the answer is 503, and work continues by itself when it is back',
+  async () => {
+    const folder = await makeFolder();
+    const startDatabase = () => startPostgres({ dataDir: join(folder, 'database'), log: () => undefined });
+    let database = await startDatabase();
+    cleanUp(() => database.stop());
+    const url = addressOf(database.connection);
+    const address = `http://127.0.0.1:${await freePort()}`;
+    const service = spawnService({ PORT: new URL(address).port, DATABASE_URL: url, DATA_DIR: join(folder, 'data') });
+    await service.ready;
+    const world = worldOfProcess(address, url);
+    cleanUp(() => world.db.close());
+    const owner = await world.owner();
+    const { wiki_id } = owner;
+    const upload_id = await uploadMany(owner, wiki_id);
 
-  await underWay(owner, wiki_id, upload_id);
-  await database.stop();
-  const form = new FormData();
-  form.append('files', new Blob(['x']), 'x.md');
-  const answers = await Promise.all([
-    owner.get('/v1/workspaces'),
-    owner.post('/v1/workspaces', { name: 'x' }),
-    owner.post('/v1/onboarding'),
-    owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, { email: 'a@example.com', role: 'member' }),
-    owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form }),
-    owner.post('/v1/workspaces', { name: 5 }),
-    owner.get('/readyz'),
-  ]);
-  for (const { status, headers, body } of answers) {
-    assert.equal(status, 503, JSON.stringify(body));
-    assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
-    assert.equal(body.error, 'database_unavailable');
-    assert.ok(Number(headers.get('retry-after')) > 0, 'A client must get Retry-After.');
-  }
-  assert.equal((await owner.get('/livez')).status, 200);
-  assert.equal((await world.anonymous.get('/v1/workspaces')).status, 401);
+    await underWay(owner, wiki_id, upload_id);
+    await database.stop();
+    const form = new FormData();
+    form.append('files', new Blob(['x']), 'x.md');
+    const answers = await Promise.all([
+      owner.get('/v1/workspaces'),
+      owner.post('/v1/workspaces', { name: 'x' }),
+      owner.post('/v1/onboarding'),
+      owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, { email: 'a@example.com', role: 'member' }),
+      owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form }),
+      owner.post('/v1/workspaces', { name: 5 }),
+      owner.get('/readyz'),
+    ]);
+    for (const { status, headers, body } of answers) {
+      assert.equal(status, 503, JSON.stringify(body));
+      assert.deepEqual(Object.keys(body), ['error', 'message', 'request_id']);
+      assert.equal(body.error, 'database_unavailable');
+      assert.ok(Number(headers.get('retry-after')) > 0, 'A client must get Retry-After.');
+    }
+    assert.equal((await owner.get('/livez')).status, 200);
+    assert.equal((await world.anonymous.get('/v1/workspaces')).status, 401);
 
-  database = await startDatabase();
-  await until(
-    'the service is ready again',
-    async () => (await owner.get('/readyz')).status,
-    (status) => status === 200,
-  );
-  await waitForUpload(owner, wiki_id, upload_id);
-  await assertMadeOnce(world, owner, wiki_id, upload_id);
-  assert.ok(!service.isOver(), 'It must be the same process all the time.');
-});
+    database = await startDatabase();
+    await until(
+      'the service is ready again',
+      async () => (await owner.get('/readyz')).status,
+      (status) => status === 200,
+    );
+    await waitForUpload(owner, wiki_id, upload_id);
+    await assertMadeOnce(world, owner, wiki_id, upload_id);
+    assert.ok(!service.isOver(), 'It must be the same process all the time.');
+  },
+);

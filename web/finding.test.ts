@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { longTest } from '../test/extent.ts';
 import { until } from '../test/until.ts';
 import { goThereAndBack, heading, openPalette } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
@@ -355,7 +356,7 @@ async function held(page: Page): Promise<{ Nodes: number; JSEventListeners: numb
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as never;
 }
 
-test('a link inside a wiki shows the page in place of the other, as a load would', { skip }, async (t) => {
+longTest('a link inside a wiki shows the page in place of the other, as a load would', { skip }, async (t) => {
   const long = `/v1/wikis/${wiki.wiki_id}/pages`;
   const parts = Array.from({ length: 40 }, (_, i) => `## Part ${i}\n\n${'Words. '.repeat(80)}`).join('\n\n');
   const markdown = `[Weaving](weaving) and [the end](#h-part-39)\n\n${parts}\n\n[The loom](weaving)`;
@@ -478,56 +479,60 @@ test('a link inside a wiki shows the page in place of the other, as a load would
   });
 });
 
-test('without scripts the results are counted and narrowed, and it is said what can be typed', { skip }, async () => {
-  const context = await openBrowserFor(world, owner.user_id);
-  const page = await context.newPage();
-  await page.goto(`${root}/-/search?query=pasteboard`);
-  await page.getByText('3 pages', { exact: true }).waitFor();
-  await page.goto(`${root}/-/search?query=pasteboard&in=weaving&sort=title`);
-  await page.getByText('Save this search').click();
-  await page.getByRole('textbox', { name: 'Name' }).fill('Looms');
-  await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('link', { name: 'Looms' }).click();
-  await page.getByText('1 page', { exact: true }).waitFor();
-  assert.equal(new URL(page.url()).search, '?query=pasteboard+in%3A%22weaving%22&sort=title');
-  await openPalette(page);
-  await page.keyboard.press('Control+a');
-  await page.keyboard.press('Delete');
-  const searched = page.getByRole('group', { name: 'Searched last' }).locator('.title');
-  await page
-    .getByRole('group', { name: 'Saved searches' })
-    .getByRole('option', { name: /^Looms/ })
-    .waitFor();
-  assert.deepEqual(await searched.allTextContents(), ['pasteboard in:"weaving"', 'pasteboard']);
-  await page.goto(`${root}/-/search`);
-  await page.getByRole('button', { name: 'Delete Looms' }).click();
-  await page.locator('.results').getByText('What can be typed').waitFor();
-  assert.equal(await page.getByRole('link', { name: 'Looms' }).count(), 0);
-  await page.goto(`${root}/-/search?query=pasteboard`);
-  await page.getByRole('combobox', { name: 'Within' }).selectOption('weaving');
-  await page.getByRole('combobox', { name: 'Changed' }).selectOption('Past week');
-  await page.getByRole('button', { name: 'Apply' }).click();
-  await page.waitForURL('**/-/search?*in=weaving*');
-  await page.getByText('1 page', { exact: true }).waitFor();
-  assert.equal(await page.locator('.hit').count(), 1);
-  await page.setViewportSize({ width: 1_440, height: 900 });
-  const box = await page.locator('.search-filters').boundingBox();
-  assert.ok(box && box.height < 60, `the filters are one row, not ${box?.height} px`);
-  await page.getByRole('link', { name: 'Remove the filter Changed: Past week' }).click();
-  await page.waitForURL((url) => url.searchParams.get('in') === 'weaving' && !url.searchParams.has('updated'));
-  await page.getByLabel('Titles only').check();
-  await page.getByRole('button', { name: 'Apply' }).click();
-  await page.getByText('No page contains these words').waitFor();
-  await page.setViewportSize({ width: 390, height: 844 });
-  assert.equal(await page.getByRole('combobox', { name: 'Within' }).count(), 0, 'they are behind a button');
-  await page.getByText('Filters (2)').click();
-  await page.getByRole('combobox', { name: 'Within' }).waitFor();
-  await assertAccessible(page, 'the filters in a sheet');
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.getByText('Filters (2)').click();
-  await page.getByRole('list', { name: 'Chosen filters' }).getByText('Titles only').click();
-  await page.getByText('1 page', { exact: true }).waitFor();
-  await page.setViewportSize({ width: 1_440, height: 900 });
-  await page.locator('.find-help > summary').click();
-  await page.locator('.find-help').getByText('title:engine').waitFor();
-});
+longTest(
+  'without scripts the results are counted and narrowed, and it is said what can be typed',
+  { skip },
+  async () => {
+    const context = await openBrowserFor(world, owner.user_id);
+    const page = await context.newPage();
+    await page.goto(`${root}/-/search?query=pasteboard`);
+    await page.getByText('3 pages', { exact: true }).waitFor();
+    await page.goto(`${root}/-/search?query=pasteboard&in=weaving&sort=title`);
+    await page.getByText('Save this search').click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Looms');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('link', { name: 'Looms' }).click();
+    await page.getByText('1 page', { exact: true }).waitFor();
+    assert.equal(new URL(page.url()).search, '?query=pasteboard+in%3A%22weaving%22&sort=title');
+    await openPalette(page);
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    const searched = page.getByRole('group', { name: 'Searched last' }).locator('.title');
+    await page
+      .getByRole('group', { name: 'Saved searches' })
+      .getByRole('option', { name: /^Looms/ })
+      .waitFor();
+    assert.deepEqual(await searched.allTextContents(), ['pasteboard in:"weaving"', 'pasteboard']);
+    await page.goto(`${root}/-/search`);
+    await page.getByRole('button', { name: 'Delete Looms' }).click();
+    await page.locator('.results').getByText('What can be typed').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Looms' }).count(), 0);
+    await page.goto(`${root}/-/search?query=pasteboard`);
+    await page.getByRole('combobox', { name: 'Within' }).selectOption('weaving');
+    await page.getByRole('combobox', { name: 'Changed' }).selectOption('Past week');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL('**/-/search?*in=weaving*');
+    await page.getByText('1 page', { exact: true }).waitFor();
+    assert.equal(await page.locator('.hit').count(), 1);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    const box = await page.locator('.search-filters').boundingBox();
+    assert.ok(box && box.height < 60, `the filters are one row, not ${box?.height} px`);
+    await page.getByRole('link', { name: 'Remove the filter Changed: Past week' }).click();
+    await page.waitForURL((url) => url.searchParams.get('in') === 'weaving' && !url.searchParams.has('updated'));
+    await page.getByLabel('Titles only').check();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('No page contains these words').waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.equal(await page.getByRole('combobox', { name: 'Within' }).count(), 0, 'they are behind a button');
+    await page.getByText('Filters (2)').click();
+    await page.getByRole('combobox', { name: 'Within' }).waitFor();
+    await assertAccessible(page, 'the filters in a sheet');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByText('Filters (2)').click();
+    await page.getByRole('list', { name: 'Chosen filters' }).getByText('Titles only').click();
+    await page.getByText('1 page', { exact: true }).waitFor();
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.locator('.find-help > summary').click();
+    await page.locator('.find-help').getByText('title:engine').waitFor();
+  },
+);

@@ -10,6 +10,7 @@ import { sql } from '../src/db/sql.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
 import { cleanUp } from '../test/clean-up.ts';
+import { longTest } from '../test/extent.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { png } from '../test/pictures.ts';
 import { signedInClient } from '../test/signed-in.ts';
@@ -317,104 +318,108 @@ test('the widgets manage a workspace from a page of another site with a strict p
   });
 });
 
-test('of 1,000 members and 60 invitations a widget reads a part at once, more on demand, and finds each', {
-  skip,
-}, async () => {
-  const { owner, origin } = await openWidgetSite(world, 'large@example.com');
-  const { workspace_id } = owner;
-  await world.db.query(sql`
+longTest(
+  'of 1,000 members and 60 invitations a widget reads a part at once, more on demand, and finds each',
+  {
+    skip,
+  },
+  async () => {
+    const { owner, origin } = await openWidgetSite(world, 'large@example.com');
+    const { workspace_id } = owner;
+    await world.db.query(sql`
     with more as (
       insert into users (user_id, email, display_name)
       select 'user_large' || n, 'person-' || n || '@large.example', 'Person ' || n from generate_series(1, 999) n returning user_id
     )
     insert into memberships (membership_id, workspace_id, user_id, role, created_at)
     select 'mem_' || user_id, ${workspace_id}, user_id, 'member', now() + substr(user_id, 11)::int * interval '1 second' from more`);
-  await world.db.query(sql`
+    await world.db.query(sql`
     insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
     select 'inv_large' || lpad(n::text, 3, '0'), ${workspace_id}, 'guest-' || n || '@large.example', 'viewer', sha256(n::text::bytea),
       ${owner.user_id}, now() + interval '7 days' from generate_series(1, 60) n`);
-  const { page, complaints } = await openWatched(await (await launchBrowser()).newContext({ locale: 'en-GB' }));
-  page.setDefaultTimeout(PAGE_TIMEOUT_MS);
-  const read: string[] = [];
-  page.on('response', async (response) => {
-    const { pathname, search } = new URL(response.url());
-    if (response.request().method() === 'GET' && /\/(members|invitations)$/.test(pathname)) read.push(search);
-  });
-  await page.goto(origin);
-  const widget = page.locator('ibid-enterprise');
-  const people = widget.getByLabel(/^Role of/);
-  const guests = widget.getByRole('button', { name: /^Resend to/ });
-  await widget.getByText('1,000 active, 60 invited').waitFor();
-  assert.deepEqual([await people.count(), await guests.count()], [25, 25]);
-  assert.equal(read.length, 2, 'one part of each list');
-  await widget.getByRole('button', { name: 'Show more: Members' }).press('Enter');
-  await widget.getByLabel('Role of Person 49').waitFor();
-  await widget.getByRole('button', { name: 'Show more: Invitations' }).press('Enter');
-  await widget.getByText('guest-50@large.example').waitFor();
+    const { page, complaints } = await openWatched(await (await launchBrowser()).newContext({ locale: 'en-GB' }));
+    page.setDefaultTimeout(PAGE_TIMEOUT_MS);
+    const read: string[] = [];
+    page.on('response', async (response) => {
+      const { pathname, search } = new URL(response.url());
+      if (response.request().method() === 'GET' && /\/(members|invitations)$/.test(pathname)) read.push(search);
+    });
+    await page.goto(origin);
+    const widget = page.locator('ibid-enterprise');
+    const people = widget.getByLabel(/^Role of/);
+    const guests = widget.getByRole('button', { name: /^Resend to/ });
+    await widget.getByText('1,000 active, 60 invited').waitFor();
+    assert.deepEqual([await people.count(), await guests.count()], [25, 25]);
+    assert.equal(read.length, 2, 'one part of each list');
+    await widget.getByRole('button', { name: 'Show more: Members' }).press('Enter');
+    await widget.getByLabel('Role of Person 49').waitFor();
+    await widget.getByRole('button', { name: 'Show more: Invitations' }).press('Enter');
+    await widget.getByText('guest-50@large.example').waitFor();
 
-  // What is changed far down stays in sight.
-  await widget.getByLabel('Role of Person 40').selectOption('viewer');
-  await confirm(page, 'Change the role');
-  await widget.getByText('Saved.').waitFor();
-  assert.deepEqual([await people.count(), await guests.count()], [50, 50]);
-  assert.equal(await widget.getByLabel('Role of Person 40').inputValue(), 'viewer');
+    // What is changed far down stays in sight.
+    await widget.getByLabel('Role of Person 40').selectOption('viewer');
+    await confirm(page, 'Change the role');
+    await widget.getByText('Saved.').waitFor();
+    assert.deepEqual([await people.count(), await guests.count()], [50, 50]);
+    assert.equal(await widget.getByLabel('Role of Person 40').inputValue(), 'viewer');
 
-  // Members and invitations that are searched change together, in whatever order they are answered.
-  let isHalfShown = false;
-  const membersFound = page.waitForResponse(/\/members\?.*query=SON/);
-  await page.route(/\/invitations\?.*query=SON/, async (route) => {
-    await (await membersFound).finished();
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-    isHalfShown = (await people.count()) !== 50;
-    await route.continue();
-  });
-  await widget.getByLabel('Find by name or e-mail').fill('SON 77');
-  await widget.getByRole('search').getByRole('button', { name: 'Search' }).press('Enter');
-  await widget.getByText('Shown: 11').waitFor();
-  assert.deepEqual([await guests.count(), isHalfShown], [0, false]);
-  await widget.getByRole('button', { name: 'Remove Person 777' }).click();
-  await confirm(page, 'Remove');
-  await widget.getByText('Shown: 10').waitFor();
-  await widget.getByLabel('Find by name or e-mail').fill('guest-7');
-  await widget.getByLabel('Find by name or e-mail').press('Enter');
-  await widget.getByText('No one matches.').waitFor();
-  assert.equal(await guests.count(), 1);
-  await widget.getByLabel('Find by name or e-mail').fill('');
-  await widget.getByLabel('Find by name or e-mail').press('Enter');
-  await widget.getByLabel('Role of Person 24').waitFor();
-  assert.equal(await people.count(), 25);
-  await assertAccessible(page, 'a large workspace');
+    // Members and invitations that are searched change together, in whatever order they are answered.
+    let isHalfShown = false;
+    const membersFound = page.waitForResponse(/\/members\?.*query=SON/);
+    await page.route(/\/invitations\?.*query=SON/, async (route) => {
+      await (await membersFound).finished();
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+      isHalfShown = (await people.count()) !== 50;
+      await route.continue();
+    });
+    await widget.getByLabel('Find by name or e-mail').fill('SON 77');
+    await widget.getByRole('search').getByRole('button', { name: 'Search' }).press('Enter');
+    await widget.getByText('Shown: 11').waitFor();
+    assert.deepEqual([await guests.count(), isHalfShown], [0, false]);
+    await widget.getByRole('button', { name: 'Remove Person 777' }).click();
+    await confirm(page, 'Remove');
+    await widget.getByText('Shown: 10').waitFor();
+    await widget.getByLabel('Find by name or e-mail').fill('guest-7');
+    await widget.getByLabel('Find by name or e-mail').press('Enter');
+    await widget.getByText('No one matches.').waitFor();
+    assert.equal(await guests.count(), 1);
+    await widget.getByLabel('Find by name or e-mail').fill('');
+    await widget.getByLabel('Find by name or e-mail').press('Enter');
+    await widget.getByLabel('Role of Person 24').waitFor();
+    assert.equal(await people.count(), 25);
+    await assertAccessible(page, 'a large workspace');
 
-  // The audit log names those who did something, and finds what one of a thousand did.
-  await widget.getByText('Audit log', { exact: true }).click();
-  await widget.getByText('organization_membership.deleted').waitFor();
-  const member = widget.getByLabel('Member', { exact: true });
-  await member.fill('son 500');
-  await until(
-    'the members that are meant are offered',
-    () => widget.locator('datalist option').evaluateAll((all) => all.map((it) => (it as HTMLOptionElement).value)),
-    (emails) => emails.join() === 'person-500@large.example',
-  );
-  const search = widget.getByRole('form', { name: 'Audit log' }).getByRole('button', { name: 'Search' });
-  await member.fill('large@example.com');
-  await search.click();
-  await widget.getByText(/^Events shown: [1-9]/).waitFor();
-  await member.fill('person-500@large.example');
-  await search.click();
-  await widget.getByText('There are no matching events.').waitFor();
-  await member.fill('person');
-  await search.click();
-  await until(
-    'the field says what to do',
-    () => member.evaluate((it: HTMLInputElement) => it.validationMessage),
-    (message) => message.includes('Choose one of the list'),
-  );
-  const sizes = read.map((query) => Number(new URLSearchParams(query).get('limit') ?? 0));
-  assert.ok(Math.max(...sizes) <= 50, `no request asks for all: ${sizes}`);
-  assert.deepEqual(complaints, []);
-});
+    // The audit log names those who did something, and finds what one of a thousand did.
+    await widget.getByText('Audit log', { exact: true }).click();
+    await widget.getByText('organization_membership.deleted').waitFor();
+    const member = widget.getByLabel('Member', { exact: true });
+    await member.fill('son 500');
+    await until(
+      'the members that are meant are offered',
+      () => widget.locator('datalist option').evaluateAll((all) => all.map((it) => (it as HTMLOptionElement).value)),
+      (emails) => emails.join() === 'person-500@large.example',
+    );
+    const search = widget.getByRole('form', { name: 'Audit log' }).getByRole('button', { name: 'Search' });
+    await member.fill('large@example.com');
+    await search.click();
+    await widget.getByText(/^Events shown: [1-9]/).waitFor();
+    await member.fill('person-500@large.example');
+    await search.click();
+    await widget.getByText('There are no matching events.').waitFor();
+    await member.fill('person');
+    await search.click();
+    await until(
+      'the field says what to do',
+      () => member.evaluate((it: HTMLInputElement) => it.validationMessage),
+      (message) => message.includes('Choose one of the list'),
+    );
+    const sizes = read.map((query) => Number(new URLSearchParams(query).get('limit') ?? 0));
+    assert.ok(Math.max(...sizes) <= 50, `no request asks for all: ${sizes}`);
+    assert.deepEqual(complaints, []);
+  },
+);
 
-test('the main ways work in Firefox', { skip: skipFirefox }, async () => {
+longTest('the main ways work in Firefox', { skip: skipFirefox }, async () => {
   const { owner, origin } = await openWidgetSite(world, 'firefox@example.com');
   const page = await (await launchBrowser(launchFirefox)).newPage();
   page.setDefaultTimeout(PAGE_TIMEOUT_MS);

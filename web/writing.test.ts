@@ -7,6 +7,7 @@ import type { Locator, Page } from 'playwright-core';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { longTest } from '../test/extent.ts';
 import { openViews } from '../test/fuzz/editor-views/driver.ts';
 import { FOUND } from '../test/fuzz/editor-views/found.ts';
 import { sequences } from '../test/fuzz/editor-views/steps.ts';
@@ -67,7 +68,7 @@ function draggedFiles(page: Page, files: { name: string; type: string; base64: s
   }, files);
 }
 
-test('the position of a page is set by hand, and changes only on request', { skip }, async (t) => {
+longTest('the position of a page is set by hand, and changes only on request', { skip }, async (t) => {
   const { owner, api, root, page, complaints } = await openWriter();
 
   await t.test('a new one', async () => {

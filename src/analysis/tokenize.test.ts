@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../test/any-text.ts';
+import { extent } from '../../test/extent.ts';
 import { makeDatabase, openOwner } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 import { lengthOf } from '../search/index/impacts.ts';
@@ -10,7 +11,7 @@ import { indexBody, indexTitle, readCounts } from './document-terms.ts';
 import { beginningOf } from './stem.ts';
 import { termOf, tokenize } from './tokenize.ts';
 
-const RUNS = Number(process.env.SEARCH_RUNS ?? 2_000);
+const RUNS = Number(process.env.SEARCH_RUNS ?? extent(2_000, 300));
 const terms = (text: string) => [...tokenize(text)].map(({ term }) => term);
 const words = (text: string) => [...tokenize(text)].map(({ word }) => word);
 

@@ -7,6 +7,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { makeFolder } from '../../test/process.ts';
 import { announce, offsetOf, patch } from '../../test/resumable.ts';
 import { startS3Server } from '../../test/s3-server.ts';
@@ -207,46 +208,49 @@ test('a backup in a bucket is verified and restored as one in a folder is', asyn
   await s3.stop();
 });
 
-test('a backup or a restore that is killed at any moment changes nothing that is seen, and is repeated', async (t) => {
-  const main = new URL('../cli/ibid.ts', import.meta.url).pathname;
-  /** Runs a command, and kills it a little after `isUnderWay`. Returns whether it was killed. */
-  const killed = async (env: Record<string, string>, command: string, isUnderWay: () => Promise<boolean>) => {
-    const { PATH, NODE_COMPILE_CACHE } = process.env;
-    const child = spawn(process.execPath, [main, command], {
-      env: { PATH, NODE_COMPILE_CACHE, BACKUP_URL, BACKUP_KEY_FILE, ...env },
-      stdio: 'ignore',
-    });
-    const ended = once(child, 'close');
-    await until(`${command} is under way`, async () => child.exitCode !== null || (await isUnderWay()));
-    if (command === 'backup' && child.exitCode === null) {
-      assert.equal(getPriority(child.pid), Math.min(getPriority() + 15, 19), 'requests come first');
+longTest(
+  'a backup or a restore that is killed at any moment changes nothing that is seen, and is repeated',
+  async (t) => {
+    const main = new URL('../cli/ibid.ts', import.meta.url).pathname;
+    /** Runs a command, and kills it a little after `isUnderWay`. Returns whether it was killed. */
+    const killed = async (env: Record<string, string>, command: string, isUnderWay: () => Promise<boolean>) => {
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
+      const child = spawn(process.execPath, [main, command], {
+        env: { PATH, NODE_COMPILE_CACHE, BACKUP_URL, BACKUP_KEY_FILE, ...env },
+        stdio: 'ignore',
+      });
+      const ended = once(child, 'close');
+      await until(`${command} is under way`, async () => child.exitCode !== null || (await isUnderWay()));
+      if (command === 'backup' && child.exitCode === null) {
+        assert.equal(getPriority(child.pid), Math.min(getPriority() + 15, 19), 'requests come first');
+      }
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * MOMENT_MS));
+      child.kill('SIGKILL');
+      return (await ended)[1] === 'SIGKILL';
+    };
+    const backups = () => readdir(join(folder, 'backups/backups'));
+    const all = (await world.db.query(sql`select 1 from users`)).length;
+    let next = await newPlace();
+    let db = openOwner(next.DATABASE_URL);
+    const users = async () => {
+      const [there] = await db.query<{ there: boolean }>(sql`select to_regclass('users') is not null as there`);
+      return there?.there ? (await db.query(sql`select 1 from users`)).length : 0;
+    };
+    const isCopying = async () =>
+      (await db.query(sql`select 1 from pg_stat_activity where datname = current_database() and query like 'copy %'`))
+        .length > 0;
+    const kills = { backup: 0, restore: 0 };
+    while (kills.backup < KILLS || kills.restore < KILLS) {
+      const before = (await backups()).length;
+      kills.backup += Number(await killed(place, 'backup', async () => (await backups()).length > before));
+      assert.ok((await ibid({}, 'verify-backup')).isWhole, 'the latest backup is a whole one');
+      kills.restore += Number(await killed(next, 'restore', isCopying));
+      if ((await until('the server has noticed', users, (count) => count === 0 || count === all)) === 0) continue;
+      next = await newPlace();
+      db = openOwner(next.DATABASE_URL);
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * MOMENT_MS));
-    child.kill('SIGKILL');
-    return (await ended)[1] === 'SIGKILL';
-  };
-  const backups = () => readdir(join(folder, 'backups/backups'));
-  const all = (await world.db.query(sql`select 1 from users`)).length;
-  let next = await newPlace();
-  let db = openOwner(next.DATABASE_URL);
-  const users = async () => {
-    const [there] = await db.query<{ there: boolean }>(sql`select to_regclass('users') is not null as there`);
-    return there?.there ? (await db.query(sql`select 1 from users`)).length : 0;
-  };
-  const isCopying = async () =>
-    (await db.query(sql`select 1 from pg_stat_activity where datname = current_database() and query like 'copy %'`))
-      .length > 0;
-  const kills = { backup: 0, restore: 0 };
-  while (kills.backup < KILLS || kills.restore < KILLS) {
-    const before = (await backups()).length;
-    kills.backup += Number(await killed(place, 'backup', async () => (await backups()).length > before));
-    assert.ok((await ibid({}, 'verify-backup')).isWhole, 'the latest backup is a whole one');
-    kills.restore += Number(await killed(next, 'restore', isCopying));
-    if ((await until('the server has noticed', users, (count) => count === 0 || count === all)) === 0) continue;
-    next = await newPlace();
-    db = openOwner(next.DATABASE_URL);
-  }
-  t.diagnostic(JSON.stringify(kills));
-  await ibid(next, 'restore');
-  assert.equal(await users(), all);
-});
+    t.diagnostic(JSON.stringify(kills));
+    await ibid(next, 'restore');
+    assert.equal(await users(), all);
+  },
+);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../test/any-text.ts';
+import { extent } from '../../test/extent.ts';
 import { cleanFilename } from '../core/filename.ts';
 import { isSlug } from '../core/slug.ts';
 import { folderOf } from '../markdown/page-links.ts';
@@ -66,6 +67,6 @@ test('every file gets a unique well-formed path, for any names', () => {
         assert.ok(isThere, `the page ${parent} must be there for ${path} to lie below it`);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: extent(300, 100) },
   );
 });

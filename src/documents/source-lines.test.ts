@@ -3,12 +3,13 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
+import { extent, longTest } from '../../test/extent.ts';
 import { placesOf } from './cite-blocks.ts';
 import { type CompiledFile, compileFile } from './compile-file.ts';
 
 /** LINES_RUNS: the number of random files; without it the seed is fixed. */
 const { LINES_RUNS } = process.env;
-const RUNS = LINES_RUNS ? { numRuns: Number(LINES_RUNS) } : { numRuns: 300, seed: 1 };
+const RUNS = LINES_RUNS ? { numRuns: Number(LINES_RUNS) } : { numRuns: extent(300, 60), seed: 1 };
 const SHARED = fileURLToPath(new URL('../../../shared/corpora/', import.meta.url));
 
 function compiled(filename: string, bytes: Uint8Array): CompiledFile {
@@ -52,7 +53,7 @@ function assertOnLines(filename: string, bytes: Uint8Array): number {
   return count;
 }
 
-test('every block of the corpora is on its lines', (t) => {
+longTest('every block of the corpora is on its lines', (t) => {
   const cwd = existsSync(SHARED) ? SHARED : fileURLToPath(new URL('../..', import.meta.url));
   const files = globSync(['documents/*.md', 'tldr/**/*.md', '*.md', 'docs/**/*.md'], { cwd });
   let blocks = 0;

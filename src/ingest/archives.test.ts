@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { pdfOf } from '../../test/pdf.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
@@ -110,7 +111,7 @@ test('entries of an archive that share their bytes are refused, and so is more t
   assert.deepEqual(sources, []);
 });
 
-test('an archive of many small files becomes as many pages', async (t) => {
+longTest('an archive of many small files becomes as many pages', async (t) => {
   const owner = await world.owner();
   const count = 1_000;
   const files = Array.from({ length: count }, (_, i) => [`n${i % 20}/page-${i}.md`, `# Page ${i}\n\nText.\n`] as const);

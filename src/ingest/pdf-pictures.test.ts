@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { cleanUp } from '../../test/clean-up.ts';
+import { longTest } from '../../test/extent.ts';
 import {
   greyJpeg,
   jpegImage,
@@ -288,7 +289,7 @@ test('a picture that cannot be unpacked, or unpacks to more than there is room f
   }
 });
 
-test('a document whose pictures break the bounds of the process has its text', async () => {
+longTest('a document whose pictures break the bounds of the process has its text', async () => {
   const dictionary = (size: number) =>
     `/Width ${size}/Height ${size}/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/FlateDecode`;
   const white = deflateSync(Buffer.alloc(3 * 3_000 * 3_000, 255));

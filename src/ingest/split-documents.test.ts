@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { listAll } from '../../test/list-all.ts';
 import { verificationOf } from '../../test/verification-of.ts';
 import { openWorld } from '../../test/world.ts';
@@ -205,7 +206,7 @@ test('the document again revises exactly the sections that changed, and merges t
   await wiki.assertCited();
 });
 
-test('the page of a section that is no longer there stays and is stale, until the section comes back', async () => {
+longTest('the page of a section that is no longer there stays and is stale, until the section comes back', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'Book.md': BOOK });
   await wiki.edit('book/chapter-1', { markdown: '## Chapter 1\n\nMine.\n' });
@@ -226,7 +227,7 @@ test('the page of a section that is no longer there stays and is stale, until th
   assert.equal((await wiki.page('book/chapter-1')).markdown, '## Chapter 1\n\nMine.\n');
 });
 
-test('a document that becomes long or short loses nothing', async () => {
+longTest('a document that becomes long or short loses nothing', async () => {
   const wiki = await newWiki();
   const short = '# Book\n\nPreface.\n\n## Chapter 1\n\nShort.\n\n## Chapter 2\n\nShort, too.\n';
   const long = short.replace('Short.', words('one', 50_000));
@@ -248,7 +249,7 @@ test('a document that becomes long or short loses nothing', async () => {
   assert.equal((await wiki.page('book/chapter-2')).markdown, '## Chapter 2\n\nMine.\n');
 });
 
-test('sections of the same title, and where other pages are already, each have a page of their own', async () => {
+longTest('sections of the same title, and where other pages are already, each have a page of their own', async () => {
   const wiki = await newWiki();
   await owner.post(`${wiki.at}/pages`, { title: 'Guide', slug: 'guide', markdown: 'By hand.' });
   const { page_id } = await wiki.page('guide');
@@ -277,7 +278,7 @@ test('sections of the same title, and where other pages are already, each have a
   await wiki.assertCited();
 });
 
-test('what is too long as a section is divided further, and what has no headings between blocks', async () => {
+longTest('what is too long as a section is divided further, and what has no headings between blocks', async () => {
   const wiki = await newWiki();
   const paragraphs = (seed: string, n: number) =>
     Array.from({ length: n }, (_, i) => words(`${seed}${i}-`, 400)).join('\n\n');
@@ -328,32 +329,35 @@ function hugeBlock(kind: string, change: string): string {
   return items.map((item) => `> ${item}\n>\n`).join('');
 }
 
-test('one block that is too long for a page is divided between its items and stays what it is; one that changes revises its page', async () => {
-  for (const [kind, element] of [
-    ['list', /^<ol start="(\d+)">/],
-    ['nested', /^<ul>[\s\S]*<ul>/],
-    ['table', /^<table>\n<thead>\n<tr>\n<th>Head<\/th>/],
-    ['code', /^<pre><code class="language-js">/],
-    ['quote', /^<blockquote>/],
-  ] as const) {
-    const wiki = await newWiki();
-    await wiki.upload({ 'huge.md': hugeBlock(kind, 'as it was') });
-    const parts = (await wiki.pages()).filter(({ path }) => path.startsWith('huge/'));
-    assert.ok(parts.length > 2, `${kind} is divided`);
-    for (const { path } of parts.slice(1)) assert.match((await wiki.page(path)).html, element, `${kind}: ${path}`);
-    const [source] = await listAll<{ source_id: string }>(owner, `${wiki.at}/sources`);
-    const { body: text } = await owner.get(`${wiki.at}/sources/${source?.source_id}/text`);
-    assert.equal(text.text.split('Head Of it').length, kind === 'table' ? 2 : 1, 'the head of a table is there once');
-    assert.match(
-      await wiki.upload({ 'huge.md': hugeBlock(kind, 'as it is now, which is a bit longer') }),
-      /1 new source, 0 new pages, 1 page updated\.$/,
-      kind,
-    );
-    await wiki.assertCited();
-  }
-});
+longTest(
+  'one block that is too long for a page is divided between its items and stays what it is; one that changes revises its page',
+  async () => {
+    for (const [kind, element] of [
+      ['list', /^<ol start="(\d+)">/],
+      ['nested', /^<ul>[\s\S]*<ul>/],
+      ['table', /^<table>\n<thead>\n<tr>\n<th>Head<\/th>/],
+      ['code', /^<pre><code class="language-js">/],
+      ['quote', /^<blockquote>/],
+    ] as const) {
+      const wiki = await newWiki();
+      await wiki.upload({ 'huge.md': hugeBlock(kind, 'as it was') });
+      const parts = (await wiki.pages()).filter(({ path }) => path.startsWith('huge/'));
+      assert.ok(parts.length > 2, `${kind} is divided`);
+      for (const { path } of parts.slice(1)) assert.match((await wiki.page(path)).html, element, `${kind}: ${path}`);
+      const [source] = await listAll<{ source_id: string }>(owner, `${wiki.at}/sources`);
+      const { body: text } = await owner.get(`${wiki.at}/sources/${source?.source_id}/text`);
+      assert.equal(text.text.split('Head Of it').length, kind === 'table' ? 2 : 1, 'the head of a table is there once');
+      assert.match(
+        await wiki.upload({ 'huge.md': hugeBlock(kind, 'as it is now, which is a bit longer') }),
+        /1 new source, 0 new pages, 1 page updated\.$/,
+        kind,
+      );
+      await wiki.assertCited();
+    }
+  },
+);
 
-test('a numbered list that is divided goes on with its numbers, whatever is written there', async () => {
+longTest('a numbered list that is divided goes on with its numbers, whatever is written there', async () => {
   const wiki = await newWiki();
   const markdown = `# L\n\n${hugeBlock('list', 'x').replace('1. ', '7. ')}`;
   await wiki.upload({ 'list.md': markdown });

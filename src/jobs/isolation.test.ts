@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { until } from '../../test/until.ts';
 import { makeDatabase, type Owner, openWorld, waitForUpload } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
@@ -69,7 +70,7 @@ test('an upload runs while the removal of a deleted wiki takes its time', async 
   );
 });
 
-test('heartbeats do not wait for the row of their own job, and take no connections from requests', async () => {
+longTest('heartbeats do not wait for the row of their own job, and take no connections from requests', async () => {
   const owner = await world.owner();
   const form = new FormData();
   for (let i = 0; i < 400; i += 1)

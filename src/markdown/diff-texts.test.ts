@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { extent } from '../../test/extent.ts';
 import { diffTexts, type TextDiff } from './diff-texts.ts';
 
 const lines = (n: number, line: (i: number) => string) => Array.from({ length: n }, (_, i) => line(i)).join('\n');
@@ -45,7 +46,7 @@ test('applying the hunks to the old text gives the new one, and the counts match
       }
       assert.equal(diff.hunks.length === 0, from === to);
     }),
-    { numRuns: 500 },
+    { numRuns: extent(500, 100) },
   );
 });
 

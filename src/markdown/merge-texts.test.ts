@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { extent } from '../../test/extent.ts';
 import { mergeTexts } from './merge-texts.ts';
 
 const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd d'), { maxLength: 9 }).map((lines) => lines.join('\n'));
-const options = { numRuns: Number(process.env.FUZZ_RUNS ?? 2_000) };
+const options = { numRuns: Number(process.env.FUZZ_RUNS ?? extent(2_000, 300)) };
 
 test('if one side has no changes, the result is the other side', () => {
   fc.assert(

@@ -4,9 +4,10 @@ import fc from 'fast-check';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { unified } from 'unified';
+import { extent } from '../../test/extent.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 
-const { SYNTAX_RUNS = '1500' } = process.env;
+const SYNTAX_RUNS = process.env.SYNTAX_RUNS ?? extent(1_500, 250);
 
 const plain = unified().use(remarkParse).use(remarkGfm, { singleTilde: false }).freeze();
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
+import { extent } from '../../test/extent.ts';
 import { assertSafe, parser, passageOfAllWords } from '../../test/safe-pages.ts';
 import { pageDocument } from '../pages/read-page.ts';
 import { exampleFullPage } from '../pages/schema.ts';
@@ -78,7 +79,7 @@ test('no mixture of markup gives unsafe output, or output that a browser would p
       assertSafe(html, document);
       assert.equal(writeHtml(sanitizeTree(parser.parse(html))), html);
     }),
-    { numRuns: 1_000 },
+    { numRuns: extent(1_000, 200) },
   );
 });
 
@@ -147,6 +148,6 @@ test('a page is the same whether its HTML is parsed in parts or as a whole', () 
       const whole = renderMarkdown(`Text<td></td>\n\n${markdown}`).html;
       assert.equal(renderMarkdown(`Text\n\n${markdown}`).html, whole);
     }),
-    { numRuns: 400 },
+    { numRuns: extent(400, 80) },
   );
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
 import { launchBrowser, skip } from '../../test/browser.ts';
+import { extent } from '../../test/extent.ts';
 import { passageOfAllWords } from '../../test/safe-pages.ts';
 import { renderMarkdown } from '../markdown/render.ts';
 import { pageDocument } from './read-page.ts';
@@ -127,7 +128,7 @@ test(
   { skip },
   (t) =>
     inBrowser(async (browser) => {
-      const attacks = [...ATTACKS, ...PLACED_ATTACKS];
+      const attacks = [...ATTACKS, ...PLACED_ATTACKS].filter((_, i) => i % extent(1, 6) === 0);
       let pages = 0;
       for (const batch of batches(attacks)) {
         const fragment = shown(batch);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { listAll } from '../../test/list-all.ts';
 import { corpus, openWorld } from '../../test/world.ts';
 
@@ -221,7 +222,7 @@ test('hostile names of files name nothing outside the wiki', async () => {
   for (const source of sources) assert.doesNotMatch(source.filename, /\.\.\/|^\/|\\|\u202e/);
 });
 
-test('six hundred real files in one upload: every one a source and a page', async () => {
+longTest('six hundred real files in one upload: every one a source and a page', async () => {
   const files =
     (await corpus('tldr/common')) ??
     Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`f${i}.md`, `# File ${i}\n\nText ${i}.\n`]));

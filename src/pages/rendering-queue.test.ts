@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { until } from '../../test/until.ts';
 import { type Answer, openWorld } from '../../test/world.ts';
 import { RENDERING_SHARES } from '../sandbox/rendering/limits.ts';
@@ -43,7 +44,7 @@ test('a person who asks for too many previews at once is told when to try again,
   assert.equal((await preview('# Again')).status, 200);
 });
 
-test('a text that once ended the service is previewed, and the service goes on', async () => {
+longTest('a text that once ended the service is previewed, and the service goes on', async () => {
   const owner = await world.owner();
   const answer = await owner.post(`/v1/wikis/${owner.wiki_id}/preview`, { markdown: '![['.repeat(520_000) });
   assert.equal(answer.status, 200);

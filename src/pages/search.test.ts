@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../test/any-text.ts';
+import { extent, longTest } from '../../test/extent.ts';
 import { nextOf } from '../../test/list-all.ts';
 import { until } from '../../test/until.ts';
 import { type Answer, type Client, corpus, openWorld } from '../../test/world.ts';
@@ -19,7 +20,7 @@ import { mergeTerms, readSegments, readTerms, type TermPostings } from '../searc
 import { purgeTrash } from './trash/purge-trash.job.ts';
 
 /** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
-const RUNS = Number(process.env.SEARCH_RUNS ?? 100);
+const RUNS = Number(process.env.SEARCH_RUNS ?? extent(100, 25));
 const PAGES = RUNS > 1_000 ? 600 : 100;
 const naughty: string[] = createRequire(import.meta.url)('big-list-of-naughty-strings');
 
@@ -95,7 +96,7 @@ test('an edited page is found by its new words and not by its removed ones in th
   }
 });
 
-test('a word whose postings are cached is found where it is now, and only there', async () => {
+longTest('a word whose postings are cached is found where it is now, and only there', async () => {
   const { owner, wiki, edit, titles, fold } = await newWiki();
   // 1,366 postings are 4 KiB.
   await fill(owner.wiki_id, 1_500, "'common ' || replace(title, ' ', '')");

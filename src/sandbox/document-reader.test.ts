@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { cleanUp } from '../../test/clean-up.ts';
+import { longTest } from '../../test/extent.ts';
 import { pdfOf, pdfOfContents, pdfOfPages } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { canUnshare, confinedCommand } from './confined-command.ts';
@@ -268,7 +269,7 @@ test('a document that is damaged or unpacks to too much is refused, and the next
   }
 });
 
-test('a document that exceeds a limit of time, memory or output fails alone', async () => {
+longTest('a document that exceeds a limit of time, memory or output fails alone', async () => {
   const slow = pdfOf(Array.from({ length: 400 }, (_, i) => [[`Page ${i} has its own text.`, 50, 700] as const]));
   const limits: [options: object, reason: RegExp, bytes: Buffer][] = [
     [{ cpuTimeLimitMs: 30 }, /too long to read/, slow],
@@ -309,40 +310,46 @@ test("if a document's bytes cannot be read, the caller gets the error and the ne
   }
 });
 
-test('if the caller fails to store unpacked files, it gets the error, and the rest of the archive is not read as the next response', async () => {
-  const bytes = zipOf(Array.from({ length: 500 }, (_, i) => [`${i}.md`, `# ${i}\n${'x'.repeat(10_000)}\n`] as const));
-  const one = openDocumentReader({ processes: 1 });
-  try {
-    const archive = { owner: 'upload', byte_size: bytes.length, open: async () => Readable.from([bytes]) };
-    const full = () => Promise.reject(new Error('the disk is full'));
-    await assert.rejects(one.of('').unpack(archive, full), /the disk is full/);
-    await assertGoesOn(one);
-    const names: string[] = [];
-    const all = await one.of('').unpack(archive, async (files) => void names.push(...files.map(({ name }) => name)));
-    assert.deepEqual(
-      [all, names.length, names.at(-1)],
-      [{ is: 'archive', left_out: { hidden: 0, symbolic_links: 0, names: [] } }, 500, '499.md'],
-    );
-  } finally {
-    await one.close();
-  }
-});
+longTest(
+  'if the caller fails to store unpacked files, it gets the error, and the rest of the archive is not read as the next response',
+  async () => {
+    const bytes = zipOf(Array.from({ length: 500 }, (_, i) => [`${i}.md`, `# ${i}\n${'x'.repeat(10_000)}\n`] as const));
+    const one = openDocumentReader({ processes: 1 });
+    try {
+      const archive = { owner: 'upload', byte_size: bytes.length, open: async () => Readable.from([bytes]) };
+      const full = () => Promise.reject(new Error('the disk is full'));
+      await assert.rejects(one.of('').unpack(archive, full), /the disk is full/);
+      await assertGoesOn(one);
+      const names: string[] = [];
+      const all = await one.of('').unpack(archive, async (files) => void names.push(...files.map(({ name }) => name)));
+      assert.deepEqual(
+        [all, names.length, names.at(-1)],
+        [{ is: 'archive', left_out: { hidden: 0, symbolic_links: 0, names: [] } }, 500, '499.md'],
+      );
+    } finally {
+      await one.close();
+    }
+  },
+);
 
-test('an upload of many documents delays another upload by a few documents only, and shares a process among its own', async () => {
-  const one = openDocumentReader({ processes: 1 });
-  try {
-    const order: string[] = [];
-    const noted = async (owner: string) => {
-      await read(SOUND, one, owner);
-      order.push(owner);
-    };
-    await Promise.all([...Array.from({ length: 12 }, () => 'many'), 'single', 'single'].map(noted));
-    assert.deepEqual(order.slice(order.indexOf('single'), order.indexOf('single') + 2), ['single', 'single']);
-    assert.ok(order.indexOf('single') < 9, order.join(' '));
-  } finally {
-    await one.close();
-  }
-});
+longTest(
+  'an upload of many documents delays another upload by a few documents only, and shares a process among its own',
+  async () => {
+    const one = openDocumentReader({ processes: 1 });
+    try {
+      const order: string[] = [];
+      const noted = async (owner: string) => {
+        await read(SOUND, one, owner);
+        order.push(owner);
+      };
+      await Promise.all([...Array.from({ length: 12 }, () => 'many'), 'single', 'single'].map(noted));
+      assert.deepEqual(order.slice(order.indexOf('single'), order.indexOf('single') + 2), ['single', 'single']);
+      assert.ok(order.indexOf('single') < 9, order.join(' '));
+    } finally {
+      await one.close();
+    }
+  },
+);
 
 test('documents of different uploads never share a process, and a closed reader refuses', async () => {
   const one = openDocumentReader({ processes: 1 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { cleanUp } from '../../test/clean-up.ts';
+import { longTest } from '../../test/extent.ts';
 import { until } from '../../test/until.ts';
 import { compileFile } from '../documents/compile-file.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
@@ -166,7 +167,7 @@ test('of processes without work one stays at hand, and those beside it end soon'
   }
 });
 
-test('a process that a text has made large is replaced at once, and one that stays small is kept', async () => {
+longTest('a process that a text has made large is replaced at once, and one that stays small is kept', async () => {
   const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').trim().split(' ');
   const others = children();
   const own = () => children().filter((pid) => pid !== '' && !others.includes(pid));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { makeFolder, spawnService } from '../../test/process.ts';
 import { until } from '../../test/until.ts';
 import { type Answer, makeDatabase, openWorld, worldOf } from '../../test/world.ts';
@@ -57,7 +58,7 @@ test('of twenty who come at once on two processes, one is the first user, and th
   await db.close();
 });
 
-test('without a mail server the link to sign in is in the log, for the operator to pass on', async () => {
+longTest('without a mail server the link to sign in is in the log, for the operator to pass on', async () => {
   const { clients, tokens, db, services } = await startTwo();
   const email = 'first@example.com';
   await clients[0]?.post('/v1/auth/first-owner', { token: tokens[0], email });
@@ -73,7 +74,7 @@ test('without a mail server the link to sign in is in the log, for the operator 
   await db.close();
 });
 
-test('the first user may bring a password, if there are passwords, and a link is good for 30 days', async () => {
+longTest('the first user may bring a password, if there are passwords, and a link is good for 30 days', async () => {
   const token = 'x'.repeat(43);
   const claim = { token, email: 'ada@example.com', password: 'correct horse battery' };
   for (const passwords of ['off', 'on']) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
@@ -110,7 +111,7 @@ test('a citation names the paragraph of a Word document and the chapter of an EP
   }
 });
 
-test('what a long file says is on the lines of the whole file, also where it is divided', async () => {
+longTest('what a long file says is on the lines of the whole file, also where it is divided', async () => {
   const owner = await world.owner();
   const sentence = (seed: string) => Array.from({ length: 60 }, (_, i) => `${seed}w${i}`).join(' ');
   const markdown = Array.from(

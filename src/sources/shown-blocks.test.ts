@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { extent } from '../../test/extent.ts';
 import { randomNumbers } from '../../test/random-numbers.ts';
 import { readPageText } from '../markdown/page-text.ts';
 import { renderMarkdown } from '../markdown/render.ts';
@@ -11,7 +12,7 @@ import { changesOf, compareBlocks, readShownPage } from './shown-blocks.ts';
 
 const CORPORA = fileURLToPath(new URL('../../../shared/corpora/tldr/common/', import.meta.url));
 const DOCS = fileURLToPath(new URL('../../docs/decisions/', import.meta.url));
-const EDITS = 1_200;
+const EDITS = extent(1_200, 200);
 
 const OWN = `# The device
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 
@@ -38,7 +39,7 @@ test('a folder of Markdown becomes pages whose paths are the folders and whose l
   assert.ok(!text.body.html.includes('<script'), 'a script of a text file must be shown, never run');
 });
 
-test('files of any content come as they were sent, however many of them one chunk of the body holds', async () => {
+longTest('files of any content come as they were sent, however many of them one chunk of the body holds', async () => {
   const owner = await world.owner();
   // What stands between the files of a form stands in them, too.
   const texts = Array.from({ length: 120 }, (_, i) => `# Page ${i}\n\n${'a\r\n--b\r\n\r\n--'.repeat(i % 50)}${i}`);

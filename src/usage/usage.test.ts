@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { ended, exported, imported, newWiki, send as sendArchive } from '../../test/archives.ts';
+import { extent } from '../../test/extent.ts';
 import { runScheduled } from '../../test/jobs.ts';
 import { counted, usageBy } from '../../test/quotas.ts';
 import { randomNumbers } from '../../test/random-numbers.ts';
@@ -19,7 +20,7 @@ import { mergeUsage } from './merge-usage.job.ts';
 import { recountUsage } from './recount-usage.job.ts';
 
 /** USAGE_STEPS: how many random writes; USAGE_SEED repeats those of an earlier run. */
-const STEPS = Number(process.env.USAGE_STEPS || 60);
+const STEPS = Number(process.env.USAGE_STEPS || extent(60, 20));
 const SEED = Number(process.env.USAGE_SEED || Date.now() % 1_000_000);
 
 const lines: string[] = [];

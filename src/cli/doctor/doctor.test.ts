@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { cleanUp } from '../../../test/clean-up.ts';
+import { longTest } from '../../../test/extent.ts';
 import { startMailServer, startRefusingMailServer, startSilentServer } from '../../../test/mail-server.ts';
 import { startOpenIdProvider } from '../../../test/openid-provider.ts';
 import { freePort, makeFolder } from '../../../test/process.ts';
@@ -187,7 +188,7 @@ test('options that cannot be read are all named, and nothing else is looked at',
   assert.deepEqual([isSound, findings.map(({ check }) => check)], [false, ['options', 'options', 'options']]);
 });
 
-test('the commands of the documents about configuring and troubleshooting run', async () => {
+longTest('the commands of the documents about configuring and troubleshooting run', async () => {
   const documents = await Promise.all(
     ['configure', 'troubleshoot'].map((name) =>
       readFile(new URL(`../../../docs/operations/${name}.md`, import.meta.url), 'utf8'),

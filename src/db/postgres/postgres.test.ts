@@ -20,6 +20,7 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { cleanUp as afterAll } from '../../../test/clean-up.ts';
+import { longTest } from '../../../test/extent.ts';
 import { skipUnless } from '../../../test/needs.ts';
 import { until } from '../../../test/until.ts';
 import { StartError } from '../../core/start-error.ts';
@@ -138,7 +139,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-test('committed rows survive a stop and a start', limit, async (t) => {
+longTest('committed rows survive a stop and a start', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const begin = performance.now();
   const first = await start(t, dataDir);
@@ -310,7 +311,7 @@ test('of several concurrent first starts exactly one succeeds', limit, async (t)
   assert.equal(refused.length, 3, JSON.stringify(words));
 });
 
-test('the next start recovers from a first start that was killed', limit, async (t) => {
+longTest('the next start recovers from a first start that was killed', limit, async (t) => {
   const moments: Record<string, (dataDir: string) => boolean> = {
     'initdb works': (dataDir) =>
       readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'base', '1', 'PG_VERSION'))),
@@ -359,7 +360,7 @@ test('a signal to the terminal reaches only Ibid, so that requests can be finish
   for (let round = 0; round < 20; round++) assert.deepEqual(await query(word, 'select 1 as one'), [{ one: 1 }]);
 });
 
-test('a path too long for a socket works, and its socket is removed after the stop', limit, async (t) => {
+longTest('a path too long for a socket works, and its socket is removed after the stop', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'a folder, "long"'.repeat(3), 'x'.repeat(100), 'data');
   for (const answer of ['made', 'found']) {
     const postgres = await start(t, dataDir);
@@ -403,7 +404,7 @@ test('a cluster of a version that is not installed is refused and stays unchange
   await query(await start(t, dataDir), 'select 1');
 });
 
-test(
+longTest(
   'a DATA_DIR that only its owner can enter works, for root by a link to where PostgreSQL can go',
   limit,
   async (t) => {
@@ -423,7 +424,7 @@ test(
   },
 );
 
-test('the disk counts as full below the limit, and not above', limit, async (t) => {
+longTest('the disk counts as full below the limit, and not above', limit, async (t) => {
   const dataDir = await dataDirOf(t);
   const roomy = await start(t, dataDir, 0);
   assert.equal(roomy.diskIsFull(), false);

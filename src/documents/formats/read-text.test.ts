@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { extent } from '../../../test/extent.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { linesOfBlock } from '../source-lines.ts';
 import { ExtractError } from './extract-error.ts';
@@ -223,7 +224,7 @@ test('plain text reads the same as a page', () => {
       fc.pre(text.trim() !== '');
       assert.equal(bare(renderMarkdown(read(text, 'a.txt').markdown).text), bare(text));
     }),
-    { numRuns: 500 },
+    { numRuns: extent(500, 100) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Node, Parent } from 'mdast';
+import { extent } from '../../../test/extent.ts';
 import { parseMarkdown } from '../../markdown/parse-markdown.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { ID_PREFIX } from '../../markdown/safe-addresses.ts';
@@ -13,7 +14,7 @@ import { windowsOf } from './windows.ts';
 
 /** DIVIDE_RUNS: the number of random documents per property; without it the seed is fixed. */
 const { DIVIDE_RUNS } = process.env;
-const RUNS = DIVIDE_RUNS ? { numRuns: Number(DIVIDE_RUNS) } : { numRuns: 300, seed: 1 };
+const RUNS = DIVIDE_RUNS ? { numRuns: Number(DIVIDE_RUNS) } : { numRuns: extent(300, 60), seed: 1 };
 const nothing = () => undefined;
 const LENGTHS = { page: 60, part: 40, preface: 20, window: 30 };
 

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { longTest } from '../../../test/extent.ts';
 import { pdfOf } from '../../../test/pdf.ts';
 import { verificationOf } from '../../../test/verification-of.ts';
 import { openWorld } from '../../../test/world.ts';
@@ -186,24 +187,27 @@ test('the same bytes make no revision, also where a page is called now what they
   assert.equal((await wiki.page('contract')).revision, 2);
 });
 
-test('documents that come again together link to each other as before, by what they were called before they are read', async () => {
-  const wiki = await newWiki();
-  const files = (end: string) => ({
-    'a1.docx': docxOf(
-      '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Employee Handbook</w:t></w:r></w:p>' +
-        wordParagraph(end),
-    ),
-    'b1.docx': paragraphs('See the Employee Handbook.', end),
-  });
-  await wiki.upload(files('One.'));
-  const { title } = await wiki.page('a1');
-  assert.equal(title, 'Employee Handbook');
-  assert.equal(await wiki.markdown('b1'), 'See the Employee Handbook.\n\nOne.\n', 'its name was not known yet');
-  await wiki.upload(files('Two.'));
-  assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nTwo.\n');
-  await wiki.upload(files('Three.'));
-  assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nThree.\n');
-});
+longTest(
+  'documents that come again together link to each other as before, by what they were called before they are read',
+  async () => {
+    const wiki = await newWiki();
+    const files = (end: string) => ({
+      'a1.docx': docxOf(
+        '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Employee Handbook</w:t></w:r></w:p>' +
+          wordParagraph(end),
+      ),
+      'b1.docx': paragraphs('See the Employee Handbook.', end),
+    });
+    await wiki.upload(files('One.'));
+    const { title } = await wiki.page('a1');
+    assert.equal(title, 'Employee Handbook');
+    assert.equal(await wiki.markdown('b1'), 'See the Employee Handbook.\n\nOne.\n', 'its name was not known yet');
+    await wiki.upload(files('Two.'));
+    assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nTwo.\n');
+    await wiki.upload(files('Three.'));
+    assert.equal(await wiki.markdown('b1'), 'See the [Employee Handbook](a1).\n\nThree.\n');
+  },
+);
 
 test('the parts of a long document link to other pages, and neither to each other nor to the whole', async () => {
   const wiki = await newWiki();
@@ -317,7 +321,7 @@ function documents(): Record<string, Uint8Array> {
   return { 'x.pdf': pdfOf([[['Compiled by TraceMonkey.', 50, 700]]]), 'y.docx': paragraphs('Of TraceMonkey.') };
 }
 
-test('every block of a document is found in its source word for word, with links in it', async () => {
+longTest('every block of a document is found in its source word for word, with links in it', async () => {
   const wiki = await newWiki();
   for (const title of ['TraceMonkey', 'JavaScript', 'A Second Opinion']) await wiki.create({ title, markdown: 'x' });
   await wiki.upload(documents());

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { extent } from '../../../test/extent.ts';
 import { parseMarkdown } from '../parse-markdown.ts';
 import { type RenderedPage, renderPage } from '../render.ts';
 import { openBlockCache } from './block-cache.ts';
 
-const { BLOCK_RUNS = '800' } = process.env;
+const BLOCK_RUNS = process.env.BLOCK_RUNS ?? extent(800, 100);
 
 /** Blocks, and beginnings and ends of blocks that go on over empty lines. */
 const PIECES = [

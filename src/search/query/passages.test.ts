@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../../test/any-text.ts';
+import { extent } from '../../../test/extent.ts';
 import { tokenize } from '../../analysis/tokenize.ts';
 import { findPhrase } from './find-phrase.ts';
 import { findTerms } from './find-words.ts';
 import { bestPassage } from './snippet.ts';
 
-const RUNS = Number(process.env.SEARCH_RUNS ?? 2_000);
+const RUNS = Number(process.env.SEARCH_RUNS ?? extent(2_000, 300));
 const termsOf = (text: string) => new Set([...tokenize(text)].map(({ term }) => term));
 const plain = (html: string) =>
   html

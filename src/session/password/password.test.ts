@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { test } from 'node:test';
 import { cleanUp } from '../../../test/clean-up.ts';
+import { longTest } from '../../../test/extent.ts';
 import { startMailServer } from '../../../test/mail-server.ts';
 import { signedInClient } from '../../../test/signed-in.ts';
 import { until } from '../../../test/until.ts';
@@ -196,27 +197,30 @@ test('a browser that its user signed in with has guesses of its own, and no othe
   assert.equal(concurrent.filter((status) => status === 401).length, 5, 'its guesses are slowed down, too');
 });
 
-test('a user is told of many wrong guesses by mail once a day, and an address without a password is not', async () => {
-  const [withOne, without] = [await person(PASSWORD), await person()];
-  const guessMany = async (email: string) => {
-    await query(sql`delete from password_guesses where email = ${email}`);
-    await Promise.all(Array.from({ length: 25 }, () => signIn(email, 'wrong', newNetwork())));
-  };
-  const jobs = () => query(sql`select key from background_jobs where name = 'send-guess-warning'`);
-  for (const { email } of [withOne, without]) await guessMany(email);
-  const { raw } = await mail.sentTo(withOne.email);
-  assert.match(raw, /Subject: Wrong passwords/);
-  await guessMany(withOne.email);
-  await until('no warning is on its way', jobs, (queued) => queued.length === 0);
-  const addresses = mail.messages.flatMap(({ recipients }) => recipients);
-  assert.deepEqual(
-    addresses.filter((address) => address === withOne.email || address === without.email),
-    [withOne.email],
-  );
-  await query(sql`update limit_counts set ends_at = now()`);
-  await guessMany(withOne.email);
-  await mail.sentTo(withOne.email, 2);
-});
+longTest(
+  'a user is told of many wrong guesses by mail once a day, and an address without a password is not',
+  async () => {
+    const [withOne, without] = [await person(PASSWORD), await person()];
+    const guessMany = async (email: string) => {
+      await query(sql`delete from password_guesses where email = ${email}`);
+      await Promise.all(Array.from({ length: 25 }, () => signIn(email, 'wrong', newNetwork())));
+    };
+    const jobs = () => query(sql`select key from background_jobs where name = 'send-guess-warning'`);
+    for (const { email } of [withOne, without]) await guessMany(email);
+    const { raw } = await mail.sentTo(withOne.email);
+    assert.match(raw, /Subject: Wrong passwords/);
+    await guessMany(withOne.email);
+    await until('no warning is on its way', jobs, (queued) => queued.length === 0);
+    const addresses = mail.messages.flatMap(({ recipients }) => recipients);
+    assert.deepEqual(
+      addresses.filter((address) => address === withOne.email || address === without.email),
+      [withOne.email],
+    );
+    await query(sql`update limit_counts set ends_at = now()`);
+    await guessMany(withOne.email);
+    await mail.sentTo(withOne.email, 2);
+  },
+);
 
 test('guesses at the current password while it is changed are counted, and leave no warning that no one may send', async () => {
   const { session, email } = await person(PASSWORD);

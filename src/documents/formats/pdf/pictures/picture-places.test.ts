@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { extent } from '../../../../../test/extent.ts';
 import type { PdfBlock, Place } from '../pdf-block.ts';
 import { insertPictures } from './picture-places.ts';
 
-const { PLACES_RUNS = '1000' } = process.env;
+const PLACES_RUNS = process.env.PLACES_RUNS ?? extent(1_000, 200);
 
 const length = fc.integer({ min: 0, max: 800 });
 const place = fc

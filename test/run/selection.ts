@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Bundles } from './bundles.ts';
+import { ROOT } from './cache.ts';
+
+/** What `node test/run.ts` is asked for. */
+export interface Request {
+  /** Every test with all its examples, instead of those that decide about a change. */
+  all: boolean;
+  /** Test files to run, or all if empty. */
+  files: readonly string[];
+  /** Of the tests that `--all` adds, run those that the changes since this revision touch. */
+  touchedSince: string | undefined;
+  /** No file starts after this many minutes. */
+  minutes: number;
+  /** Options of node for each process, such as `--test-name-pattern=TEXT`. */
+  nodeOptions: readonly string[];
+}
+
+export const USAGE = `Usage: npm test -- [FILE or FOLDER…] [--test-name-pattern=TEXT]
+       npm run test:all -- [FILE or FOLDER…] [--touched-since=REVISION] [--minutes=N]
+`;
+
+const LONG = /\.long\.test\.ts$/;
+const EXTENT = 'test/extent.ts';
+/** Further away a change reaches nearly every test. */
+const FAR = 1_000;
+
+/** Reads the command line. Throws an Error with a message for people where a path names no tests. */
+export function readRequest(args: readonly string[]): Request {
+  const own = /^--(?:all|touched-since|minutes)\b/;
+  const isForNode = (text: string) => text.startsWith('--') && !own.test(text);
+  const { values, positionals } = parseArgs({
+    args: args.filter((text) => !isForNode(text)),
+    allowPositionals: true,
+    options: {
+      all: { type: 'boolean', default: false },
+      'touched-since': { type: 'string' },
+      minutes: { type: 'string', default: 'Infinity' },
+    },
+  });
+  return {
+    all: values.all,
+    files: [...new Set(positionals.flatMap(testsAt))],
+    touchedSince: values['touched-since'],
+    minutes: Number(values.minutes),
+    nodeOptions: args.filter(isForNode),
+  };
+}
+
+/** The test file of this path, or all in the folder of this path. */
+function testsAt(path: string): string[] {
+  const place = relative(ROOT, resolve(path));
+  if (!existsSync(path)) throw new Error(`There is no file or folder ${path}.`);
+  const found = statSync(path).isDirectory() ? globSync(join(place, '**/*.test.ts'), { cwd: ROOT }).sort() : [place];
+  if (found.length === 0) throw new Error(`There are no tests in ${path}: their names end in .test.ts.`);
+  return found;
+}
+
+/** The files of a run, before it is known what they import. */
+export function filesOf({ files, all }: Request): readonly string[] {
+  if (files.length > 0) return files;
+  const every = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], { cwd: ROOT }).sort();
+  return all ? every : every.filter((file) => !LONG.test(file));
+}
+
+/**
+ * Of these files those that try more in a run of everything, and that reach a file changed since `revision` by their imports:
+ * the closest first. A test beside a changed file is as close as one that imports it.
+ */
+export function touched(files: readonly string[], bundles: Bundles, revision: string): string[] {
+  const changed = execFileSync('git', ['diff', '--name-only', revision], { cwd: ROOT, encoding: 'utf8' }).split('\n');
+  const distanceOf = (file: string): number => {
+    const imports = bundles.importsOf(file);
+    const isLonger = LONG.test(file) || imports.has(EXTENT);
+    if (!isLonger) return FAR;
+    const near = (path: string) => (dirname(path) === dirname(file) ? 1 : FAR);
+    return Math.min(FAR, ...changed.map((path) => Math.min(imports.get(path) ?? FAR, near(path))));
+  };
+  return files
+    .map((file) => ({ file, distance: distanceOf(file) }))
+    .filter(({ distance }) => distance < FAR)
+    .sort((one, other) => one.distance - other.distance)
+    .map(({ file }) => file);
+}
+
+/** Modules that start processes or servers, or that change what all files of a process share. */
+const IMPURE =
+  /^(?:node:)?(?:child_process|worker_threads|cluster|net|http|https|http2|dgram|inspector)$|^playwright-core$|^pg$/;
+
+/** Whether a file can share a process with others. */
+export function isPure(file: string, bundles: Bundles): boolean {
+  return ![...bundles.importsOf(file).keys()].some((path) => IMPURE.test(path) || /node_modules\/pg\//.test(path));
+}

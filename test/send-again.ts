@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RawAnswer } from './raw-http.ts';
+
+/** As many times a request is sent again; a service that has no room for one caller for that long is broken. */
+const TIMES = 20;
+const OF_LOAD = ['overloaded', 'time_limit_exceeded', 'rate_limited'];
+
+let inProgress = 0;
+/** Resolves when no request is being sent again. */
+let alone: Promise<unknown> = Promise.resolve();
+
+/** Whether a service that has too much to do refused the request, and did nothing. */
+function isRefusedForLoad({ status, headers, body }: RawAnswer): boolean {
+  return (status === 429 || status === 503) && headers['retry-after'] !== undefined && OF_LOAD.includes(body.error);
+}
+
+/**
+ * Sends a request again while the service refuses it because the machine is busy, with no other request of this process in
+ * progress. For tests that need the answer and are not about load.
+ */
+export async function sendUntilAnswered(send: () => Promise<RawAnswer>): Promise<RawAnswer> {
+  await alone;
+  inProgress += 1;
+  const first = await send().finally(() => (inProgress -= 1));
+  if (!isRefusedForLoad(first)) return first;
+  const again = alone.then(async () => {
+    let answer = first;
+    for (let i = 0; i < TIMES && isRefusedForLoad(answer); i++) {
+      await delay(Math.min(5, Number(answer.headers['retry-after'])) * 1_000);
+      while (inProgress > 0) await delay(10);
+      answer = await send();
+    }
+    return answer;
+  });
+  alone = again.catch(() => undefined);
+  return again;
+}
