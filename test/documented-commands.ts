@@ -18,7 +18,7 @@ const HERE = { test: 'test/operations/documented-commands.ts' };
 
 /** The first that matches the name of the document and the line decides. */
 const WAYS: [line: RegExp, how: How][] = [
-  [/^billing: /, { test: 'test/billing-document.test.ts' }],
+  [/^billing: /, { test: 'test/billing-document.long.test.ts' }],
   [/: (kubectl|helm|for login in|.*password=\$\(openssl|done$)/, { test: 'test/kubernetes.test.ts' }],
   [/: docker /, { reason: 'it needs an engine for containers; the files are checked by test/deploy.test.ts' }],
   [
@@ -26,7 +26,7 @@ const WAYS: [line: RegExp, how: How][] = [
     { reason: 'it installs into the system of a machine with systemd; the unit is checked by test/deploy.test.ts' },
   ],
   [/: npm ci --ignore-scripts$/, { test: '.ci/run' }],
-  [/: npm start$/, { test: 'test/billing-document.test.ts' }],
+  [/: npm start$/, { test: 'test/billing-document.long.test.ts' }],
   [
     /: (npm pack|npx --yes \.\/ibid-\S+ start|npm install --ignore-scripts \.\/ibid-|npx ibid start)/,
     { test: 'test/package.ts' },

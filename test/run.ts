@@ -19,6 +19,8 @@ import { filesOf, isPure, type Request, readRequest, touched, USAGE } from './ru
 const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0) + Number(process.env.FILE_MINUTES || 0)) * 60_000;
 /** Most of the time a file waits: for a database, a process or a timer. */
 const FILES_AT_ONCE = 6;
+/** Pure files that share a process: what they hold in memory adds up. */
+const PURE_AT_ONCE = 12;
 /** Of a run of as many files each test is printed. */
 const DETAILED_MAX = 3;
 /** Files that take longest start first, so that no core idles at the end. */
@@ -30,6 +32,7 @@ const LONGEST = [
   'test/contract.test.ts',
 ];
 
+let isStopped = false;
 let request: Request;
 try {
   request = readRequest(process.argv.slice(2));
@@ -41,7 +44,8 @@ try {
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
 await chmod(folder, 0o711);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stop());
-const isGood = await runAll(request).finally(removeFolder);
+const isGood = await runAll(request);
+await removeFolder();
 process.exitCode = isGood ? 0 : 1;
 
 async function runAll(request: Request): Promise<boolean> {
@@ -76,21 +80,18 @@ async function runEach(
     ...(database !== undefined && { IBID_TEST_TEMPLATE: TEMPLATE }),
     ...(all && { IBID_TESTS: 'everything' }),
   };
-  const pure = files.length > 1 ? files.filter((file) => isPure(file, bundles)) : [];
-  const groups = [
-    ...(pure.length > 0 ? [pure] : []),
-    ...files.filter((file) => !pure.includes(file)).map((file) => [file]),
-  ];
+  const groups = grouped(files, bundles);
   const deadline = performance.now() + minutes * 60_000;
   const left: string[] = [];
   let next = 0;
   async function runGroups(): Promise<void> {
-    for (let at = next++; at < groups.length; at = next++) {
+    for (let at = next++; at < groups.length && !isStopped; at = next++) {
       const group = groups[at] ?? [];
       if (performance.now() > deadline) left.push(...group);
       else {
         const events = join(folder, `${at}.events`);
         const result = await runFiles({ files: group, bundles, options: nodeOptions, env, events, hangsMs: HANGS_MS });
+        if (isStopped) return;
         for (const [file, part] of byFile(group, result, bundles)) report.ended(file, part);
       }
     }
@@ -98,6 +99,20 @@ async function runEach(
   await Promise.all(Array.from({ length: FILES_AT_ONCE }, runGroups));
   if (left.length > 0) console.log(`\nNot started within ${minutes} minutes: ${left.join(', ')}`);
   return report.end() || files.length === 0;
+}
+
+/** The files of each process: pure ones share one, the others have their own. */
+function grouped(files: readonly string[], bundles: Bundles): string[][] {
+  const groups: string[][] = [];
+  let pure: string[] = [];
+  for (const file of files) {
+    if (!isPure(file, bundles)) groups.push([file]);
+    else {
+      if (pure.length % PURE_AT_ONCE === 0) groups.push((pure = []));
+      pure.push(file);
+    }
+  }
+  return groups;
 }
 
 /** The results of each file of a process. */
@@ -120,6 +135,8 @@ function longestFirst(files: readonly string[]): string[] {
 
 /** Ends the run on a signal, with all that it started. */
 async function stop(): Promise<void> {
+  if (isStopped) return;
+  isStopped = true;
   console.log('\nStopped. Ending everything that was started…');
   await endProcesses(process.pid, folder);
   await removeFolder();

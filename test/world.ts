@@ -88,7 +88,7 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   const config = readConfig({
     PORT: '0',
     DATA_DIR: join(folder, 'data'),
-    // test/storage.test.ts repeats other tests with it, on a bucket.
+    // test/storage.long.test.ts repeats other tests with it, on a bucket.
     STORAGE_URL: process.env.IBID_TEST_STORAGE_URL,
     // Tests send more requests than the limits allow; those about limits enable them.
     RATE_LIMITS: 'off',
