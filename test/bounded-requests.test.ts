@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { TSchema } from 'typebox';
 import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { longTest } from './extent.ts';
 import { skipUnless } from './needs.ts';
 import { startWebService } from './process.ts';
 import { sendRaw } from './raw-http.ts';
@@ -121,7 +122,7 @@ test('a body may have 10,000 values more than its endpoint takes, so that a page
   assert.equal((await send(uploads, 5_100)).status, 413, 'which are files there, and more than an upload takes');
 });
 
-test('commas, brackets and escapes within a text are no values, and what follows the text is', async () => {
+longTest('commas, brackets and escapes within a text are no values, and what follows the text is', async () => {
   const markdown = JSON.stringify(`${'\\", [{'.repeat(60_000)}\\\\`);
   const send = (more: string) =>
     owner.send('POST', `/v1/wikis/${owner.wiki_id}/preview`, {

@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
-import { everyNth, inTurns } from './extent.ts';
+import { everyNth, inTurns, turnsOf } from './extent.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 import {
   type Ids,
@@ -216,9 +216,10 @@ const JSON_TYPES = [
   'application/json;',
 ];
 
-const nextUndecodable = inTurns(Object.entries(UNDECODABLE), 5);
-const nextOddTexts = inTurns(ODD_TEXTS, 4);
-const nextContentTypes = inTurns(CONTENT_TYPES, 3);
+const nextUndecodable = inTurns(Object.entries(UNDECODABLE), 3);
+const nextOddTexts = inTurns(ODD_TEXTS, 2);
+const nextRefused = turnsOf(3);
+const nextContentTypes = inTurns(CONTENT_TYPES, 2);
 const nextJsonTypes = inTurns(JSON_TYPES, 1);
 /** Whether an endpoint is also sent the bodies of a megabyte that take long: one in eight, unless everything is tried. */
 const isTurnOfLarge = everyNth(8);
@@ -271,7 +272,7 @@ for (const endpoint of WITH_BODY) {
         String(good[name]).toUpperCase(),
       ];
       const refused = wrong.filter((candidate) => candidate !== undefined && !isValid(candidate));
-      for (const value of inTurns(refused, 4)()) {
+      for (const value of nextRefused(refused)) {
         const answer = await send(withJson(request, JSON.stringify({ ...good, [name]: value })), endpoint);
         assertInvalid(answer, ['body', name], `${name} ${JSON.stringify(value)}`);
       }
@@ -454,7 +455,7 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
         400,
       ],
     ];
-    for (const [body, type, status] of inTurns(wrong, 5)()) {
+    for (const [body, type, status] of inTurns(wrong, 4)()) {
       const answer = await send(withBody(request, body, type), endpoint);
       assert.equal(answer.status, status, `${type} ${body.slice(0, 80)}: ${answer.text.slice(0, 300)}`);
       assert.equal(

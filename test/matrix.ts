@@ -114,9 +114,9 @@ const isTurnOfKind = everyNth(3);
 function callersOf(actors: readonly (MatrixActor | undefined)[], target: string, kind: string) {
   const isKey = kind === 'personal key';
   if (EVERYTHING || (target === 'own' && isKey)) return actors;
-  const [first, ...others] = actors;
-  if (target === 'own' || isKey) return [first, ...nextActor(others)];
-  return isTurnOfKind() ? nextActor(actors) : [];
+  const [first] = actors;
+  if (isKey) return [first, ...nextActor(actors.slice(1))];
+  return isTurnOfKind() ? nextActor(actors) : target === 'own' ? [first] : [];
 }
 
 /** The ids of a request for each kind of target that the endpoint can have. */

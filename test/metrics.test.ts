@@ -8,6 +8,7 @@ import { TAGS } from '../src/http/openapi/tags.ts';
 import { LANES } from '../src/jobs/define-job.ts';
 import { cleanUp } from './clean-up.ts';
 import { addressOf } from './database-address.ts';
+import { longTest } from './extent.ts';
 import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { type Sample, sampleOf, scrape } from './scrape.ts';
 import { until } from './until.ts';
@@ -66,7 +67,7 @@ test('metrics time each attempt of a job by its outcome', async () => {
   assert.deepEqual([...new Set(outcomes)].sort(), ['retried', 'succeeded']);
 });
 
-test('a scrape does not wait for a database that does not answer', async () => {
+longTest('a scrape does not wait for a database that does not answer', async () => {
   const port = await freePort();
   const world = await openWorld({ METRICS_PORT: String(port) });
   const owner = await world.owner();

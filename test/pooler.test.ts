@@ -10,6 +10,7 @@ import { SERVICE } from '../src/db/request-context.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { addressOf } from './database-address.ts';
+import { longTest } from './extent.ts';
 import { openForgetfulPooler, PGBOUNCER, startPgBouncer } from './pooler.ts';
 import { makeFolder } from './process.ts';
 import { openOwner, openWorld } from './world.ts';
@@ -86,32 +87,39 @@ test('the roles that the document about installing makes are enough, and none is
 });
 
 for (const program of PGBOUNCER) {
-  test('through PgBouncer in transaction mode many callers at once see their own, and files become pages', async () => {
-    const port = await startPgBouncer(program, connection, 200);
-    const world = await openWorld({ DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port) });
-    const owners = await Promise.all(Array.from({ length: 6 }, () => world.owner()));
-    for (const owner of owners) {
-      await world.upload(owner, owner.wiki_id, { 'weft.md': '# Weft\n\nA shuttle carries it.\n' });
-    }
-    const makeAndRead = async (owner: (typeof owners)[number], i: number) => {
-      const pages = `/v1/wikis/${owner.wiki_id}/pages`;
-      const { body } = await owner.post(pages, { title: `Mine ${i}`, markdown: 'Words.' }, { 'idempotency-key': 'k' });
-      const others = owners.filter((other) => other !== owner);
-      for (let turn = 0; turn < 8; turn += 1) {
-        const answers = await Promise.all([owner, ...others].map((each) => each.get(`${pages}/${body.page_id}`)));
-        assert.deepEqual(
-          answers.map(({ status }) => status),
-          [200, ...others.map(() => 403)],
-        );
-        assert.equal((await owner.get(pages)).body.length, 2);
+  longTest(
+    'through PgBouncer in transaction mode many callers at once see their own, and files become pages',
+    async () => {
+      const port = await startPgBouncer(program, connection, 200);
+      const world = await openWorld({ DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port) });
+      const owners = await Promise.all(Array.from({ length: 6 }, () => world.owner()));
+      for (const owner of owners) {
+        await world.upload(owner, owner.wiki_id, { 'weft.md': '# Weft\n\nA shuttle carries it.\n' });
       }
-    };
-    await Promise.all(owners.map(makeAndRead));
-    const found = await doctor({ DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port) });
-    assert.match(found, /^ok +sessions: .*row-level security, through a pooler \(SERVICE_DATABASE_URL\)$/m);
-  });
+      const makeAndRead = async (owner: (typeof owners)[number], i: number) => {
+        const pages = `/v1/wikis/${owner.wiki_id}/pages`;
+        const { body } = await owner.post(
+          pages,
+          { title: `Mine ${i}`, markdown: 'Words.' },
+          { 'idempotency-key': 'k' },
+        );
+        const others = owners.filter((other) => other !== owner);
+        for (let turn = 0; turn < 8; turn += 1) {
+          const answers = await Promise.all([owner, ...others].map((each) => each.get(`${pages}/${body.page_id}`)));
+          assert.deepEqual(
+            answers.map(({ status }) => status),
+            [200, ...others.map(() => 403)],
+          );
+          assert.equal((await owner.get(pages)).body.length, 2);
+        }
+      };
+      await Promise.all(owners.map(makeAndRead));
+      const found = await doctor({ DATABASE_URL: direct, SERVICE_DATABASE_URL: at('ibid_service', port) });
+      assert.match(found, /^ok +sessions: .*row-level security, through a pooler \(SERVICE_DATABASE_URL\)$/m);
+    },
+  );
 
-  test('a PgBouncer that mixes up the prepared statements of its clients is refused', async () => {
+  longTest('a PgBouncer that mixes up the prepared statements of its clients is refused', async () => {
     const port = await startPgBouncer(program, connection, 0);
     const SERVICE_DATABASE_URL = at('ibid_service', port);
     await assert.rejects(openWorld({ DATABASE_URL: direct, SERVICE_DATABASE_URL, ROLE: 'web' }), {

@@ -7,6 +7,7 @@ import { newId } from '../src/core/ids.ts';
 import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
+import { extent } from './extent.ts';
 import { type Sent, startTraffic } from './load-driver.ts';
 import { ALGORITHMS, AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { randomNumbers } from './random-numbers.ts';
@@ -15,7 +16,7 @@ import { startTwoProcesses } from './two-processes.ts';
 import type { Answer, Client, World } from './world.ts';
 
 /** REVOCATION_TRIALS: the total number, spread over the ways; REVOCATION_SEED repeats their times. */
-const TRIALS = Number(process.env.REVOCATION_TRIALS || 50);
+const TRIALS = Number(process.env.REVOCATION_TRIALS || extent(50, 16));
 const SEED = Number(process.env.REVOCATION_SEED || Date.now() % 1_000_000);
 const PER_SECOND_AND_PROCESS = 100;
 

@@ -44,9 +44,11 @@ try {
 const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
 await chmod(folder, 0o711);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stop());
-const isGood = await runAll(request);
-await removeFolder();
-process.exitCode = isGood ? 0 : 1;
+try {
+  process.exitCode = (await runAll(request)) ? 0 : 1;
+} finally {
+  if (!isStopped) await removeFolder();
+}
 
 async function runAll(request: Request): Promise<boolean> {
   const candidates = filesOf(request);

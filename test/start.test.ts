@@ -94,7 +94,7 @@ longTest('a DATA_DIR that another Ibid uses is not touched', async () => {
   assert.equal((await fetch(`${address}/readyz`)).status, 200, 'The first service must continue undisturbed.');
 });
 
-test('a DATA_DIR that is a file or not writable is named, with its own database or another', async () => {
+longTest('a DATA_DIR that is a file or not writable is named, with its own database or another', async () => {
   const folder = await makeFolder();
   const file = join(folder, 'file');
   await writeFile(file, '');

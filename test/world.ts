@@ -94,6 +94,7 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
     RATE_LIMITS: 'off',
     // It is written at any time, and would be counted with the statements of requests.
     REQUEST_LOG_SIZE: '0',
+    DATABASE_CONNECTIONS: '4',
     ...env,
     DATABASE_URL: database,
   });

@@ -8,6 +8,7 @@ import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { cleanUp } from '../test/clean-up.ts';
+import { longTest } from '../test/extent.ts';
 import { until } from '../test/until.ts';
 import { text } from '../test/web-steps.ts';
 import { openWorld } from '../test/world.ts';
@@ -50,47 +51,51 @@ const blocks = (texts: readonly string[]) =>
   texts.map((text) => `\`\`\`mermaid\n${text}\n\`\`\`\n`).join('\nBetween.\n\n');
 const framesOf = (page: Page): Frame[] => page.frames().filter((frame) => frame.url().endsWith('/-/diagram'));
 
-test('diagrams are drawn as they come into view, in the colours of the page, and their text stays', {
-  skip,
-}, async () => {
-  const complaints: string[] = [];
-  const far = Array.from({ length: 120 }, (_, i) => `Paragraph ${i}.\n`).join('\n');
-  const { page, address } = await openPage(
-    `${blocks([FLOW])}\n${far}\n${blocks(['pie\n  "a" : 1', 'no diagram at all'])}`,
-    complaints,
-  );
-  await page.goto(address);
-  await page.locator('.diagram.drawn').waitFor();
-  assert.equal(await page.locator('.diagram').count(), 1, 'diagrams far below are not drawn yet');
-  const drawn = page.frameLocator('.diagram iframe').first();
-  await drawn.getByText('Cloth').waitFor();
-  const colour = () =>
-    drawn
-      .locator('.node rect')
-      .first()
-      .evaluate((node) => getComputedStyle(node).fill);
-  await page.emulateMedia({ colorScheme: 'light' });
-  await drawn.locator('html[style*=light]').waitFor();
-  const [light] = [await colour()];
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await drawn.locator('html[style*=dark]').waitFor();
-  await drawn.getByText('Cloth').waitFor();
-  assert.notEqual(await colour(), light);
-  assert.equal(await page.locator('.diagram pre.mermaid').first().textContent(), FLOW);
-  await page.getByText('The diagram as text').first().click();
-  await page.locator('.diagram pre.mermaid').first().waitFor();
-  await assertAccessible(page, 'a page with diagrams');
-  await page.locator('pre.mermaid').last().scrollIntoViewIfNeeded();
-  await page.locator('.diagram.drawn').nth(1).waitFor();
-  await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
-  await assertAccessible(page, 'a diagram that cannot be drawn');
-  await page.goto(address.replace('/drawn', '/-/edit/drawn'));
-  await text(page).focus();
-  // The one that the cursor is in is shown as it is written.
-  await page.keyboard.press('Control+End');
-  await page.locator('.text-view .diagram.drawn').first().waitFor();
-  assert.deepEqual(complaints, []);
-});
+longTest(
+  'diagrams are drawn as they come into view, in the colours of the page, and their text stays',
+  {
+    skip,
+  },
+  async () => {
+    const complaints: string[] = [];
+    const far = Array.from({ length: 120 }, (_, i) => `Paragraph ${i}.\n`).join('\n');
+    const { page, address } = await openPage(
+      `${blocks([FLOW])}\n${far}\n${blocks(['pie\n  "a" : 1', 'no diagram at all'])}`,
+      complaints,
+    );
+    await page.goto(address);
+    await page.locator('.diagram.drawn').waitFor();
+    assert.equal(await page.locator('.diagram').count(), 1, 'diagrams far below are not drawn yet');
+    const drawn = page.frameLocator('.diagram iframe').first();
+    await drawn.getByText('Cloth').waitFor();
+    const colour = () =>
+      drawn
+        .locator('.node rect')
+        .first()
+        .evaluate((node) => getComputedStyle(node).fill);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await drawn.locator('html[style*=light]').waitFor();
+    const [light] = [await colour()];
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await drawn.locator('html[style*=dark]').waitFor();
+    await drawn.getByText('Cloth').waitFor();
+    assert.notEqual(await colour(), light);
+    assert.equal(await page.locator('.diagram pre.mermaid').first().textContent(), FLOW);
+    await page.getByText('The diagram as text').first().click();
+    await page.locator('.diagram pre.mermaid').first().waitFor();
+    await assertAccessible(page, 'a page with diagrams');
+    await page.locator('pre.mermaid').last().scrollIntoViewIfNeeded();
+    await page.locator('.diagram.drawn').nth(1).waitFor();
+    await page.locator('.prose > pre.mermaid[data-problem^="This cannot be drawn"]').waitFor();
+    await assertAccessible(page, 'a diagram that cannot be drawn');
+    await page.goto(address.replace('/drawn', '/-/edit/drawn'));
+    await text(page).focus();
+    // The one that the cursor is in is shown as it is written.
+    await page.keyboard.press('Control+End');
+    await page.locator('.text-view .diagram.drawn').first().waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
 
 test('what Mermaid measures with is no diagram: one that fails late was never shown as drawn', { skip }, async () => {
   const { page, context, address } = await openPage(blocks([FLOW]), []);

@@ -270,7 +270,7 @@ test('pictures, files and rich text come into a page by pasting and dropping', {
   assert.deepEqual(complaints, []);
 });
 
-test('the text is kept byte for byte, and keys and completions write what is meant', { skip }, async (t) => {
+longTest('the text is kept byte for byte, and keys and completions write what is meant', { skip }, async (t) => {
   const { owner, api, root, page, complaints } = await openWriter();
   const MIXED =
     '# Mixed\r\n\r\n\tone\u2028line\rof\r\r\ntext \n1.  odd\r\n   list\r\n\r\n[ref]: <a b>  \r\n\n\nThe end word.\r\n';

@@ -118,7 +118,7 @@ test('a lost disk is restored: the same pages, search, sources and sign-in, and 
   assert.deepEqual((await ibid(next, 'resume')).lines, ['jobs and mail were not paused']);
 });
 
-test('a second backup stores only files that are new, and without a key one can be read by all', async () => {
+longTest('a second backup stores only files that are new, and without a key one can be read by all', async () => {
   const files = () => readdir(join(folder, 'backups/files'), { recursive: true });
   await ibid(place, 'backup');
   const before = await files();
@@ -198,7 +198,7 @@ test('a restore refuses a database that is used, and says what to do', async () 
   await assert.rejects(ibid(place, 'restore'), /has users or workspaces.*give a new DATA_DIR/);
 });
 
-test('a backup in a bucket is verified and restored as one in a folder is', async () => {
+longTest('a backup in a bucket is verified and restored as one in a folder is', async () => {
   const s3 = await startS3Server();
   const bucket = { BACKUP_URL: `${s3.url}&tls=false`.replace('/folder?', '/backups?') };
   const { lines } = await ibid({ ...place, ...bucket }, 'backup');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { newFolderWiki } from '../../test/folder-wiki.ts';
 import { openWorld } from '../../test/world.ts';
 import { zipOf } from '../../test/zip.ts';
@@ -63,7 +64,7 @@ test('long names, and those with characters that are not seen, arrive', async ()
   });
 });
 
-test('an archive that another system packed again has the same pages', async () => {
+longTest('an archive that another system packed again has the same pages', async () => {
   const wiki = await newFolderWiki(owner);
   const pack = (folder: string, name: string, text: string) => ({
     'all.zip': zipOf([

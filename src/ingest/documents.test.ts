@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { jpegImage, pdfOf, pixelImage } from '../../test/pdf.ts';
 import { type Owner, openWorld, waitForUpload } from '../../test/world.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
@@ -35,7 +36,7 @@ async function page(owner: Owner, path: string) {
   return body;
 }
 
-test('every document becomes a page, or fails alone with a reason that says what to do', async (t) => {
+longTest('every document becomes a page, or fails alone with a reason that says what to do', async (t) => {
   const owner = await world.owner();
   const files = documents();
   const started = performance.now();
@@ -60,7 +61,7 @@ test('every document becomes a page, or fails alone with a reason that says what
   );
 });
 
-test('pictures of a document become attachments of its page, and stay the same when it comes again', async () => {
+longTest('pictures of a document become attachments of its page, and stay the same when it comes again', async () => {
   const owner = await world.owner();
   const pixel = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -171,7 +172,7 @@ test('a text is read in the encoding that its type or the upload names, also wit
   assert.equal((await send('', 'a.txt', text, 'klingon')).status, 400);
 });
 
-test('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {
+longTest('a table of values is a table, of a large one its beginning, and all of it can be found', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 3_000 }, (_, i) => `${i},"name, ${i}",zebra${i}\n`).join('');
   const huge = `id,value\n${'1,"a value"\n'.repeat(1_500_000)}`;

@@ -317,7 +317,7 @@ longTest(
   },
 );
 
-test('an orderly stop does not count as a failed attempt of a running job', async () => {
+longTest('an orderly stop does not count as a failed attempt of a running job', async () => {
   const database = await makeDatabase();
   const dataDir = join(await makeFolder(), 'data');
   const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'web' });
@@ -331,13 +331,16 @@ test('an orderly stop does not count as a failed attempt of a running job', asyn
   assert.deepEqual(row, { status: 'queued', attempt: 1, failures: 0 });
 });
 
-test('a background job counts the attempt that its worker did not survive, and is kept as failed when they are used up', async () => {
-  const alone = await openWorld({ DATABASE_URL: await makeDatabase() });
-  await alone.db.query(sql`
+longTest(
+  'a background job counts the attempt that its worker did not survive, and is kept as failed when they are used up',
+  async () => {
+    const alone = await openWorld({ DATABASE_URL: await makeDatabase() });
+    await alone.db.query(sql`
     insert into background_jobs (name, lane, key, input, status, attempt, failures, worker_id)
     values ('send-sign-in-mail', 'mail', 'lost', '{}', 'running', 5, 5, 'a worker that is gone')`);
-  const rowOf = async () =>
-    (await alone.db.query(sql`select status, error from background_jobs where key = 'lost'`))[0];
-  const row = await until('the job is not tried again', rowOf, (seen) => seen?.status === 'failed');
-  assert.deepEqual(row, { status: 'failed', error: 'each process that ran it ended' });
-});
+    const rowOf = async () =>
+      (await alone.db.query(sql`select status, error from background_jobs where key = 'lost'`))[0];
+    const row = await until('the job is not tried again', rowOf, (seen) => seen?.status === 'failed');
+    assert.deepEqual(row, { status: 'failed', error: 'each process that ran it ended' });
+  },
+);

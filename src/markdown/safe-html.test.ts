@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
-import { extent } from '../../test/extent.ts';
+import { extent, longTest } from '../../test/extent.ts';
 import { assertSafe, parser, passageOfAllWords } from '../../test/safe-pages.ts';
 import { pageDocument } from '../pages/read-page.ts';
 import { exampleFullPage } from '../pages/schema.ts';
@@ -133,7 +133,7 @@ test('harmless HTML in a text is kept, and tags that would swallow text do not',
   assert.equal(text, 'before\nafter');
 });
 
-test('a page is the same whether its HTML is parsed in parts or as a whole', () => {
+longTest('a page is the same whether its HTML is parsed in parts or as a whole', () => {
   const pieces =
     '<p> </p> <div> </div> <a_id="x"> <a_name="y"></a> </a> <b> </b> <i> <br> <ul> <li> </ul> <details> <summary> </summary> </details> <!--c--> <img_src="a.png"> <svg> </svg> <form> </form> <h1> </h1> <x-part> <select> <button> <object_id="install"> </object> <hr> <sup>2</sup> <nobr> [l](b.md) #_install *em* `code` |a|b| |-|-| [^1] [^1]:_n'
       .split(' ')

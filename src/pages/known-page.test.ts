@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { rowsOf } from '../../test/plans.ts';
 import { openWorld } from '../../test/world.ts';
 import { sha256 } from '../core/secrets.ts';
@@ -17,7 +18,7 @@ async function created(title: string, markdown: string): Promise<string> {
   return body.page_id;
 }
 
-test('each form of a page is known by an ETag of its own, until something of it changes', async () => {
+longTest('each form of a page is known by an ETag of its own, until something of it changes', async () => {
   const target = await created('Target', 'Text');
   const page_id = await created('Page', '[a link](target)');
   const path = `${pages}/${page_id}`;

@@ -694,7 +694,7 @@ async function toOldFormat(wiki_id: string): Promise<void> {
     update search_documents set title_length = null, body_length = null, body_terms = ' of:1 then:2 ' where wiki_id = ${wiki_id}`);
 }
 
-test('averages that have changed by more than a tenth are weighed anew', async () => {
+longTest('averages that have changed by more than a tenth are weighed anew', async () => {
   const { owner, create, fold, titles } = await newWiki();
   await create('Long', 'word '.repeat(300));
   await fold();
@@ -725,7 +725,7 @@ test('averages that have changed by more than a tenth are weighed anew', async (
   assert.deepEqual((await titles('word')).toSorted(), ['Beyond', 'Long', 'Within a tenth']);
 });
 
-test('parts of Japanese texts find the pages that hold them', async (t) => {
+longTest('parts of Japanese texts find the pages that hold them', async (t) => {
   const files = await corpus('tldr/ja');
   const { owner, wiki, fold } = await newWiki();
   const texts = Object.entries(files ?? {})
@@ -757,7 +757,7 @@ test('parts of Japanese texts find the pages that hold them', async (t) => {
   assert.ok(found >= 0.99 * expected);
 });
 
-test('one wrong letter in the longest word of a title still finds the page', async (t) => {
+longTest('one wrong letter in the longest word of a title still finds the page', async (t) => {
   const files = await corpus('tldr/common');
   const { owner, wiki, fold } = await newWiki();
   const texts = Object.values(files ?? {})
@@ -856,24 +856,27 @@ test('words next to each other rank higher, and each page of hits goes on where 
   }
 });
 
-test('a large import is merged in batches, each in a turn of its own, so that other wikis are merged in between', async () => {
-  const { owner, fold } = await newWiki();
-  const { wiki_id } = owner;
-  // A job that was set aside keeps the schedule from adding another one: all that is merged is by the turns themselves.
-  await world.db.query(sql`
+longTest(
+  'a large import is merged in batches, each in a turn of its own, so that other wikis are merged in between',
+  async () => {
+    const { owner, fold } = await newWiki();
+    const { wiki_id } = owner;
+    // A job that was set aside keeps the schedule from adding another one: all that is merged is by the turns themselves.
+    await world.db.query(sql`
     insert into background_jobs (name, lane, key, workspace_id, wiki_id, input, status, crashes)
     values ('merge-search-index', 'index', ${wiki_id}, ${owner.workspace_id}, ${wiki_id}, '{}', 'failed', 3)`);
-  await fill(wiki_id, 1_200, `'some words of ' || title`);
-  let transactions = 0;
-  const transaction: typeof world.db.transaction = (work) => {
-    transactions += 1;
-    return world.db.transaction(work);
-  };
-  const { signal } = new AbortController();
-  await mergeSearchIndex.run({ db: { ...world.db, transaction }, target: { wiki_id }, signal } as never);
-  assert.equal(transactions, 2, 'one batch of pages, one of sources');
-  const pending = async () =>
-    (await world.db.query(sql`select document_id from search_pending where wiki_id = ${wiki_id}`)).length;
-  assert.ok((await until('the other turns have come', pending, (count) => count < 32)) < 32);
-  await fold();
-});
+    await fill(wiki_id, 1_200, `'some words of ' || title`);
+    let transactions = 0;
+    const transaction: typeof world.db.transaction = (work) => {
+      transactions += 1;
+      return world.db.transaction(work);
+    };
+    const { signal } = new AbortController();
+    await mergeSearchIndex.run({ db: { ...world.db, transaction }, target: { wiki_id }, signal } as never);
+    assert.equal(transactions, 2, 'one batch of pages, one of sources');
+    const pending = async () =>
+      (await world.db.query(sql`select document_id from search_pending where wiki_id = ${wiki_id}`)).length;
+    assert.ok((await until('the other turns have come', pending, (count) => count < 32)) < 32);
+    await fold();
+  },
+);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { extent } from '../../test/extent.ts';
+import { extent, longTest } from '../../test/extent.ts';
 import { findWrong } from '../../test/pairs/wiki-invariants.ts';
 import { type Answer, type Client, makeDatabase, openWorld } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
@@ -120,33 +120,36 @@ test('whatever several writers do at once, the wiki is a tree of complete pages 
   t.diagnostic(JSON.stringify(counts));
 });
 
-test('of eight writers over two services who edit one page again and again, no write is lost and none is overwritten', async () => {
-  const wiki_id = await newWiki();
-  const pages = `/v1/wikis/${wiki_id}/pages`;
-  const { page_id } = (await owner.post(pages, { title: 'Counter', markdown: '' })).body;
-  const rounds = 5;
-  await Promise.all(
-    writers.map(async (client, i) => {
-      for (let done = 0; done < rounds; ) {
-        const { markdown, revision } = (await client.get(`${pages}/${page_id}`)).body;
-        const answer = await client.patch(`${pages}/${page_id}`, {
-          markdown: `${markdown}${i}.${done}\n`,
-          base_revision: revision,
-        });
-        assert.ok(answer.status === 200 || answer.body.error === 'edit_conflict', JSON.stringify(answer.body));
-        if (answer.status === 200) done += 1;
-      }
-    }),
-  );
-  const { markdown, revision } = (await owner.get(`${pages}/${page_id}`)).body;
-  const lines: string[] = markdown.trim().split('\n');
-  assert.equal(revision, writers.length * rounds + 1);
-  assert.equal(lines.length, writers.length * rounds);
-  assert.equal(new Set(lines).size, lines.length);
-  await checkWiki(wiki_id);
-});
+longTest(
+  'of eight writers over two services who edit one page again and again, no write is lost and none is overwritten',
+  async () => {
+    const wiki_id = await newWiki();
+    const pages = `/v1/wikis/${wiki_id}/pages`;
+    const { page_id } = (await owner.post(pages, { title: 'Counter', markdown: '' })).body;
+    const rounds = 5;
+    await Promise.all(
+      writers.map(async (client, i) => {
+        for (let done = 0; done < rounds; ) {
+          const { markdown, revision } = (await client.get(`${pages}/${page_id}`)).body;
+          const answer = await client.patch(`${pages}/${page_id}`, {
+            markdown: `${markdown}${i}.${done}\n`,
+            base_revision: revision,
+          });
+          assert.ok(answer.status === 200 || answer.body.error === 'edit_conflict', JSON.stringify(answer.body));
+          if (answer.status === 200) done += 1;
+        }
+      }),
+    );
+    const { markdown, revision } = (await owner.get(`${pages}/${page_id}`)).body;
+    const lines: string[] = markdown.trim().split('\n');
+    assert.equal(revision, writers.length * rounds + 1);
+    assert.equal(lines.length, writers.length * rounds);
+    assert.equal(new Set(lines).size, lines.length);
+    await checkWiki(wiki_id);
+  },
+);
 
-test('a page moves and goes to the trash with the page above it, also while its text is written', async () => {
+longTest('a page moves and goes to the trash with the page above it, also while its text is written', async () => {
   const wiki_id = await newWiki();
   const pages = `/v1/wikis/${wiki_id}/pages`;
   for (let round = 0; round < 20; round += 1) {

@@ -239,7 +239,7 @@ const PAGES_LOOP = Buffer.from(
   '%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Count 1000000/Kids[2 0 R 2 0 R]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF',
 );
 
-test('a document that is damaged or unpacks to too much is refused, and the next one is read', async () => {
+longTest('a document that is damaged or unpacks to too much is refused, and the next one is read', async () => {
   const zeros = Buffer.alloc(300 * 2 ** 20);
   const bombs: [name: string, bytes: Buffer, reason: RegExp][] = [
     ['a Word document of 300 MiB', zipOf([['word/document.xml', zeros]]), /^too_large: .*split it/],
@@ -286,7 +286,7 @@ longTest('a document that exceeds a limit of time, memory or output fails alone'
   }
 });
 
-test("if a document's bytes cannot be read, the caller gets the error and the next document is read", async () => {
+longTest("if a document's bytes cannot be read, the caller gets the error and the next document is read", async () => {
   const whole = pdfOf([[['A sound page.', 50, 700]]]);
   const one = openDocumentReader({ processes: 1 });
   try {

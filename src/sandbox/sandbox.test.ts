@@ -149,7 +149,7 @@ test('a sandbox has no process before the first file or after its idle time', as
   await brief.close();
 });
 
-test('of processes without work one stays at hand, and those beside it end soon', async () => {
+longTest('of processes without work one stays at hand, and those beside it end soon', async () => {
   const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').trim().split(' ');
   const others = children();
   const own = () => children().filter((pid) => pid !== '' && !others.includes(pid));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { getDocument } from 'unpdf/pdfjs';
 import { cleanUp } from '../../test/clean-up.ts';
+import { longTest } from '../../test/extent.ts';
 import { listAll } from '../../test/list-all.ts';
 import { pdfOf, pdfOfPages } from '../../test/pdf.ts';
 import { verificationOf } from '../../test/verification-of.ts';
@@ -64,42 +65,45 @@ async function lettersOfPages(bytes: Uint8Array): Promise<string[]> {
   return pages;
 }
 
-test('every block of every document leads to its place in the source, and its hash is that of what is there', async (t) => {
-  const owner = await world.owner();
-  const files = documents();
-  await world.upload(owner, owner.wiki_id, files);
-  const pages = await all<{ page_id: string; title: string; word_count: number }>(owner, 'pages');
-  let blocks = 0;
-  for (const page of pages) {
-    const citations = await all<Citation>(owner, `pages/${page.page_id}/citations`);
-    const source_id = citations[0]?.source_id;
-    if (page.word_count === 0) continue;
-    assert.ok(source_id, `${page.title} must cite its source`);
-    const { body: text } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/text`);
-    for (const { verified, start, end, quote, sha256, block } of citations) {
-      const where = `block ${block} of ${page.title}`;
-      assert.ok(verified, `${where} must verify`);
-      assert.equal(text.text.slice(start, end), quote, where);
-      assert.equal(hash('sha256', quote), sha256, where);
-      assert.notEqual(quote.trim(), '', where);
+longTest(
+  'every block of every document leads to its place in the source, and its hash is that of what is there',
+  async (t) => {
+    const owner = await world.owner();
+    const files = documents();
+    await world.upload(owner, owner.wiki_id, files);
+    const pages = await all<{ page_id: string; title: string; word_count: number }>(owner, 'pages');
+    let blocks = 0;
+    for (const page of pages) {
+      const citations = await all<Citation>(owner, `pages/${page.page_id}/citations`);
+      const source_id = citations[0]?.source_id;
+      if (page.word_count === 0) continue;
+      assert.ok(source_id, `${page.title} must cite its source`);
+      const { body: text } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/text`);
+      for (const { verified, start, end, quote, sha256, block } of citations) {
+        const where = `block ${block} of ${page.title}`;
+        assert.ok(verified, `${where} must verify`);
+        assert.equal(text.text.slice(start, end), quote, where);
+        assert.equal(hash('sha256', quote), sha256, where);
+        assert.notEqual(quote.trim(), '', where);
+      }
+      const { body: coverage } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/coverage`);
+      assert.deepEqual(
+        [coverage.covered, coverage.uncovered],
+        [coverage.length, []],
+        `${page.title} must show all of it`,
+      );
+      const verification = await verificationOf(owner, `/v1/wikis/${owner.wiki_id}/sources/${source_id}`);
+      const { file, text: read, verified, edited, findings, stale_pages } = verification;
+      assert.deepEqual(
+        { file, read, verified, edited, findings, stale_pages },
+        { file: 'intact', read: 'unchanged', verified: citations.length, edited: 0, findings: [], stale_pages: [] },
+        page.title,
+      );
+      blocks += citations.length;
     }
-    const { body: coverage } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/${source_id}/coverage`);
-    assert.deepEqual(
-      [coverage.covered, coverage.uncovered],
-      [coverage.length, []],
-      `${page.title} must show all of it`,
-    );
-    const verification = await verificationOf(owner, `/v1/wikis/${owner.wiki_id}/sources/${source_id}`);
-    const { file, text: read, verified, edited, findings, stale_pages } = verification;
-    assert.deepEqual(
-      { file, read, verified, edited, findings, stale_pages },
-      { file: 'intact', read: 'unchanged', verified: citations.length, edited: 0, findings: [], stale_pages: [] },
-      page.title,
-    );
-    blocks += citations.length;
-  }
-  t.diagnostic(`${pages.length} pages, ${blocks} blocks, all verified`);
-});
+    t.diagnostic(`${pages.length} pages, ${blocks} blocks, all verified`);
+  },
+);
 
 test('what a block of a PDF says stands on the page of the PDF that it names', async (t) => {
   const owner = await world.owner();
@@ -348,7 +352,7 @@ test('a sentence is not what the source says with any word before, in or behind 
   }
 });
 
-test('the rows of a large table that its page leaves out are what its coverage names', async () => {
+longTest('the rows of a large table that its page leaves out are what its coverage names', async () => {
   const owner = await world.owner();
   const rows = Array.from({ length: 1_500 }, (_, i) => `row${i},x\n`).join('');
   await world.upload(owner, owner.wiki_id, { 'a.csv': `name,value\n${rows}` });
@@ -384,7 +388,7 @@ test('a source gives its file back byte for byte: a browser shows a PDF, apart f
   for (const { filename } of sources) assert.notEqual(filename, 'c.pdf', 'what is no PDF is no source under that name');
 });
 
-test('the same bytes as two types of file are one source, and nothing is cited that it does not say', async () => {
+longTest('the same bytes as two types of file are one source, and nothing is cited that it does not say', async () => {
   const owner = await world.owner();
   const text = '# License\n\n*You* may `copy` it,\nand more.\n\n- one\n- two\n';
   for (const names of [['license.md', 'license.txt'], ['license.txt'], ['license.md']]) {

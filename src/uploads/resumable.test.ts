@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { extent } from '../../test/extent.ts';
+import { extent, longTest } from '../../test/extent.ts';
 import { runScheduled } from '../../test/jobs.ts';
 import { makeFolder } from '../../test/process.ts';
 import { type Announced, announce, offsetOf, patch, sendFile, sha256Of } from '../../test/resumable.ts';
@@ -375,28 +375,31 @@ test('bytes that are not those that were announced fail the upload, in one piece
   }
 });
 
-test('an upload that waits for bytes is cancelled with all that it has, and one that has them can be tried again', async () => {
-  const { owner, upload, path } = await oneFile(Buffer.alloc(30, 'a'));
-  await patch(owner, path, 0, Buffer.alloc(10, 'a'));
-  const cancelled = await owner.post(`${upload.path}/cancel`);
-  assert.deepEqual(
-    [cancelled.status, cancelled.body.status, cancelled.body.error],
-    [200, 'failed', 'cancelled: the upload was cancelled'],
-  );
-  assert.deepEqual(await db.query(sql`select 1 from upload_parts where upload_id = ${upload.upload_id}`), []);
-  for (const verb of ['cancel', 'complete', 'retry']) {
-    assert.equal((await owner.post(`${upload.path}/${verb}`)).body.error, 'upload_state', verb);
-  }
-  assert.equal((await patch(owner, path, 10, Buffer.alloc(20, 'a'))).body.error, 'upload_state');
+longTest(
+  'an upload that waits for bytes is cancelled with all that it has, and one that has them can be tried again',
+  async () => {
+    const { owner, upload, path } = await oneFile(Buffer.alloc(30, 'a'));
+    await patch(owner, path, 0, Buffer.alloc(10, 'a'));
+    const cancelled = await owner.post(`${upload.path}/cancel`);
+    assert.deepEqual(
+      [cancelled.status, cancelled.body.status, cancelled.body.error],
+      [200, 'failed', 'cancelled: the upload was cancelled'],
+    );
+    assert.deepEqual(await db.query(sql`select 1 from upload_parts where upload_id = ${upload.upload_id}`), []);
+    for (const verb of ['cancel', 'complete', 'retry']) {
+      assert.equal((await owner.post(`${upload.path}/${verb}`)).body.error, 'upload_state', verb);
+    }
+    assert.equal((await patch(owner, path, 10, Buffer.alloc(20, 'a'))).body.error, 'upload_state');
 
-  const again = await announce(owner, owner.wiki_id, { 'again.md': Buffer.from('# Again') });
-  await sendFile(world.address, owner.token, again.files[0] as (typeof again.files)[0]);
-  assert.equal((await owner.post(`${again.path}/cancel`)).body.status, 'failed');
-  const retried = await owner.post(`${again.path}/retry`);
-  assert.deepEqual([retried.body.status, retried.body.error, retried.body.finished_at], ['queued', '', undefined]);
-  assert.ok((await sourcesOf(owner, owner.wiki_id, again))['again.md']);
-  assert.equal((await owner.post(`${again.path}/retry`)).body.error, 'upload_state');
-});
+    const again = await announce(owner, owner.wiki_id, { 'again.md': Buffer.from('# Again') });
+    await sendFile(world.address, owner.token, again.files[0] as (typeof again.files)[0]);
+    assert.equal((await owner.post(`${again.path}/cancel`)).body.status, 'failed');
+    const retried = await owner.post(`${again.path}/retry`);
+    assert.deepEqual([retried.body.status, retried.body.error, retried.body.finished_at], ['queued', '', undefined]);
+    assert.ok((await sourcesOf(owner, owner.wiki_id, again))['again.md']);
+    assert.equal((await owner.post(`${again.path}/retry`)).body.error, 'upload_state');
+  },
+);
 
 test('an upload of which no bytes came for 24 hours has expired, and its parts are removed', async () => {
   const { owner, upload, path } = await oneFile(Buffer.alloc(30, 'a'));

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
+import { extent } from '../extent.ts';
 import { listAll } from '../list-all.ts';
 import { pdfOf } from '../pdf.ts';
 import { type Owner, openWorld } from '../world.ts';
@@ -17,7 +18,7 @@ const world = await openWorld();
 
 /** Real pages, where they are. AUDIT: how many of them. */
 const TLDR = new URL('../../../shared/corpora/tldr/common/', import.meta.url);
-const SAMPLE = Number(process.env.AUDIT ?? 60);
+const SAMPLE = Number(process.env.AUDIT ?? extent(60, 15));
 
 interface Citation {
   source_id: string;

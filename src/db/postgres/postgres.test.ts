@@ -248,7 +248,7 @@ test('a killed server comes back with every committed row, also while a session 
   assert.equal(postgres.pid, undefined, 'A stopped server must not be started again.');
 });
 
-test('stop() also ends a server that is restarting', limit, async (t) => {
+longTest('stop() also ends a server that is restarting', limit, async (t) => {
   const dataDir = await dataDirOf(t);
   const postgres = await start(t, dataDir);
   const { pid: first } = postgres;
@@ -265,7 +265,7 @@ test('stop() also ends a server that is restarting', limit, async (t) => {
   assert.deepEqual(await query(await start(t, dataDir), 'select 1 as one'), [{ one: 1 }]);
 });
 
-test('a killed Ibid leaves its server behind, and the next start takes over with all rows', limit, async (t) => {
+longTest('a killed Ibid leaves its server behind, and the next start takes over with all rows', limit, async (t) => {
   const dataDir = await dataDirOf(t);
   const ibid = spawnIbid(t, dataDir);
   const orphan = await firstWord(ibid);
@@ -302,7 +302,7 @@ test('a second Ibid on a DATA_DIR in use is refused, and told which process uses
   await assert.rejects(start(t, dataDir), /in use by another Ibid/);
 });
 
-test('of several concurrent first starts exactly one succeeds', limit, async (t) => {
+longTest('of several concurrent first starts exactly one succeeds', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const words = await Promise.all(Array.from({ length: 4 }, () => firstWord(spawnIbid(t, dataDir))));
   const winners = words.filter((word) => word.pid !== undefined);

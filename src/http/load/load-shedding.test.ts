@@ -41,7 +41,7 @@ test('a late event loop and many requests refuse previews, exports, imports and 
   ]);
 });
 
-test('a single pause of the event loop refuses nothing', async () => {
+longTest('a single pause of the event loop refuses nothing', async () => {
   const load = openLoadShedding();
   const since = performance.now();
   while (performance.now() - since < 3 * SHED_LIMITS.first.delay_ms);

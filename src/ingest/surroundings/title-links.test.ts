@@ -209,7 +209,7 @@ longTest(
   },
 );
 
-test('the parts of a long document link to other pages, and neither to each other nor to the whole', async () => {
+longTest('the parts of a long document link to other pages, and neither to each other nor to the whole', async () => {
   const wiki = await newWiki();
   await wiki.create({ title: 'Data Processing Agreement', markdown: 'x' });
   const words = 'as was said before '.repeat(9_000);
@@ -225,32 +225,35 @@ test('the parts of a long document link to other pages, and neither to each othe
   await wiki.assertCited();
 });
 
-test('titles and texts that mean to break out of a link are text, and 50,000 titles are known at once', async () => {
-  const wiki = await newWiki();
-  const titles = [
-    'a](javascript:alert(1) b',
-    '**Bold Title**',
-    'The `code` Title',
-    '.*+?^${}()|[\\] title',
-    '\\ back slash',
-    '<b>Some Title</b>',
-  ];
-  for (const title of [...titles, 'x y'.repeat(80), 'Good Title']) await wiki.create({ title, markdown: 'x' });
-  const escaped = titles.map((title) => `<p>${title.replaceAll('<', '&lt;')}`).join('');
-  const text = html('Text', `${escaped}<p>${'Good Title '.repeat(8_000)}<p>${'Good '.repeat(10_000)}`);
-  const { wiki_id } = await wiki.page('good-title');
-  await world.db.query(sql`
+longTest(
+  'titles and texts that mean to break out of a link are text, and 50,000 titles are known at once',
+  async () => {
+    const wiki = await newWiki();
+    const titles = [
+      'a](javascript:alert(1) b',
+      '**Bold Title**',
+      'The `code` Title',
+      '.*+?^${}()|[\\] title',
+      '\\ back slash',
+      '<b>Some Title</b>',
+    ];
+    for (const title of [...titles, 'x y'.repeat(80), 'Good Title']) await wiki.create({ title, markdown: 'x' });
+    const escaped = titles.map((title) => `<p>${title.replaceAll('<', '&lt;')}`).join('');
+    const text = html('Text', `${escaped}<p>${'Good Title '.repeat(8_000)}<p>${'Good '.repeat(10_000)}`);
+    const { wiki_id } = await wiki.page('good-title');
+    await world.db.query(sql`
     insert into pages (wiki_id, page_id, path, slug, title, origin, revision, word_count, created_by, updated_by)
     select ${wiki_id}, 'page_' || n, 'p' || n, 'p' || n, 'Good Title number ' || n, 'authored', 1, 1, 'user_x', 'user_x'
     from generate_series(1, 50000) n`);
-  await wiki.upload({ 'text.html': text });
-  const { html: shown, markdown } = await wiki.page('text');
-  assert.doesNotMatch(shown, /javascript:[^<]*"/);
-  assert.equal(markdown.split('](').length - 1, 1, markdown.slice(0, 500));
-  assert.match(markdown, /\[Good Title\]\(good-title\) Good Title Good/);
-});
+    await wiki.upload({ 'text.html': text });
+    const { html: shown, markdown } = await wiki.page('text');
+    assert.doesNotMatch(shown, /javascript:[^<]*"/);
+    assert.equal(markdown.split('](').length - 1, 1, markdown.slice(0, 500));
+    assert.match(markdown, /\[Good Title\]\(good-title\) Good Title Good/);
+  },
+);
 
-test('of a wiki of 10,000 pages an upload of few documents reads the titles that they mention alone', async () => {
+longTest('of a wiki of 10,000 pages an upload of few documents reads the titles that they mention alone', async () => {
   const wiki = await newWiki();
   const called = ['OAuth2', 'École Normale Supérieure', '知识产权保护指南', 'Travel Policy (EU)', 'Twice Called'];
   for (const title of [...called, 'Twice Called']) await wiki.create({ title, markdown: 'x' });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { ended, exported, newWiki, send, zipped } from '../../../test/archives.ts';
+import { longTest } from '../../../test/extent.ts';
 import { heldServices } from '../../../test/held-services.ts';
 import { runScheduled } from '../../../test/jobs.ts';
 import { until } from '../../../test/until.ts';
@@ -68,36 +69,39 @@ const isNone = (rows: Record<string, number>) => Object.values(rows).every((coun
 const pagesOf = (wiki_id: string) =>
   query<{ path: string }>(sql`select path from pages where wiki_id = ${wiki_id} order by path`);
 
-test('while imports wait for a silent store no transaction is open, nothing of them is visible, and others are served', async (t) => {
-  const [owner, other] = [await world.owner(), await world.owner()];
-  const held = closeGate(t);
-  const imports = [await started(owner, await notes()), await started(other, await notes())];
-  // One job of the two is running where the process has a slot for one.
-  await reached(held);
-  const open = () =>
-    query(sql`
+longTest(
+  'while imports wait for a silent store no transaction is open, nothing of them is visible, and others are served',
+  async (t) => {
+    const [owner, other] = [await world.owner(), await world.owner()];
+    const held = closeGate(t);
+    const imports = [await started(owner, await notes()), await started(other, await notes())];
+    // One job of the two is running where the process has a slot for one.
+    await reached(held);
+    const open = () =>
+      query(sql`
       select query from pg_stat_activity
       where datname = current_database() and xact_start < now() - interval '0.2 s' and pid <> pg_backend_pid()
         and backend_type = 'client backend'`);
-  await until('no transaction is open', open, ({ length }) => length === 0);
-  assert.deepEqual((await stagedRows()).pages, 2);
-  for (const { wiki_id } of imports) assert.deepEqual(await pagesOf(wiki_id), []);
-  for (const each of [owner, other]) {
-    const made = await each.post(`/v1/wikis/${each.wiki_id}/pages`, { title: 'Meanwhile', markdown: 'text' });
-    assert.equal(made.status, 201);
-    assert.equal((await each.get(`/v1/wikis/${each.wiki_id}/pages/search?query=text`)).status, 200);
-  }
-  held.open();
-  for (const [i, { wiki_id, job_id }] of imports.entries()) {
-    const job = await ended(i === 0 ? owner : other, wiki_id, job_id);
-    assert.deepEqual([job.status, job.summary], ['completed', '2 new pages, 1 attachments.'], JSON.stringify(job));
-    assert.deepEqual(
-      (await pagesOf(wiki_id)).map(({ path }) => path),
-      ['one', 'two'],
-    );
-  }
-  assert.deepEqual(await until('nothing is staged', stagedRows, isNone), NONE);
-});
+    await until('no transaction is open', open, ({ length }) => length === 0);
+    assert.deepEqual((await stagedRows()).pages, 2);
+    for (const { wiki_id } of imports) assert.deepEqual(await pagesOf(wiki_id), []);
+    for (const each of [owner, other]) {
+      const made = await each.post(`/v1/wikis/${each.wiki_id}/pages`, { title: 'Meanwhile', markdown: 'text' });
+      assert.equal(made.status, 201);
+      assert.equal((await each.get(`/v1/wikis/${each.wiki_id}/pages/search?query=text`)).status, 200);
+    }
+    held.open();
+    for (const [i, { wiki_id, job_id }] of imports.entries()) {
+      const job = await ended(i === 0 ? owner : other, wiki_id, job_id);
+      assert.deepEqual([job.status, job.summary], ['completed', '2 new pages, 1 attachments.'], JSON.stringify(job));
+      assert.deepEqual(
+        (await pagesOf(wiki_id)).map(({ path }) => path),
+        ['one', 'two'],
+      );
+    }
+    assert.deepEqual(await until('nothing is staged', stagedRows, isNone), NONE);
+  },
+);
 
 test('an import that is cancelled leaves no staged rows, no pages, and no file that nothing refers to', async (t) => {
   const owner = await world.owner();
