@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { corpus, openWorld } from './world.ts';
+import { sharedWorld } from './shared-world.ts';
+import { corpus } from './world.ts';
 
 /**
  * ROUND_TRIPS: the number of files of each collection. Without the collections the project's own documents are used.
@@ -9,7 +10,7 @@ import { corpus, openWorld } from './world.ts';
 const FILES = Number(process.env.ROUND_TRIPS || 40);
 const OWN = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 async function filesOf(folder: string): Promise<[string, string][]> {
   const found = await corpus(folder);

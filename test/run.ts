@@ -8,7 +8,7 @@ import { endProcesses } from './run/end-processes.ts';
 import { type FileResult, runFiles } from './run/file-process.ts';
 import { startPostgresForTests, TEMPLATE } from './run/postgres.ts';
 import { openReport } from './run/report.ts';
-import { filesOf, isPure, type Request, readRequest, touched, USAGE } from './run/selection.ts';
+import { filesOf, type Request, readRequest, sharingOf, touched, USAGE } from './run/selection.ts';
 
 /**
  * Runs tests on one PostgreSQL that is started for the run, or on DATABASE_URL: those that decide about a change, or with
@@ -19,8 +19,8 @@ import { filesOf, isPure, type Request, readRequest, touched, USAGE } from './ru
 const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0) + Number(process.env.FILE_MINUTES || 0)) * 60_000;
 /** Most of the time a file waits: for a database, a process or a timer. */
 const FILES_AT_ONCE = 6;
-/** Pure files that share a process: what they hold in memory adds up. */
-const PURE_AT_ONCE = 12;
+/** As many files share a process at most: what they hold in memory adds up, and they run one after the other. */
+const FILES_OF_A_PROCESS = 10;
 /** Of a run of as many files each test is printed. */
 const DETAILED_MAX = 3;
 /** Files that take longest start first, so that no core idles at the end. */
@@ -100,18 +100,21 @@ async function runEach(
   }
   await Promise.all(Array.from({ length: FILES_AT_ONCE }, runGroups));
   if (left.length > 0) console.log(`\nNot started within ${minutes} minutes: ${left.join(', ')}`);
-  return report.end() || files.length === 0;
+  return !isStopped && (report.end() || files.length === 0);
 }
 
-/** The files of each process: pure ones share one, the others have their own. */
+/** The files of each process: pure ones share one, as do those that share a service, and each other file has its own. */
 function grouped(files: readonly string[], bundles: Bundles): string[][] {
   const groups: string[][] = [];
-  let pure: string[] = [];
+  const open = new Map<string, string[]>();
   for (const file of files) {
-    if (!isPure(file, bundles)) groups.push([file]);
+    const kind = sharingOf(file, bundles);
+    const group = open.get(kind);
+    if (kind !== 'none' && group && group.length < FILES_OF_A_PROCESS) group.push(file);
     else {
-      if (pure.length % PURE_AT_ONCE === 0) groups.push((pure = []));
-      pure.push(file);
+      const started = [file];
+      open.set(kind, started);
+      groups.push(started);
     }
   }
   return groups;
@@ -128,7 +131,7 @@ function byFile(files: readonly string[], result: FileResult, bundles: Bundles):
     return [file, { seconds: ms / 1_000, tests, notes: [], output: '', problem: undefined }];
   });
   const rest = result.tests.filter((test) => !fileOf.has(test.file ?? ''));
-  return [...parts, [`process of ${files.length} pure files`, { ...result, tests: rest }]];
+  return [...parts, [`process of ${files.length} files`, { ...result, tests: rest }]];
 }
 
 function longestFirst(files: readonly string[]): string[] {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runScheduled } from '../../test/jobs.ts';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { sql } from '../db/sql.ts';
 import { deleteExpiredAutosaves } from './delete-expired-autosaves.job.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 const wiki = `/v1/wikis/${owner.wiki_id}`;
 const member = await world.member(owner.workspace_id, 'member');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { sql } from '../db/sql.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 test('the plans of the catalogue are listed in its order, in major units, and the one that the workspace is on is marked', async () => {
   const owner = await world.owner();

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longTest } from '../../test/extent.ts';
 import { newFolderWiki } from '../../test/folder-wiki.ts';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { zipOf } from '../../test/zip.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 
 /** A wiki of its own, and its broken links as `path:line target`. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { announce, patch } from '../../test/resumable.ts';
-import { openWorld, waitForUpload } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
+import { waitForUpload } from '../../test/world.ts';
 import { zipOf } from '../../test/zip.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 
 async function newWiki() {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newFolderWiki } from '../../test/folder-wiki.ts';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 const newWiki = () => newFolderWiki(owner);
 const Z = { 'd/z.md': '# Z\n' };

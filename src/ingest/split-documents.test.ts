@@ -3,11 +3,11 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { longTest } from '../../test/extent.ts';
 import { listAll } from '../../test/list-all.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { verificationOf } from '../../test/verification-of.ts';
-import { openWorld } from '../../test/world.ts';
 import type { Citation } from '../sources/schema.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 
 interface Page {

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../test/any-text.ts';
 import { extent, longTest } from '../../test/extent.ts';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { compileFile } from '../documents/compile-file.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 const TEXTS: Record<string, string> = {
   'line-ends.md': '# A\r\n\r\nb  \r\nc\\\r\n\r\n\r\n',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 test('a key shows its secret once, acts until it is revoked, and is listed masked with its last use', async () => {
   const owner = await world.owner();

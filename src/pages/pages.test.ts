@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longTest } from '../../test/extent.ts';
 import { listAll } from '../../test/list-all.ts';
-import { corpus, openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
+import { corpus } from '../../test/world.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 const pages = `/v1/wikis/${owner.wiki_id}/pages`;
 await world.upload(owner, owner.wiki_id, {

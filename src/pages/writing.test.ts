@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runScheduled } from '../../test/jobs.ts';
-import { type Client, type Owner, openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
+import type { Client, Owner } from '../../test/world.ts';
 import { sql } from '../db/sql.ts';
 import { purgeTrash } from './trash/purge-trash.job.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 
 /** A wiki of its own for a test, with what is done to its pages. */

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runScheduled } from '../../test/jobs.ts';
 import { nextOf } from '../../test/list-all.ts';
-import { type Owner, openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
+import type { Owner } from '../../test/world.ts';
 import { purgeAuditEvents } from '../audit/purge-audit-events.job.ts';
 import { raw, sql } from '../db/sql.ts';
 import { purgeTrash } from '../pages/trash/purge-trash.job.ts';
 import { purgeRevisions } from '../revisions/purge-revisions.job.ts';
 import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const { db } = world;
 
 const at = ({ workspace_id }: Owner, rest = 'retention') => `/v1/workspaces/${workspace_id}/${rest}`;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type Client, openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
+import type { Client } from '../../test/world.ts';
 import { mergePending } from './index/merge-pending.ts';
 
 /**
@@ -31,7 +32,7 @@ const LEAST_LINES = 330;
 const MOST_ARGUED = 20;
 
 const GROUPS = readGroups(readFileSync(new URL('behaviours.md', import.meta.url), 'utf8'));
-const world = await openWorld();
+const world = await sharedWorld();
 
 function readGroups(text: string): Group[] {
   return text

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { signedInClient } from '../../test/signed-in.ts';
-import { openWorld } from '../../test/world.ts';
 import { ENDPOINTS } from '../app.ts';
 import { sql } from '../db/sql.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const { db, anonymous } = world;
 
 /** A user, the cookie that a browser keeps for them, and what our own pages send with it. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { sql } from '../db/sql.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 test('a name is trimmed, kept as it was written, and the one of its owner alone', async () => {
   const [person, other] = [await world.person(), await world.person()];

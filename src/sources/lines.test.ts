@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { longTest } from '../../test/extent.ts';
-import { type Owner, openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
+import type { Owner } from '../../test/world.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
 import { sql } from '../db/sql.ts';
 import type { Citation } from './schema.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 interface Page {
   page_id: string;

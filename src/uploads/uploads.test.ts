@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { longTest } from '../../test/extent.ts';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { sql } from '../db/sql.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 test('a folder of Markdown becomes pages whose paths are the folders and whose links lead to each other', async () => {
   const owner = await world.owner();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeJwt, SignJWT } from 'jose';
-import { openWorld } from '../../test/world.ts';
+import { sharedWorld } from '../../test/shared-world.ts';
 import { sql } from '../db/sql.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 
 async function token(client: Awaited<ReturnType<typeof world.owner>>, widget: string) {
   const answer = await client.post(`/v1/workspaces/${client.workspace_id}/widget-token`, { widget });

@@ -7,14 +7,15 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { extent } from '../extent.ts';
 import { listAll } from '../list-all.ts';
 import { pdfOf } from '../pdf.ts';
-import { type Owner, openWorld } from '../world.ts';
+import { sharedWorld } from '../shared-world.ts';
+import type { Owner } from '../world.ts';
 import { docxOf, wordParagraph } from '../zip.ts';
 
 /**
  * An audit of provenance from outside: through HTTP alone, with hashes, blocks and lines that are computed here. Nothing of
  * src is imported.
  */
-const world = await openWorld();
+const world = await sharedWorld();
 
 /** Real pages, where they are. AUDIT: how many of them. */
 const TLDR = new URL('../../../shared/corpora/tldr/common/', import.meta.url);

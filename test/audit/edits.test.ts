@@ -3,14 +3,15 @@ import { test } from 'node:test';
 import { extent } from '../extent.ts';
 import { listAll } from '../list-all.ts';
 import { randomNumbers } from '../random-numbers.ts';
-import { type Owner, openWorld } from '../world.ts';
+import { sharedWorld } from '../shared-world.ts';
+import type { Owner } from '../world.ts';
 import { docxOf, wordParagraph, zipOf } from '../zip.ts';
 
 /**
  * Edits of compiled pages of several formats, through HTTP alone: what says something else is never verified, and what says
  * the same keeps its citation. AUDIT_EDITS: how many rounds of each, with one edit for each sentence of each page.
  */
-const world = await openWorld();
+const world = await sharedWorld();
 const ROUNDS = Number(process.env.AUDIT_EDITS ?? extent(2, 1));
 
 const SENTENCES = [

@@ -57,7 +57,8 @@ export async function bundleTests(files: readonly string[]): Promise<Bundles> {
   };
 }
 
-const outOf = (file: string) => join('tests', file.replace(/\.ts$/, ''));
+/** A file outside the checkout, such as the runner's own tests make, has a bundle inside all the same. */
+const outOf = (file: string) => join('tests', file.replace(/\.ts$/, '').replaceAll('..', '_'));
 
 async function bundle(entries: readonly string[], folder: string): Promise<void> {
   const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -25,6 +25,7 @@ export const USAGE = `Usage: npm test -- [FILE or FOLDER…] [--test-name-patter
 
 const LONG = /\.long\.test\.ts$/;
 const EXTENT = 'test/extent.ts';
+const SHARED = 'test/shared-world.ts';
 /** Further away a change reaches nearly every test. */
 const FAR = 1_000;
 
@@ -90,7 +91,9 @@ export function touched(files: readonly string[], bundles: Bundles, revision: st
 const IMPURE =
   /^(?:node:)?(?:child_process|worker_threads|cluster|net|http|https|http2|dgram|inspector)$|^playwright-core$|^pg$/;
 
-/** Whether a file can share a process with others. */
-export function isPure(file: string, bundles: Bundles): boolean {
-  return ![...bundles.importsOf(file).keys()].some((path) => IMPURE.test(path) || /node_modules\/pg\//.test(path));
+/** What a file shares with others in one process: nothing but the process, a service, or not even that. */
+export function sharingOf(file: string, bundles: Bundles): 'process' | 'service' | 'none' {
+  const imports = [...bundles.importsOf(file).keys()];
+  if (imports.includes(SHARED)) return 'service';
+  return imports.some((path) => IMPURE.test(path) || /node_modules\/pg\//.test(path)) ? 'none' : 'process';
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWorld } from '../../../test/world.ts';
+import { sharedWorld } from '../../../test/shared-world.ts';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { openFilesAround } from './files-around.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 const OTHERS = 10_000;
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR logo', 'latin1');

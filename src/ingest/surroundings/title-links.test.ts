@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { longTest } from '../../../test/extent.ts';
 import { pdfOf } from '../../../test/pdf.ts';
+import { sharedWorld } from '../../../test/shared-world.ts';
 import { verificationOf } from '../../../test/verification-of.ts';
-import { openWorld } from '../../../test/world.ts';
 import { docxOf, wordParagraph } from '../../../test/zip.ts';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
@@ -16,7 +16,7 @@ import type { PendingFile } from '../compiled-upload.ts';
 import { openFilesAround } from './files-around.ts';
 import { knownTitles } from './known-titles.ts';
 
-const world = await openWorld();
+const world = await sharedWorld();
 const owner = await world.owner();
 const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
 

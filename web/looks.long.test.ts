@@ -38,7 +38,7 @@ const READ_BOXES = `[...document.querySelectorAll('body *')]
 
 const WIDTHS = [390, 768, 1_440];
 
-/** What each component looked like when that was last accepted, with `ACCEPT_LOOKS=yes node test/run.ts web/looks.test.ts`. */
+/** What each component looked like when that was last accepted, with `ACCEPT_LOOKS=yes node test/run.ts web/looks.long.test.ts`. */
 const ACCEPTED = fileURLToPath(new URL('./looks.txt', import.meta.url));
 
 test('the components keep their layout in each look', { skip }, async (t) => {
