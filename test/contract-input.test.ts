@@ -216,6 +216,8 @@ const JSON_TYPES = [
   'application/json;',
 ];
 
+const nextNoObject = inTurns(['', 'null', '[]', '[{}]', '"x"', '5', '1e999', 'true'], 1);
+const isTurnOfNumber = everyNth(4);
 const nextUndecodable = inTurns(Object.entries(UNDECODABLE), 3);
 const nextOddTexts = inTurns(ODD_TEXTS, 2);
 const nextRefused = turnsOf(3);
@@ -242,7 +244,7 @@ for (const endpoint of WITH_BODY) {
     const request = await bare(endpoint);
     assertInvalid(await send(request, endpoint), ['body'], 'no body');
     assertInvalid(await send(withBody(request, '', ''), endpoint), ['body'], 'no body and no content type');
-    for (const body of ['', 'null', '[]', '[{}]', '"x"', '5', '1e999', 'true']) {
+    for (const body of nextNoObject()) {
       assertInvalid(await send(withJson(request, body), endpoint), ['body'], `the body ${body}`);
     }
     const dead = await send(withJson(await bare(endpoint, a, never), '[]'), endpoint);
@@ -276,12 +278,6 @@ for (const endpoint of WITH_BODY) {
         const answer = await send(withJson(request, JSON.stringify({ ...good, [name]: value })), endpoint);
         assertInvalid(answer, ['body', name], `${name} ${JSON.stringify(value)}`);
       }
-      const text = JSON.stringify({ ...good, [name]: '?' });
-      const huge = await send(withJson(request, text.replace('"?"', '1e999')), endpoint);
-      assertInvalid(huge, ['body', name], `${name} 1e999`);
-      const [first, last] = isValid(5) ? [5, '"x"'] : ['"x"', 5];
-      const twice = await send(withJson(request, text.replace('"?"', `${first},"${name}":${last}`)), endpoint);
-      assertInvalid(twice, ['body', name], `${name} twice, of which the last one counts`);
       const { [name]: _, ...without } = good;
       if (requiredOf(endpoint.body).includes(name)) {
         const answer = await send(withJson(request, JSON.stringify(without)), endpoint);
@@ -289,6 +285,13 @@ for (const endpoint of WITH_BODY) {
         assert.equal(answer.body.detail[0].type, 'missing');
         assert.equal(answer.body.detail[0].msg, 'Field required');
       }
+      if (!isTurnOfNumber()) return;
+      const text = JSON.stringify({ ...good, [name]: '?' });
+      const huge = await send(withJson(request, text.replace('"?"', '1e999')), endpoint);
+      assertInvalid(huge, ['body', name], `${name} 1e999`);
+      const [first, last] = isValid(5) ? [5, '"x"'] : ['"x"', 5];
+      const twice = await send(withJson(request, text.replace('"?"', `${first},"${name}":${last}`)), endpoint);
+      assertInvalid(twice, ['body', name], `${name} twice, of which the last one counts`);
     });
 
     test(`${nameOf(endpoint)} accepts or refuses any text as ${name}, but never fails`, async () => {

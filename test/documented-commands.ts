@@ -19,7 +19,7 @@ const HERE = { test: 'test/operations/documented-commands.ts' };
 /** The first that matches the name of the document and the line decides. */
 const WAYS: [line: RegExp, how: How][] = [
   [/^billing: /, { test: 'test/billing-document.long.test.ts' }],
-  [/: (kubectl|helm|for login in|.*password=\$\(openssl|done$)/, { test: 'test/kubernetes.test.ts' }],
+  [/: (kubectl|helm|for login in|.*password=\$\(openssl|done$)/, { test: 'test/kubernetes.long.test.ts' }],
   [/: docker /, { reason: 'it needs an engine for containers; the files are checked by test/deploy.test.ts' }],
   [
     /: (apt-get|cp -r \. \/opt|KEEP_NODE=1 sh|mkdir -p \/etc|cp deploy\/systemd|systemctl)/,

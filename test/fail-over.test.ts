@@ -7,7 +7,6 @@ import { SERVICE } from '../src/db/request-context.ts';
 import { sql } from '../src/db/sql.ts';
 import { toApiError } from '../src/http/to-api-error.ts';
 import { cleanUp } from './clean-up.ts';
-import { longTest } from './extent.ts';
 import { startPostgresPair } from './postgres-pair.ts';
 import { until } from './until.ts';
 import { openWorld } from './world.ts';
@@ -67,20 +66,17 @@ test('connections to a former primary are not used any more once the process kno
   await latest.query(ask);
 });
 
-longTest(
-  'a former primary that is all there is answers nothing and takes no writes: 503, until the latest one is back',
-  async () => {
-    await standby.kill();
-    for (let i = 0; i < 3; i += 1) {
-      assert.ok(!(await write()));
-      assert.equal((await owner.get(pages)).status, 503);
-    }
-    await standby.startAgain();
-    await until('a write at the latest primary', write);
-    await assertAllThere();
-    await primary.kill();
-  },
-);
+test('a former primary that is all there is answers nothing and takes no writes: 503, until the latest one is back', async () => {
+  await standby.kill();
+  for (let i = 0; i < 3; i += 1) {
+    assert.ok(!(await write()));
+    assert.equal((await owner.get(pages)).status, 503);
+  }
+  await standby.startAgain();
+  await until('a write at the latest primary', write);
+  await assertAllThere();
+  await primary.kill();
+});
 
 test('a server that hangs is given up when the time of the statement is over: 503, and its connections are closed', async () => {
   const db = openServiceDb({ connection: { connectionString: DATABASE_URL }, onConnectionLost: () => undefined });

@@ -11,7 +11,7 @@ import { runScheduled } from './jobs.ts';
 import { announce } from './resumable.ts';
 import { ofAShard, simulateShards } from './simulated-shards.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
-import { until } from './until.ts';
+import { patience, until } from './until.ts';
 import { makeDatabase, type Owner, openOwner, openWorld } from './world.ts';
 
 /** A transaction that does not wait for a call ends long before; one that does is ended by the database only later. */
@@ -52,10 +52,10 @@ const world = await openWorld(
       heldServices(services, async (name) => {
         calls.add(name);
         const open = await openTransactions();
-        for (const since = performance.now(); open.length > 0 && faults.length === 0; await pause(20)) {
+        for (const isTooLong = patience(TRANSACTION_MS); open.length > 0 && faults.length === 0; await pause(20)) {
           const still = await openTransactions();
           if (!open.some((each) => still.includes(each))) return;
-          if (performance.now() - since > TRANSACTION_MS) faults.push(name);
+          if (isTooLong()) faults.push(name);
         }
       }),
   },

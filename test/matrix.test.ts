@@ -22,6 +22,8 @@ const REFUSALS = [401, 403, 404];
 /** Permissions that no endpoint requires yet: remove one from here when one does. */
 const WITHOUT_ENDPOINT: Permission[] = ['pages:comment'];
 
+const isDead = (kind: string) => /^(?:revoked|expired|tampered)/.test(kind);
+
 function describeCell({ endpoint, target, credential, actor, outcome }: Cell): string {
   return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'anonymous'} with ${credential}: ${outcome}`;
 }
@@ -61,11 +63,15 @@ test('every endpoint is called by every actor with every kind of credential, for
   for (const endpoint of ENDPOINTS) {
     const own = cells.filter((cell) => cell.endpoint === endpoint);
     const onOwnTarget = own.filter(({ target }) => target === 'own');
-    assert.deepEqual(
-      [...new Set(onOwnTarget.map(({ credential }) => credential))].toSorted(),
-      ['none', ...matrix.kinds].toSorted(),
-      `${nameOf(endpoint)} must be called with every kind of credential`,
-    );
+    // Of the dead ones each endpoint has its turn with some.
+    const called = new Set(onOwnTarget.map(({ credential }) => credential));
+    assert.ok(matrix.kinds.every((kind) => called.has(kind) || (!EVERYTHING && isDead(kind))));
+    if (EVERYTHING)
+      assert.deepEqual(
+        [...called].toSorted(),
+        ['none', ...matrix.kinds].toSorted(),
+        `${nameOf(endpoint)} must be called with every kind of credential`,
+      );
     const expectedCount = onOwnTarget.filter(({ credential }) => credential === 'personal key').length;
     assert.equal(expectedCount, endpoint.access.on === 'anyone' ? 1 : actors.length);
     const [, ...children] = existingParams(endpoint);
@@ -84,8 +90,8 @@ test('a missing, invalid or wrong kind of credential is 401', () => {
   for (const cell of cells.filter(({ endpoint }) => endpoint.access.on !== 'anyone')) {
     const isWidget = cell.credential.endsWith('widget token');
     const isWrongKind = cell.credential !== 'none' && isWidget !== (cell.endpoint.access.on === 'widget');
-    const isDead = /^(none|revoked|expired|tampered)/.test(cell.credential);
-    if (isDead || isWrongKind) assert.equal(cell.outcome, '401 unauthorized', describeCell(cell));
+    if (cell.credential === 'none' || isDead(cell.credential) || isWrongKind)
+      assert.equal(cell.outcome, '401 unauthorized', describeCell(cell));
     else assert.notEqual(cell.status, 401, describeCell(cell));
   }
 });

@@ -95,7 +95,7 @@ async function requestsOf(
       if (live !== 'everywhere' && target !== 'own' && !(live === 'dead' && target === 'unknown')) continue;
       if (isWidgets && endpoint.access.on !== 'widget' && target !== 'own') continue;
       const callers = live === 'dead' || endpoint.access.on === 'anyone' ? [owner] : actors;
-      for (const actor of callersOf(callers, target, name)) {
+      for (const actor of callersOf(callers, target, name, live === 'dead')) {
         const token = async (ids: Ids) => make(actor as MatrixActor, permission, ids.workspace_id);
         requests.push(() => runCell(tenants, endpoint, target, name, actor, idsOf, token));
       }
@@ -105,16 +105,24 @@ async function requestsOf(
 }
 
 const nextActor = turnsOf(1);
-const isTurnOfKind = everyNth(3);
+const isTurnOfKind = everyNth(5);
+const isTurnOfDead = everyNth(3);
 
 /**
- * Of these actors those that call a target with a kind of credential: on their own target all of them with their keys, and
- * everywhere else the first one and another in turn. A run that tries everything calls as all of them.
+ * Of these actors those that call a target with a kind of credential: on their own target all of them with their keys and the
+ * first one with the other kinds; on other targets the first one with a key, and another kind or another actor in turn. A run that
+ * tries everything calls as all of them.
  */
-function callersOf(actors: readonly (MatrixActor | undefined)[], target: string, kind: string) {
+function callersOf(
+  actors: readonly (MatrixActor | undefined)[],
+  target: string,
+  kind: string,
+  isDead: boolean,
+): readonly (MatrixActor | undefined)[] {
   const isKey = kind === 'personal key';
   if (EVERYTHING || (target === 'own' && isKey)) return actors;
   const [first] = actors;
+  if (isDead) return isTurnOfDead() ? [first] : [];
   if (isKey) return [first, ...nextActor(actors.slice(1))];
   return isTurnOfKind() ? nextActor(actors) : target === 'own' ? [first] : [];
 }

@@ -91,7 +91,7 @@ longTest('a scrape does not wait for a database that does not answer', async () 
   await until('the counts are back', async () => namesOf(await scrape(port)).has('ibid_jobs'));
 });
 
-test('while the database is stopped metrics are answered without what is read from it', async () => {
+longTest('while the database is stopped metrics are answered without what is read from it', async () => {
   const folder = await makeFolder();
   const startDatabase = () => startPostgres({ dataDir: join(folder, 'database'), log: () => undefined });
   let database = await startDatabase();

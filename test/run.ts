@@ -1,11 +1,11 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addressOf } from './database-address.ts';
 import { type Bundles, bundleTests } from './run/bundles.ts';
 import { CACHE } from './run/cache.ts';
 import { endProcesses } from './run/end-processes.ts';
 import { type FileResult, runFiles } from './run/file-process.ts';
+import { placeOfRuns } from './run/memory-folder.ts';
 import { startPostgresForTests, TEMPLATE } from './run/postgres.ts';
 import { openReport } from './run/report.ts';
 import { filesOf, type Request, readRequest, sharingOf, touched, USAGE } from './run/selection.ts';
@@ -41,7 +41,7 @@ try {
   process.exit(1);
 }
 // Everything of the run is below it, also what tests write into the temporary folder.
-const folder = await mkdtemp(join(tmpdir(), 'ibid-run-'));
+const folder = await mkdtemp(join(placeOfRuns(), 'ibid-run-'));
 await chmod(folder, 0o711);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stop());
 try {

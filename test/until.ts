@@ -10,6 +10,7 @@ const PAUSES_MS = { first: 10, growth: 1.2, longest: 150 };
  */
 const IDLE_MAX_MS = 120_000;
 const SILENCE_MAX_MS = 900_000;
+const LOOK_MS = 500;
 
 /**
  * Polls until `isDone` accepts what `look` saw, and answers it. Fails with what was waited for and what was seen last when
@@ -22,20 +23,41 @@ export async function until<Seen>(
   isDone: (seen: Seen) => boolean = Boolean,
 ): Promise<NonNullable<Seen>> {
   const before = new Set<string>();
-  let since = { at: 0, idle: 0 };
+  let isTooLong = patience();
   for (let pause = PAUSES_MS.first; ; pause = Math.min(pause * PAUSES_MS.growth, PAUSES_MS.longest)) {
     const seen = await look();
     if (isDone(seen)) return seen as NonNullable<Seen>;
     const shown = inspect(seen, { depth: 6, breakLength: 120 });
-    const now = { at: performance.now(), idle: idleMs() };
-    if (!before.has(shown)) since = now;
+    if (!before.has(shown)) isTooLong = patience();
     before.add(shown);
-    const [silence, idle] = [now.at - since.at, now.idle - since.idle];
     assert.ok(
-      idle < IDLE_MAX_MS && silence < SILENCE_MAX_MS,
-      `Waited for: ${what}. Nothing new was seen for ${Math.round(silence / 1_000)} s, of which the machine was idle for ${Math.round(idle / 1_000)} s; last seen: ${shown}`,
+      !isTooLong(),
+      `Waited for: ${what}. Nothing new was seen although the machine was idle; last seen: ${shown}`,
     );
     await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+/**
+ * Returns a function that tells whether a wait that begins now has become too long: the cores were idle for `idle_ms` on
+ * average, or a quarter of an hour has passed.
+ */
+export function patience(idle_ms = IDLE_MAX_MS): () => boolean {
+  const [began, idle] = [performance.now(), idleMs()];
+  return () => idleMs() - idle > idle_ms || performance.now() - began > SILENCE_MAX_MS;
+}
+
+/** Waits for `work`. Fails with `what` when that has become too long, as `patience` decides. */
+export async function inTime<T>(what: string, work: T | Promise<T>, idle_ms?: number): Promise<T> {
+  const isTooLong = patience(idle_ms);
+  let timer: NodeJS.Timeout | undefined;
+  const hangs = new Promise<never>((_, reject) => {
+    timer = setInterval(() => isTooLong() && reject(new Error(what)), LOOK_MS);
+  });
+  try {
+    return await Promise.race([work, hangs]);
+  } finally {
+    clearInterval(timer);
   }
 }
 

@@ -5,13 +5,13 @@ import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { addressOf } from './database-address.ts';
-import { longTest } from './extent.ts';
+import { extent, longTest } from './extent.ts';
 import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from './process.ts';
 import { until } from './until.ts';
 import { type Client, makeDatabase, type World, waitForUpload } from './world.ts';
 
 /** Enough that a job has batches before and after the moment at which its worker is stopped. */
-const FILES = 240;
+const FILES = extent(240, 120);
 
 async function uploadMany(client: Client, wiki_id: string): Promise<string> {
   const form = new FormData();

@@ -5,6 +5,7 @@ import { assertAccessible } from '../test/assert-page.ts';
 import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
 import { cleanUp } from '../test/clean-up.ts';
+import { EVERYTHING } from '../test/extent.ts';
 import { startMailServer } from '../test/mail-server.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from '../test/stripe/server.ts';
 import { until } from '../test/until.ts';
@@ -160,4 +161,4 @@ function testPaymentFromWidget(browser: string, options: TestOptions, launch?: t
 }
 
 testPaymentFromWidget('Chromium', { skip });
-testPaymentFromWidget('Firefox', { skip: skipFirefox }, launchFirefox);
+if (EVERYTHING) testPaymentFromWidget('Firefox', { skip: skipFirefox }, launchFirefox);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { newId } from '../src/core/ids.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
+import { longTest } from '../test/extent.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld } from '../test/world.ts';
 
@@ -68,7 +69,7 @@ async function copy(table: string, id: string, where: ReturnType<typeof sql>, pa
     ) copies`);
 }
 
-test('the trash is shown completely', async () => {
+longTest('the trash is shown completely', async () => {
   for (const number of numbers) {
     const { page_id } = await create(`Thrown away ${number}.`);
     await owner.send('DELETE', `${api}/pages/${page_id}`);
@@ -76,7 +77,7 @@ test('the trash is shown completely', async () => {
   await assertWhole(`${wiki}/-/trash`, (number) => `Thrown away ${number}.`);
 });
 
-test('the pages at the root and the backlinks of a page are shown completely', async () => {
+longTest('the pages at the root and the backlinks of a page are shown completely', async () => {
   await create('Linked');
   for (const number of numbers) await create(`At the root ${number}.`, { markdown: '[[Linked]]' });
   await assertWhole(wiki, (number) => `At the root ${number}.`);
@@ -107,7 +108,7 @@ test('the files of an upload, the sources and the uploads are shown completely',
   await assertWhole(`${wiki}/-/uploads`, (number) => `/-/uploads/${idOf(number)}"`);
 });
 
-test('sessions, keys and the audit log are shown completely', async () => {
+longTest('sessions, keys and the audit log are shown completely', async () => {
   await copy('sessions', 'session_id', sql`t.user_id = ${owner.user_id}`, (number) => ({
     user_agent: `Browser ${number}.`,
     access_hash: `\\x0${number}`,

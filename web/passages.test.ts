@@ -7,6 +7,7 @@ import type { StalePage } from '../src/pages/gone/schema.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { longTest } from '../test/extent.ts';
 import { pdfOf } from '../test/pdf.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { until } from '../test/until.ts';
@@ -346,7 +347,7 @@ test('a PDF is read without an origin and network even when the frame is opened 
   );
 });
 
-test('every block of every document is shown beside its passage', async (t) => {
+longTest('every block of every document is shown beside its passage', async (t) => {
   const owner = await world.owner();
   const files = existsSync(CORPORA)
     ? Object.fromEntries(readdirSync(CORPORA).map((name) => [name, readFileSync(new URL(name, CORPORA))]))
@@ -370,7 +371,7 @@ test('every block of every document is shown beside its passage', async (t) => {
   assert.match(await read(`${root}/${pages[0].path}`), /<h2>Sources<\/h2><ul class="sources">\s*<li>/);
 });
 
-test('a passage of a text file is located by its lines, and one of a Word document by its paragraph', async () => {
+longTest('a passage of a text file is located by its lines, and one of a Word document by its paragraph', async () => {
   const owner = await world.owner();
   const word = docxOf(`${wordParagraph('')}${wordParagraph('Of dyeing.')}`);
   await world.upload(owner, owner.wiki_id, {

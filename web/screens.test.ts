@@ -82,8 +82,8 @@ test('each screen of the web application is looked at', () => {
 const WIDTHS = [390, 768, 1_440] as const;
 const isWhole = process.env.EVERY_WIDTH === 'yes';
 
-/** One in three screens, unless everything is tried. */
-const isTurn = everyNth(isWhole ? 1 : 3);
+/** One in five screens, unless everything is tried. */
+const isTurn = everyNth(isWhole ? 1 : 5);
 
 /** As many tab stops may come before the text of a screen, whatever the tree has. */
 const STOPS_MAX = 10;

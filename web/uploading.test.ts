@@ -8,6 +8,7 @@ import { sql } from '../src/db/sql.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
+import { longTest } from '../test/extent.ts';
 import { makeFolder } from '../test/process.ts';
 import { until } from '../test/until.ts';
 import { openWorld } from '../test/world.ts';
@@ -118,7 +119,7 @@ test('an upload is paused, survives a reload, and is resumed with the same files
   assert.deepEqual(complaints, []);
 });
 
-test('a broken connection is retried, and a cancelled upload is gone', { skip }, async () => {
+longTest('a broken connection is retried, and a cancelled upload is gone', { skip }, async () => {
   const { owner, api, page } = await openUploader();
   let breaks = 2;
   let answered = '';
@@ -170,7 +171,7 @@ test('each new file is sent without asking first, and a refusal is shown in the 
   assert.equal(await panel(page).getByRole('status').textContent(), 'Stopped');
 });
 
-test('a running job shows its progress, and a failed one can be retried', { skip }, async () => {
+longTest('a running job shows its progress, and a failed one can be retried', { skip }, async () => {
   const { owner, api, root, page, complaints } = await openUploader();
   const made = await world.upload(owner, api.split('/').at(-1) ?? '', { 'empty.md': '' });
   assert.equal(made.body.status, 'failed');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../test/extent.ts';
 import { countWords, renderPlainText } from './plain-text.ts';
 import { renderMarkdown } from './render.ts';
 
@@ -142,7 +143,7 @@ test('words of scripts without spaces are counted by character, others by the sp
   assert.equal(countWords(' \n -- ... '), 0);
 });
 
-test('a text that is nested too deep, or would expand too much, is shown as plain text', () => {
+longTest('a text that is nested too deep, or would expand too much, is shown as plain text', () => {
   const bombs = {
     quotes: `${'>'.repeat(100_000)} x`,
     lists: Array.from({ length: 300 }, (_, i) => `${' '.repeat(2 * i)}- x`).join('\n'),

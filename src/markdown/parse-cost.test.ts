@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { longTest } from '../../test/extent.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
 import { renderPage } from './render.ts';
 
@@ -66,20 +67,23 @@ test('what the parser takes in its stride is not refused, however long it is', (
   for (const [name, markdown] of Object.entries(LINEAR)) assert.ok(!hasCostlyParagraph(markdown), name);
 });
 
-test('no real text is refused: the specification, its examples, and every Markdown file of the packages and collections', (t) => {
-  const { text, tests } = createRequire(import.meta.url)('commonmark-spec') as {
-    text: string;
-    tests: { markdown: string }[];
-  };
-  for (const markdown of [text, ...tests.map((each) => each.markdown)]) assert.ok(!hasCostlyParagraph(markdown));
-  const folders = ['../../node_modules/*', '../../docs', '../../../shared/corpora'].map((folder) =>
-    fileURLToPath(new URL(folder, import.meta.url)),
-  );
-  const files = folders
-    .filter((folder) => folder.endsWith('*') || existsSync(folder))
-    .flatMap((folder) => globSync(`${folder}/**/*.{md,txt}`));
-  const refused = files.filter((file) => hasCostlyParagraph(readFileSync(file, 'utf8')));
-  t.diagnostic(`${files.length} files`);
-  assert.ok(files.length > 100);
-  assert.deepEqual(refused, []);
-});
+longTest(
+  'no real text is refused: the specification, its examples, and every Markdown file of the packages and collections',
+  (t) => {
+    const { text, tests } = createRequire(import.meta.url)('commonmark-spec') as {
+      text: string;
+      tests: { markdown: string }[];
+    };
+    for (const markdown of [text, ...tests.map((each) => each.markdown)]) assert.ok(!hasCostlyParagraph(markdown));
+    const folders = ['../../node_modules/*', '../../docs', '../../../shared/corpora'].map((folder) =>
+      fileURLToPath(new URL(folder, import.meta.url)),
+    );
+    const files = folders
+      .filter((folder) => folder.endsWith('*') || existsSync(folder))
+      .flatMap((folder) => globSync(`${folder}/**/*.{md,txt}`));
+    const refused = files.filter((file) => hasCostlyParagraph(readFileSync(file, 'utf8')));
+    t.diagnostic(`${files.length} files`);
+    assert.ok(files.length > 100);
+    assert.deepEqual(refused, []);
+  },
+);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ATTACKS, PLACED_ATTACKS } from '../../test/attacks.ts';
-import { extent, longTest } from '../../test/extent.ts';
+import { everyNth, extent, longTest } from '../../test/extent.ts';
 import { assertSafe, parser, passageOfAllWords } from '../../test/safe-pages.ts';
 import { pageDocument } from '../pages/read-page.ts';
 import { exampleFullPage } from '../pages/schema.ts';
@@ -17,8 +17,11 @@ test('nothing in a text can run, load or post anything in a page', () => {
   for (const document of ATTACKS) assertSafe(renderMarkdown(document).html, document);
 });
 
+/** One in seven, unless everything is tried: a number that no list of positions has as a factor. */
+const isTurn = everyNth(7);
+
 test('an attack is harmless in any position of a text and in all fields of the page', () => {
-  for (const document of PLACED_ATTACKS) {
+  for (const document of PLACED_ATTACKS.filter(isTurn)) {
     const { html, title, description, text, outline } = renderMarkdown(document, WIKI);
     assertSafe(html, document);
     const isPlain = html === renderPlainText(document).html;

@@ -18,7 +18,7 @@ const PAUSE_MS = 40;
 /** After the end of a pod was announced, for how long clients go on sending it requests. */
 const HEARD_MS = 1_000;
 
-/** Needs npm's registry, as test/kubernetes.test.ts does. There is no cluster: what Kubernetes does, in its order, is done here. */
+/** Needs npm's registry, as test/kubernetes.long.test.ts does. There is no cluster: what Kubernetes does, in its order, is done here. */
 test('while pods of the API are replaced one by one, no request fails', async (t) => {
   const [database, bucket] = await Promise.all([startDatabase(), startS3Server()]);
   cleanUp(() => bucket.stop());

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { sql } from '../../src/db/sql.ts';
 import { cleanUp } from '../clean-up.ts';
+import { patience } from '../until.ts';
 import type { World } from '../world.ts';
 
 /** Advisory locks: the test holds GATE, and the first transaction that comes to its commit takes FIRST and waits for GATE. */
@@ -37,7 +38,7 @@ export interface Meeting<T> {
   hasWaited: boolean;
 }
 
-/** How long the first one has for its way to the commit, and the second for its way to a lock. */
+/** How long the machine may idle while the first one is on its way to the commit, and the second on its way to a lock. */
 const PATIENCE_MS = 20_000;
 
 /** Adds a deferred trigger to each table of the test's database. */
@@ -124,7 +125,7 @@ function watched<T>(work: Promise<T>): Watched<T> {
 
 /** Whether `look` saw what it looks for before the work was done. */
 async function seen({ isDone }: Watched<unknown>, look: () => Promise<boolean>): Promise<boolean> {
-  for (const since = performance.now(); performance.now() - since < PATIENCE_MS; await pause(2)) {
+  for (const isTooLong = patience(PATIENCE_MS); !isTooLong(); await pause(2)) {
     if (isDone()) return false;
     if (await look()) return true;
   }

@@ -45,7 +45,9 @@ export async function bundleTests(files: readonly string[]): Promise<Bundles> {
     'bench/**/*.ts',
     'deploy/**/*.ts',
   ];
-  const hash = hashOf([ROOT, process.version, ...entries], [...sources, 'package-lock.json']);
+  // A file outside the checkout matches none of the patterns.
+  const texts = files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
+  const hash = hashOf([ROOT, process.version, ...entries, ...texts], [...sources, 'package-lock.json']);
   const folder = await kept('bundles', hash, (made) => bundle(entries, made));
   const imports: Record<string, string[]> = JSON.parse(readFileSync(join(folder, 'imports.json'), 'utf8'));
   const bundleOf = (file: string) => join(folder, `${outOf(file)}.mjs`);

@@ -20,8 +20,10 @@ async function fileOf(text: string): Promise<string> {
   return file;
 }
 
+/** Runs it without a PostgreSQL of its own. */
 async function runnerOn(text: string): Promise<SpawnSyncReturns<string>> {
-  return spawnSync(process.execPath, [RUNNER, await fileOf(text)], { encoding: 'utf8', cwd: ROOT, env: env() });
+  const options = { encoding: 'utf8', cwd: ROOT, env: { ...env(), DATABASE_URL: 'postgres://none' } } as const;
+  return spawnSync(process.execPath, [RUNNER, await fileOf(text)], options);
 }
 
 /** The environment of a run that starts a PostgreSQL of its own. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Node, Parent } from 'mdast';
-import { extent } from '../../../test/extent.ts';
+import { extent, longTest } from '../../../test/extent.ts';
 import { parseMarkdown } from '../../markdown/parse-markdown.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { ID_PREFIX } from '../../markdown/safe-addresses.ts';
@@ -171,7 +171,7 @@ test('lists, tables and quotes of megabytes are parsed in short windows, so that
   }
 });
 
-test('the text that each piece repeats is short, or the block is not split', () => {
+longTest('the text that each piece repeats is short, or the block is not split', () => {
   const long = 'x'.repeat(20_000);
   for (const markdown of [
     `| ${long} |\n| - |\n${'| row |\n'.repeat(50_000)}`,
@@ -268,7 +268,7 @@ test('a document with pages is split between them, and each part knows the pages
   assert.deepEqual([first?.title, first?.block_pages], ['Paper (1)', []], 'pages of other blocks say nothing');
 });
 
-test('thousands of sections with the same title get unique names, and links lead to the right one', () => {
+longTest('thousands of sections with the same title get unique names, and links lead to the right one', () => {
   const markdown = Array.from({ length: 5_000 }, (_, i) => `# Usage\n\n[next](#usage-${i + 1})\n`).join('\n');
   const [index, ...parts] = split({ markdown }, 'Manual', nothing, { ...LENGTHS, window: 2 ** 17 });
   assert.equal(index?.markdown, '');
@@ -310,7 +310,7 @@ test('each line of a part equals the line of the file that it is mapped to', () 
   );
 });
 
-test('thousands of short sections of one title become pages of many each, not thousands of pages', () => {
+longTest('thousands of short sections of one title become pages of many each, not thousands of pages', () => {
   const markdown = '# Same\n\ntext\n\n'.repeat(25_000);
   const parts = split({ markdown }, 'Sections');
   assert.ok(parts.length > 2 && parts.length < 10, `${parts.length} parts`);

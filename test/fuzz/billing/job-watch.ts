@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../../src/db/sql.ts';
+import { patience } from '../../until.ts';
 import type { FuzzedService } from '../fuzzed-service.ts';
 
 /** How often it is looked whether jobs are done: one statement for all workspaces. */
 const LOOK_MS = 30;
-/** A job that neither begins nor ends for so long hangs. */
-const HANGS_MS = 150_000;
 
 interface Waiter {
   resolve(): void;
   reject(error: unknown): void;
-  /** What was seen last of the job, and since when. */
+  /** What was seen last of the job, and whether nothing new came for too long. */
   seen: string;
-  since: number;
+  isTooLong(): boolean;
 }
 
 /** Waits for the jobs about the subscriptions of many workspaces with one statement. */
@@ -63,7 +62,7 @@ export function openJobWatch({ world: { db } }: FuzzedService, wake: () => Promi
     /** Errors: what a look throws, and of a job that hangs. */
     done(workspace_id: string): Promise<void> {
       return new Promise((resolve, reject) => {
-        waiting.set(workspace_id, { resolve, reject, seen: '', since: performance.now() });
+        waiting.set(workspace_id, { resolve, reject, seen: '', isTooLong: patience() });
         if (!isRunning) void watch();
       });
     },
@@ -71,7 +70,6 @@ export function openJobWatch({ world: { db } }: FuzzedService, wake: () => Promi
 }
 
 function assertProgress(waiter: Waiter, seen: string): void {
-  const now = performance.now();
-  if (seen !== waiter.seen) Object.assign(waiter, { seen, since: now });
-  assert.ok(now - waiter.since < HANGS_MS, `a job about a subscription hangs: ${seen}`);
+  if (seen !== waiter.seen) Object.assign(waiter, { seen, isTooLong: patience() });
+  assert.ok(!waiter.isTooLong(), `a job about a subscription hangs: ${seen}`);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { longTest } from '../../../../test/extent.ts';
 import { ExtractError } from '../extract-error.ts';
 import { readDocument } from '../read-document.ts';
 
@@ -140,7 +141,7 @@ Text
   );
 });
 
-test('hostile documents end in a page or a sentence', async () => {
+longTest('hostile documents end in a page or a sentence', async () => {
   const doubling = Array.from({ length: 60 }, (_, i) => `:a${i + 1}: {a${i}}{a${i}}\n`).join('');
   const texts = [
     `:a0: xxxxxxxx\n${doubling}\n{a60}`,

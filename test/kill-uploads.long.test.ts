@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
-import { longTest } from './extent.ts';
 import { openRoles } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { type Announced, announce, patch, type SentFile, sha256Of } from './resumable.ts';
@@ -166,7 +165,7 @@ test('an upload and its job continue after the service or the worker is killed a
   assert.ok(uploads.length > 0);
 });
 
-longTest('a long document whose worker is killed between its pages has each of them once', async () => {
+test('a long document whose worker is killed between its pages has each of them once', async () => {
   const owner = await world.owner();
   const sections = Array.from({ length: 400 }, (_, i) => `# Section ${i}\n\n${SECTION.slice(0, 700)} ${i}\n\n`);
   const upload = await announce(owner, owner.wiki_id, { 'long.md': Buffer.from(sections.join('')) });
@@ -193,7 +192,7 @@ longTest('a long document whose worker is killed between its pages has each of t
   assert.equal((await owner.get(upload.path)).body.summary, '1 file: 1 new source, 401 new pages.');
 });
 
-longTest('documents that link to each other are linked although their worker was killed between them', async () => {
+test('documents that link to each other are linked although their worker was killed between them', async () => {
   const owner = await world.owner();
   const count = 200;
   const files = (version: string): Record<string, Buffer> => {
