@@ -124,7 +124,8 @@ function callersOf(
   const [first] = actors;
   if (isDead) return isTurnOfDead() ? [first] : [];
   if (isKey) return [first, ...nextActor(actors.slice(1))];
-  return isTurnOfKind() ? nextActor(actors) : target === 'own' ? [first] : [];
+  const inTurn = isTurnOfKind() ? nextActor(actors.slice(1)) : [];
+  return target === 'own' ? [first, ...inTurn] : inTurn;
 }
 
 /** The ids of a request for each kind of target that the endpoint can have. */

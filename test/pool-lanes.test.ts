@@ -16,6 +16,9 @@ import { freePort } from './process.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, openWorld } from './world.ts';
 
+/** Those of the product, which these tests are about. */
+Object.assign(BUDGETS_MS, { read: 10_000, write: 30_000 });
+
 /** No kind of work and no tenant takes all connections to the database. */
 const DATABASE_URL = await makeDatabase();
 const METRICS_PORT = String(await freePort());
