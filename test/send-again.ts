@@ -3,7 +3,9 @@ import type { RawAnswer } from './raw-http.ts';
 
 /** As many times a request is sent again; a service that has no room for one caller for that long is broken. */
 const TIMES = 20;
-const OF_LOAD = ['overloaded', 'time_limit_exceeded', 'rate_limited'];
+const OF_LOAD = ['overloaded', 'time_limit_exceeded'];
+/** Unlike "Too many requests" or "Too many guesses", which count what a caller has done. */
+const TOO_MANY_AT_ONCE = /^Too many (?:.* at once|previews|texts to save)\./;
 
 let inProgress = 0;
 /** Resolves when no request is being sent again. */
@@ -11,7 +13,9 @@ let alone: Promise<unknown> = Promise.resolve();
 
 /** Whether a service that has too much to do refused the request, and did nothing. */
 function isRefusedForLoad({ status, headers, body }: RawAnswer): boolean {
-  return (status === 429 || status === 503) && headers['retry-after'] !== undefined && OF_LOAD.includes(body.error);
+  const isOfLoad =
+    status === 503 ? OF_LOAD.includes(body.error) : status === 429 && TOO_MANY_AT_ONCE.test(body.message);
+  return isOfLoad && headers['retry-after'] !== undefined;
 }
 
 /**
