@@ -100,7 +100,7 @@ async function runEach(
   }
   await Promise.all(Array.from({ length: FILES_AT_ONCE }, runGroups));
   if (left.length > 0) console.log(`\nNot started within ${minutes} minutes: ${left.join(', ')}`);
-  return !isStopped && (report.end() || files.length === 0);
+  return !isStopped && (report.end() || left.length === files.length);
 }
 
 /** The files of each process: pure ones share one, as do those that share a service, and each other file has its own. */
