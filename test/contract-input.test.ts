@@ -221,6 +221,7 @@ const isTurnOfNumber = everyNth(4);
 const nextUndecodable = inTurns(Object.entries(UNDECODABLE), 3);
 const nextOddTexts = inTurns(ODD_TEXTS, 2);
 const nextRefused = turnsOf(3);
+const nextNoFiles = turnsOf(4);
 const nextContentTypes = inTurns(CONTENT_TYPES, 2);
 const nextJsonTypes = inTurns(JSON_TYPES, 1);
 /** Whether an endpoint is also sent the bodies of a megabyte that take long: one in eight, unless everything is tried. */
@@ -458,7 +459,7 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
         400,
       ],
     ];
-    for (const [body, type, status] of inTurns(wrong, 4)()) {
+    for (const [body, type, status] of nextNoFiles(wrong)) {
       const answer = await send(withBody(request, body, type), endpoint);
       assert.equal(answer.status, status, `${type} ${body.slice(0, 80)}: ${answer.text.slice(0, 300)}`);
       assert.equal(
