@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeCursor, encodeCursor } from '../src/core/paging.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
+import { extent, turnsOf } from './extent.ts';
 import { nextOf } from './list-all.ts';
 import { cursorName, fillLists, LISTS, NEEDED, QUERIES } from './lists.ts';
 import type { RawAnswer } from './raw-http.ts';
@@ -37,8 +38,16 @@ function recordsOf(endpoint: Endpoint, { status, body, text }: RawAnswer): objec
 
 const linkOf = (answer: RawAnswer) => nextOf(answer.headers.link as string | undefined);
 
+const cursors = new Map<Endpoint, Promise<string>>();
+
 /** A cursor of the list, of its first record. */
-async function cursorOf(endpoint: Endpoint): Promise<string> {
+function cursorOf(endpoint: Endpoint): Promise<string> {
+  const cursor = cursors.get(endpoint) ?? findCursor(endpoint);
+  cursors.set(endpoint, cursor);
+  return cursor;
+}
+
+async function findCursor(endpoint: Endpoint): Promise<string> {
   const next = linkOf(await get(endpoint, pathWith(endpoint, { limit: 1 })));
   const cursor = new URL(next ?? '', 'http://x').searchParams.get(cursorName(endpoint));
   assert.ok(cursor, `${nameOf(endpoint)} leads on by cursor: ${next}`);
@@ -58,6 +67,9 @@ test('every list goes on by cursor', () => {
   }
 });
 
+/** One function decodes the cursors of all lists. */
+const some = turnsOf(12);
+
 for (const endpoint of LISTS) {
   for (const query of ['', ...(QUERIES[nameOf(endpoint)] ?? [])]) {
     const name = `${nameOf(endpoint)}${query && `?${query}`}`;
@@ -65,7 +77,7 @@ for (const endpoint of LISTS) {
       const filters = Object.fromEntries(new URLSearchParams(query));
       const whole = recordsOf(endpoint, await get(endpoint, pathWith(endpoint, { ...filters, limit: 500 })));
       assert.ok(whole.length >= 5, `fillLists() gives it ${whole.length} records`);
-      for (const limit of [1, 2]) {
+      for (const limit of extent([1, 2], [2])) {
         const walked: object[] = [];
         let path: string | undefined = pathWith(endpoint, { ...filters, limit, offset: 0 });
         while (path !== undefined) {
@@ -162,7 +174,7 @@ for (const endpoint of LISTS) {
       'null',
       "WyJ' or true --",
     ];
-    for (const text of texts) {
+    for (const text of some(texts)) {
       const answer = await get(endpoint, pathWith(endpoint, { [parameter]: text }));
       assert.ok([400, 422].includes(answer.status), `${text}: ${answer.status} ${answer.text}`);
       assert.equal(answer.body.error, answer.status === 400 ? 'invalid_query' : 'validation_error');
@@ -182,7 +194,7 @@ for (const endpoint of LISTS) {
     const whole = recordsOf(endpoint, await get(endpoint, pathWith(endpoint, { limit: 500 }))).map((it) =>
       JSON.stringify(it),
     );
-    for (const foreign of Object.values(tenants.b)) {
+    for (const foreign of some(Object.values(tenants.b))) {
       const text = encodeCursor(
         list,
         keys.map((key, i) => (types[i] === 'text' ? foreign : key)),

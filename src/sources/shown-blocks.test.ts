@@ -334,7 +334,9 @@ test('reading HTML takes time in proportion to its length, whatever it is', () =
       return user + system;
     };
     cpuOf(5_000);
-    const [short, long] = [cpuOf(5_000), cpuOf(40_000)];
+    // The collector works in the same process, and at times in one measurement: the shortest of several is without it.
+    const shortest = (times: number) => Math.min(...[1, 2, 3].map(() => cpuOf(times)));
+    const [short, long] = [shortest(5_000), shortest(40_000)];
     assert.ok(long < 40 * short + 20_000, `${piece}: ${short} µs, then ${long} µs for 8 times as much`);
   }
 });
