@@ -52,7 +52,10 @@ const RULES_OF_LOOKS = {
   values: ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'],
 } as const;
 
-/** The looks in which every rule is asked. In `npm test` they take turns, and no other look is asked: the rules take most of a journey's time. */
+/**
+ * The looks that are checked against every rule. The rules take most of a journey's time, so `npm test` checks one of these looks per
+ * page, in turns, and the other looks for their width only.
+ */
 const fullLooks = inTurns(
   LOOKS.filter(
     ({ colorScheme, width, dir }) =>
