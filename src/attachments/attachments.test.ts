@@ -334,7 +334,12 @@ test('a body of no file, of two, or of one that is too large is refused, and not
   assert.equal((await files(randomBytes(4 * 2 ** 20))).status, 201);
   assert.equal((await attach('x', 'x', '', owner, 'page_00000000000000000000000000')).status, 404);
   assert.equal((await owner.get(`${wiki}/pages/${page}/attachments?limit=500`)).body.length, before + 1);
-  assert.deepEqual(await readdir(join(blobs, 'incoming')), []);
+  // A refusal is answered before its bytes are removed.
+  await until(
+    'nothing stays of what was refused',
+    () => readdir(join(blobs, 'incoming')),
+    (names) => names.length === 0,
+  );
 });
 
 test('a request with an Idempotency-Key attaches once', async () => {

@@ -183,14 +183,18 @@ async function writeDocuments(
     where (d.title_length, d.body_length) is distinct from (excluded.title_length, excluded.body_length)`);
 }
 
-/** Adds the documents that are not among `ids` to the pending ones, so that they are merged again. */
+/**
+ * Adds the documents that are not among `ids` to the pending ones, so that they are merged again. The list of ids is read once
+ * whatever the statistics say; a join of a wiki that was just imported is planned for one row, and may read the pages anew for
+ * each document.
+ */
 async function queueOthers(query: Query, wiki_id: string, kind: DocumentKind, ids: readonly string[]): Promise<void> {
   const [table, id] = [raw(`${kind}s`), raw(`d.${kind}_id`)];
   await query(sql`
     insert into search_pending (wiki_id, kind, document_id, version)
     select ${wiki_id}, ${kind}, ${id}, ${raw(kind === 'page' ? 'd.revision' : '1')} from ${table} d
-    where d.wiki_id = ${wiki_id} and ${id} in (
-      select i.document_id from search_documents i
-      where i.wiki_id = ${wiki_id} and i.kind = ${kind} and i.document_id <> all (${ids}::text[]))
+    where d.wiki_id = ${wiki_id} and ${id} = any (array(
+      select i.document_id from search_documents i where i.wiki_id = ${wiki_id} and i.kind = ${kind}
+      except select unnest(${ids}::text[])))
     on conflict do nothing`);
 }
