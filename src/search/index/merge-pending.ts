@@ -185,7 +185,7 @@ async function writeDocuments(
 
 /**
  * Adds the documents that are not among `ids` to the pending ones, so that they are merged again. The list of ids is read once
- * whatever the statistics say; a join of a wiki that was just imported is planned for one row, and may read the pages anew for
+ * whatever the statistics say; a join of a wiki that was just imported is planned for one row, and may read the pages again for
  * each document.
  */
 async function queueOthers(query: Query, wiki_id: string, kind: DocumentKind, ids: readonly string[]): Promise<void> {
