@@ -334,7 +334,6 @@ test('a body of no file, of two, or of one that is too large is refused, and not
   assert.equal((await files(randomBytes(4 * 2 ** 20))).status, 201);
   assert.equal((await attach('x', 'x', '', owner, 'page_00000000000000000000000000')).status, 404);
   assert.equal((await owner.get(`${wiki}/pages/${page}/attachments?limit=500`)).body.length, before + 1);
-  // A refusal is answered before its bytes are removed.
   await until(
     'nothing stays of what was refused',
     () => readdir(join(blobs, 'incoming')),
