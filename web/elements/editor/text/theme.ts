@@ -51,7 +51,11 @@ const THEME = EditorView.theme({
     boxShadow: 'var(--shadow)',
     maxWidth: 'calc(100vw - 2.5rem)',
   },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--sans)', maxHeight: '18rem' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': {
+    fontFamily: 'var(--sans)',
+    maxHeight: '18rem',
+    background: 'var(--shaded), var(--paper)',
+  },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li': {
     display: 'flex',
     gap: '0.6rem',
