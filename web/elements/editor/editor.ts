@@ -3,6 +3,7 @@ import { PageSaving } from '../saving/page-saving.ts';
 import { titleInText } from '../saving/rename-heading.ts';
 import { editorTools } from './editor-tools.ts';
 import { Preview } from './preview.ts';
+import { firstPlace } from './text/first-place.ts';
 import { FRONT_MATTER_START, loadProperties } from './text/properties/load-properties.ts';
 import './text/properties/properties.css';
 import './text/resting-caret.css';
@@ -105,6 +106,7 @@ class Editor extends HTMLElement {
     this.#words = new WordCount(view.view);
     this.querySelector('.draft-state')?.before(this.#words.element);
     this.#title.addEventListener('input', () => this.#changed());
+    this.#title.addEventListener('keydown', (event) => this.#leaveTitle(event));
     this.#saving = new PageSaving(this);
     if (activeElement === this.#area) view.select(selectionStart, selectionEnd);
     // Where the title is being typed already, it goes on.
@@ -138,6 +140,15 @@ class Editor extends HTMLElement {
     this.#titleInText = title;
     const isSame = title === '' || title === this.#title.value;
     if (!isSame) this.querySelector('.title-in-text')?.classList.remove('title-in-text');
+  }
+
+  /** Enter leads from the title to the first words of the text. */
+  #leaveTitle(event: KeyboardEvent): void {
+    // An input method confirms what is composed with the same key.
+    if (event.key !== 'Enter' || event.isComposing || !this.#view) return;
+    event.preventDefault();
+    const start = firstPlace(this.#view.view.state.sliceDoc(0, TITLE_WITHIN));
+    this.#view.select(start, start);
   }
 
   #changed(): void {

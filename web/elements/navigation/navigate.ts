@@ -1,6 +1,6 @@
 import { SHOW_ANEW, type ShowAnew } from '../on-page.ts';
 import { readAhead, readPage, readWholePage, stopReadingAhead, withoutHash } from './fetch-page.ts';
-import { replaceTreeOnly } from './replace-tree-only.ts';
+import { replaceShell } from './replace-shell.ts';
 import {
   enterHistoryEntry,
   keepPlace,
@@ -97,7 +97,7 @@ function isPageHere({ origin, pathname }: URL | Location): boolean {
 
 /** Shows a page, or again the one that is shown, with the tree as it is now. Returns false where it has to be loaded. */
 async function showAnew(url: URL): Promise<boolean> {
-  if (withoutHash(url) === withoutHash(location) && document.querySelector('ibid-editor')) return replaceTreeOnly();
+  if (withoutHash(url) === withoutHash(location) && document.querySelector('ibid-editor')) return replaceShell();
   if (!isPageHere(url) || !isPageHere(location)) return false;
   const enter = (at: URL) => {
     if (withoutHash(at) === shown) return;

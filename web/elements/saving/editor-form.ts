@@ -31,6 +31,10 @@ export class EditorForm {
   get page(): string {
     return this.host.dataset.page ?? '';
   }
+  /** Its path, or that of the place where a new page will be. */
+  get path(): string {
+    return this.host.dataset.path ?? '';
+  }
   get user(): string {
     return this.host.dataset.user ?? '';
   }
@@ -133,8 +137,22 @@ export class EditorForm {
 
   /** Shows what went wrong, in place of what did before. */
   show(note: HTMLElement): void {
-    for (const old of this.host.querySelectorAll(':scope > .note[role=alert]')) old.remove();
-    this.host.prepend(note);
-    note.scrollIntoView({ block: 'nearest' });
+    for (const old of this.#notes.querySelectorAll(':scope > .note[role=alert]')) old.remove();
+    this.addNote(note);
+  }
+
+  /** Shows a note above the bar of buttons, which is in sight at any place of the text. The newest is the first. */
+  addNote(note: HTMLElement): void {
+    this.#notes.prepend(note);
+  }
+
+  get #notes(): HTMLElement {
+    const bar = this.element.querySelector('.editor-do') as HTMLElement;
+    const there = bar.querySelector<HTMLElement>(':scope > .editor-notes');
+    if (there) return there;
+    const notes = document.createElement('div');
+    notes.className = 'editor-notes';
+    bar.prepend(notes);
+    return notes;
   }
 }

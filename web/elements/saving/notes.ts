@@ -1,3 +1,5 @@
+import { timeWords } from '../time-words.ts';
+
 /** A button of a note: what it says and what it does. The note goes away, unless `stays`. */
 export interface NoteAction {
   label: string;
@@ -27,10 +29,9 @@ export function makeNote(words: string, actions: readonly NoteAction[] = [], isB
   return note;
 }
 
+/** `22:58` for a time of today, `27 Nov 2026, 22:58` for another. */
 export function timeOf(at: number): string {
   const time = new Date(at);
-  const isToday = time.toDateString() === new Date().toDateString();
-  return isToday
-    ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-    : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+  const words = timeWords(time, time.getTimezoneOffset());
+  return time.toDateString() === new Date().toDateString() ? words.slice(-'00:00'.length) : words;
 }

@@ -9,6 +9,7 @@ const OTHER_DEVICE = 'another device';
 /** The editor to which drafts are offered. */
 export interface OfferedTo {
   host: HTMLElement;
+  addNote(note: HTMLElement): void;
   isNew: boolean;
   /** The revision that the editor was opened with. */
   base: string;
@@ -100,14 +101,14 @@ async function findDrafts(local: LocalDraft, server: ServerDraft, to: OfferedTo)
   return [...ofTabs, ...ofDevices].sort((one, other) => other.draft.at - one.draft.at);
 }
 
-function offer({ host, isNew }: OfferedTo, { draft, where, isOpen, resume, discard }: Found): void {
+function offer({ host, addNote, isNew }: OfferedTo, { draft, where, isOpen, resume, discard }: Found): void {
   // The button that was pressed is gone, and the keys go on in the text.
   const thenWrite = (run: () => void) => () => {
     run();
     host.focus();
   };
   const what = isNew ? `An unsaved new page “${draft.title || 'Untitled'}”` : 'Unsaved changes';
-  host.prepend(
+  addNote(
     makeNote(`${what} from ${where} (${timeOf(draft.at)}).`, [
       { label: 'Continue here', run: thenWrite(resume) },
       ...(isOpen ? [] : [{ label: 'Discard', run: thenWrite(discard) }]),

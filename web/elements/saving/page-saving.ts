@@ -6,6 +6,7 @@ import { mergeWithCurrent } from './merge-with-current.ts';
 import { makeNote, timeOf } from './notes.ts';
 import { type PendingWrite, persistentCall, withNextSlug } from './persistent-call.ts';
 import { preparePageWrite } from './prepare-page-write.ts';
+import { showSavedPage } from './show-saved-page.ts';
 import { signInAgain } from './sign-in-again.ts';
 import { UnsavedText } from './unsaved-text.ts';
 
@@ -29,7 +30,12 @@ export class PageSaving {
       this.#hasWaited = true;
       this.#form.showState('The service cannot be reached. It will be saved as soon as it can.');
     },
-    signIn: () => this.signIn(),
+    signIn: async () => {
+      const signedIn = this.signIn();
+      this.#form.showState('Not saved: you are signed out');
+      await signedIn;
+      this.#form.showState('Saving…');
+    },
   };
 
   constructor(editor: EditingElement) {
@@ -79,7 +85,7 @@ export class PageSaving {
 
   signIn(): Promise<void> {
     this.#unsaved.store();
-    return signInAgain(this.#form.host, this.#form.user);
+    return signInAgain((note) => this.#form.addNote(note), this.#form.user);
   }
 
   async #run(): Promise<void> {
@@ -132,12 +138,14 @@ export class PageSaving {
 
   #wasSaved(page: FullPage, { body }: PendingWrite, isForAttachments: boolean): void {
     const isNew = this.#form.page === '';
+    const before = { title: this.#page.saved.title, path: this.#form.path, status: isNew ? '' : this.#form.status };
     for (const note of this.#form.host.querySelectorAll('.note')) note.remove();
     this.#page.choices = undefined;
     this.#page.saved = { title: body.title, markdown: body.markdown };
     this.#form.base = String(page.revision);
     this.#form.showPage({ ...page, status: isForAttachments ? 'published' : page.status });
     if (isNew) this.#unsaved.moveToPage();
+    showSavedPage(page, before);
     this.#unsaved.keep();
     this.#form.showState(isForAttachments ? 'Not published yet' : `Saved at ${timeOf(Date.now())}`);
   }
@@ -156,6 +164,7 @@ export class PageSaving {
       return;
     }
     const words = error instanceof ApiError ? errorMessage(error) : (error as Error).message;
+    this.#form.showState('Not saved');
     this.#form.show(makeNote(`This was not saved. ${words}`, [], true));
   }
 

@@ -7,8 +7,8 @@ const POLL_MS = 2_000;
  * Asks to sign in again, in a window of its own, so that the page and its text stay as they are. Resolves when the same
  * user is signed in again, whether in that window or in another tab. There is one note at a time.
  */
-export function signInAgain(place: Element, user_id: string): Promise<void> {
-  waiting ??= ask(place, user_id).finally(() => {
+export function signInAgain(show: (note: HTMLElement) => void, user_id: string): Promise<void> {
+  waiting ??= ask(show, user_id).finally(() => {
     waiting = undefined;
   });
   return waiting;
@@ -16,7 +16,7 @@ export function signInAgain(place: Element, user_id: string): Promise<void> {
 
 let waiting: Promise<void> | undefined;
 
-async function ask(place: Element, user_id: string): Promise<void> {
+async function ask(show: (note: HTMLElement) => void, user_id: string): Promise<void> {
   let opened: Window | null = null;
   let woken = (): void => undefined;
   const open = {
@@ -28,7 +28,7 @@ async function ask(place: Element, user_id: string): Promise<void> {
   };
   const words = 'You are signed out. What you wrote is stored in this browser. Sign in, and go on where you are.';
   const note = makeNote(words, [open], true);
-  place.append(note);
+  show(note);
   const wake = () => woken();
   addEventListener('focus', wake);
   try {

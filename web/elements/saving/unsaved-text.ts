@@ -116,6 +116,7 @@ export class UnsavedText {
     } else if (page.isChanged) this.changed();
     void offerDrafts(this.#draft, this.#server, {
       host: form.host,
+      addNote: (note) => form.addNote(note),
       isNew: form.page === '',
       base: form.base,
       wanted,
@@ -166,9 +167,7 @@ export class UnsavedText {
       form.host.focus();
     };
     const what = where === undefined ? 'Your unsaved changes' : `Your unsaved changes from ${where}`;
-    form.host.prepend(
-      makeNote(`${what} were restored (${timeOf(draft.at)}).`, [{ label: 'Discard them', run: discard }]),
-    );
+    form.addNote(makeNote(`${what} were restored (${timeOf(draft.at)}).`, [{ label: 'Discard them', run: discard }]));
     this.store();
   }
 }

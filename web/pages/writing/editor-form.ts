@@ -39,6 +39,9 @@ export interface EditorForm {
   status?: number;
 }
 
+/** Enter in a field presses the first button of a form, and nothing where that is disabled: a page is saved by its own buttons alone. */
+const NO_DEFAULT_BUTTON = html`<button disabled hidden></button>`;
+
 /** The editor: title, position and text of a page. */
 export function renderEditor(
   visit: Visit,
@@ -62,6 +65,7 @@ export function renderEditor(
         ${note}${beginWith}
         <ibid-editor data-wiki="${context.wiki.wiki_id}" data-user="${context.user.user_id}" data-page="${page?.page_id ?? ''}" data-parent-id="${!page && trail.at(-1)?.page_id}" data-path="${page_path}" data-root="${context.pageUrl()}"${note !== false && html` data-fresh`}${draft.isFromTemplate && html` data-template`} data-author="${context.user.display_name}">
         <form method="post" action="${visit.path}" class="editor${titleInText(draft.markdown) === draft.title && draft.title !== '' && ' title-in-text'}">
+          ${NO_DEFAULT_BUTTON}
           ${draft.base_revision !== undefined && html`<input type="hidden" name="base_revision" value="${draft.base_revision}">`}
           ${draft.isFromTemplate && html`<input type="hidden" name="from_template" value="yes">`}
           <label class="title-field"><span class="sr-only">Title</span><input name="title" required maxlength="255" placeholder="Title" value="${draft.title}"${draft.title === '' && html` autofocus`}></label>
@@ -99,7 +103,7 @@ function positionFields(
   const isMoved = slug !== was_slug || parent !== was_parent;
   const address = `${context.pageUrl(parent)}/${slug || '…'}`;
   const possibleParents = branches.filter(({ path }) => path !== page?.path && !path.startsWith(`${page?.path}/`));
-  return html`<details class="where"${isMoved && html` open`}><summary>Place and address <span class="small">${address}</span></summary>
+  return html`<details class="where"${isMoved && html` open`}><summary>Place and address <span class="small where-address">${address}</span></summary>
     <input type="hidden" name="was_slug" value="${was_slug}"><input type="hidden" name="was_parent" value="${was_parent}">
     <div class="where-fields">
     <label>Parent page <input name="parent" list="pages" maxlength="1024" autocomplete="off" spellcheck="false" placeholder="none: at the top of the wiki" value="${parent}"></label>
