@@ -198,12 +198,15 @@ test('the widgets manage a workspace from a page of another site with a strict p
   });
 
   await t.test('a key is created, shown once and revoked', async () => {
+    const validFor = developers.locator('select[name=days]');
+    assert.equal(await validFor.inputValue(), '90');
     await developers.getByLabel('Name of the key').fill('Nightly import');
     await developers.getByRole('button', { name: 'Create key' }).click();
     const secret = await developers.locator('.secret code').innerText();
     const called = await world.as(secret).get('/v1/workspaces');
     assert.equal(called.status, 200);
     await assertAccessible(page, 'a new key');
+    assert.equal(await validFor.inputValue(), '90', 'the form shows what it began with');
     await developers.getByRole('button', { name: 'I have kept it' }).click();
     assert.equal(await developers.getByText(secret).count(), 0);
     await developers.getByText('Last API calls').focus();

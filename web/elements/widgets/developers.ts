@@ -21,6 +21,7 @@ interface Developers {
 }
 
 const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 90;
 
 /** The API keys of a workspace, the last calls, and the sites that may show its widgets. */
 export class DevelopersWidget extends SectionedWidget<Developers> {
@@ -97,7 +98,7 @@ export class DevelopersWidget extends SectionedWidget<Developers> {
       this.shadowRoot?.querySelector<HTMLElement>('.secret button')?.focus();
     };
     return html`<form part="form" @submit=${create}><div class="fields"><label>${this.t('key_name')}<input part="input" name="name" required maxlength="100" autocomplete="off"></label>
-      <label>${this.t('valid_for')}<select part="input" name="days">${[30, 90, 365].map((days) => html`<option value=${days}>${this.t('days', { count: days })}</option>`)}<option value="0">${this.t('without_end')}</option></select></label>
+      <label>${this.t('valid_for')}<select part="input" name="days">${[30, 90, 365].map((days) => html`<option value=${days} ?selected=${days === DEFAULT_DAYS}>${this.t('days', { count: days })}</option>`)}<option value="0">${this.t('without_end')}</option></select></label>
       <button class="main" part="button">${this.t('create_key')}</button></div>
       <details><summary>${this.t('restrict')}</summary>${permissions.map((it) => html`<label class="check"><input type="checkbox" name="permission" value=${it}>${it}</label>`)}</details></form>`;
   }

@@ -66,12 +66,13 @@ function keyEntry({ key_id, name, obfuscated_value, permissions, created_at, exp
 }
 
 const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 90;
 
 /** The API returns the secret only once, so this replies with a page instead of a redirect. */
 async function createKey(visit: Visit, context: SettingsContext, keys: KeysPage): Promise<WebResponse> {
   const { form } = visit;
   const permissions = form.getAll('permission');
-  const days = Number(form.get('days') ?? '');
+  const days = Number(form.get('days') ?? DEFAULT_DAYS);
   const key = await visit.api.post<ApiKey & { secret: string }>(keys.api(context), {
     name: form.get('name') ?? '',
     ...(permissions.length > 0 && { permissions }),
