@@ -20,14 +20,18 @@ function hasMath(text: string): boolean {
   return text.includes('<pre class="math"') || text.includes('class="language-math');
 }
 
+/** The beginning of a cell with a date or a time alone, which would be broken at its hyphens. */
+const DATE_CELL = /<td(?: align="[a-z]+")?(?=>\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?Z?)?<\/td>)/g;
+
 /** A page's HTML. For those who can write, links to missing pages lead to the form for a new page. */
 export function pageText(context: WikiContext, { html: text }: { html: string }): Content {
   if (text.trim() === '') return html`<p class="empty">This page is empty.</p>`;
-  if (!context.can('pages:write')) return fromApi(text);
+  const shown = text.replace(DATE_CELL, '$& class="date"');
+  if (!context.can('pages:write')) return fromApi(shown);
   const missingLink = /<a class="wiki missing(?: embed)?" data-target="([^"]*)"/g;
   // The API escaped the target for an attribute; it is unescaped before it becomes part of an address.
   return fromApi(
-    text.replace(missingLink, (link, target: string) => {
+    shown.replace(missingLink, (link, target: string) => {
       const address = `${context.actionUrl('new')}?title=${encodeURIComponent(unescapeHtml(target))}`;
       return html`${fromApi(link)} href="${address}"`.text;
     }),

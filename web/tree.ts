@@ -137,11 +137,14 @@ export function trailTo(branches: readonly Branch[], page_id: string): Branch[] 
   return way;
 }
 
-/** The wiki and the pages above a page; those in the middle of a long way are folded. */
+/** Steps that a window has room for, each at least cut to its first letter. */
+const STEPS_MAX = 6;
+
+/** The wiki and the pages above a page in one line; where that is too narrow, the titles between are cut. */
 export function breadcrumbs(context: WikiContext, way: readonly { path: string; title: string }[]): Content {
   const link = ({ path, title }: { path: string; title: string }) =>
-    html`<li>${path === '' ? html`<span>${title}</span>` : html`<a href="${context.pageUrl(path)}">${title}</a>`}</li>`;
-  const folded = way.length > 3 ? way.slice(1, -1) : [];
+    html`<li>${path === '' ? html`<span>${title}</span>` : html`<a href="${context.pageUrl(path)}" title="${title}">${title}</a>`}</li>`;
+  const folded = way.length > STEPS_MAX ? way.slice(1, -1) : [];
   const shown = folded.length > 0 ? [way[0], way.at(-1)] : way;
   const [first, ...rest] = shown.flatMap((step) => step ?? []).map(link);
   return html`<nav class="crumbs" aria-label="Where this is"><ol>
