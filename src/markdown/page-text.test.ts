@@ -110,6 +110,8 @@ test('title, description and language come from the front matter, else from the 
   );
   const bare = renderMarkdown('- x\n\n## Later\n\n> quoted\n');
   assert.deepEqual([bare.title, bare.description, bare.language], ['Later', 'quoted', '']);
+  const boxed = renderMarkdown('> [!TIP]\n> Oil it.\n');
+  assert.equal(boxed.description, 'Oil it.', 'the title of a callout says nothing of the page');
   const empty = renderMarkdown('');
   assert.deepEqual([empty.title, empty.description, empty.text, empty.outline], ['', '', '', []]);
   const long = renderMarkdown(`# ${'t'.repeat(400)}\n\n${'😀'.repeat(400)}`);

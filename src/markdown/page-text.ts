@@ -22,6 +22,11 @@ const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' ')
 const ROW_GROUPS = new Set('table tbody tfoot thead'.split(' '));
 
 /** Formulas and diagrams, of which a page has the source. */
+/** The title of a callout names its kind, and says nothing of the page. */
+function isCalloutTitle({ properties: { className } }: Element): boolean {
+  return Array.isArray(className) && className.includes('callout-title');
+}
+
 function isDrawn({ tagName, properties: { className } }: Element): boolean {
   if (!Array.isArray(className)) return false;
   return tagName === 'code' ? className.includes('language-math') : tagName === 'pre' && className.includes('mermaid');
@@ -141,7 +146,8 @@ class TextReader {
     if (tagName === 'tr') this.form.push(...this.columns.endRow());
     if (isOutermost && !isContainer) this.addBlock(start, this.elements - 1);
     if (/^h[1-6]$/.test(tagName)) this.addHeading(element, start);
-    if (tagName === 'p' && this.paragraph === '') this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
+    if (tagName === 'p' && this.paragraph === '' && !isCalloutTitle(element))
+      this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
     if (isBlock) this.gap = '\n';
   }
 

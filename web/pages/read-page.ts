@@ -130,7 +130,7 @@ function renderPage(
             ${sourceList(context, page)}
             ${incompleteNote(context, incomplete_sources)}
             ${backlinkList(context, backlinks)}
-            <p class="small">Revision ${page.revision}. ${page.word_count} words.</p>
+            <p class="small">Revision ${page.revision}. ${page.word_count} ${page.word_count === 1 ? 'word' : 'words'}.</p>
             <ibid-related data-from="${context.api}/pages/${page.page_id}/related?limit=${RELATED}" data-base="${context.pageUrl()}"></ibid-related>
           </footer>
         </article>`,

@@ -1,3 +1,4 @@
+import { findEmoji, OFTEN_USED } from '../emoji-use.ts';
 import { loadEmojiNames } from '../lazy-modules.ts';
 import { element } from './dom.ts';
 import { closeFlash, showProblem } from './flash.ts';
@@ -6,14 +7,6 @@ import { splitTitle, withIcon } from './page-icon.ts';
 import { retitle } from './rename.ts';
 import type { Row } from './tree-pages.ts';
 
-/** What pages are often of, shown before something is searched. */
-const OFTEN = (
-  'rocket star fire bulb dart trophy books book memo pencil2 clipboard calendar pushpin paperclip mag wrench hammer ' +
-  'gear toolbox computer electric_plug satellite shield lock key bell email speech_balloon busts_in_silhouette wave ' +
-  'handshake bar_chart chart_with_upwards_trend moneybag credit_card package truck factory house school hospital ' +
-  'airplane earth_africa seedling herb evergreen_tree sunny snowflake ocean bug test_tube microscope art camera ' +
-  'musical_note coffee pizza tada gift heart white_check_mark warning question construction recycle hourglass'
-).split(' ');
 /** Found ones that are shown. */
 const SHOWN = 120;
 
@@ -38,7 +31,7 @@ export async function chooseIcon(row: Omit<Row, 'row'>, opener: HTMLElement = ro
   };
   const show = () => {
     const words = input.value.trim().toLowerCase().replace(/\s+/g, '_');
-    const found = words === '' ? OFTEN : Object.keys(names).filter((name) => name.includes(words));
+    const found = words === '' ? OFTEN_USED : findEmoji(Object.keys(names), words);
     // One emoji has several names.
     const emoji = new Map(found.map((name) => [names[name] ?? '', name.replaceAll('_', ' ')]));
     emoji.delete('');

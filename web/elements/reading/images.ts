@@ -4,6 +4,7 @@ const WIDTH_MIN = 200;
 /** Shows a picture as large as the window on a click or Enter. A picture in a link follows the link. */
 export function enlargeImages(prose: HTMLElement): void {
   for (const image of prose.querySelectorAll('img')) {
+    replaceIfBroken(image);
     if (image.closest('a')) continue;
     const makeUsable = () => {
       if (image.naturalWidth <= Math.max(WIDTH_MIN, image.clientWidth)) return;
@@ -21,6 +22,22 @@ export function enlargeImages(prose: HTMLElement): void {
     if (image.complete) makeUsable();
     else image.addEventListener('load', makeUsable, { once: true });
   }
+}
+
+/** What a browser draws for a picture that it cannot show is torn, and as small as an icon. */
+function replaceIfBroken(image: HTMLImageElement): void {
+  const replace = () => {
+    const place = document.createElement('span');
+    place.className = 'no-picture';
+    place.setAttribute('role', 'img');
+    const label = image.alt.trim();
+    place.ariaLabel = label === '' ? 'A picture that cannot be shown' : `${label} (a picture that cannot be shown)`;
+    place.textContent = label || 'No picture';
+    place.title = image.src;
+    image.replaceWith(place);
+  };
+  image.addEventListener('error', replace, { once: true });
+  if (image.complete && image.naturalWidth === 0) image.decode().catch(replace);
 }
 
 function open({ src, alt }: HTMLImageElement): void {

@@ -1,5 +1,5 @@
 import { syntaxTree } from '@codemirror/language';
-import { type EditorState, type Extension, type Range, RangeSet, StateField } from '@codemirror/state';
+import { type EditorState, type Extension, Facet, type Range, RangeSet, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 import type { SyntaxNodeRef, Tree } from '@lezer/common';
 import {
@@ -9,9 +9,10 @@ import {
   propertiesIn,
 } from '../properties/properties-view.ts';
 import { isCaretPlaced } from './caret-placed.ts';
+import { pictureIn } from './html-picture.ts';
 import { findAgain } from './stale-range.ts';
 import { TableEditor, TableWidget } from './table-widget.ts';
-import { DrawnWidget } from './widgets.ts';
+import { DrawnWidget, PictureWidget } from './widgets.ts';
 
 interface Blocks {
   all: DecorationSet;
@@ -21,7 +22,7 @@ interface Blocks {
 }
 
 /** Nodes that have no blocks in them: most of the nodes, which need not be looked into. */
-const LEAVES = /^(?:Paragraph|(?:ATX|Setext)Heading\d|HTMLBlock|CodeBlock|HorizontalRule|LinkReference|Task)$/;
+const LEAVES = /^(?:Paragraph|(?:ATX|Setext)Heading\d|CodeBlock|HorizontalRule|LinkReference|Task)$/;
 
 /**
  * Tables, formulas and diagrams that take lines of their own, in place of their source. These change the heights of lines
@@ -71,11 +72,23 @@ function findBlocks(state: EditorState, tree: Tree, from: number, to: number): R
   return found;
 }
 
+/** HTML that is longer, in characters, is no picture alone. */
+const HTML_MAX = 4_000;
+
+/** The address of a picture as a browser loads it. */
+export const pictureAddress = Facet.define<(address: string) => string, (address: string) => string>({
+  combine: ([resolve]) => resolve ?? ((address) => address),
+});
+
 function widgetOf(state: EditorState, node: SyntaxNodeRef) {
   // What is in a list or a quote is shown as its source, because its lines begin with the marks of that.
   if (node.node.parent?.parent) return undefined;
   const text = () => state.sliceDoc(state.doc.lineAt(node.from).from, state.doc.lineAt(node.to).to);
   if (node.name === 'Table') return new TableWidget(text());
+  if (node.name === 'HTMLBlock') {
+    const picture = node.to - node.from <= HTML_MAX ? pictureIn(text()) : undefined;
+    return picture && new PictureWidget(state.facet(pictureAddress)(picture.src), picture.alt, picture.caption);
+  }
   if (node.name === 'BlockMath') {
     const [, source] = /^\s*\$\$\s*\n([\s\S]*)\n\s*\$\$\s*$/.exec(text()) ?? [];
     return source === undefined || source.trim() === '' ? undefined : new DrawnWidget('math-display', source);

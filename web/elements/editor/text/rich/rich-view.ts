@@ -1,7 +1,7 @@
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { propertiesView } from '../properties/properties-view.ts';
-import { blockWidgets } from './blocks.ts';
+import { blockWidgets, pictureAddress } from './blocks.ts';
 import { codeColours } from './code-colours.ts';
 import { richMarks } from './marks.ts';
 import { paragraphKeys } from './paragraph-keys.ts';
@@ -14,6 +14,7 @@ import { joinedLines } from './soft-breaks.ts';
 export function richView(resolvePicture: (address: string) => string): Extension {
   return [
     richMarks(resolvePicture),
+    pictureAddress.of(resolvePicture),
     blockWidgets,
     propertiesView,
     joinedLines,

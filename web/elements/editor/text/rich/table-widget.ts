@@ -197,8 +197,8 @@ export class TableEditor {
     const columns = this.#grid.rows[0]?.cells.length ?? 1;
     const isMod = ctrlKey || metaKey;
     if (isMod && /^[zy]$/i.test(key)) return this.#undo(key.toLowerCase() === 'y' || shiftKey);
-    // To save, to show the source, and what keys there are.
-    if (isMod && /^[se/]$/i.test(key)) {
+    // To save, to show the source, to find words, and what keys there are.
+    if (isMod && /^[sef/]$/i.test(key)) {
       const isRun = runScopeHandlers(this.view, event, 'editor');
       if (!this.#place.isConnected) this.view.focus();
       return isRun;

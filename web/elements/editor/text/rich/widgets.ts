@@ -86,13 +86,15 @@ export function toggleTask(view: EditorView, at: number): boolean {
 export class PictureWidget extends WidgetType {
   readonly address: string;
   readonly alt: string;
-  constructor(address: string, alt: string) {
+  readonly caption: string;
+  constructor(address: string, alt: string, caption = '') {
     super();
     this.address = address;
     this.alt = alt;
+    this.caption = caption;
   }
   override eq(other: PictureWidget): boolean {
-    return other.address === this.address && other.alt === this.alt;
+    return other.address === this.address && other.alt === this.alt && other.caption === this.caption;
   }
   toDOM(view: EditorView): HTMLElement {
     const place = document.createElement('span');
@@ -102,11 +104,20 @@ export class PictureWidget extends WidgetType {
     picture.loading = 'lazy';
     picture.addEventListener('load', () => view.requestMeasure());
     picture.addEventListener('error', () => {
-      place.textContent = `There is no picture at ${this.address}`;
+      const words = document.createElement('span');
+      words.className = 'no-picture';
+      words.textContent = this.alt || `There is no picture at ${this.address}`;
+      picture.replaceWith(words);
       view.requestMeasure();
     });
     picture.src = this.address;
     place.append(picture);
+    if (this.caption !== '') {
+      const caption = document.createElement('span');
+      caption.className = 'rich-caption';
+      caption.textContent = this.caption;
+      place.append(caption);
+    }
     return place;
   }
   override ignoreEvent(): boolean {

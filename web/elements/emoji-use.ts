@@ -1,0 +1,31 @@
+/** The names of emoji that titles and texts often have, the most used first. */
+const OFTEN = (
+  'rocket star fire bulb dart trophy books book memo pencil2 clipboard calendar pushpin paperclip mag wrench hammer ' +
+  'gear toolbox computer electric_plug satellite shield lock key bell email speech_balloon busts_in_silhouette wave ' +
+  'handshake bar_chart chart_with_upwards_trend moneybag credit_card package truck factory house school hospital ' +
+  'airplane earth_africa seedling herb evergreen_tree sunny snowflake ocean bug test_tube microscope art camera ' +
+  'musical_note coffee pizza tada gift heart white_check_mark warning question construction recycle hourglass'
+).split(' ');
+
+export const OFTEN_USED: readonly string[] = OFTEN;
+
+const placeOf = new Map(OFTEN.map((name, at) => [name, at]));
+
+/** How early a name comes among those that match equally well: 0 is the most used, Infinity one that is seldom used. */
+export function useOf(name: string): number {
+  return placeOf.get(name) ?? Number.POSITIVE_INFINITY;
+}
+
+/** Names that contain a text: the name itself, a word of a name, the beginning of one, then the others; each by its use. */
+export function findEmoji(names: readonly string[], text: string): string[] {
+  const rank = (name: string) => {
+    if (name === text) return 0;
+    const words = name.split('_');
+    if (words.includes(text)) return 1;
+    return words.some((word) => word.startsWith(text)) || name.startsWith(text) ? 2 : 3;
+  };
+  const found = names
+    .filter((name) => name.includes(text))
+    .map((name) => ({ name, rank: rank(name), use: useOf(name) }));
+  return found.sort((a, b) => a.rank - b.rank || (a.use < b.use ? -1 : a.use > b.use ? 1 : 0)).map(({ name }) => name);
+}
