@@ -46,6 +46,8 @@ const LOOKS: readonly Look[] = [390, 768, 1_440].flatMap((width) =>
 
 /** Each rule; two looks are enough for those that ask only what is there: a narrow window shows other things than a wide one. */
 const EVERY_RULE = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] } as const;
+/** What of it axe runs only when it is named. */
+const ALSO = { 'label-content-name-mismatch': { enabled: true } };
 /** The rules whose answer depends on colours, sizes or directions. */
 const RULES_OF_LOOKS = {
   type: 'rule',
@@ -93,7 +95,7 @@ export async function assertAccessible(page: Page, name: string): Promise<void> 
 }
 
 /**
- * What axe calls critical or serious in a page, or in its parts that have these selectors. It is asked in each frame by itself, in the
+ * What axe calls critical or serious in a page, or in its parts that have these selectors; of rules that are named, all that they find. It is asked in each frame by itself, in the
  * page as it is: all that is common to several questions is done once.
  */
 export async function findViolations(
@@ -101,7 +103,14 @@ export async function findViolations(
   runOnly: axe.RunOnly | typeof EVERY_RULE | typeof RULES_OF_LOOKS = EVERY_RULE,
   include?: string[],
 ): Promise<string[]> {
-  const options = { runOnly, resultTypes: ['violations'], iframes: false, preload: false } as axe.RunOptions;
+  const isNamed = runOnly.type === 'rule';
+  const options = {
+    runOnly,
+    ...(!isNamed && { rules: ALSO }),
+    resultTypes: ['violations'],
+    iframes: false,
+    preload: false,
+  } as axe.RunOptions;
   const found: string[] = [];
   for (const frame of page.frames()) {
     if (!(await frame.evaluate("'axe' in window"))) await frame.evaluate(axe.source);
@@ -115,7 +124,9 @@ export async function findViolations(
       },
       { options, include },
     );
-    for (const { impact, said } of violations) if (impact === 'critical' || impact === 'serious') found.push(said);
+    for (const { impact, said } of violations) {
+      if (isNamed || impact === 'critical' || impact === 'serious') found.push(said);
+    }
   }
   return found;
 }

@@ -81,17 +81,16 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
       <div class="menu-box">${searchHelp()}</div>
     </details>
   </form>
-  <nav class="do" aria-label="Actions">
+  <div class="do" role="group" aria-label="Actions">
     ${context.can('uploads:create') && html`<a class="button quiet" href="${context.actionUrl('upload')}" title="Upload files">${icon('upload')}<span>Upload</span></a>`}
     ${context.can('pages:write') && html`<a class="button quiet do-new" href="${context.actionUrl('new')}" title="Write a new page">${icon('plus')}<span>New page</span></a>`}
     ${userMenu(visit, context)}
-  </nav>
+  </div>
 </header>
 <div class="frame">
   ${document.tree !== undefined && treePanel(context, document.tree)}
   ${text}
-  ${document.tree !== undefined && sidebarSeparator(visit)}
-  <footer class="end">${workspace.name} · <a href="/docs">API</a></footer>
+  <footer class="end">${document.tree !== undefined && sidebarSeparator(visit)}${workspace.name} · <a href="/docs">API</a></footer>
 </div>
 ${document.kind !== 'write' && phoneBar(context, document)}
 ${palette(context, document.page)}

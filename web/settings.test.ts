@@ -240,7 +240,7 @@ test('a user sets and removes a picture in a form without scripts, and members s
   assert.equal((await browser.submit('/me', { do: 'unpicture' })).headers.get('location'), '/me?flash=unpictured');
   const { body } = await browser.open('/me');
   assert.ok(!body.includes(image) && !body.includes('value="unpicture"'));
-  assert.match(body, /<span class="face large" aria-hidden="true">/);
+  assert.match(body, /<span class="face large" data-initial="." aria-hidden="true">/);
 });
 
 test('without a script a user downloads their data and deletes their account, and is told what is in the way', async () => {

@@ -11,6 +11,12 @@ export interface Tool {
   isOn?(): boolean;
 }
 
+/** Contains the letters on the button, which is how somebody who speaks to the computer calls it. */
+function accessibleName({ name, sign }: Tool): string {
+  const isShown = typeof sign === 'string' && /\p{L}/u.test(sign);
+  return isShown && !name.toLowerCase().includes(sign.toLowerCase()) ? `${name} ${sign}` : name;
+}
+
 /** The toolbar of the editor: one stop of the Tab key, in which the arrow keys move (as WAI-ARIA's pattern has it). */
 export class Toolbar {
   readonly element = document.createElement('div');
@@ -34,7 +40,7 @@ export class Toolbar {
     button.type = 'button';
     button.append(typeof tool.sign === 'string' ? tool.sign : toolIcon(tool.sign.icon));
     button.title = tool.keys ? `${tool.name} (${tool.keys})` : tool.name;
-    button.setAttribute('aria-label', tool.name);
+    button.setAttribute('aria-label', accessibleName(tool));
     button.tabIndex = this.#buttons.length === 0 ? 0 : -1;
     // The selection stays in the text.
     button.addEventListener('mousedown', (event) => event.preventDefault());

@@ -1,4 +1,4 @@
-import { autocompletion, closeBrackets } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, closeCompletion, completionStatus } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { codeFolding, foldKeymap } from '@codemirror/language';
 import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state';
@@ -194,6 +194,15 @@ function rememberSource(isSource: boolean): void {
   }
 }
 
+/** The list of a menu scrolls, by keys as well: it is a stop of the Tab key, and closes where that goes on. */
+function makeListReachable(view: EditorView): void {
+  if (completionStatus(view.state) !== 'active') return;
+  const list = view.dom.querySelector<HTMLElement>('.cm-tooltip-autocomplete > ul');
+  if (!list || list.tabIndex === 0) return;
+  list.tabIndex = 0;
+  list.addEventListener('focusout', () => closeCompletion(view));
+}
+
 /** What the editor can do, however the text is shown. */
 function extensionsOf(
   options: TextOptions,
@@ -234,6 +243,7 @@ function extensionsOf(
     tooltips({
       tooltipSpace: () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight - heightOf('.editor-do') }),
     }),
+    EditorView.updateListener.of(({ view }) => makeListReachable(view)),
     EditorView.updateListener.of(({ docChanged, selectionSet, focusChanged }) => {
       if (docChanged) options.onChange();
       if (docChanged || selectionSet || focusChanged) options.onSelect();
