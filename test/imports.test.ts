@@ -79,6 +79,7 @@ const FILES_MAX = 25;
  */
 const WEB_IMPORTS = [
   '../src/http/browser-cookie.ts',
+  '../src/access/network.ts',
   '../src/core/errors.ts',
   '../src/core/quotas.ts',
   '../src/core/slug.ts',

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
+import { clientAddress } from '../src/access/network.ts';
 
 /** An error reply of the API, as it is shown to people. */
 export class Problem extends Error {
@@ -61,7 +62,7 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
 
   async function answerTo<T>(options: InjectOptions): Promise<{ body: T; header(name: string): string }> {
     const answer = await app.inject({
-      remoteAddress: request.ip,
+      remoteAddress: clientAddress(request),
       ...options,
       headers: { ...own, ...options.headers },
     });

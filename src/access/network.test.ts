@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networkOf } from './network.ts';
+import { networkOf, plainAddress } from './network.ts';
 
 test('all spellings of an address give one network', () => {
   const same: Record<string, string[]> = {
@@ -53,4 +53,20 @@ test('all spellings of an address give one network', () => {
   for (const [network, addresses] of Object.entries(same))
     for (const address of addresses) assert.equal(networkOf(address), network, address);
   assert.equal(networkOf(undefined), 'unknown');
+});
+
+test('an address is written without a port and a zone, and IPv4 as itself; what is no address is none', () => {
+  const written: Record<string, string | undefined> = {
+    '192.0.2.1': '192.0.2.1',
+    '192.0.2.1:5678': '192.0.2.1',
+    '::ffff:192.0.2.1': '192.0.2.1',
+    '[::ffff:192.0.2.1]:80': '192.0.2.1',
+    '[2001:db8::1]:4711': '2001:db8::1',
+    'fe80::1%eth0': 'fe80::1',
+    unknown: undefined,
+    _hidden: undefined,
+    '': undefined,
+  };
+  for (const [text, address] of Object.entries(written)) assert.equal(plainAddress(text), address, text);
+  assert.equal(plainAddress(undefined), undefined);
 });

@@ -10,12 +10,28 @@ export function networkOf(address: string | undefined): string {
   if (isIPv4(text)) return text;
   if (isIP(text) !== 6) return 'unknown';
   const groups = groupsOf(text);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return ipv4Of(groups[6] ?? 0, groups[7] ?? 0);
+  const mapped = mappedIPv4(groups);
+  if (mapped !== undefined) return mapped;
   return `${groups
     .slice(0, 4)
     .map((group) => group.toString(16))
     .join(':')}::/64`;
+}
+
+/** An address without a port and a zone, and IPv4 not inside IPv6; undefined for anything else. */
+export function plainAddress(address: string | undefined): string | undefined {
+  const text = withoutPort(address ?? '').replace(/%.*$/s, '');
+  if (isIPv4(text)) return text;
+  if (isIP(text) !== 6) return undefined;
+  return mappedIPv4(groupsOf(text)) ?? text;
+}
+
+/**
+ * The address of the caller, as the log and the audit log have it. Where a proxy names something that is no address, such as
+ * `unknown`, it is that of the proxy.
+ */
+export function clientAddress({ ip, socket }: { ip: string; socket: { remoteAddress?: string | undefined } }): string {
+  return plainAddress(ip) ?? plainAddress(socket.remoteAddress) ?? '';
 }
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
@@ -29,6 +45,12 @@ function groupsOf(text: string): number[] {
   const first = numbersOf(head);
   const last = numbersOf(tail ?? '');
   return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
+}
+
+/** The IPv4 address inside an IPv6 one. */
+function mappedIPv4(groups: readonly number[]): string | undefined {
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  return isMapped ? ipv4Of(groups[6] ?? 0, groups[7] ?? 0) : undefined;
 }
 
 function numbersOf(text: string): number[] {

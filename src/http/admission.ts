@@ -31,6 +31,8 @@ declare module 'fastify' {
     tenant: string;
     /** The credential was checked, so the answer is not 401. */
     callerKnown: boolean;
+    /** The request needed a credential and had none. */
+    isUnsigned: boolean;
   }
 }
 
@@ -76,7 +78,10 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
       const bearer = bearerToken(request.raw);
       const cookie = bearer === undefined ? browserToken(request.raw, publicUrl) : undefined;
       await limits?.limitToken(request, reply, bearer ?? cookie);
-      if (bearer === undefined && cookie === undefined) throw unauthorized();
+      if (bearer === undefined && cookie === undefined) {
+        request.isUnsigned = true;
+        throw unauthorized();
+      }
       const credential = cookie === undefined ? await credentials.read(bearer ?? '') : credentials.readCookie(cookie);
       await limits?.limitCredential(request, reply, endpoint, credential);
       request.credential = credential;

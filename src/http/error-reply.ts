@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { requireCaller } from '../access/guard.ts';
+import { clientAddress } from '../access/network.ts';
 import type { ApiError } from '../core/errors.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { HEADERS } from './answer-headers.ts';
@@ -58,8 +59,10 @@ export function sendError(
   request.errorCode = code;
   // The route's path: what a client wrote into the URL does not belong in a log.
   const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
-  const line = { request_id, endpoint, status, code, address: request.ip, ...actor };
+  const line = { request_id, endpoint, status, code, address: clientAddress(request), ...actor };
   if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
+  // A visitor who has not signed in guesses nothing.
+  else if (request.isUnsigned) log.debug(line, message);
   else if (status === 401 || status === 403) log.warn(line, message);
   else log.info(line, message);
   if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);

@@ -75,6 +75,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('tenant', '');
   registerBodyParsers(app, bodies);
   app.decorateRequest('isByToken', false);
+  app.decorateRequest('isUnsigned', false);
   app.decorateRequest('errorCode', '');
   const requestLog = openRequestLog(db, options.requestLogSize, (err) =>
     log.warn({ err }, 'calls were not added to the request log'),

@@ -3,6 +3,7 @@ import type { AnswerTransaction } from '../../access/answer-transaction.ts';
 import { requestContext } from '../../access/caller-context.ts';
 import type { Credential } from '../../access/credential.ts';
 import { type AuthorizedDb, guard } from '../../access/guard.ts';
+import { clientAddress } from '../../access/network.ts';
 import { newId } from '../../core/ids.ts';
 import { sha256 } from '../../core/secrets.ts';
 import type { ContextDb } from '../../db/db.ts';
@@ -47,7 +48,8 @@ export function acceptRequest(
   const invitation = secret === undefined ? undefined : sha256(secret);
   const budget = openBudget(reply.raw, budgetOf(endpoint));
   const contextDb = db.in(requestContext(access, credential, params, { new_workspace_id, invitation }), budget);
-  const { id: request_id, ip: address } = request;
+  const { id: request_id } = request;
+  const address = clientAddress(request);
   const onRecordUseFailed = (err: unknown) =>
     log.warn({ err, request_id }, 'the last use of a credential was not recorded');
   return {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { type AnswerTransaction, openAnswerTransaction } from '../../access/answer-transaction.ts';
 import { findAnswer, type IdempotentRequest } from '../../access/idempotency.ts';
+import { clientAddress } from '../../access/network.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ListPage } from '../list-paging.ts';
@@ -38,7 +39,7 @@ export async function run(
       return streamOf(request) ?? Readable.from([]);
     },
     get origin() {
-      return { address: request.ip, user_agent: userAgent(request) };
+      return { address: clientAddress(request), user_agent: userAgent(request) };
     },
     header: (name) => headerOf(request, name),
     credential,
