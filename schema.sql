@@ -606,7 +606,7 @@ begin
 
   -- Of workspaces under a legal hold nothing is taken. Members of one are refused before; here they may be invited to one.
   update audit_events e set before = without_person(e.before), after = without_person(e.after)
-  where e.type = 'organization_membership.deleted' and e.before ->> 'user_id' = me
+  where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = me
     and not exists (select from workspaces w where w.workspace_id = e.workspace_id and w.held_since is not null);
   if person.email <> '' then
     update background_jobs j set error = replace(j.error, person.email, '') where position(person.email in j.error) > 0;
@@ -1527,7 +1527,7 @@ CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspac
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select exists (select from workspaces where widget_origins @> array[origin] and (workspace is null or workspace_id = workspace)) $function$;
+AS $function$ select exists (select from workspaces where widget_origins @> array[origin collate "C"] and (workspace is null or workspace_id = workspace)) $function$;
 
 -- For the scheduler: wikis with pending documents to merge, or whose impacts have to be computed again.
 CREATE OR REPLACE FUNCTION public.wikis_to_index(enough integer, age interval)
@@ -1678,7 +1678,7 @@ CREATE OR REPLACE FUNCTION public.workspaces_left(person text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   select distinct e.workspace_id from audit_events e
-  where e.type = 'organization_membership.deleted' and e.before ->> 'user_id' = person and e.workspace_id is not null
+  where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null
 $function$;
 
 -- For the scheduler: workspaces whose usage was compared with what they hold so long ago.
@@ -1796,11 +1796,11 @@ create table audit_events (
   PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_actor_and_time ON audit_events USING btree (workspace_id, actor_id, created_at, event_id);
+CREATE INDEX audit_events_by_email ON audit_events USING btree (((after ->> 'email'::text)) COLLATE "C") WHERE ((after ->> 'email'::text) IS NOT NULL);
+CREATE INDEX audit_events_by_former_member ON audit_events USING btree (((before ->> 'user_id'::text)) COLLATE "C") WHERE (type = 'organization_membership.deleted'::text);
 CREATE INDEX audit_events_by_time ON audit_events USING btree (workspace_id, created_at, event_id);
 CREATE INDEX audit_events_by_type_and_time ON audit_events USING btree (workspace_id, type, created_at, event_id);
-CREATE INDEX audit_events_of_former_members ON audit_events USING btree (((before ->> 'user_id'::text))) WHERE (type = 'organization_membership.deleted'::text);
 CREATE INDEX audit_events_of_invitation_mail ON audit_events USING btree (workspace_id, created_at) WHERE (type = ANY (ARRAY['invitation.created'::text, 'invitation.resent'::text]));
-CREATE INDEX audit_events_with_address ON audit_events USING btree (((after ->> 'email'::text))) WHERE ((after ->> 'email'::text) IS NOT NULL);
 grant insert, select on audit_events to ibid_service;
 alter table audit_events enable row level security;
 create policy anybody_adds on audit_events for insert
@@ -2096,7 +2096,7 @@ create table imported_people (
   PRIMARY KEY (wiki_id, user_id),
   FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
 );
-CREATE INDEX imported_people_by_email ON imported_people USING btree (email);
+CREATE INDEX imported_people_by_address ON imported_people USING btree (email COLLATE "C");
 grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people for all
@@ -2237,7 +2237,7 @@ create policy of_the_workspaces on memberships for all
   with check ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
 create table migrations (
-  name        text                      not null,
+  name        text                      collate "C" not null,
   applied_at  timestamp with time zone  not null default now(),
   works_with  text                      collate "C",
   PRIMARY KEY (name)
@@ -2936,15 +2936,15 @@ create table upload_files (
   CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
   FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
 );
-CREATE INDEX upload_files_attached ON upload_files USING btree (wiki_id, filename) WHERE (is_attachment AND (status = 'done'::text));
-CREATE INDEX upload_files_by_name ON upload_files USING btree (wiki_id, filename) WHERE (status = 'done'::text);
+CREATE INDEX upload_files_attached_by_filename ON upload_files USING btree (wiki_id, filename COLLATE "C") WHERE (is_attachment AND (status = 'done'::text));
+CREATE INDEX upload_files_by_filename ON upload_files USING btree (wiki_id, filename COLLATE "C") WHERE (status = 'done'::text);
+CREATE INDEX upload_files_by_former_name ON upload_files USING btree (wiki_id, renamed_from COLLATE "C") WHERE (renamed_from <> ''::text);
 CREATE INDEX upload_files_by_name_key ON upload_files USING btree (wiki_id, name_key) WHERE ((status = 'done'::text) AND (name_key IS NOT NULL));
 CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
 CREATE INDEX upload_files_by_sha256 ON upload_files USING btree (sha256);
 CREATE INDEX upload_files_by_title_key ON upload_files USING btree (wiki_id, title_key) WHERE ((status = 'done'::text) AND (title_key IS NOT NULL));
 CREATE INDEX upload_files_failed ON upload_files USING btree (wiki_id, upload_id) WHERE ((kind = 'file'::text) AND (status = 'failed'::text) AND (sha256 <> ''::text));
 CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
-CREATE INDEX upload_files_renamed ON upload_files USING btree (wiki_id, renamed_from) WHERE (renamed_from <> ''::text);
 CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
 CREATE UNIQUE INDEX upload_files_of_tus ON upload_files USING btree (wiki_id, upload_id, file_id) WHERE (file_id IS NOT NULL);
 CREATE TRIGGER name_upload_file BEFORE INSERT ON upload_files FOR EACH ROW EXECUTE FUNCTION name_upload_file();
@@ -3163,7 +3163,7 @@ create table workspaces (
   CHECK ((seats_granted >= 0)),
   CHECK (((trash_days >= 7) AND (trash_days <= 3650)))
 );
-CREATE INDEX workspaces_widget_origins ON workspaces USING gin (widget_origins);
+CREATE INDEX workspaces_by_widget_origin ON workspaces USING gin (widget_origins COLLATE "C");
 CREATE TRIGGER legal_hold BEFORE DELETE ON workspaces FOR EACH ROW WHEN ((old.held_since IS NOT NULL)) EXECUTE FUNCTION refuse_deletion_of_workspace_under_hold();
 grant delete, insert, select, update on workspaces to ibid_service;
 alter table workspaces enable row level security;

@@ -150,6 +150,17 @@ test('each table is listed as big or small', async () => {
   );
 });
 
+test('every index sorts text by bytes, so that no update of the system leaves one in another order', async () => {
+  const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
+  await migrate(db);
+  const collated = await db.query<{ index: string; key: string; collation: string }>(sql`
+    select c.relname::text as index, a.attname::text as key, a.attcollation::regcollation::text as collation
+    from pg_index i join pg_class c on c.oid = i.indexrelid join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = current_schema()::regnamespace and a.attcollation not in (0, 'pg_catalog."C"'::regcollation)`);
+  await db.close();
+  assert.deepEqual(collated, [], 'give the column, or the key of the index, collate "C"');
+});
+
 test('a migration that says which earlier releases go on keeps that promise', () => {
   const migrations = listMigrations();
   assert.deepEqual(

@@ -13,7 +13,7 @@ const POLL_MS = 100;
 
 /** An earlier release made the table without `works_with`. */
 const MIGRATIONS_TABLE = `
-  create table if not exists migrations (name text primary key, applied_at timestamptz not null default now());
+  create table if not exists migrations (name text collate "C" primary key, applied_at timestamptz not null default now());
   do $$ begin
     if not exists (select from pg_attribute where attrelid = 'migrations'::regclass and attname = 'works_with') then
       alter table migrations add column works_with text collate "C";

@@ -32,7 +32,7 @@ export const withRun = sql`cross join lateral (
 /** Whether a file `f` of an upload has had no other name in a later one, so that its page is still its own. */
 export const isNotRenamed = sql`not exists (
   select from upload_files r
-  where r.wiki_id = f.wiki_id and r.renamed_from = f.filename and r.renamed_from <> ''
+  where r.wiki_id = f.wiki_id and r.renamed_from collate "C" = f.filename and r.renamed_from <> ''
     and r.page_id = f.page_id and r.status = 'done'
     and (select ${ranAt('u')} from uploads u where u.wiki_id = r.wiki_id and u.upload_id = r.upload_id)
       > (select ${ranAt('u')} from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id))`;
@@ -96,13 +96,13 @@ export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promi
         select e.* from since s join upload_files f on f.wiki_id = ${wiki_id} and f.upload_id = s.upload_id
         cross join lateral (
           select e.* from upload_files e
-          where e.wiki_id = ${wiki_id} and e.filename = f.filename and e.status = 'done' and e.kind = 'file' offset 0) e
+          where e.wiki_id = ${wiki_id} and e.filename collate "C" = f.filename and e.status = 'done' and e.kind = 'file' offset 0) e
         where s.status = 'completed' and f.status = 'failed' and f.kind = 'file' and not f.is_attachment
         union all
         -- The page of a folder is a row of the upload that made it, and of none after it.
         select f.* from folders d cross join lateral (
           select f.* from upload_files f
-          where f.wiki_id = ${wiki_id} and f.filename = d.filename and f.status = 'done' and f.kind = 'folder' offset 0) f
+          where f.wiki_id = ${wiki_id} and f.filename collate "C" = d.filename and f.status = 'done' and f.kind = 'folder' offset 0) f
       ) f
       ${withRun}
       join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id

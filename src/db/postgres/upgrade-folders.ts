@@ -43,6 +43,11 @@ export function switchRenames(place: Place, kept: string): [from: string, to: st
   ];
 }
 
+/** Whether an upgrade in this folder was killed between its renames. */
+export function isSwitching(folder: string): boolean {
+  return existsSync(join(folder, COMPLETE));
+}
+
 /** Makes the last rename of an upgrade that was killed before it. The caller holds the lock on `dataDir`. */
 export function finishSwitch(dataDir: string): void {
   const pointer = join(dataDir, 'postgres');
