@@ -149,6 +149,35 @@ test('when the process is killed another one goes on at once, and the service li
   assert.match(service.stdout(), /the worker process ended unexpectedly/);
 });
 
+test(
+  'a process without CPU time keeps its job and goes on where it was, also if the service had none either',
+  only,
+  async () => {
+    const other = await world.owner();
+    const { upload_id, worker } = await startLongUpload(other);
+    process.kill(worker, 'SIGSTOP');
+    const look = async () => {
+      const [row] = await world.db.query<{ attempt: number; status: string; until: number; now: number }>(sql`
+      select j.attempt, j.status, extract(epoch from w.alive_until)::float8 as until, extract(epoch from now())::float8 as now
+      from jobs j left join workers w using (worker_id) where j.upload_id = ${upload_id}`);
+      assert.ok(row);
+      return row;
+    };
+    const first = await look();
+    assert.equal(first.status, 'running', 'It must be stopped while the job runs; give it more files.');
+    // Longer than the lease that it has renewed last.
+    await until('the service has renewed its lease', look, (seen) => seen.until > first.until + 12);
+    process.kill(service.pid, 'SIGSTOP');
+    await until('the lease has ended', look, (seen) => seen.until < seen.now);
+    process.kill(service.pid, 'SIGCONT');
+    await until('the service has renewed the lease again', look, (seen) => seen.until > seen.now);
+    process.kill(worker, 'SIGCONT');
+    const { body } = await waitForUpload(other, other.wiki_id, upload_id);
+    assert.equal(body.status, 'completed', JSON.stringify(body));
+    assert.equal((await look()).attempt, 1);
+  },
+);
+
 test('when the service is killed the process ends too', only, async () => {
   const third = await world.owner();
   const { worker } = await startLongUpload(third);

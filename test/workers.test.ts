@@ -96,7 +96,7 @@ test('a worker takes over from one that is dead or suspended, and nothing is mad
   const third = await startWorker();
   await waitForUpload(next, next.wiki_id, next_id);
   second.kill('SIGCONT');
-  const lost = (log: string) => /took the job over/.test(log);
+  const lost = (log: string) => /given to another attempt/.test(log);
   await until('the worker that stood still sees that it lost the job', second.stdout, lost);
   await assertMadeOnce(world, next, next.wiki_id, next_id);
   for (const process of [second, third, web]) process.kill('SIGTERM');

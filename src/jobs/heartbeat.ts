@@ -2,13 +2,22 @@ import type { Logger } from 'pino';
 import type { Query } from '../db/db.ts';
 import type { ClaimedJob } from './define-job.ts';
 import { LeaseLost } from './record-queue.ts';
-import { type Attempt, abandonJobs, endLease, findLostJobs, renewLease, requeueLostJobs } from './workers.ts';
+import {
+  type Attempt,
+  abandonJobs,
+  endLease,
+  findLostJobs,
+  renewLease,
+  renewLeaseOf,
+  requeueLostJobs,
+} from './workers.ts';
 
 const HEARTBEAT_MS = 3_000;
 
 /**
  * Renews the lease of a worker while it runs jobs, tells it which public jobs it has lost, and requeues the jobs of
- * dead workers and its own attempts whose end could not be recorded. Heartbeats never overlap: a slow database does not get a second one on top of the first.
+ * dead workers and its own attempts whose end could not be recorded. The worker of a process that this one sees alive is not
+ * dead, even if the machine gives that process no time to renew its lease itself. Heartbeats never overlap: a slow database does not get a second one on top of the first.
  */
 export function startHeartbeat(options: {
   query: Query;
@@ -18,16 +27,21 @@ export function startHeartbeat(options: {
   /** Attempts whose end could not be recorded; emptied when they were given up. */
   unrecorded: Set<Attempt>;
   isIdle: () => boolean;
+  /** The worker of the process that this one supervises, while that is alive. */
+  supervised: () => string | undefined;
   log: Logger;
 }): { stop(): Promise<void> } {
-  const { query, worker_id, records, unrecorded, isIdle, log } = options;
+  const { query, worker_id, records, unrecorded, isIdle, supervised, log } = options;
   let inProgress: Promise<void> | undefined;
 
   async function sendHeartbeat(): Promise<void> {
     if (!isIdle()) await renewLease(query, worker_id);
+    const other = supervised();
+    if (other !== undefined) await renewLeaseOf(query, other);
     const lost = await findLostJobs(query, [...records.keys()]);
     for (const [job, controller] of records) {
-      if (lost.includes(job.job_id)) controller.abort(new LeaseLost(`job ${job.job_id} was cancelled or taken over`));
+      if (lost.includes(job.job_id))
+        controller.abort(new LeaseLost(`job ${job.job_id} was cancelled or given to another attempt`));
     }
     const abandoned = [...unrecorded];
     await abandonJobs(query, worker_id, abandoned);

@@ -75,7 +75,7 @@ export async function lockJob(query: Query, job: ClaimedJob): Promise<void> {
     select 1 from jobs
     where wiki_id = ${job.wiki_id} and job_id = ${job.job_id} and attempt = ${job.attempt} and status = 'running'
     for no key update`);
-  if (held.length === 0) throw new LeaseLost(`job ${job.job_id} was cancelled or taken over`);
+  if (held.length === 0) throw new LeaseLost(`job ${job.job_id} was cancelled or given to another attempt`);
 }
 
 /** Locks the job and records its progress (0 to 100). Progress resets its count of failures. */

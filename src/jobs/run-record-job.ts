@@ -16,10 +16,10 @@ export async function runRecordJob(
   run: { db: ContextDb; job: ClaimedJob; services: ServicesOf; log: Logger; stopping: AbortSignal; lost: AbortSignal },
 ): Promise<Outcome> {
   const { db, job, log, stopping, lost } = run;
-  // The job lost its worker so often that it must be the job that ends them.
+  // So many attempts ended without a result of their own that the job itself must be the reason.
   if (job.failures > definition.attempts) {
-    log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: each worker that ran it was lost');
-    const text = 'worker_lost: given up, because each process that worked on it ended';
+    log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: no attempt of it came to an end');
+    const text = `worker_lost: given up after ${definition.attempts} attempts: the processes that worked on it ended, or had no time to go on`;
     await db.transaction((query) => definition.onFailure(query, job, text));
     return 'failed';
   }
@@ -35,7 +35,10 @@ export async function runRecordJob(
     return 'interrupted';
   } catch (err) {
     if (err instanceof LeaseLost) {
-      log.warn({ job_id: job.job_id }, 'another worker took the job over, or it was cancelled');
+      log.warn(
+        { job_id: job.job_id },
+        'the job was cancelled, or given to another attempt because this worker had not renewed its lease in time',
+      );
       return 'interrupted';
     }
     const answer = toApiError(err);

@@ -37,6 +37,8 @@ export interface Worker {
 export interface WorkerProcess {
   /** Whether it claims jobs now, public and background ones. */
   isRunning(): boolean;
+  /** Its worker, from its first claim until it has ended. */
+  worker_id(): string | undefined;
   /** Starts it, unless it runs or has just failed. */
   start(): void;
   wake(): void;
@@ -97,7 +99,15 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     onFree,
     onError: (err) => log.warn({ err }, 'a job could not be put back; the next heartbeat does it'),
   });
-  const heartbeat = startHeartbeat({ query, worker_id, records, unrecorded, isIdle: slots.isEmpty, log });
+  const heartbeat = startHeartbeat({
+    query,
+    worker_id,
+    records,
+    unrecorded,
+    isIdle: slots.isEmpty,
+    supervised: () => options.process?.worker_id(),
+    log,
+  });
 
   /** Reports an attempt. One whose result could not be recorded counts as interrupted. */
   async function report({ name }: AnyJob, { job_id, attempt }: Attempt, end: Promise<Outcome>): Promise<void> {

@@ -23,6 +23,15 @@ export async function renewLease(query: Query, worker_id: string): Promise<void>
   await query(leaseCte(worker_id, sql`(values (1)) one`));
 }
 
+/** Renews the lease of another worker whose process is seen alive, as long as it has jobs. */
+export async function renewLeaseOf(query: Query, worker_id: string): Promise<void> {
+  await query(sql`
+    update workers w set alive_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where w.worker_id = ${worker_id} and (
+      exists (select from jobs j where j.status = 'running' and j.worker_id = w.worker_id)
+      or exists (select from background_jobs b where b.status = 'running' and b.worker_id = w.worker_id))`);
+}
+
 /** Ends the worker's lease, so that its jobs can be requeued at once. */
 export async function endLease(query: Query, worker_id: string): Promise<void> {
   await query(sql`delete from workers where worker_id = ${worker_id}`);

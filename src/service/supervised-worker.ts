@@ -16,8 +16,8 @@ import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts'
 const PAUSE_MAX_SECONDS = 60;
 /** A process that lived this long has not failed at its start. */
 const STABLE_MS = 60_000;
-/** This many reports in a row that did not come are a process that hangs. */
-const REPORTS_MISSED = 20;
+/** A process that missed this many reports in a row hangs. Five minutes: a busy machine may give it no CPU time for one. */
+const REPORTS_MISSED = 100;
 /** Less than the whole service has for its stop. */
 const STOP_MS = 12_000;
 
@@ -138,6 +138,7 @@ export function superviseWorker(
   });
   return {
     isRunning: () => life?.worker_id !== undefined,
+    worker_id: () => life?.worker_id,
     start,
     wake: () => send({ kind: 'wake' }),
   };
