@@ -105,6 +105,32 @@ test('config --check names every problem at once with file and line, shows no se
   assert.equal(new Set(problems).size, problems.length, text);
 });
 
+test('PUBLIC_URL is an origin: a path, a query, a fragment or a login is refused with what to write instead', () => {
+  for (const PUBLIC_URL of [
+    'https://x.example/wiki',
+    'https://x.example/wiki/',
+    'https://x.example//',
+    'https://x.example/?a',
+    'https://x.example?',
+    'https://x.example/#a',
+    'https://me:hidden@x.example',
+  ]) {
+    const { isGood, text } = config({ PUBLIC_URL }, '--check');
+    assert.equal(isGood, false, PUBLIC_URL);
+    assert.match(
+      text,
+      /^PUBLIC_URL is ".*", but takes a scheme, a host and a port alone, such as https:\/\/x\.example: /,
+    );
+    assert.ok(!text.includes('hidden'), text);
+  }
+  const origins = ['https://x.example/', 'https://X.Example:443', 'http://x.example:8080', 'https://bücher.example'];
+  assert.deepEqual(
+    origins.map((PUBLIC_URL) => readConfig({ PUBLIC_URL }).PUBLIC_URL),
+    ['https://x.example', 'https://x.example', 'http://x.example:8080', 'https://xn--bcher-kva.example'],
+    'as browsers write it',
+  );
+});
+
 test('without the login of the owner a process is refused what only the owner does, and a command says which login it needs', async () => {
   const own = { SERVICE_DATABASE_URL: 'postgres://ibid_service@db/ibid' };
   const asked = {

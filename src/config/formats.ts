@@ -97,6 +97,19 @@ export function url(...protocols: string[]) {
   };
 }
 
+/** The address of the service as browsers write an origin. Its pages are at the root of it. */
+export function origin(value: string): string | undefined {
+  const address = url('http:', 'https:')(value);
+  if (address === undefined) return undefined;
+  const { pathname, search, hash, username, password, origin } = new URL(value);
+  if (pathname !== '/' || /[?#]/.test(value) || search + hash + username + password !== '') {
+    throw new Error(
+      `a scheme, a host and a port alone, such as ${origin}: the service is not served below a path; give it a host name of its own`,
+    );
+  }
+  return origin;
+}
+
 /** A PostgreSQL, or several of which one takes writes. */
 export function databaseUrl(value: string): string | undefined {
   const read = url('postgres:', 'postgresql:');

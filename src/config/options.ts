@@ -11,6 +11,7 @@ import {
   niceValue,
   oneOf,
   optional,
+  origin,
   port,
   rate,
   share,
@@ -61,9 +62,9 @@ export const OPTIONS = {
     count,
   ),
   PUBLIC_URL: option(
-    'Where users reach the service; links in mail are made only of it. Empty: http://HOST:PORT.',
+    'Where users reach the service, such as https://wiki.example.com, without a path; links in mail are made only of it. Empty: http://HOST:PORT.',
     '',
-    url('http:', 'https:'),
+    origin,
   ),
   TRUSTED_PROXIES: option(
     'Proxies whose X-Forwarded-For is trusted: addresses and networks, separated by commas, such as 10.0.0.1,fd00::/8. Set it behind a proxy; otherwise all callers have the address of the proxy.',
@@ -126,7 +127,7 @@ export const OPTIONS = {
     text,
   ),
   SMTP_URL: option(
-    'A mail server, as smtp://user:password@host:port or smtps://…; empty: messages and their links go to the log.',
+    'A mail server, as smtp://user:password@host:port or smtps://…; empty: messages and their links go to the log. A password crosses a public network by TLS alone, unless ?requireTLS=false is added.',
     '',
     url('smtp:', 'smtps:'),
     { secret: true },
