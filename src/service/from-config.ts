@@ -39,10 +39,17 @@ export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
 }
 
 /** The library for SMTP is loaded only where there is a mail server. */
-export async function openMail({ SMTP_URL, MAIL_FROM }: Config, log: Logger): Promise<Mail> {
+export async function openMail(config: Config, log: Logger): Promise<Mail> {
+  const { SMTP_URL, MAIL_FROM } = config;
   if (!SMTP_URL) return openLogMail(log);
   const { openSmtpMail } = await import('../providers/mail/smtp-mail.ts');
-  return openSmtpMail(SMTP_URL, MAIL_FROM);
+  return openSmtpMail(SMTP_URL, MAIL_FROM, ehloNameOf(config));
+}
+
+/** A mail server may refuse a machine whose own name has no domain: the host of PUBLIC_URL has one. */
+export function ehloNameOf({ PUBLIC_URL }: Config): string | undefined {
+  const host = PUBLIC_URL === undefined ? '' : new URL(PUBLIC_URL).hostname;
+  return /[a-z][a-z0-9-]*$/.test(host) && host.includes('.') ? host : undefined;
 }
 
 /** The library of the payment provider is loaded only where there is a key for it. */
