@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -25,6 +25,7 @@ import { until } from '../../../test/until.ts';
 import { openWorld, waitForUpload } from '../../../test/world.ts';
 import { type BlobStore, StorageUnavailable } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
+import { openObjects } from './objects.ts';
 import { openS3Blobs } from './s3-blobs.ts';
 import { readS3Url } from './s3-place.ts';
 
@@ -126,6 +127,15 @@ for (const [where, blobs] of Object.entries(stores)) {
     await blobs.parts.remove('two');
   });
 }
+
+test('folders of files and of backups are readable by their user alone', async () => {
+  const root = join(folder, 'above', 'backups');
+  const objects = await openObjects('BACKUP_URL', `file://${root}`, '');
+  await objects.put('of/one/manifest', Readable.from(['x']));
+  for (const made of [root, join(root, 'of'), join(root, 'of', 'one'), join(folder, 'blobs')]) {
+    assert.equal((await stat(made)).mode & 0o777, 0o700, made);
+  }
+});
 
 test('unfinished uploads to a bucket are removed after a day; other objects in it stay', async () => {
   const { bucket: Bucket } = readS3Url(s3.url);

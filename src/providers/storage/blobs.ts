@@ -103,7 +103,7 @@ const ABANDONED_MS = 3_600_000;
 
 /** A folder that streams are received into. What killed processes left in it is removed. */
 export async function openIncoming(folder: string): Promise<(stream: Readable) => Promise<Incoming>> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await removeAbandoned(folder, ABANDONED_MS);
   return async (stream) => {
     const path = join(folder, randomUUID());

@@ -9,9 +9,9 @@ export async function moveDurably(temporary: string, path: string): Promise<void
   await sync(dirname(path));
 }
 
-/** Makes a folder and those above it that are not there; their names are on disk when it answers. */
+/** Makes a folder and those above it that are not there, for this user alone; their names are on disk when it answers. */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true });
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let above = dirname(folder); ; above = dirname(above)) {
     await sync(above);

@@ -1,4 +1,4 @@
-import { open, readdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -50,6 +50,7 @@ export async function openObjects(option: string, url: string, incoming: string)
 }
 
 async function openFolder(root: string): Promise<Objects> {
+  await mkdir(dirname(root), { recursive: true });
   const receive = await openIncoming(join(root, 'incoming'));
   return {
     async put(name, content) {
