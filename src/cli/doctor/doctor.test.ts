@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { SMTPServer } from 'smtp-server';
 import { cleanUp } from '../../../test/clean-up.ts';
 import { longTest } from '../../../test/extent.ts';
 import { startMailServer, startRefusingMailServer, startSilentServer } from '../../../test/mail-server.ts';
@@ -12,7 +16,8 @@ import { startOpenIdProvider } from '../../../test/openid-provider.ts';
 import { freePort, makeFolder } from '../../../test/process.ts';
 import { startS3Server } from '../../../test/s3-server.ts';
 import { startTlsServer } from '../../../test/tls-server.ts';
-import { makeDatabase, openWorld } from '../../../test/world.ts';
+import { makeDatabase, openOwner, openWorld } from '../../../test/world.ts';
+import { SUPERUSER } from '../../db/postgres/cluster.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { Finding } from '../../operator/checks/finding.ts';
 import { openStore } from '../../providers/storage/open-storage.ts';
@@ -181,6 +186,89 @@ test('folders and files that others may read or change are named', async () => {
   assert.match(permissions, /^warning: every user may read \S+\/key \(mode 0644\) → chmod o-rwx/m);
   assert.match(permissions, /^problem: every user may change \S+\/ibid\.conf \(mode 0666\)/m);
   assert.match(permissions, /^warning: every user may read \S+\/open/m);
+});
+
+test('a mail server that is not trusted, or wants a password or another sender, is told apart', async () => {
+  const [key, cert] = await Promise.all(['key.pem', 'cert.pem'].map((name) => readFile(join(folder, name))));
+  const untrusted = new SMTPServer({ logger: false, authOptional: true, key, cert });
+  const locked = new SMTPServer({ logger: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] });
+  const strict = new SMTPServer({
+    logger: false,
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onMailFrom: (_address, _session, done) =>
+      done(Object.assign(new Error('sender is not yours'), { responseCode: 553 })),
+  });
+  const servers = [untrusted, locked, strict];
+  await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))));
+  cleanUp(() => Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))));
+  const [first = '', second = '', third = ''] = await Promise.all(
+    servers.map(async ({ server }) => {
+      const { port } = server.address() as AddressInfo;
+      return (await doctor({ SMTP_URL: `smtp://127.0.0.1:${port}` })).of('mail');
+    }),
+  );
+  assert.match(first, /^problem: .*self-signed certificate → .* NODE_EXTRA_CA_CERTS/);
+  assert.doesNotMatch(first, /use-system-ca|port 465/);
+  assert.match(second, /^problem: .* refuses the sender .*530.* → put the user and the password into SMTP_URL$/);
+  assert.match(third, /^problem: .* refuses the sender .*553 sender is not yours → set MAIL_FROM/);
+});
+
+test('a bucket of another region is told with its region, and one that is too busy as that', async () => {
+  const answers: [status: number, code: string, more: string][] = [
+    [400, 'AuthorizationHeaderMalformed', '<Region>eu-central-1</Region>'],
+    [503, 'SlowDown', ''],
+  ];
+  const found = await Promise.all(
+    answers.map(async ([status, code, more]) => {
+      const server = createServer((request, response) => {
+        request.resume();
+        const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>Wait.</Message>${more}</Error>`;
+        response.writeHead(status, { 'content-type': 'application/xml' }).end(body);
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      cleanUp(() => void server.close());
+      const { port } = server.address() as AddressInfo;
+      return (await doctor({ STORAGE_URL: `s3://key:secret@127.0.0.1:${port}/wiki` })).of('buckets');
+    }),
+  );
+  assert.match(found[0] ?? '', /AuthorizationHeaderMalformed.* → set region=eu-central-1 in STORAGE_URL$/m);
+  assert.match(found[1] ?? '', /SlowDown.* → it has too much to do: try again/m);
+});
+
+test('a collation whose version changed is told, with what to do about the indexes that it sorts', async () => {
+  const url = new URL(await makeDatabase());
+  const owner = openOwner(url.href);
+  const admin = new URL(url);
+  admin.username = SUPERUSER;
+  await openOwner(admin.href).query(sql`
+    update pg_database set datcollversion = '0.9' where datname = current_database()`);
+  const seen = async () => (await doctor({ DATABASE_URL: url.href })).of('postgres');
+  const refresh = `alter database ${url.pathname.slice(1)} refresh collation version$`;
+  assert.match(
+    await seen(),
+    new RegExp(`^warning: .* version 0\\.9 of its collation, .*; indexes that it sorts: 0 → ${refresh}`, 'm'),
+  );
+  await owner.query(sql`create index by_title on wikis (title)`);
+  assert.match(
+    await seen(),
+    new RegExp(`; indexes that it sorts: 1 → while nothing writes, reindex database; then ${refresh}`, 'm'),
+  );
+});
+
+test('backups that were made before a restore are found, and a folder that is not there is not made', async () => {
+  const empty = await makeDatabase();
+  const backups = join(folder, 'kept');
+  const seen = async () => (await doctor({ DATABASE_URL: empty, BACKUP_URL: `file://${backups}` })).of('backups');
+  assert.match(await seen(), /^warning: there has never been a backup → /);
+  assert.equal(existsSync(backups), false);
+  const id = '20261123T063000Z-0a1b2c';
+  await mkdir(join(backups, 'backups', id), { recursive: true });
+  await writeFile(join(backups, 'backups', id, 'manifest'), 'of another key');
+  assert.match(
+    await seen(),
+    new RegExp(`^warning: .* since it was made or restored; the latest .* is ${id} → run "ibid backup"$`),
+  );
 });
 
 test('options that cannot be read are all named, and nothing else is looked at', async () => {

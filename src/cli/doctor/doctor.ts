@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { PoolConfig } from 'pg';
 import type { Env } from '../../config/given-values.ts';
 import { type Config, inspectConfig } from '../../config.ts';
@@ -28,7 +27,7 @@ import { checkIndexes, checkSchema } from '../../operator/checks/schema-checks.t
 import { checkWal } from '../../operator/checks/wal-check.ts';
 import { checkBackups, checkJobs } from '../../operator/checks/work-checks.ts';
 import { optionProblems } from '../../service/option-problems.ts';
-import { UsageError } from '../with-database.ts';
+import { readArguments } from '../arguments.ts';
 import { checkPermissions, checkService } from './machine-checks.ts';
 import { checkCertificates, checkIssuer, checkMail, checkPublicUrl } from './network-checks.ts';
 import { checkReplicas } from './replica-checks.ts';
@@ -86,11 +85,7 @@ export async function runDoctor(
 }
 
 function readFlags(args: string[]): { json?: boolean } {
-  try {
-    return parseArgs({ args, options: { json: { type: 'boolean' } } }).values;
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${DOCTOR_USAGE}`);
-  }
+  return readArguments(args, { options: { json: { type: 'boolean' } }, most: 0, usage: DOCTOR_USAGE }).values;
 }
 
 function printFinding({ check, level, seen, advice }: NamedFinding, print: (line: string) => void): void {
@@ -126,7 +121,8 @@ async function examineDatabase(subject: Subject, limitMs: number): Promise<Named
   let started: Postgres | undefined;
   try {
     const own = config.DATABASE_URL ? undefined : await findOwn(config, (postgres) => (started = postgres));
-    if (!config.DATABASE_URL && !own) return of(ok('there is none yet; the first start makes it'));
+    if (!config.DATABASE_URL && !own)
+      return of(ok(`there is none in ${config.DATA_DIR} yet; the first start makes it`));
     return await examineOpened(subject, own, limitMs);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;

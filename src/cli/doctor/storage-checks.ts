@@ -46,17 +46,38 @@ async function checkBucket(option: string, url: string): Promise<Finding> {
   } catch (error) {
     const cause = (error as Error).cause as Error | undefined;
     const reason = cause ? `${cause.name}: ${reasonOf(cause)}` : reasonOf(error);
-    return problem(
-      `${where}: ${step} failed: ${reason}`,
-      BUCKET_ADVICE[cause?.name ?? ''] ?? `start it, or correct ${option}`,
-    );
+    const region = regionOf(cause);
+    const advice = region === undefined ? BUCKET_ADVICE[cause?.name ?? ''] : `set region=${region} in ${option}`;
+    return problem(`${where}: ${step} failed: ${reason}`, advice ?? `start it, or correct ${option}`);
   } finally {
     if (step !== 'put' && step !== 'delete') await bucket.remove(key).catch(() => undefined);
     bucket.close();
   }
 }
 
+/** The region of the bucket, where the server says that the one of the option is another. */
+function regionOf(cause: Error | undefined): string | undefined {
+  const {
+    name,
+    message = '',
+    Region,
+    $response,
+  } = (cause ?? {}) as Error & {
+    Region?: string;
+    $response?: { headers?: Record<string, string> };
+  };
+  if (!/^(AuthorizationHeaderMalformed|PermanentRedirect|301|IllegalLocationConstraintException)$/.test(name ?? ''))
+    return undefined;
+  return Region ?? $response?.headers?.['x-amz-bucket-region'] ?? /expecting '([\w-]+)'/.exec(message)?.[1];
+}
+
+const TOO_BUSY = 'it has too much to do: try again in a while, and look at what else uses it';
+
 const BUCKET_ADVICE: Record<string, string> = {
+  SlowDown: TOO_BUSY,
+  ServiceUnavailable: TOO_BUSY,
+  TooManyRequests: TOO_BUSY,
+  AuthorizationHeaderMalformed: 'set region to that of the bucket',
   NoSuchBucket: 'create the bucket, or correct its name',
   InvalidAccessKeyId: 'correct the key',
   SignatureDoesNotMatch: 'correct the secret; %-encode what is no letter or digit in it',

@@ -30,7 +30,13 @@ export function reasonOf(error: unknown): string {
   const parts: string[] = [];
   for (let at = error; at instanceof Error && parts.length < 5; at = at.cause) {
     const { code, name } = at as NodeJS.ErrnoException;
-    parts.push(at.message || (at as AggregateError).errors?.map(reasonOf).join(', ') || code || name);
+    const text = at.message || (at as AggregateError).errors?.map(reasonOf).join(', ') || code || name;
+    // Where a library ends its sentence, its cause follows. What Node.js tells to try is no option of a service.
+    parts.push(
+      text
+        .replace(/; if the root CA is installed locally, try running Node\.js with --use-system-ca/, '')
+        .replace(/\.\s*$/, ''),
+    );
   }
   const [line = String(error)] = [parts.join(': ').replace(/\s+/g, ' ').trim()].filter(Boolean);
   return line.replace(/\.$/, '').slice(0, 500);

@@ -23,6 +23,12 @@ interface Settings {
   used: number;
   xid_age: number;
   settings: Record<string, string>;
+  /** Versions of the library that sorts text: the recorded and the installed one. null: it has no versions. */
+  collation_made: string | null;
+  collation_now: string | null;
+  /** Indexes that it sorts. Those of Ibid are sorted by bytes. */
+  collated: number;
+  refresh: string;
 }
 
 const DANGEROUS = ['fsync', 'full_page_writes'];
@@ -36,6 +42,9 @@ export async function checkPostgres({
 }: DatabaseSubject): Promise<Finding[]> {
   const [row] = await db.query<Settings>(sql`
     select current_setting('server_version') as version, pg_is_in_recovery() as is_standby,
+      d.datcollversion as collation_made, pg_database_collation_actual_version(d.oid) as collation_now,
+      (select count(*)::int from pg_index i where 'pg_catalog."default"'::regcollation = any (i.indcollation::oid[])) as collated,
+      format('alter database %I refresh collation version', d.datname) as refresh,
       pg_encoding_to_char(d.encoding) as encoding, age(d.datfrozenxid) as xid_age,
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as connections,
       (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,
@@ -50,6 +59,15 @@ export async function checkPostgres({
   if (row.is_standby) findings.push(problem('the server is a standby', 'name the primary in DATABASE_URL'));
   if (row.encoding !== 'UTF8')
     findings.push(problem(`the database has encoding ${row.encoding}`, 'create it with encoding UTF8'));
+  const { collation_made, collation_now } = row;
+  if (collation_made !== null && collation_now !== null && collation_made !== collation_now) {
+    findings.push(
+      warning(
+        `the database has version ${collation_made} of its collation, and the system version ${collation_now}; indexes that it sorts: ${row.collated}`,
+        `${row.collated === 0 ? '' : 'while nothing writes, reindex database; then '}${row.refresh}`,
+      ),
+    );
+  }
   for (const name of DANGEROUS) {
     if (settings[name] === 'off')
       findings.push(problem(`${name} is off: a crash damages the database`, `alter system set ${name} = on`));

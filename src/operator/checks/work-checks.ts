@@ -1,4 +1,11 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openBackupStore } from '../../backup/backup-store.ts';
 import { sql } from '../../db/sql.ts';
+import { openObjects } from '../../providers/storage/objects.ts';
 import { type DatabaseSubject, duration, type Finding, ok, problem, warning } from './finding.ts';
 
 interface JobState {
@@ -63,6 +70,24 @@ interface BackupState {
 /** As the alert IbidBackupOld has it, where no schedule says more. */
 const OLD_SECONDS = 36 * 3_600;
 
+/** The id of the latest backup that is kept at BACKUP_URL. */
+async function latestAt(url: string): Promise<string | undefined> {
+  // To open a folder makes it.
+  if (url.startsWith('file:') && !existsSync(fileURLToPath(url))) return undefined;
+  // What a bucket needs a folder for, this check does not use.
+  const unused = await mkdtemp(join(tmpdir(), 'ibid-checks-'));
+  try {
+    const objects = await openObjects('BACKUP_URL', url, unused);
+    try {
+      return (await openBackupStore(objects, undefined).list()).at(-1);
+    } finally {
+      objects.close();
+    }
+  } finally {
+    await rm(unused, { recursive: true, force: true });
+  }
+}
+
 /** How old the latest backup is, and how the last attempt ended. */
 export async function checkBackups({
   db,
@@ -79,7 +104,18 @@ export async function checkBackups({
       ),
     ];
   }
-  if (!row) return [warning('there has never been a backup', `run "ibid backup", and set BACKUP_SCHEDULE: ${HOW}`)];
+  if (!row) {
+    const kept = await latestAt(BACKUP_URL);
+    if (kept === undefined) {
+      return [warning('there has never been a backup', `run "ibid backup", and set BACKUP_SCHEDULE: ${HOW}`)];
+    }
+    return [
+      warning(
+        `this database was not backed up since it was made or restored; the latest backup at BACKUP_URL is ${kept}`,
+        'run "ibid backup"',
+      ),
+    ];
+  }
   const findings: Finding[] = [];
   if (row.last_outcome !== 'succeeded') {
     findings.push(
