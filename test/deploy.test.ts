@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,10 +11,13 @@ import { parse } from 'yaml';
 import { OPTIONS } from '../src/config/options.ts';
 import { cleanUp } from './clean-up.ts';
 import { longTest } from './extent.ts';
-import { freePort } from './process.ts';
+import { freePort, makeFolder } from './process.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** What `npm start` runs, without the shell's word by which it takes the place of the shell. */
+const START = JSON.parse(read('package.json')).scripts.start.replace(/^exec /, '');
 
 interface Compose {
   services: Record<
@@ -57,8 +61,7 @@ test('the image runs as a user without rights, and its check asks its own proces
   assert.match(check, /CMD \["node", "deploy\/container\/healthcheck\.js"\]$/);
   const hosts = [...read('deploy/container/healthcheck.js').matchAll(/http:\/\/([^:/]+)/g)].map(([, host]) => host);
   assert.deepEqual(hosts, ['127.0.0.1']);
-  const { scripts } = JSON.parse(read('package.json'));
-  assert.equal(JSON.parse(lastOf('ENTRYPOINT')).join(' '), scripts.start, 'it starts as npm start does');
+  assert.equal(JSON.parse(lastOf('ENTRYPOINT')).join(' '), START, 'it starts as npm start does');
   for (const [, name = ''] of lastOf('ENV').matchAll(/(\w+)=/g))
     assert.ok(name in OPTIONS || name === 'NODE_ENV', name);
 });
@@ -110,8 +113,7 @@ test('systemd accepts the unit, finds it confined, and ends it as the service ne
   for (const [, name = ''] of unit.matchAll(/(?<=^Environment=.*)\b(\w+)=/gm)) {
     assert.ok(name in OPTIONS || name === 'NODE_ENV', name);
   }
-  const { scripts } = JSON.parse(read('package.json'));
-  assert.ok(unit.includes(` ${scripts.start}\n`), 'it starts as npm start does');
+  assert.ok(unit.includes(` ${START}\n`), 'it starts as npm start does');
   const analyze = (...args: string[]) => promisify(execFile)('systemd-analyze', args);
   const isInstalled = await analyze('--version').then(
     () => true,
@@ -121,6 +123,42 @@ test('systemd accepts the unit, finds it confined, and ends it as the service ne
   assert.equal((await analyze('verify', path)).stderr, '');
   // It fails where the exposure is above 3.0.
   await analyze('security', '--offline=true', '--threshold=30', path);
+});
+
+test('the command beside the unit has its user, options, data and Node.js, and passes its arguments on', async () => {
+  const bin = await makeFolder();
+  // In place of systemd, which no test has: it prints what it is asked for, one argument a line.
+  await writeFile(join(bin, 'systemd-run'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+  const script = join(ROOT, 'deploy/systemd/ibid');
+  const { stdout } = await promisify(execFile)(script, ['key', '--name', 'two words'], {
+    env: { PATH: `${bin}:/usr/bin:/bin` },
+  });
+  const asked = stdout.trimEnd().split('\n');
+  const properties = asked.filter((line) => line.startsWith('--property=')).map((line) => line.slice(11));
+  const unit = read('deploy/systemd/ibid.service').split('\n');
+  const ofUnit = properties.filter((line) => line !== 'User=ibid');
+  assert.deepEqual(
+    ofUnit.filter((line) => !unit.includes(line)),
+    [],
+    'each is a line of the unit, whose user has the name of the unit',
+  );
+  for (const name of ['DynamicUser', 'StateDirectory', 'EnvironmentFile', 'Environment', 'WorkingDirectory']) {
+    assert.ok(
+      ofUnit.some((line) => line.startsWith(`${name}=`)),
+      name,
+    );
+  }
+  const command = asked.slice(asked.indexOf('/usr/bin/env'));
+  const [, path, node, program, ...args] = command;
+  assert.ok(
+    unit.some((line) => line.startsWith(`ExecStart=/usr/bin/env ${path} ${node} `)),
+    path,
+  );
+  assert.deepEqual([node, program, args], ['node', 'bin/ibid', ['key', '--name', 'two words']]);
+  assert.ok(
+    asked.includes('--wait') && asked.includes('--pipe'),
+    'its output and its exit code are those of the command',
+  );
 });
 
 longTest('the archive of npm pack has what runs and what a start reads beside it, and no tests', async () => {

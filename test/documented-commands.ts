@@ -22,7 +22,7 @@ const WAYS: [line: RegExp, how: How][] = [
   [/: (kubectl|helm|for login in|.*password=\$\(openssl|done$)/, { test: 'test/kubernetes.long.test.ts' }],
   [/: docker /, { reason: 'it needs an engine for containers; the files are checked by test/deploy.test.ts' }],
   [
-    /: (apt-get|cp -r \. \/opt|KEEP_NODE=1 sh|mkdir -p \/etc|cp deploy\/systemd|systemctl)/,
+    /: (apt-get|cp -r \. \/opt|KEEP_NODE=1 sh|mkdir -p \/etc|cp deploy\/systemd|ln -s \/opt|systemctl)/,
     { reason: 'it installs into the system of a machine with systemd; the unit is checked by test/deploy.test.ts' },
   ],
   [/: npm ci --ignore-scripts$/, { test: '.ci/run' }],

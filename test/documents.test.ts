@@ -94,7 +94,7 @@ test('each command of the documents for operators is run by a test, or the reaso
     else
       assert.match(
         text,
-        /^(docker|apt-get|cp|KEEP_NODE=1|mkdir|systemctl|npm audit|npm install --no-save|OTEL_\S+ npm start)\b/,
+        /^(docker|apt-get|cp|ln|KEEP_NODE=1|mkdir|systemctl|npm audit|npm install --no-save|OTEL_\S+ npm start)\b/,
         `${path}: ${how.reason}`,
       );
   }

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { recordBackup } from '../backup/backup-status.ts';
 import { type BackupStore, openBackupStore } from '../backup/backup-store.ts';
 import { readKey } from '../backup/encryption.ts';
@@ -14,9 +13,10 @@ import type { Config } from '../config.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';
 import { openObjects } from '../providers/storage/objects.ts';
+import { readArguments } from './arguments.ts';
 import { recoveryOf } from './base-backups.ts';
 import { restoreToMoment } from './restore-to-moment.ts';
-import { UsageError, withConnection, withDatabase } from './with-database.ts';
+import { UsageError, withDatabase, withNewConnection } from './with-database.ts';
 import { withFiles } from './with-files.ts';
 
 type Print = (line: string) => void;
@@ -29,9 +29,15 @@ export const BACKUP_USAGE = `  ibid backup                                      
 
 /** Runs one of the commands above. Returns whether what it looked at is whole. */
 export async function runBackupCommand(config: Config, [command, ...args]: string[], print: Print): Promise<boolean> {
-  const { id, more, at } = readArguments(args);
+  const { positionals, values } = readArguments(args, {
+    options: { at: { type: 'string' } },
+    most: 1,
+    usage: BACKUP_USAGE,
+  });
+  const { at } = values;
+  const [id] = positionals;
   if (at !== undefined && command !== 'restore') throw new UsageError(`--at is of "ibid restore".\n\n${BACKUP_USAGE}`);
-  if (more.length > 0 || (id !== undefined && !/^\w+-[0-9a-f]+$/.test(id))) {
+  if (id !== undefined && !/^\w+-[0-9a-f]+$/.test(id)) {
     throw new UsageError(`a backup has an id such as 20261123T063000Z-0a1b2c.\n\n${BACKUP_USAGE}`);
   }
   if (command === 'resume') {
@@ -45,16 +51,6 @@ export async function runBackupCommand(config: Config, [command, ...args]: strin
   const work = { restore, 'verify-backup': verify }[command ?? ''];
   if (!work) throw new UsageError(`there is no command "${command}".\n\n${BACKUP_USAGE}`);
   return withBackups(config, (store) => work(config, store, print, id));
-}
-
-function readArguments(args: string[]): { id: string | undefined; more: string[]; at: string | undefined } {
-  try {
-    const { positionals, values } = parseArgs({ args, allowPositionals: true, options: { at: { type: 'string' } } });
-    const [id, ...more] = positionals;
-    return { id, more, at: values.at };
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${BACKUP_USAGE}`);
-  }
 }
 
 type Work = (config: Config, store: BackupStore, print: Print, id: string | undefined) => Promise<boolean>;
@@ -103,7 +99,7 @@ const restore: Work = async (config, store, print, id) => {
   let restored: Manifest | undefined;
   const backup_id = id ?? (await latest(store));
   await withFiles(config, (blobs) =>
-    withConnection(config, async (db, prepare) => {
+    withNewConnection(config, async (db, prepare) => {
       restored = await restoreBackup(store, backup_id, { db, blobs, migrations: listMigrations(), prepare });
     }),
   );

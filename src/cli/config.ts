@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util';
 import { CONFIG_FILE, type Env } from '../config/given-values.ts';
 import type { OptionInForce } from '../config/inspect-options.ts';
 import { type Options, shownValue } from '../config/option.ts';
 import { OPTIONS } from '../config/options.ts';
 import { inspectConfig } from '../config.ts';
 import { optionProblems } from '../service/option-problems.ts';
+import { readArguments } from './arguments.ts';
 import { UsageError } from './with-database.ts';
 
 type Print = (line: string) => void;
@@ -32,12 +32,9 @@ export function runConfigCommand(env: Env, args: string[], print: Print): boolea
 }
 
 function readFlags(args: string[]): { check?: boolean; explain?: boolean } {
-  try {
-    const { values } = parseArgs({ args, options: { check: { type: 'boolean' }, explain: { type: 'boolean' } } });
-    if (values.check || values.explain) return values;
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${CONFIG_USAGE}`);
-  }
+  const options = { check: { type: 'boolean' }, explain: { type: 'boolean' } } as const;
+  const { values } = readArguments(args, { options, most: 0, usage: CONFIG_USAGE });
+  if (values.check || values.explain) return values;
   throw new UsageError(`say what to do.\n\n${CONFIG_USAGE}`);
 }
 

@@ -1,10 +1,25 @@
+import type { Config } from '../config.ts';
 import type { Db, Query } from '../db/db.ts';
 import { listFailedJobs } from '../jobs/background-queue.ts';
 import { COMMAND } from '../operator/audit.ts';
 import { retryFailedJob } from '../operator/failed-jobs.ts';
-import { UsageError } from './with-database.ts';
+import { readArguments } from './arguments.ts';
+import { UsageError, withDatabase } from './with-database.ts';
 
 type Print = (line: string) => void;
+
+export const JOBS_USAGE = `  ibid jobs                                                     background jobs that failed for good, with their errors
+  ibid jobs retry JOB_ID                                        one of them again, with all its attempts`;
+
+/** Runs `ibid jobs …`. Errors: UsageError. */
+export async function runJobsCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
+  const { positionals } = readArguments(args, { options: {}, most: 2, usage: JOBS_USAGE });
+  const [action, job_id] = positionals;
+  if (action === undefined) return withDatabase(config, ({ query }) => printFailedJobs(query, print));
+  if (action !== 'retry') throw new UsageError(`there is no command "jobs ${action}".\n\n${JOBS_USAGE}`);
+  if (job_id === undefined) throw new UsageError(`name a job: "ibid jobs" lists those that failed.\n\n${JOBS_USAGE}`);
+  return withDatabase(config, (db) => retryJob(db, job_id, print));
+}
 
 /** Prints the background jobs that have used up their attempts, one per line, the latest first, fields separated by tabs. */
 export async function printFailedJobs(query: Query, print: Print): Promise<void> {

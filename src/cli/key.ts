@@ -1,11 +1,16 @@
 import { ensureUser } from '../access/credential.ts';
 import { newToken } from '../access/token.ts';
 import { ownProfile } from '../access/user-ctes.ts';
+import type { Config } from '../config.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { newId } from '../core/ids.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { UsageError } from './with-database.ts';
+import { readArguments } from './arguments.ts';
+import { UsageError, withDatabase } from './with-database.ts';
+
+export const KEY_USAGE = `  ibid key --email ADDRESS [--name NAME]                        a personal API key of that user, created if new
+  ibid key --email ADDRESS --workspace WORKSPACE_ID [--name NAME]   a key that is bound to a workspace of that user`;
 
 interface KeyOptions {
   email: string;
@@ -14,9 +19,24 @@ interface KeyOptions {
   workspace_id: string | null;
 }
 
-/** Creates a key and prints only its secret, so that a script can read it. The user is created if new. */
-export async function printKey(db: Db, options: KeyOptions): Promise<void> {
-  process.stdout.write(`${await makeKey(db, options)}\n`);
+/** Runs `ibid key …`, which prints only the secret of the key, so that a script can read it. Errors: UsageError. */
+export async function runKeyCommand(
+  config: Config,
+  args: readonly string[],
+  print: (line: string) => void,
+): Promise<void> {
+  const { values } = readArguments(args, {
+    options: {
+      email: { type: 'string' },
+      workspace: { type: 'string' },
+      name: { type: 'string', default: 'ibid key' },
+    },
+    most: 0,
+    usage: KEY_USAGE,
+  });
+  const { email, workspace, name } = values;
+  if (email === undefined) throw new UsageError(`say whose key it is: --email ADDRESS.\n\n${KEY_USAGE}`);
+  await withDatabase(config, async (db) => print(await makeKey(db, { email, name, workspace_id: workspace ?? null })));
 }
 
 /**

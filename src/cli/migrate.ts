@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util';
 import { loadPlans } from '../billing/plans.ts';
 import type { Config } from '../config.ts';
 import { kindOf, type Migration, worksWith } from '../db/apply-migration.ts';
 import { findPending, listMigrations } from '../db/migrate.ts';
 import { prepareAsOwner } from '../service/prepare-as-owner.ts';
-import { onWait, withConnection } from './with-database.ts';
+import { readArguments } from './arguments.ts';
+import { onWait, withConnection, withNewConnection } from './with-database.ts';
 
 type Print = (line: string) => void;
 
@@ -24,9 +24,10 @@ const KINDS = {
  * where the database is newer.
  */
 export async function runMigrateCommand(config: Config, args: string[], print: Print): Promise<void> {
-  const { values } = parseArgs({ args, options: { plan: { type: 'boolean' } } });
+  const { values } = readArguments(args, { options: { plan: { type: 'boolean' } }, most: 0, usage: MIGRATE_USAGE });
   const plans = loadPlans(config.PLANS_FILE);
-  await withConnection(config, async (db) => {
+  const opened = values.plan ? withConnection : withNewConnection;
+  await opened(config, async (db) => {
     if (!values.plan) {
       const applied = await prepareAsOwner(db, config, plans, onWait);
       return print(applied.length === 0 ? UP_TO_DATE : `applied: ${applied.join(', ')}`);

@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util';
 import { loadPlans, type Plan } from '../billing/plans.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { COMMAND, record } from '../operator/audit.ts';
 import { grantSeats, seatsOfPlan } from '../workspaces/seats.ts';
+import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 import { findWorkspace, wholeNumber } from './workspace.ts';
 
@@ -23,7 +23,11 @@ interface SetPlan {
 
 /** Runs `ibid plan …`. Errors: UsageError. */
 export async function runPlanCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
-  const { positionals, values } = parse([...args]);
+  const { positionals, values } = readArguments(args, {
+    options: { seats: { type: 'string' }, until: { type: 'string' } },
+    most: 2,
+    usage: PLAN_USAGE,
+  });
   const [given = '', plan_id] = positionals;
   const plans = loadPlans(config.PLANS_FILE);
   await withDatabase(config, async (db) => {
@@ -35,18 +39,6 @@ export async function runPlanCommand(config: Config, args: readonly string[], pr
     const by = now.subscription_id === '' ? 'set by the operator' : `paid as ${now.subscription_id}`;
     print(`${slug}: ${now.plan_id}, ${now.quantity} seats, until ${now.period_end.slice(0, 10)}, ${by}`);
   });
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: { seats: { type: 'string' }, until: { type: 'string' } },
-    });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${PLAN_USAGE}`);
-  }
 }
 
 /** undefined: none. */

@@ -6,7 +6,8 @@ import { listMigrations } from '../db/migrate.ts';
 import { upgradePostgres } from '../db/postgres/upgrade.ts';
 import { prepareDatabase } from '../db/prepare-database.ts';
 import { sql } from '../db/sql.ts';
-import { UsageError } from './with-database.ts';
+import { readArguments } from './arguments.ts';
+import { refuseMissingDatabase, UsageError } from './with-database.ts';
 
 type Print = (line: string) => void;
 
@@ -18,10 +19,11 @@ export const UPGRADE_USAGE = `  ibid upgrade                                    
  * RestoreRefused.
  */
 export async function runUpgrade(config: Config, args: readonly string[], print: Print): Promise<void> {
-  if (args.length > 0) throw new UsageError(`the command takes no arguments.\n\n${UPGRADE_USAGE}`);
+  readArguments(args, { options: {}, most: 0, usage: UPGRADE_USAGE });
   if (config.DATABASE_URL ?? config.SERVICE_DATABASE_URL) {
     throw new UsageError('The options name a PostgreSQL that Ibid does not run: upgrade that as its manual says.');
   }
+  refuseMissingDatabase(config);
   const { DATA_DIR: dataDir } = config;
   const done = await upgradePostgres({ dataDir, log: (_level, message) => print(message) }, async (from, to) => {
     const previous = openDb({ connection: from, connections: 1 });

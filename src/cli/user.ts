@@ -1,7 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { signedIn } from '../access/access-rule.ts';
 import type { EventType } from '../access/audit-record.ts';
 import { type AuthorizedDb, guard } from '../access/guard.ts';
@@ -14,6 +13,7 @@ import { openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { serviceConnection } from '../service/open-database.ts';
 import { openZipWriter } from '../transfer/export/zip-writer.ts';
+import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 import { withFiles } from './with-files.ts';
 
@@ -37,10 +37,14 @@ interface Person {
 
 /** Runs `ibid user …`. Errors: UsageError. */
 export async function runUserCommand(config: Config, args: string[], print: Print): Promise<void> {
-  const { positionals, values } = parse(args);
-  const [action, given = '', file = '', ...rest] = positionals;
+  const { positionals, values } = readArguments(args, {
+    options: { yes: { type: 'boolean', default: false } },
+    most: 3,
+    usage: USER_USAGE,
+  });
+  const [action, given = '', file = ''] = positionals;
   const isKnown = action === 'export' ? file !== '' && !values.yes : action === 'delete' && file === '';
-  if (!isKnown || given === '' || rest.length > 0) throw new UsageError(`ibid user takes:\n${USER_USAGE}`);
+  if (!isKnown || given === '') throw new UsageError(`ibid user takes:\n${USER_USAGE}`);
   await withDatabase(config, async ({ query }, own) => {
     const person = await findPerson(query, given);
     if (action === 'delete' && !values.yes)
@@ -56,14 +60,6 @@ export async function runUserCommand(config: Config, args: string[], print: Prin
       await service.close();
     }
   });
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, allowPositionals: true, options: { yes: { type: 'boolean', default: false } } });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${USER_USAGE}`);
-  }
 }
 
 /** By an id, or by an address that one user has. Errors: UsageError. */

@@ -1,17 +1,25 @@
 import type { Config } from '../config.ts';
 import { setClockSkewMs } from '../core/clock.ts';
+import { StartError } from '../core/start-error.ts';
 import type { Migration } from '../db/apply-migration.ts';
 import { measureSkewMs } from '../db/clock-skew.ts';
 import { type OwnerDb, openDb } from '../db/db.ts';
 import { startPostgres } from '../db/postgres/postgres.ts';
-import { runningPostgres } from '../db/postgres/running.ts';
+import { hasDatabase, runningPostgres } from '../db/postgres/running.ts';
 import type { Connection } from '../db/postgres/server.ts';
-import { prepareDatabase } from '../db/prepare-database.ts';
+import { explainUnreachable, prepareDatabase } from '../db/prepare-database.ts';
+import { sql } from '../db/sql.ts';
 
 /** The arguments of the command are wrong; the message says what to write instead. */
 export class UsageError extends Error {}
 
 export const onWait = (reason: string) => void process.stderr.write(`Waiting: ${reason}.\n`);
+
+type Work = (
+  db: OwnerDb,
+  prepare: (migrations?: readonly Migration[]) => Promise<void>,
+  own: Connection | undefined,
+) => Promise<void>;
 
 /**
  * Runs `work` on the database of the service, migrated; if the service is not running, its PostgreSQL is started for it.
@@ -29,16 +37,39 @@ export async function withDatabase(
 
 /**
  * The same on the database as it is. `prepare` migrates it: as far as it says, else to the end. `own`: how to connect to the
- * service's own PostgreSQL, where it is that.
+ * service's own PostgreSQL, where it is that. Errors: UsageError where no service has made the database.
  */
-export async function withConnection(
-  config: Config,
-  work: (
-    db: OwnerDb,
-    prepare: (migrations?: readonly Migration[]) => Promise<void>,
-    own: Connection | undefined,
-  ) => Promise<void>,
-): Promise<void> {
+export async function withConnection(config: Config, work: Work): Promise<void> {
+  refuseMissingDatabase(config);
+  return withNewConnection(config, async (db, prepare, own) => {
+    await refuseEmptyDatabase(db, config.DATABASE_URL);
+    await work(db, prepare, own);
+  });
+}
+
+/** Errors: UsageError where DATA_DIR has no database, so that a command in the wrong folder does not make one. */
+export function refuseMissingDatabase({ DATABASE_URL, SERVICE_DATABASE_URL, DATA_DIR }: Config): void {
+  if (DATABASE_URL !== undefined || SERVICE_DATABASE_URL !== undefined || hasDatabase(DATA_DIR)) return;
+  throw new UsageError(
+    `there is no database in ${DATA_DIR}: set DATA_DIR, or DATABASE_URL, to what the service has, or start the service, which makes it.`,
+  );
+}
+
+/** Errors: UsageError where the database has no tables; StartError where it does not answer. */
+async function refuseEmptyDatabase(db: OwnerDb, url: string | undefined): Promise<void> {
+  const [row] = await db
+    .query<{ is_made: boolean }>(sql`select to_regclass('migrations') is not null as is_made`)
+    .catch((cause: NodeJS.ErrnoException) => {
+      throw url ? new StartError(explainUnreachable('DATABASE_URL', url, cause), { cause }) : cause;
+    });
+  if (row?.is_made) return;
+  throw new UsageError(
+    'the database has no tables: set DATABASE_URL to that of the service, or make them by "ibid migrate" or by starting it.',
+  );
+}
+
+/** As `withConnection`, but makes the database where there is none. */
+export async function withNewConnection(config: Config, work: Work): Promise<void> {
   if (!config.DATABASE_URL && config.SERVICE_DATABASE_URL) {
     throw new UsageError('this works as the owner of the database: set DATABASE_URL to its address with that login.');
   }

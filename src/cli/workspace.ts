@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { QUOTA_NAMES, quotaAmount, readQuota } from '../core/quotas.ts';
 import type { Db } from '../db/db.ts';
@@ -13,6 +12,7 @@ import {
   signOutMembers,
   usageOf,
 } from '../operator/workspace-controls.ts';
+import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
 
 export const WORKSPACE_USAGE = `  ibid workspace list [--top 20]                                the workspaces that store the most
@@ -36,27 +36,19 @@ const OPTIONS: Record<string, { [name: string]: { type: 'string' | 'boolean'; de
   'sign-out': { keys: { type: 'boolean' } },
 };
 
+/** The most arguments, where it is not the workspace alone. */
+const MOST: Record<string, number> = { list: 0, share: 2 };
+
 /** Runs `ibid workspace …`. Errors: UsageError. */
 export async function runWorkspaceCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
   const [name = '', ...rest] = args;
   const options = OPTIONS[name];
   if (!options) throw new UsageError(`there is no command "workspace ${name}".\n\n${WORKSPACE_USAGE}`);
-  const { positionals, values } = parse(options, rest);
+  const { positionals, values } = readArguments(rest, { options, most: MOST[name] ?? 1, usage: WORKSPACE_USAGE });
   await withDatabase(config, (db) => run(db, { name, positionals, values }, print));
 }
 
 type Values = { [name: string]: string | boolean | (string | boolean)[] | undefined };
-
-function parse(
-  options: NonNullable<(typeof OPTIONS)[string]>,
-  args: string[],
-): { positionals: string[]; values: Values } {
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${WORKSPACE_USAGE}`);
-  }
-}
 
 async function run(
   db: Db,

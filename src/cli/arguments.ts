@@ -1,0 +1,47 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearestName } from '../config/nearest-name.ts';
+import { UsageError } from './with-database.ts';
+
+type Flags = NonNullable<ParseArgsConfig['options']>;
+
+interface Form<T extends Flags> {
+  options: T;
+  /** The most arguments that are no options. */
+  most: number;
+  /** What a wrong call is answered with. */
+  usage: string;
+}
+
+/** Reads the arguments of a command. Errors: UsageError. */
+export function readArguments<T extends Flags>(args: readonly string[], { options, most, usage }: Form<T>) {
+  const problem = problemOf([...args], options, most);
+  if (problem !== undefined) throw new UsageError(`${problem}\n\n${usage}`);
+  return parseArgs({ args: [...args], options, allowPositionals: true });
+}
+
+function problemOf(args: string[], options: Flags, most: number): string | undefined {
+  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true });
+  let left = most;
+  for (const token of tokens) {
+    if (token.kind === 'positional') {
+      left -= 1;
+      if (left < 0) return `"${token.value}" is one argument too many.`;
+    }
+    if (token.kind !== 'option') continue;
+    const { name, rawName, value, inlineValue } = token;
+    const option = options[name];
+    if (!option) return `there is no option ${rawName}${suggestion(name, Object.keys(options), '--')}.`;
+    if (option.type === 'boolean' && value !== undefined) return `${rawName} takes no value.`;
+    if (option.type === 'string' && (value === undefined || (!inlineValue && value.startsWith('-')))) {
+      return `${rawName} takes a value.`;
+    }
+  }
+  return undefined;
+}
+
+/** What to write instead of a name that does not exist, if one is near to it. */
+export function suggestion(name: string, known: readonly string[], prefix = ''): string {
+  const upper = known.map((each) => each.toUpperCase());
+  const near = nearestName(name, upper);
+  return near === undefined ? '' : `: write ${prefix}${near.toLowerCase()}`;
+}
