@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** What `npm start` of a checkout runs: flags for Node and the file. */
 function startCommand(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const [node, ...rest] = (scripts.start as string).split(' ');
+  const [node, ...rest] = (scripts.start as string).replace(/^exec /, '').split(' ');
   if (node !== 'node') throw new Error('npm start no longer begins with "node": update startCommand');
   return rest;
 }

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { runDoctor } from '../src/cli/doctor/doctor.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { longTest } from './extent.ts';
 import { freePort, makeFolder, postgresIn, type SpawnOptions, spawnService, worldOfProcess } from './process.ts';
+import { signal } from './processes.ts';
 import { until } from './until.ts';
 import { makeDatabase } from './world.ts';
 
@@ -223,12 +225,56 @@ async function refusing(code: string, message: string): Promise<number> {
 }
 
 /** Listens on a free port and returns it. */
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+async function listen(server: Server, port = 0): Promise<number> {
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   cleanUp(() => void server.close());
   const address = server.address();
   assert.ok(address && typeof address === 'object');
   return address.port;
+}
+
+test('a signal to npm start stops the service: its port is free and no process is left', async () => {
+  const HOME = await makeFolder();
+  const DATABASE_URL = await makeDatabase();
+  const port = await freePort();
+  const npm = spawn('npm', ['start'], {
+    cwd: new URL('..', import.meta.url),
+    env: {
+      PATH: process.env.PATH,
+      HOME,
+      DATA_DIR: join(HOME, 'data'),
+      DATABASE_URL,
+      PORT: String(port),
+      NODE_ENV: 'production',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // A group of its own, so that what outlives npm can be ended.
+    detached: true,
+  });
+  cleanUp(() => npm.pid && signal(-npm.pid, 'SIGKILL'));
+  const ended = once(npm, 'exit');
+  let output = '';
+  npm.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+  await until(
+    'npm start serves',
+    () => output,
+    (text) => /^Ibid serves/m.test(text),
+  );
+  npm.kill('SIGTERM');
+  await ended;
+  await until(
+    'no process of the service',
+    () => inGroup(npm.pid),
+    (pids) => pids.length === 0,
+  );
+  await listen(createServer(), port);
+});
+
+/** The processes of a process group. */
+async function inGroup(group: number | undefined): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,pgid=,stat=']);
+  const rows = [...stdout.matchAll(/^ *(\d+) +(\d+) +[^Z]/gm)];
+  return rows.filter(([, , of]) => Number(of) === group).map(([, pid]) => Number(pid));
 }
 
 test('a Node.js that cannot run TypeScript says what to install, in one line; ibid runs with the one among the packages', async () => {
