@@ -4,7 +4,19 @@ const WORDS: Record<number, string> = {
   403: 'Your role does not allow this. Ask an owner or an admin of the workspace.',
 };
 
-/** An error reply of the API. */
+const UNREACHABLE = 'The service cannot be reached. Check your connection and try again.';
+
+/** An answer that is not the API's: that of a proxy, a firewall or a balancer between the browser and the service. */
+function wordsOfOthers(status: number): string {
+  if (status === 413) {
+    return 'Something in front of the service, such as a proxy, refuses a request of this size (413). Ask the operator of the service to raise its limit.';
+  }
+  // 0: there was no answer; 502 to 504: a proxy that gets none.
+  if (status === 0 || (status >= 502 && status <= 504)) return UNREACHABLE;
+  return `Something in front of the service, such as a proxy, refused the request (${status}). Ask the operator of the service.`;
+}
+
+/** An error reply of the API, or of what is in front of it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -17,7 +29,7 @@ export class ApiError extends Error {
     body: { error?: string; message?: string; request_id?: string },
     retryAfter: string | null = null,
   ) {
-    super(body.message ?? 'The service cannot be reached. Check your connection and try again.');
+    super(body.message ?? wordsOfOthers(status));
     this.status = status;
     this.code = body.error ?? '';
     this.request_id = body.request_id ?? '';
@@ -93,5 +105,6 @@ export function parseErrorBody(text: string): { error?: string; message?: string
 /** The message of an error for users, with the id of the request for the operator. */
 export function errorMessage(problem: unknown): string {
   if (!(problem instanceof ApiError)) return String(problem);
-  return `${WORDS[problem.status] ?? problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
+  const words = problem.code === '' ? undefined : WORDS[problem.status];
+  return `${words ?? problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
 }

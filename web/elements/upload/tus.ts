@@ -1,7 +1,12 @@
 import { ApiError, callApi, parseErrorBody } from '../call-api.ts';
 
-/** Bytes in one request; the service stores them durably as one part. */
+/** Bytes in one request, at most; the service stores them durably as one part. */
 const PART_BYTES = 8 * 2 ** 20;
+/** No smaller request is tried where something in front of the service refuses large ones. */
+const SMALLEST_PART_BYTES = 64 * 2 ** 10;
+
+/** Bytes in one request of this page: fewer once a request of more was refused in front of the service. */
+let partBytes = PART_BYTES;
 
 /** Delays between attempts without progress. */
 const RETRY_DELAYS_MS = [300, 1_000, 3_000, 8_000];
@@ -10,7 +15,8 @@ const TUS_HEADERS = { accept: 'application/json', 'tus-resumable': '1.0.0' };
 
 /**
  * Sends the missing bytes of a file by tus 1.0 (https://tus.io/protocols/resumable-upload). `address` is the API path of
- * the file; `from` is how many bytes have arrived, if known; `onSent` gets the total. Retries transient errors.
+ * the file; `from` is how many bytes have arrived, if known; `onSent` gets the total. Retries transient errors, and sends
+ * smaller parts where a proxy refuses large ones.
  * Errors: ApiError; an AbortError.
  */
 export async function sendBytes(
@@ -21,18 +27,28 @@ export async function sendBytes(
   signal: AbortSignal,
 ): Promise<void> {
   let at = from;
+  let part = file.slice(0, 0);
   for (let failures = 0; at === undefined || at < file.size; ) {
     try {
       at ??= (await callApi<{ received: number }>('GET', address, undefined, signal)).received;
       onSent(at);
       if (at >= file.size) return;
-      const received = await sendPart(address, at, file.slice(at, at + PART_BYTES), onSent, signal);
+      part = file.slice(at, at + partBytes);
+      const received = await sendPart(address, at, part, onSent, signal);
       // A proxy may answer without the header, or for another request: what was sent would be sent again for ever.
       if (!(received > at)) throw new ApiError(0, {});
       at = received;
       failures = 0;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      // What was counted as it was sent has not arrived.
+      if (at !== undefined) onSent(at);
+      if (isTooLargeForProxy(error) && part.size > SMALLEST_PART_BYTES) {
+        // Files that are sent beside this one may have learnt of a smaller limit.
+        partBytes = Math.min(partBytes, Math.max(SMALLEST_PART_BYTES, Math.floor(part.size / 2)));
+        at = undefined;
+        continue;
+      }
       if (error.status === 0) await assertReadable(file);
       const wait_ms = RETRY_DELAYS_MS[failures++];
       if (!isRetryable(error) || wait_ms === undefined) throw error;
@@ -69,6 +85,11 @@ function sendPart(
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.send(bytes);
   });
+}
+
+/** The service has no limit for a part; what it refuses has a code. */
+function isTooLargeForProxy({ status, code }: ApiError): boolean {
+  return status === 413 && code === '';
 }
 
 /** A conflict is transient: the service may still be writing the bytes of a request that was cut off. */
