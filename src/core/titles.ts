@@ -1,19 +1,41 @@
 import { ApiError } from './errors.ts';
 
-/** Trims a name; returns 400 `invalid_name` if it is empty or longer than 100 characters. */
-export function readName(text: string): string | ApiError {
-  const name = text.trim();
-  if (name === '') return new ApiError('invalid_name', 'A name needs at least one character that is not a space.');
-  if (characters(name) > 100) return new ApiError('invalid_name', 'A name has at most 100 characters.');
-  return name;
+/** Control characters, line separators, halves of surrogate pairs, and characters that turn the direction of the text after them. */
+const INVALID_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/u;
+const ALL_INVALID = new RegExp(INVALID_IN_NAMES, 'gu');
+
+/** A character that is drawn. Fillers and the blank Braille pattern are letters and symbols without a shape. */
+const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
+
+/** A name that no person typed here (an issuer's claim, a document's heading), as one line of text; "" if nothing of it is visible. */
+export function cleanName(text: string): string {
+  const name = text.normalize('NFC').replace(ALL_INVALID, ' ').trim();
+  return VISIBLE.test(name) ? name : '';
 }
 
-/** Trims a title; returns 400 `invalid_title` if it is empty or longer than 255 characters. */
+/** Trims a name; returns 400 `invalid_name` if it cannot be shown on one line, or is longer than 100 characters. */
+export function readName(text: string): string | ApiError {
+  return readLine(text, { code: 'invalid_name', what: 'A name', max: 100 });
+}
+
+/** Trims a title; returns 400 `invalid_title` if it cannot be shown on one line, or is longer than 255 characters. */
 export function readTitle(text: string): string | ApiError {
-  const title = text.trim();
-  if (title === '') return new ApiError('invalid_title', 'A title needs at least one character that is not a space.');
-  if (characters(title) > 255) return new ApiError('invalid_title', 'A title has at most 255 characters.');
-  return title;
+  return readLine(text, { code: 'invalid_title', what: 'A title', max: 255 });
+}
+
+/** What people type is kept as they typed it or refused: a client finds what it has sent. */
+function readLine(
+  text: string,
+  { code, what, max }: { code: 'invalid_name' | 'invalid_title'; what: string; max: number },
+): string | ApiError {
+  const line = text.trim();
+  if (!VISIBLE.test(line)) return new ApiError(code, `${what} needs at least one letter, digit or symbol.`);
+  if (INVALID_IN_NAMES.test(line)) {
+    const reason = 'cannot have line breaks or characters that change the direction of text';
+    return new ApiError(code, `${what} ${reason}. Type it again instead of pasting it.`);
+  }
+  if (characters(line) > max) return new ApiError(code, `${what} has at most ${max} characters.`);
+  return line;
 }
 
 /** Counts code points, as the schemas do. */

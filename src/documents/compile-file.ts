@@ -1,5 +1,6 @@
 import type { Root } from 'mdast';
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
+import { cleanName } from '../core/titles.ts';
 import { linksOf, type PageLink, withWikiLinks } from '../markdown/page-links.ts';
 import { catchOverflow, FRONT_MATTER, parseMarkdown, TooComplexError } from '../markdown/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../markdown/plain-text.ts';
@@ -91,7 +92,7 @@ function readAsPlainText(file: CompileInput): Extracted & { text: string } {
 }
 
 function titleOf(file: UploadedFile, title: string): string {
-  return title || oneLine(titleFromFilename(file.filename), TITLE_MAX);
+  return cleanName(title) === '' ? oneLine(titleFromFilename(file.filename), TITLE_MAX) : title;
 }
 
 /**

@@ -122,9 +122,9 @@ export function searchable(text: string): string {
   return /[\u0002\u0003]/.test(text) ? text.replace(/[\u0002\u0003]/g, '') : text;
 }
 
-/** The text with whitespace collapsed, cut to `length` without splitting a character. */
+/** The text with whitespace collapsed and no change of direction left open, cut to `length` without splitting a character. */
 export function oneLine(text: string, length: number): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = text.replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
   return line
     .slice(0, length)
     .replace(/[\ud800-\udbff]$/, '')

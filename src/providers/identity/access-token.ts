@@ -1,3 +1,5 @@
+import { cleanName } from '../../core/titles.ts';
+
 /** The accepted signature algorithms. Each key serves only one of them, so none can stand in for another. */
 const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
@@ -63,8 +65,6 @@ export function identityFromClaims(claims: Record<string, unknown>, nowSeconds: 
 
 /** Control characters and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
-/** These, line separators, and characters that change the direction of the following text. */
-const INVALID_IN_NAMES = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
 const INVALID_IN_ADDRESSES = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 
 /** An address with invalid characters is left out: cleaned, it would be another address. */
@@ -77,7 +77,7 @@ function emailClaim(value: unknown): string {
 
 function nameClaim(value: unknown): string {
   if (typeof value !== 'string') return '';
-  const name = value.replace(INVALID_IN_NAMES, ' ').trim().slice(0, 255);
+  const name = cleanName(value.slice(0, 1_000)).slice(0, 255);
   return name.replace(/\p{Cs}$/u, '').trim();
 }
 
