@@ -39,18 +39,26 @@ function isEvent(event: unknown): event is StripeLibrary.Event {
   const { id, type, created, data } = (event ?? {}) as Partial<StripeLibrary.Event>;
   const isAt = Number.isInteger(created) && Number(created) >= 0 && Number(created) <= LAST_SECOND;
   return (
-    typeof id === 'string' && typeof type === 'string' && isAt && typeof data?.object === 'object' && !!data.object
+    isIdentifier(id) && isIdentifier(type) && isAt && typeof data?.object === 'object' && !!data.object
   );
 }
 
 /** The id of a reference that may have been expanded; "" where there is none. */
 function idOf(reference: unknown): string {
   const id = typeof reference === 'object' ? (reference as { id?: unknown } | null)?.id : reference;
-  return typeof id === 'string' ? id : '';
+  return isIdentifier(id) ? id : '';
+}
+
+/** What identifiers of Stripe are made of; other texts may be such that no database stores them. */
+function isIdentifier(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value);
 }
 
 async function verified(webhooks: Webhooks['webhooks'], secrets: readonly string[], body: Buffer, signature: string) {
-  const signedAt = Number(/(?:^|,)t=(\d{1,12})(?:,|$)/.exec(signature)?.[1]);
+  // The library takes a time that is no number for one of now.
+  const times = signature.split(',').filter((item) => item.trim().startsWith('t='));
+  const signedAt = Number(/^t=(\d{1,12})$/.exec(times[0] ?? '')?.[1]);
+  if (times.length !== 1 || Number.isNaN(signedAt)) throw new BadSignature('The signature names no time.');
   if (signedAt > Date.now() / 1000 + TOLERANCE_SECONDS) throw new BadSignature('The signature is of the future.');
   for (const secret of secrets) {
     try {
