@@ -50,11 +50,19 @@ interface ConsoleNeeds {
 
 /**
  * What the operator's page shows and does. It does what the commands do, as they do it: as the owner of the tables, on a connection
- * that is opened for it and closed afterwards. The caller must have asked `isOperator` before.
+ * that is opened for it and closed afterwards; at most one request has connections at a time. The caller must have asked `isOperator` before.
  */
 export function openOperatorConsole(needs: ConsoleNeeds): OperatorConsole {
   const operators = new Set(needs.config.OPERATORS);
-  const asOwner = async <T>(work: (db: OwnerDb) => Promise<T>): Promise<T> => {
+  let turn: Promise<unknown> = Promise.resolve();
+  let reading: Promise<ServiceOverview> | undefined;
+  // One after the other: the connections of the owner are taken from those that PostgreSQL has for everybody.
+  const asOwner = <T>(work: (db: OwnerDb) => Promise<T>): Promise<T> => {
+    const done = turn.then(() => onConnection(work));
+    turn = done.catch(() => undefined);
+    return done;
+  };
+  const onConnection = async <T>(work: (db: OwnerDb) => Promise<T>): Promise<T> => {
     const db = openDb({
       connection: needs.connection,
       connections: CONNECTIONS,
@@ -69,7 +77,11 @@ export function openOperatorConsole(needs: ConsoleNeeds): OperatorConsole {
   };
   return {
     isOperator: ({ email, email_verified }) => email_verified && operators.has(email),
-    overview: () => asOwner((db) => readOverview(db, needs)),
+    // Operators who ask while it is being read get the same one.
+    overview: () =>
+      (reading ??= asOwner((db) => readOverview(db, needs)).finally(() => {
+        reading = undefined;
+      })),
     workspaces: async (named) =>
       isNoName(named ?? '') ? [] : asOwner(({ query }) => listLargest(query, LARGEST, named ?? null)),
     workspace: (workspace_id) =>
