@@ -62,3 +62,63 @@ test('a file whose worker ends three times fails with the reason, and the other 
   web.kill('SIGKILL');
   await web.ended;
 });
+
+test('of two files that were in work when workers ended, only the one that ends one alone fails', async () => {
+  const web = await start('web');
+  const uploads: string[] = [];
+  for (const name of ['first', 'second']) {
+    const owner = await world.owner();
+    const upload = await announce(owner, owner.wiki_id, { [`${name}.md`]: SLOW });
+    for (const { path, content } of upload.files) await patch(owner, path, 0, content);
+    await owner.post(`${upload.path}/complete`);
+    uploads.push(upload.upload_id);
+  }
+  const files = () =>
+    query<{ attempts: number; status: string }>(sql`
+      select attempts, status from upload_files where upload_id = any (${uploads}::text[]) order by upload_id`);
+  const kill = async (what: string, isReached: (attempts: number[]) => boolean) => {
+    const worker = await start('worker');
+    const seen = await until(what, files, (rows) => isReached(rows.map(({ attempts }) => attempts)));
+    worker.kill('SIGKILL');
+    await worker.ended;
+    await query(sql`delete from workers`);
+    await query(sql`update jobs set run_after = now() where status = 'queued'`);
+    return seen.map(({ attempts }) => attempts);
+  };
+  assert.deepEqual(await kill('both are in work', (attempts) => attempts.every((n) => n === 1)), [1, 1]);
+  assert.deepEqual(await kill('both are in work again', (attempts) => attempts.every((n) => n === 2)), [2, 2]);
+  const alone = await kill('one of them is in work', (attempts) => attempts.includes(3));
+  assert.deepEqual(alone.toSorted(), [2, 3], 'the other one waits until it has the process for itself');
+  const worker = await start('worker');
+  const ended = await until('both have ended', files, (rows) => rows.every(({ status }) => status !== 'pending'));
+  assert.deepEqual(
+    ended.map(({ status }) => status),
+    alone.map((attempts) => (attempts === 3 ? 'failed' : 'done')),
+  );
+  for (const service of [worker, web]) service.kill('SIGKILL');
+  for (const service of [worker, web]) await service.ended;
+});
+
+test('a file that was in work when the service was killed, or when its worker was stopped, is not suspected', async () => {
+  for (const [role, signal] of [['all', 'SIGKILL'], ['worker', 'SIGTERM']] as const) {
+    const web = role === 'worker' ? await start('web') : undefined;
+    const service = await start(role);
+    const owner = await world.owner();
+    const upload = await announce(owner, owner.wiki_id, { [`${role}.md`]: SLOW });
+    for (const { path, content } of upload.files) await patch(owner, path, 0, content);
+    await owner.post(`${upload.path}/complete`);
+    const stateOf = async () => {
+      const [row] = await query<{ attempts: number; status: string }>(sql`
+        select attempts, status from upload_files where upload_id = ${upload.upload_id}`);
+      return row;
+    };
+    await until('the file is in work', stateOf, (row) => row?.attempts === 1);
+    service.kill(signal);
+    const taken = await until('its attempt is taken back', stateOf, (row) => row?.attempts === 0);
+    assert.equal(taken?.status, 'pending');
+    service.kill('SIGKILL');
+    await service.ended;
+    web?.kill('SIGKILL');
+    await web?.ended;
+  }
+});

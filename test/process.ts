@@ -140,7 +140,7 @@ export async function openRoles(env: Record<string, string> = {}) {
     dataDir: DATA_DIR,
     world,
     /** Starts a process and waits until it is ready. */
-    async start(ROLE: 'web' | 'worker'): Promise<ServiceProcess> {
+    async start(ROLE: 'all' | 'web' | 'worker'): Promise<ServiceProcess> {
       const place = { PORT: String(port), DATA_DIR, DATABASE_URL: database };
       const service = spawnService({ ...place, LOG_LEVEL: 'error', ROLE, ...env });
       await service.ready;

@@ -9,9 +9,11 @@ import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
 import { endUpload } from './end-upload.ts';
 import {
   countAttempt,
+  enterProcess,
   giveUpSections,
   groupsToBegin,
   isGivenUp,
+  takeBackAtStop,
   takeBackAttempts,
   takeBackInterrupted,
 } from './file-attempts.ts';
@@ -49,7 +51,7 @@ export const ingestJob = defineRecordJob({
   attempts: 5,
   async run({ db, job, services, signal }) {
     await takeBackInterrupted(db.query, job);
-    await unpackArchives(services, db, job);
+    if (!(await unpackArchives(services, db, job, signal))) return;
     await findAttachedFiles(services.blobs, db, job);
     const { given, ignored } = await readOrder(services.blobs, db, job);
     const planned = await db.transaction(async (query) => {
@@ -71,16 +73,24 @@ export const ingestJob = defineRecordJob({
     const compile = fileCompiler(services, db.query, upload, { around, titles, plans, stopping: signal });
     const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, around, batch);
     const begun: number[] = [];
+    const takeBack = () => takeBackAttempts(db.query, job, begun);
+    const unwatch = takeBackAtStop(signal, takeBack);
     try {
       for (const group of groupsToBegin(pending)) {
-        if (signal.aborted) break;
-        const file_nos = group.filter((file) => !isGivenUp(file)).map(({ file_no }) => file_no);
-        await countAttempt(db.query, job, file_nos);
-        begun.push(...file_nos);
-        await writeInBatches(compiledAhead(group, compile, signal), write, signal);
+        const leave = await enterProcess(group, signal);
+        if (!leave) break;
+        try {
+          const file_nos = group.filter((file) => !isGivenUp(file)).map(({ file_no }) => file_no);
+          await countAttempt(db.query, job, file_nos);
+          begun.push(...file_nos);
+          await writeInBatches(compiledAhead(group, compile, signal), write, signal);
+        } finally {
+          leave();
+        }
       }
     } finally {
-      await takeBackAttempts(db.query, job, begun).catch((err: unknown) =>
+      unwatch();
+      await takeBack().catch((err: unknown) =>
         services.log.warn({ err, job_id: job.job_id }, 'attempts of files that were not finished stay counted'),
       );
     }

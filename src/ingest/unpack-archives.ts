@@ -8,7 +8,7 @@ import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import type { UnpackedFile } from '../sandbox/document-messages.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
-import { countAttempt, INTERRUPTED, isGivenUp, takeBackAttempts } from './file-attempts.ts';
+import { countAttempt, enterProcess, INTERRUPTED, isGivenUp, takeBackAtStop, takeBackAttempts } from './file-attempts.ts';
 
 interface Candidate {
   file_no: number;
@@ -30,13 +30,14 @@ interface PackedRow {
 /**
  * Puts the files of an upload's ZIP archives into the upload, as if they had been uploaded with their folders, beside the
  * archive. What was unpacked is written in one transaction for each archive, before any page is planned. An archive in an
- * archive stays one, and fails.
+ * archive stays one, and fails. Answers false if the signal was aborted before all were unpacked.
  */
 export async function unpackArchives(
   { blobs, reader }: Pick<CompilingNeeds, 'blobs' | 'reader'>,
   db: Pick<Db, 'query' | 'transaction'>,
   job: ClaimedJob,
-): Promise<void> {
+  signal: AbortSignal,
+): Promise<boolean> {
   for (const archive of await candidates(db.query, job)) {
     // Whatever is packed begins in the same way; the endings of documents only save looking into each of them.
     if (/\.(?:do[ct][xm]|xl[st][xm]|p[po][ts][xm]|od[tsp]|epub)$/i.test(archive.filename)) continue;
@@ -46,15 +47,29 @@ export async function unpackArchives(
         await fail(archive.file_no, `${INTERRUPTED.code}: ${INTERRUPTED.message}`);
         continue;
       }
-      await countAttempt(db.query, job, [archive.file_no]);
+      const leave = await enterProcess([archive], signal);
+      if (!leave) return false;
       try {
-        await unpackArchive(archive);
+        await unpackCounted(archive);
       } finally {
-        await takeBackAttempts(db.query, job, [archive.file_no]);
+        leave();
       }
     } catch (error) {
       // Bytes that are gone are told of where the file is compiled.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return true;
+
+  async function unpackCounted(archive: Candidate): Promise<void> {
+    await countAttempt(db.query, job, [archive.file_no]);
+    const takeBack = () => takeBackAttempts(db.query, job, [archive.file_no]);
+    const unwatch = takeBackAtStop(signal, takeBack);
+    try {
+      await unpackArchive(archive);
+    } finally {
+      unwatch();
+      await takeBack();
     }
   }
 
