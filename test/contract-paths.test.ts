@@ -269,6 +269,8 @@ const GARBAGE: Record<string, string> = {
   'headers without an end': `${GET}${'X: y\r\n'.repeat(10_000)}`,
   'a header of 100 KB': `${GET}X: ${'y'.repeat(100_000)}\r\n\r\n`,
   'a path of 100 KB': `GET /${'y'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+  'two hosts': `${GET}Host: y\r\n\r\n${SMUGGLED}`,
+  'the same host twice': `${GET}host: x\r\n\r\n${SMUGGLED}`,
   'no host': 'GET /v1/workspaces HTTP/1.1\r\n\r\n',
   'an unknown expectation': `${POST}Expect: wonders\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
   'a tunnel': 'CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n',

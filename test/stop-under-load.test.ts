@@ -49,3 +49,63 @@ test('a stop with 200 writes in progress answers all of them, closes their conne
   const [row] = await world.db.query<{ count: number }>(sql`select count(*)::int as count from wikis`);
   assert.equal(row?.count, all.filter(({ status }) => status === 201).length + 1, 'what was acknowledged is there');
 });
+
+/** Requests of every kind that may have to wait, by path below /v1 and body. */
+function waitingRequests(wiki_id: string, n: number): [string, string, object | undefined][] {
+  const markdown = `# Page ${n}\n\n${'Some *words* with [a link](https://example.com) and `code`. '.repeat(250)}`;
+  const wiki = `/v1/wikis/${wiki_id}`;
+  return [
+    ['POST', `${wiki}/pages`, { title: `Page ${n}`, markdown }],
+    ['POST', `${wiki}/preview`, { markdown }],
+    ['POST', `${wiki}/pages`, { title: `Large ${n}`, markdown: markdown.repeat(6) }],
+    ['GET', `${wiki}/pages/search?query=words`, undefined],
+    ['GET', `${wiki}/tree`, undefined],
+  ];
+}
+
+for (const renderers of ['cold', 'busy']) {
+  test(`a stop answers every request that waits, with 503 and Retry-After where it was not done, while renderers are ${renderers}`, async (t) => {
+    const { port, service, world } = await startWebService();
+    const owner = await world.owner();
+    const agent = new Agent({ keepAlive: true, maxSockets: 500 });
+    const ask = async ([method, path, body]: [string, string, object | undefined]) => {
+      const text = body && JSON.stringify(body);
+      const headers = {
+        authorization: `Bearer ${owner.token}`,
+        ...(text && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+      };
+      const asking = request({ port, path, agent, method, headers });
+      const isSent = once(asking, 'finish');
+      asking.end(text);
+      const answer = once(asking, 'response').then(async ([response]: IncomingMessage[]) => {
+        response?.resume();
+        await once(response as IncomingMessage, 'end');
+        return { path, status: response?.statusCode ?? 0, retryAfter: response?.headers['retry-after'] };
+      });
+      answer.catch(() => undefined);
+      await isSent;
+      return { answer };
+    };
+    const kinds = (n: number) => waitingRequests(owner.wiki_id, n);
+    if (renderers === 'busy') for (const kind of kinds(0)) await (await ask(kind)).answer;
+    const asked = await Promise.all(Array.from({ length: 24 }, (_, i) => kinds(i + 1).map(ask)).flat());
+    service.kill('SIGTERM');
+    const ended = await service.ended;
+    const answers = await Promise.allSettled(asked.map(({ answer }) => answer));
+    const lost = answers.filter(({ status }) => status === 'rejected');
+    assert.deepEqual(lost, [], `${lost.length} of ${answers.length} connections were reset`);
+    const done = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const refused = done.filter(({ status }) => status >= 300);
+    for (const { status, path, retryAfter } of refused) {
+      assert.deepEqual([status, retryAfter !== undefined], [503, true], path);
+    }
+    t.diagnostic(`${refused.length} of ${done.length} were refused`);
+    assert.ok(refused.length > 0, 'requests were waiting');
+    assert.deepEqual(ended, { code: 0, signal: null });
+    assert.doesNotMatch(service.stdout(), /internal_error/);
+    const [row] = await world.db.query<{ count: number }>(sql`
+      select count(*)::int as count from pages where title ~ '^(Page|Large) '`);
+    const saved = done.filter(({ path, status }) => path.endsWith('/pages') && status === 201).length;
+    assert.ok((row?.count ?? 0) >= saved, 'what was acknowledged is there');
+  });
+}

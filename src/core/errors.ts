@@ -116,6 +116,11 @@ export function rateLimited(retry_after: number, what = 'requests'): ApiError {
   return new ApiError('rate_limited', `Too many ${what}. Try again in ${retry_after} seconds.`, { retry_after });
 }
 
+/** For a request that the stop of this process ends; another process, or this one after its restart, answers the next try. */
+export function stopping(): ApiError {
+  return new ApiError('overloaded', 'The service is restarting. Try again in a moment.');
+}
+
 export function notFound(what = 'resource'): ApiError {
   return new ApiError('not_found', `There is no such ${what}.`);
 }

@@ -51,23 +51,21 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
   return async (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(HEADERS);
     reply.header('x-request-id', request.id);
-    requireHost(request, reply);
+    const { endpoint, isUnmatched } = request.routeOptions.config;
+    // Before anything refuses the request: its body would arrive for as long as its client likes.
+    const watch = bodyTimeout(request, isStream(request, endpoint));
+    requireOneHost(request, reply);
     if (request.is404) {
       await limits?.limitUnmatched(request, reply);
       request.server.knownPaths.refuse(request.raw.url ?? '', reply);
       throw new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
     }
-    const { endpoint, isUnmatched } = request.routeOptions.config;
     if (isUnmatched) await limits?.limitUnmatched(request, reply);
     if (isUnmatched && cors.isPreflight(request)) {
       await cors.answerPreflight(request, reply);
       return reply.send();
     }
-    if (!endpoint) {
-      // A form of the web application, or what is read by nothing.
-      bodyTimeout(request, request.headers['content-type']?.startsWith('multipart/') === true);
-      return;
-    }
+    if (!endpoint) return;
     if (endpoint.responseHeaders) reply.headers(endpoint.responseHeaders);
     if (isAnonymous(endpoint)) {
       await limits?.limitAnonymous(request, reply, endpoint);
@@ -94,11 +92,13 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
       if (reply.raw.closed) leave();
       else reply.raw.once('close', leave);
     }
-    if (endpoint.body && isLarge(request)) await enterLarge(bodies, request, reply);
+    if (endpoint.body && isLarge(request)) {
+      watch.pause();
+      await enterLarge(bodies, request, reply).finally(watch.restart);
+    }
     const { headers } = request.raw;
     const readsBody = endpoint.body || endpoint.consumes || endpoint.signedBody;
     if (!readsBody && headers['content-type'] !== undefined) delete headers['content-type'];
-    bodyTimeout(request, endpoint.consumes !== undefined);
   };
 }
 
@@ -125,9 +125,18 @@ async function enterLarge(bodies: LargeBodies, request: FastifyRequest, { raw }:
   else raw.once('close', leave).once('finish', leave);
 }
 
-/** RFC 9112, 3.2: without a Host the request is 400, and its connection is closed. */
-function requireHost(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.headers.host !== undefined || request.raw.httpVersion !== '1.1') return;
+/** Whether the body is read while it arrives; of the web application's forms those with files. */
+function isStream({ headers, is404 }: FastifyRequest, endpoint: Endpoint | undefined): boolean {
+  if (endpoint) return endpoint.consumes !== undefined;
+  return !is404 && headers['content-type']?.startsWith('multipart/') === true;
+}
+
+/** RFC 9112, 3.2: without a Host, or with several, the request is 400, and its connection is closed. */
+function requireOneHost({ raw }: FastifyRequest, reply: FastifyReply): void {
+  const { headers, rawHeaders, httpVersion } = raw;
+  // Names and values take turns in the list, and `headers` has the first Host of several.
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (headers.host === undefined ? httpVersion !== '1.1' : hosts < 2) return;
   reply.header('connection', 'close');
-  throw new ApiError('invalid_request', 'HTTP/1.1 asks for a Host header.');
+  throw new ApiError('invalid_request', 'HTTP/1.1 asks for exactly one Host header.');
 }

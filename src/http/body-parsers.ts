@@ -79,12 +79,12 @@ export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): 
  * Ends connections that send their body too slowly: a JSON body has 30 s in all, an upload 30 s for its next bytes, and for
  * the next 16 KiB (load/slow-clients.ts).
  */
-export function bodyTimeout(request: FastifyRequest, isStream: boolean): void {
+export function bodyTimeout(request: FastifyRequest, isStream: boolean): BodyWatch {
   const { raw } = request;
   const { socket } = raw;
   // A call by the web application comes on no connection, and its body is there already.
-  if (!(socket instanceof Socket)) return;
-  if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return;
+  if (!(socket instanceof Socket)) return UNWATCHED;
+  if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return UNWATCHED;
   const cut = () => socket.destroy();
   if (isStream) {
     raw.setTimeout(BODY_MS, cut);
@@ -93,14 +93,31 @@ export function bodyTimeout(request: FastifyRequest, isStream: boolean): void {
       raw.setTimeout(0);
       setSending(socket, false);
     });
-    return;
+    return UNWATCHED;
   }
-  const timer = setTimeout(cut, BODY_MS);
+  let isOver = false;
+  let timer = setTimeout(cut, BODY_MS);
   // If a request is answered before its whole body has arrived, the request does not end, but its connection does.
   const stop = () => {
+    isOver = true;
     clearTimeout(timer);
     socket.off('close', stop);
   };
   raw.once('end', stop);
   socket.once('close', stop);
+  return {
+    pause: () => clearTimeout(timer),
+    restart() {
+      clearTimeout(timer);
+      if (!isOver) timer = setTimeout(cut, BODY_MS);
+    },
+  };
 }
+
+/** The time that a body has to arrive. It does not pass while the service asks for no byte of it. */
+export interface BodyWatch {
+  pause(): void;
+  restart(): void;
+}
+
+const UNWATCHED: BodyWatch = { pause: () => undefined, restart: () => undefined };

@@ -80,3 +80,19 @@ export function sendError(
   };
   return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body);
 }
+
+/** Answers an error in place of the handler, which has not answered yet; whatever it answers later is dropped. */
+export function answerInstead(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger): void {
+  const { code, message, status, retry_after } = error;
+  const request_id = request.id;
+  log.warn({ request_id, endpoint: `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd(), status, code }, message);
+  reply.hijack();
+  reply.raw.writeHead(status, {
+    ...HEADERS,
+    'x-request-id': request_id,
+    'content-type': 'application/json; charset=utf-8',
+    'retry-after': String(retry_after ?? 2),
+    connection: 'close',
+  });
+  reply.raw.end(JSON.stringify({ error: code, message, request_id }));
+}

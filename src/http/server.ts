@@ -17,7 +17,7 @@ import { requestId } from './answer-headers.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { Bytes, Download } from './bytes.ts';
 import type { Endpoint } from './endpoint.ts';
-import { actorOf, afterCallerCheck, sendError } from './error-reply.ts';
+import { actorOf, afterCallerCheck, answerInstead, sendError } from './error-reply.ts';
 import { EventStream, openEventStreams } from './event-stream.ts';
 import { handlerOf } from './handler/handler.ts';
 import type { HandlerNeeds } from './handler/needs.ts';
@@ -30,6 +30,7 @@ import { limitConnections } from './load/limit-connections.ts';
 import { openLoadShedding } from './load/load-shedding.ts';
 import type { RequestStats } from './load/request-stats.ts';
 import { disconnectSlowClients } from './load/slow-clients.ts';
+import { openRequestStop, type RequestQueue } from './load/stop-requests.ts';
 import { openKnownPaths, refuseOtherMethods } from './other-methods.ts';
 import { openRequestLog } from './request-log/request-log.ts';
 import type { Limits, Services } from './services.ts';
@@ -51,13 +52,12 @@ interface ServerOptions {
   /** How many calls of each workspace the request log keeps. */
   requestLogSize: number;
   log: Logger;
+  /** What requests wait for beside the queues of the server and the database. */
+  queues: readonly RequestQueue[];
 }
 
 /** Maximum number of open connections of a process. */
 const CONNECTIONS_MAX = 8_000;
-
-/** For how long requests that came before a stop may wait for their turn; after it they are told to try again elsewhere. */
-const DRAIN_MS = 1_000;
 
 /** Maximum number of characters of a part of a path. */
 const PARAM_LENGTH_MAX = 4_096;
@@ -89,6 +89,13 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     requestLog.add(request, reply);
     done();
   });
+  const heavy = openHeavyRequests();
+  const queues = [{ refuseWaiting: db.refuseWaiting }, heavy, bodies, ...options.queues];
+  const requestStop = openRequestStop(queues, (...refused) => answerInstead(...refused, log));
+  app.addHook('onRequest', (request, reply, done) => {
+    requestStop.watch(request, reply);
+    done();
+  });
   app.addHook('onRequest', admission({ load, bodies, db, credentials, limits, cors, publicUrl: services.publicUrl }));
   if (limits) {
     app.decorateRequest('admitted', undefined);
@@ -103,8 +110,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   const closeConnections = connectionCloser(app.server, idle);
   app.addHook('preClose', async () => {
     streams.end();
-    const draining = setTimeout(db.refuseWaiting, DRAIN_MS);
-    app.server.once('close', () => clearTimeout(draining));
+    app.server.once('close', requestStop.begin());
     await closeConnections();
   });
   app.setErrorHandler(async (error, request, reply) => {
@@ -114,7 +120,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler(() => {
     throw notFound('route');
   });
-  const needs = { db, services, log, streams, heavy: openHeavyRequests() };
+  const needs = { db, services, log, streams, heavy };
   for (const endpoint of endpoints) app.route(routeOf(endpoint, needs, cors));
   refuseOtherMethods(app, endpoints, { isUnmatched: true });
   return app;

@@ -49,6 +49,8 @@ export interface DocumentReader {
 export interface DocumentReaderPool {
   /** For the documents of a workspace, which wait in turns with those of other workspaces. */
   of(workspace_id: string): DocumentReader;
+  /** Fails what waits for its turn with 503; what has begun goes on. */
+  refuseWaiting(): void;
   /** Ends the processes; pending and running requests fail. */
   close(): Promise<void>;
 }
@@ -78,7 +80,7 @@ const MAX_KEPT_MB = 192;
 export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderPool {
   const { processes = 2, idleMs = 10_000 } = options;
   const { cpuTimeLimitMs = 20_000, memoryMb = 384, maxOutputBytes = 64 * 2 ** 20 } = options;
-  const { withProcess, assertOpen, close } = openProcessPool({
+  const { withProcess, assertOpen, refuseWaiting, close } = openProcessPool({
     processes,
     perOwner: processes,
     consecutive: CONSECUTIVE,
@@ -134,5 +136,5 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
     },
   });
 
-  return { of, close };
+  return { of, refuseWaiting, close };
 }

@@ -53,6 +53,8 @@ export interface ProcessPool {
    * never ran.
    */
   withProcess<T>(task: Task, work: (lease: Lease) => Promise<T>, onDone?: (cost: Cost) => void): Promise<T>;
+  /** Fails what waits for a process, and what would have to wait later: the service stops. What has begun goes on. */
+  refuseWaiting(): void;
   /** Throws if the pool is closed. */
   assertOpen(): void;
   /** Ends the processes; pending and running work fails. */
@@ -82,6 +84,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
   const free = [...all];
   const queue = openFairQueue<Waiter>(perOwner);
   let isClosed = false;
+  let refusesWaiting = false;
 
   /** Makes the slot of a task free, and charges the owner what the task has cost. */
   async function release(slot: Slot, { owner }: Task, usedMs: number): Promise<void> {
@@ -126,6 +129,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
       signal?.addEventListener('abort', leave, { once: true });
       queue.add(waiter);
       serve();
+      if (refusesWaiting && queue.remove(waiter)) reject(closed());
     });
   }
 
@@ -159,6 +163,11 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     }
   }
 
+  function refuseWaiting(): void {
+    refusesWaiting = true;
+    for (const { refuse } of queue.clear()) refuse(closed());
+  }
+
   function assertOpen(): void {
     if (isClosed) throw closed();
   }
@@ -166,9 +175,10 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
   return {
     withProcess,
     assertOpen,
+    refuseWaiting,
     async close() {
       isClosed = true;
-      for (const { refuse } of queue.clear()) refuse(closed());
+      refuseWaiting();
       await Promise.all(all.map((slot) => slot.close()));
     },
   };

@@ -1,3 +1,4 @@
+import { stopping } from '../core/errors.ts';
 import { type ConfinedProcess, type ConfinedProgram, startConfinedProcess } from './confined-process.ts';
 
 /** A process is replaced after this much CPU time, far from the limit of its whole life. */
@@ -104,6 +105,7 @@ export function openSlot(options: SlotOptions): ProcessSlot {
   };
 }
 
+/** A request that waited for it is told to try again: it is closed when the service stops. */
 export function closed(): Error {
-  return new Error('the sandbox is closed');
+  return stopping();
 }

@@ -62,6 +62,8 @@ export interface SandboxPool {
   renderPage: RenderPage;
   withinShares: WithinShares;
   stats: RenderingStats;
+  /** Fails what waits for its turn with 503; what has begun goes on. */
+  refuseWaiting(): void;
   /** Ends the processes; pending and running work fails. */
   close(): Promise<void>;
 }
@@ -145,6 +147,7 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
         entry.leave(usedMs);
       }
     },
+    refuseWaiting: pool.refuseWaiting,
     close: pool.close,
   };
 }

@@ -12,6 +12,7 @@ import type { ServiceDb } from '../db/db.ts';
 import type { Postgres } from '../db/postgres/postgres.ts';
 import { SERVICE } from '../db/request-context.ts';
 import type { RequestStats } from '../http/load/request-stats.ts';
+import type { RequestQueue } from '../http/load/stop-requests.ts';
 import { makeServer } from '../http/server.ts';
 import { registerServiceRoutes } from '../http/service-routes.ts';
 import type { Services } from '../http/services.ts';
@@ -71,7 +72,7 @@ export async function startApi(
   onStop(() => reader.close());
   const { renderPage, withinShares } = renderer;
   const services = await openServices(started, { renderPage, withinShares, readerOf: reader.of });
-  const app = makeApp(started, hooks.services?.(services) ?? services);
+  const app = makeApp(started, hooks.services?.(services) ?? services, [renderer, reader]);
   onStop(() => app.close());
   const address = await listen(app, config);
   const unset = missingPublicUrl(config);
@@ -117,7 +118,7 @@ async function openServices(
   };
 }
 
-function makeApp(started: Started, services: Services): FastifyInstance {
+function makeApp(started: Started, services: Services, queues: readonly RequestQueue[]): FastifyInstance {
   const {
     config,
     log,
@@ -143,6 +144,7 @@ function makeApp(started: Started, services: Services): FastifyInstance {
       }),
     trustedProxies: config.TRUSTED_PROXIES,
     requestLogSize: config.REQUEST_LOG_SIZE,
+    queues,
     log,
   });
   registerWeb(app, {

@@ -36,7 +36,7 @@ export function openBudget(response: ServerResponse, ms: number | undefined): Bu
       made.abort(new ApiError('request_timeout', 'The client went away before it was answered.'));
     };
     if (response.destroyed) abandon();
-    else response.once('close', abandon);
+    else response.once('close', abandon).once(GIVEN_UP, (reason: ApiError) => made.abort(reason));
   }
 
   return {
@@ -46,6 +46,13 @@ export function openBudget(response: ServerResponse, ms: number | undefined): Bu
       return controller.signal;
     },
   };
+}
+
+const GIVEN_UP = Symbol('given up');
+
+/** Aborts the signal of a request's budget with this reason. */
+export function abandonRequest(response: ServerResponse, reason: ApiError): void {
+  response.emit(GIVEN_UP, reason);
 }
 
 function tooLong(ms: number): ApiError {

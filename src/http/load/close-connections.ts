@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** How long a stop waits for requests in progress; then their connections are closed, too. */
-const GRACE_MS = 7_000;
+export const GRACE_MS = 7_000;
 const LOOK_MS = 250;
 
 /**

@@ -1,4 +1,4 @@
-import { rateLimited } from '../../core/errors.ts';
+import { rateLimited, stopping } from '../../core/errors.ts';
 
 /** How many heavy requests of a tenant run at once in a process, and how many may wait. */
 const RUNNING_MAX = 2;
@@ -6,6 +6,7 @@ const WAITING_MAX = 256;
 
 interface Waiter {
   start(): void;
+  refuse(): void;
 }
 
 interface Tenant {
@@ -23,10 +24,13 @@ export interface HeavyRequests {
    * many of the tenant wait; the reason of `abandoned`, which is asked for only by what has to wait.
    */
   enter(tenant: string, abandoned: () => AbortSignal): Promise<() => void>;
+  /** Fails what waits, and what would have to wait later, with 503: the process stops. */
+  refuseWaiting(): void;
 }
 
 export function openHeavyRequests(): HeavyRequests {
   const tenants = new Map<string, Tenant>();
+  let refusesWaiting = false;
 
   function run(name: string, tenant: Tenant): () => void {
     tenant.running += 1;
@@ -43,6 +47,7 @@ export function openHeavyRequests(): HeavyRequests {
       const tenant = tenants.get(name) ?? { running: 0, waiting: [] };
       tenants.set(name, tenant);
       if (tenant.running < RUNNING_MAX) return run(name, tenant);
+      if (refusesWaiting) throw stopping();
       if (tenant.waiting.length >= WAITING_MAX) throw rateLimited(2, 'searches at once');
       const signal = abandoned();
       signal.throwIfAborted();
@@ -52,6 +57,10 @@ export function openHeavyRequests(): HeavyRequests {
           reject(signal.reason);
         };
         const waiter: Waiter = {
+          refuse() {
+            signal.removeEventListener('abort', leave);
+            reject(stopping());
+          },
           start() {
             signal.removeEventListener('abort', leave);
             resolve(run(name, tenant));
@@ -60,6 +69,10 @@ export function openHeavyRequests(): HeavyRequests {
         signal.addEventListener('abort', leave, { once: true });
         tenant.waiting.push(waiter);
       });
+    },
+    refuseWaiting() {
+      refusesWaiting = true;
+      for (const { waiting } of tenants.values()) for (const waiter of waiting.splice(0)) waiter.refuse();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { ApiError, rateLimited } from '../../core/errors.ts';
+import { ApiError, rateLimited, stopping } from '../../core/errors.ts';
 import { openFairQueue, type Queued } from '../../sandbox/fair-queue.ts';
 
 /** Smaller bodies are read and decoded at once. */
@@ -19,6 +19,7 @@ const WAIT_MS = 30_000;
 interface Waiter {
   bytes: number;
   start(): void;
+  refuse(): void;
   stopWatching(): void;
 }
 
@@ -29,6 +30,7 @@ interface Tenant {
 
 interface Work extends Queued {
   run(): void;
+  refuse(): void;
 }
 
 /**
@@ -45,12 +47,16 @@ export interface LargeBodies {
    * Runs synchronous work on a large body: one at a time, and after each a pause for other requests, fair by tenant in time.
    */
   inTurn<T>(tenant: string, work: () => T): Promise<T>;
+  /** Fails what waits, and what would have to wait later, with 503: the process stops. */
+  refuseWaiting(): void;
 }
 
 export function openLargeBodies(): LargeBodies {
   const tenants = new Map<string, Tenant>();
   let bytesInAll = 0;
   let waiting = 0;
+  let refusesWaiting = false;
+  const turns = openTurns();
 
   const hasRoom = (tenant: Tenant, bytes: number) =>
     (tenant.bytes === 0 || tenant.bytes + bytes <= TENANT_BYTES) &&
@@ -94,6 +100,7 @@ export function openLargeBodies(): LargeBodies {
   }
 
   function wait(name: string, tenant: Tenant, bytes: number, gone: AbortSignal): Promise<() => void> {
+    if (refusesWaiting) throw stopping();
     if (tenant.waiting.length >= TENANT_WAITING) throw rateLimited(2, 'large requests at once');
     if (waiting >= ALL_WAITING) throw overloaded();
     tenants.set(name, tenant);
@@ -110,6 +117,7 @@ export function openLargeBodies(): LargeBodies {
       const waiter: Waiter = {
         bytes,
         start: () => resolve(take(name, tenant, bytes)),
+        refuse: () => giveUp(stopping()),
         stopWatching() {
           clearTimeout(timer);
           gone.removeEventListener('abort', leave);
@@ -125,12 +133,17 @@ export function openLargeBodies(): LargeBodies {
       const tenant = tenants.get(name) ?? { bytes: 0, waiting: [] };
       return hasRoom(tenant, bytes) ? take(name, tenant, bytes) : wait(name, tenant, bytes, gone);
     },
-    inTurn: openTurns(),
+    inTurn: turns.inTurn,
+    refuseWaiting() {
+      refusesWaiting = true;
+      for (const { waiting: all } of [...tenants.values()]) for (const waiter of [...all]) waiter.refuse();
+      turns.refuseWaiting();
+    },
   };
 }
 
 /** One work at a time, and after each a pause: `LargeBodies.inTurn`. */
-function openTurns(): LargeBodies['inTurn'] {
+function openTurns(): Pick<LargeBodies, 'inTurn' | 'refuseWaiting'> {
   const turns = openFairQueue<Work>(1);
   let isBusy = false;
 
@@ -148,18 +161,23 @@ function openTurns(): LargeBodies['inTurn'] {
     }, ms * PAUSE_FACTOR);
   }
 
-  return (owner, work) =>
-    new Promise((resolve, reject) => {
-      const run = () => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      };
-      turns.add({ owner, rank: 0, context: '', run });
-      runNext();
-    });
+  return {
+    inTurn: (owner, work) =>
+      new Promise((resolve, reject) => {
+        const run = () => {
+          try {
+            resolve(work());
+          } catch (error) {
+            reject(error);
+          }
+        };
+        turns.add({ owner, rank: 0, context: '', run, refuse: () => reject(stopping()) });
+        runNext();
+      }),
+    refuseWaiting() {
+      for (const work of turns.clear()) work.refuse();
+    },
+  };
 }
 
 function overloaded(): ApiError {
