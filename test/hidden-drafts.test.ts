@@ -38,6 +38,15 @@ const child = await create('Child', { parent_page_id: draft.page_id, markdown: '
 await create('Sibling', { parent_page_id: draft.page_id });
 await create('Below', { parent_page_id: child.page_id });
 await owner.patch(`${api}/pages/${child.page_id}`, { markdown: 'two', base_revision: 1 });
+// Drafts whose titles are no secret, but whose paths are; one of them is in the trash.
+await create('Plan', { slug: 'quagmire-plan', parent_page_id: draft.page_id, status: 'draft' });
+const scheme = await create('Scheme', { slug: 'quagmire-scheme', status: 'draft' });
+const LINKS = '[[Plan]] [[Plan|the plan]] [[Plan#Costs]] [[Scheme]]\n\n![[Plan]]\n';
+const links = await create('Links', { markdown: LINKS });
+await owner.patch(`${api}/pages/${links.page_id}`, { markdown: `${LINKS}\n[[Child]]\n`, base_revision: 1 });
+await owner.send('DELETE', `${api}/pages/${scheme.page_id}`);
+await owner.send('PUT', `${api}/templates/${links.page_id}`);
+await world.upload(owner, a.wiki_id, { 'linking.md': `# Linking\n\n${LINKS}` });
 // A page made from a file, then hidden, renamed and edited; then the file was uploaded again with the same line
 // changed.
 await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nSecond.\n' });
@@ -51,6 +60,8 @@ await owner.patch(`${api}/pages/${notes.page_id}`, {
 });
 const again = await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nThird.\n' });
 assert.equal(again.body.status, 'completed');
+// A page made from a file that links to the file of a page which is a draft elsewhere by now.
+await world.upload(owner, a.wiki_id, { 'pointing.md': '# Pointing\n\n[notes](notes.md)\n' });
 
 const viewer = await world.member(a.workspace_id, 'viewer');
 const readers: [string, Client][] = [
@@ -77,7 +88,7 @@ async function idsOf(list: string, name: string): Promise<string[]> {
 const values: Record<string, string[]> = {
   wiki_id: [a.wiki_id],
   page_id: await idsOf('tree', 'page_id'),
-  page_path: [top.path, draft.path, child.path, 'notes', 'quagmire-notes'],
+  page_path: [top.path, draft.path, child.path, 'notes', 'quagmire-notes', 'links', 'linking', 'pointing'],
   source_id: await idsOf('sources', 'source_id'),
   upload_id: await idsOf('uploads', 'upload_id'),
   job_id: await idsOf('jobs', 'job_id'),
@@ -132,7 +143,7 @@ test('no page of the web application discloses anything of a draft to a viewer',
   const { slug } = overview.wikis.find(({ wiki_id }: { wiki_id: string }) => wiki_id === a.wiki_id);
   const root = `/${overview.session.organizations[0].slug}/${slug}`;
   // Pages repeat the query, so it is no secret here.
-  const rest = [top.path, child.path, 'notes', 'xylogarph', ...(values.source_id ?? []), ...(values.upload_id ?? [])];
+  const rest = [top.path, child.path, 'notes', 'links', 'linking', 'pointing', 'xylogarph', ...(values.source_id ?? []), ...(values.upload_id ?? [])];
   const queries = QUERIES.filter((query) => !SECRETS.test(query)).map((query) => `?query=${query}`);
   for (const { method, path } of ROUTES) {
     if (method !== 'GET' || !path.startsWith('/:workspace/:wiki')) continue;
@@ -150,6 +161,29 @@ test('no page of the web application discloses anything of a draft to a viewer',
   const crumbs = /<nav class="crumbs"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? '';
   assert.deepEqual([...crumbs.matchAll(/>([^<>\s][^<>]*)</g)].map(([, text]) => text).slice(1), ['Top']);
   assert.match(body, /aria-current="page">Child</, 'the tree shows where the reader is');
+});
+
+test('a link to a draft, or to one in the trash, is to a reader as a link to a page that does not exist', async () => {
+  const missing = [
+    '<a class="wiki missing" data-target="Plan">Plan</a>',
+    '<a class="wiki missing" data-target="Plan">the plan</a>',
+    '<a class="wiki missing" data-target="Plan" data-fragment="#h-costs">Plan#Costs</a>',
+    '<a class="wiki missing" data-target="Scheme">Scheme</a>',
+    '<a class="wiki missing embed" data-target="Plan">Plan</a>',
+  ];
+  const addresses = [`/${links.page_id}`, '/path/links', '/view/links', '/path/linking'];
+  for (const n of [1, 2]) addresses.push(`/${links.page_id}/revisions/${n}`);
+  for (const [name, client] of readers) {
+    for (const address of addresses) {
+      const { body } = await client.get(`${api}/pages${address}`);
+      const html: string = body.html ?? body.page.html;
+      assert.deepEqual(html.match(/<a class="wiki missing.*?<\/a>/g), missing, `${name}: ${address}`);
+    }
+    const { body } = await client.get(`${api}/pages/${links.page_id}`);
+    assert.match(body.html, /<a class="wiki" href="top\/quagmire\/child">Child<\/a>/, 'other links lead to their pages');
+  }
+  const { body } = await owner.get(`${api}/pages/${links.page_id}`);
+  assert.match(body.html, /<a class="wiki" href="top\/quagmire\/quagmire-plan">Plan<\/a>/);
 });
 
 test('drafts are visible to members who may write', async () => {

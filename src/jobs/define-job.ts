@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Enqueueable } from '../access/guard.ts';
+import type { Signatures } from '../access/signatures.ts';
 import type { BackupSchedule } from '../core/backup-plan.ts';
 import type { ContextDb, Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
@@ -44,6 +45,8 @@ export interface JobServices {
   sandbox: Sandbox;
   /** Opens PDF, Word, EPUB and ZIP files in confined processes. */
   reader: DocumentReader;
+  /** Signatures of the service, which every process on its database can verify. */
+  signatures: Signatures;
   /** The service's public address, without a trailing slash. */
   publicUrl: string;
   limits: Limits;

@@ -1,10 +1,8 @@
 import type { Root } from 'mdast';
+import { withHiddenLinks } from './hidden-links.ts';
 import { lineOf, visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
-import { pathOfTarget, relativeAddress } from './wiki-links.ts';
-
-/** The maximum length of a page's path, which the database enforces too. */
-export const PATH_MAX = 1_024;
+import { addressOf, pathOf, pathOfTarget, relativeAddress } from './wiki-links.ts';
 
 /** What a page links to in the wiki. */
 export interface PageLink {
@@ -27,8 +25,10 @@ export interface PageLink {
 
 /** A link whose written address is no longer the path of its page. */
 export interface MovedLink extends Pick<PageLink, 'to_path' | 'places'> {
-  /** The current path of the page. */
-  path: string;
+  /** The current path of the page; null where the link leads to where it says. */
+  path: string | null;
+  /** Whether the reader may see no page there, so that a wiki link is shown as one to a missing page. */
+  is_hidden?: boolean;
 }
 
 /**
@@ -109,8 +109,11 @@ function deadKey(url: string): string | undefined {
 export function withCurrentLinks<T extends { path: string; markdown: string; html: string }>(
   page: T,
   folder: string,
-  moved: readonly MovedLink[],
+  links: readonly MovedLink[],
 ): T {
+  const hidden = new Set(links.flatMap(({ is_hidden, to_path }) => (is_hidden ? [to_path] : [])));
+  const text = hidden.size === 0 ? page.html : withHiddenLinks(page, folder, (path) => hidden.has(path));
+  const moved = links.flatMap(({ path, ...link }) => (path === null ? [] : [{ ...link, path }]));
   const present = new Map(moved.map((link) => [link.to_path, relativeAddress(page.path, link.path)]));
   const edits = moved
     .flatMap(({ to_path, places }) =>
@@ -125,7 +128,7 @@ export function withCurrentLinks<T extends { path: string; markdown: string; htm
     markdown += page.markdown.slice(from, start) + present.get(to_path);
     from = end;
   }
-  const html = page.html
+  const html = text
     .replace(HREF, (whole, opening: string, url: string) => {
       const address = present.get(pathOf(url, folder) ?? '');
       return address === undefined ? whole : `${opening}${address}${url.slice(addressOf(url).length)}"`;
@@ -158,22 +161,4 @@ function missingTargetKey(target: string): string {
 /** The path without its last segment; "" for a page at the root. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
-}
-
-function addressOf(url: string): string {
-  return /^[^?#]*/.exec(url)?.[0] ?? '';
-}
-
-/** Resolves a relative address from a folder to a path of the wiki; undefined if it leads elsewhere. */
-function pathOf(url: string, folder: string): string | undefined {
-  const address = addressOf(url);
-  // Schemes, absolute addresses and file names cannot be paths of pages.
-  if (!/^(?:\.{1,2}\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*\/?$/.test(address)) return undefined;
-  const segments = folder === '' ? [] : folder.split('/');
-  for (const segment of address.split('/')) {
-    if (segment === '..' && segments.pop() === undefined) return undefined;
-    if (segment !== '.' && segment !== '..' && segment !== '') segments.push(segment);
-  }
-  const path = segments.join('/');
-  return path.length <= PATH_MAX ? path : undefined;
 }

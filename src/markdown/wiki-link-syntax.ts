@@ -159,10 +159,15 @@ export const wikiLinkFromMarkdown: FromMarkdown = {
  * up before rendering.
  */
 export function possibleWikiTargets(markdown: string): string[] {
-  const targets = new Set<string>();
+  return [...new Set(wikiLinksIn(markdown).map(({ target }) => target))];
+}
+
+/** The targets of wiki links in a text and what they are shown as, in its order; also of what only looks like links, in code. */
+export function wikiLinksIn(markdown: string): Pick<WikiLink, 'target' | 'text'>[] {
+  const links = [];
   for (const [, value = ''] of markdown.matchAll(/\[\[([^[\]\r\n]{1,600})\]\]/g)) {
-    const target = partsOf(value)?.target ?? '';
-    if (target !== '') targets.add(target);
+    const parts = partsOf(value);
+    if (parts && parts.target !== '') links.push(parts);
   }
-  return [...targets];
+  return links;
 }

@@ -43,3 +43,25 @@ export function relativeAddress(from: string, to: string): string {
   while (shared < base.length && shared < target.length - 1 && base[shared] === target[shared]) shared += 1;
   return [...base.slice(shared).map(() => '..'), ...target.slice(shared)].join('/');
 }
+
+/** The maximum length of a page's path, which the database enforces too. */
+export const PATH_MAX = 1_024;
+
+/** The address of a link without its query and fragment. */
+export function addressOf(url: string): string {
+  return /^[^?#]*/.exec(url)?.[0] ?? '';
+}
+
+/** Resolves a relative address from a folder to a path of the wiki; undefined if it leads elsewhere. */
+export function pathOf(url: string, folder: string): string | undefined {
+  const address = addressOf(url);
+  // Schemes, absolute addresses and file names cannot be paths of pages.
+  if (!/^(?:\.{1,2}\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*\/?$/.test(address)) return undefined;
+  const segments = folder === '' ? [] : folder.split('/');
+  for (const segment of address.split('/')) {
+    if (segment === '..' && segments.pop() === undefined) return undefined;
+    if (segment !== '.' && segment !== '..' && segment !== '') segments.push(segment);
+  }
+  const path = segments.join('/');
+  return path.length <= PATH_MAX ? path : undefined;
+}

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { branchesAround, branchesBeside } from './list-branches.ts';
-import { exampleBranch, examplePage, isVisible, PageParams, PageSurroundings } from './schema.ts';
+import { exampleBranch, examplePage, PageParams, PageSurroundings, presentPage } from './schema.ts';
 import {
   BRANCH_MAX,
   lastAuthor,
@@ -54,8 +55,9 @@ export const getPageSurroundings = endpoint({
         : branchesAround(wiki_id, page_id, { limit: BRANCH_MAX });
     const found = await one<SurroundingRow & Pick<PageSurroundings, 'branches'>>(sql`
       select ${surroundingColumns(wiki_id, page_id)}, ${listed(branches)} as branches
-      from pages p left join lateral (${lastAuthor(services)}) author on true
-      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`);
-    return { ...found, ...shownBacklinks(found) };
+      from (
+        select p.*, r.claim from ${presentPage({ wiki_id, page_id })} offset 0
+      ) p left join lateral (${lastAuthor(services)}) author on true`);
+    return withoutNulls({ ...found, ...shownBacklinks(found) });
   },
 });

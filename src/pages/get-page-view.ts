@@ -36,7 +36,7 @@ const Tree = Record({
 
 const FORM = formOf(BranchEntry);
 
-interface ViewRow extends Omit<FullPageRow, 'markdown'>, SurroundingRow {
+interface ViewRow extends FullPageRow, SurroundingRow {
   branches: PageSurroundings['branches'];
   tree_tag: string;
   tree: Static<typeof BranchEntry>[];
@@ -100,10 +100,10 @@ export const getPageView = endpoint({
             sql`case when here.tree_tag = ${known_tree} then ${NO_BRANCHES} else ${listed(around)} end`,
           ];
     const row = await one<ViewRow>(sql`
-      select ${pageColumns}, p.html, p.outline, p.folder, p.moved, p.citations,
+      select ${pageColumns}, case when p.moved is null then '' else p.markdown end as markdown, p.html, p.outline, p.folder, p.moved, p.citations,
         ${surroundingColumns(wiki_id, here)}, ${listed(own)} as branches, here.tree_tag, ${tree} as tree
       from (
-        select p.*, r.html, r.outline, r.folder, ${movedLinksOfPage} as moved, ${citedSources} as citations
+        select p.*, r.markdown, r.html, r.outline, r.folder, r.claim, ${movedLinksOfPage} as moved, ${citedSources} as citations
         from ${pageAtPath(wiki_id, page_path)} offset 0
       ) p
       cross join lateral (
@@ -120,14 +120,15 @@ const NO_BRANCHES = raw("'[]'::json");
 
 function viewOf(row: ViewRow) {
   const { tags, properties, updated_by_name, updated_by_avatar_url, subpages, is_starred, incomplete_sources } = row;
-  const { branches, tree_tag, tree } = row;
+  const { branches, claim, tree_tag, tree } = row;
   return {
-    page: shownPage({ ...row, markdown: '' }),
+    page: shownPage(row),
     surroundings: {
       tags,
       properties,
       updated_by_name,
       updated_by_avatar_url,
+      ...(claim && { claim }),
       branches,
       subpages,
       is_starred,

@@ -1,6 +1,6 @@
 import { ApiError } from '../core/errors.ts';
 import { readTitle } from '../core/titles.ts';
-import { PATH_MAX } from '../markdown/page-links.ts';
+import { PATH_MAX } from '../markdown/wiki-links.ts';
 
 /** Whose turn it is to have a text rendered. */
 export interface RenderingCaller {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../core/escape-html.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Context, NotModified } from '../http/endpoint.ts';
+import { withHiddenLinks } from '../markdown/hidden-links.ts';
 import { withCurrentLinks } from '../markdown/page-links.ts';
 import { movedLinksOfPage } from './links/moved-links.ts';
 import { citedSources, FullPage, type FullPageRow, pageColumns, shownPage } from './schema.ts';
@@ -33,7 +34,7 @@ export function pageAddress({ wiki_id, path }: { wiki_id: string; path: string }
 
 /** What the forms of a page are made by: with another one its ETags are others. */
 const FORM = createHash('sha1')
-  .update([JSON.stringify(FullPage), pageDocument, withCurrentLinks].join())
+  .update([JSON.stringify(FullPage), pageDocument, withCurrentLinks, withHiddenLinks].join())
   .digest('base64url')
   .slice(0, 8);
 
@@ -58,7 +59,7 @@ export async function readPage(
     isShown ? sql`case when k.is_known then '' else ${column} end` : raw("''");
   const { tag, is_known, ...page } = await one<PageRow>(sql`
     select ${pageColumns}, p.folder, p.moved, p.citations, t.tag, k.is_known,
-      ${shown(raw('p.markdown'), media_type !== 'text/html')} as markdown,
+      ${shown(media_type === 'text/html' ? raw("case when p.moved is null then '' else p.markdown end") : raw('p.markdown'), true)} as markdown,
       ${shown(raw('p.html'), media_type !== 'text/markdown')} as html,
       case when k.is_known or ${media_type !== 'application/json'} then '[]' else p.outline end as outline
     from (

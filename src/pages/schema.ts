@@ -3,7 +3,9 @@ import { hasPermission } from '../access/access-rule.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
+import { ArchiveClaim } from './claims.ts';
 import { movedLinksOfPage } from './links/moved-links.ts';
+import { visible } from './links/visible.ts';
 
 /** The fields of Page. */
 export const pageProperties = {
@@ -62,6 +64,7 @@ export const PageSurroundings = Record({
       'What the member is called who changed the page last, for those who may read the members; "" for a former member.',
   }),
   updated_by_avatar_url: Type.String({ default: '', description: 'Where a picture of that member is; "" for none.' }),
+  claim: Type.Optional(ArchiveClaim),
   branches: Type.Array(BranchEntry, { description: `As \`/branches\` lists them, of each at most 100.` }),
   subpages: Type.Array(Record({ page_id: Id, description: Type.String() }), {
     description: `How the pages right below it begin, in their order: at most 100.`,
@@ -112,8 +115,8 @@ export const pageColumns: Sql = sql`
   p.page_id, p.wiki_id, p.path, p.slug, p.title, p.description, coalesce(p.parent_page_id, '') as parent_page_id, p.position,
   p.status, p.origin, p.revision, p.created_at, p.updated_at, p.created_by, p.updated_by, p.word_count, p.source_count, p.stale`;
 
-/** Whether the caller may see a page `p`: it is not in the trash, and who only reads sees no drafts. */
-export const isVisible: Sql = sql`(p.trashed_at is null and (p.status <> 'draft' or ${hasPermission('pages:write')}))`;
+/** Whether the caller may see a page `p`. */
+export const isVisible: Sql = visible('p');
 
 /** Whether searches find a page `p` for the caller: what is published, and drafts for those who may write. */
 export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${hasPermission('pages:write')})))`;

@@ -1,6 +1,7 @@
 import { hasPermission } from '../access/access-rule.ts';
 import { avatarUrl, type OwnAddress } from '../access/avatar-url.ts';
-import { type Sql, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { type ArchiveClaim, claimOf } from './claims.ts';
 import { isVisible, type PageSurroundings } from './schema.ts';
 
 /** Pages of one branch of the tree, and subpages. */
@@ -14,12 +15,15 @@ export function listed(rows: Sql): Sql {
 }
 
 /** What surrounds a page but for its branches, as the database answers it. */
-export type SurroundingRow = Omit<PageSurroundings, 'branches' | 'has_more_backlinks'>;
+export interface SurroundingRow extends Omit<PageSurroundings, 'branches' | 'has_more_backlinks' | 'claim'> {
+  claim: ArchiveClaim | null;
+}
 
-/** The columns of SurroundingRow of a page `p`, beside which `lastAuthor` is joined as `author`. */
+/** The columns of SurroundingRow of a page `p` with the claim of its present revision, beside which `lastAuthor` is joined as `author`. */
 export function surroundingColumns(wiki_id: string, page_id: string | Sql): Sql {
   return sql`p.tags, p.properties, coalesce(author.name, '') as updated_by_name,
     coalesce(author.avatar_url, '') as updated_by_avatar_url,
+    ${claimOf(raw('p.claim'), raw('p.wiki_id'))} as claim,
     ${listed(subpages(wiki_id, page_id))} as subpages,
     ${isStarred} as is_starred,
     ${listed(backlinks(wiki_id, page_id))} as backlinks,

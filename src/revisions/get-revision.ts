@@ -1,7 +1,9 @@
-import { onWiki } from '../access/access-rule.ts';
+import { hasPermission, onWiki } from '../access/access-rule.ts';
 import { withTexts } from '../core/packed-texts.ts';
-import { sql } from '../db/sql.ts';
+import { withoutNulls } from '../core/records.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { withHiddenLinks, wikiLinkPaths } from '../markdown/hidden-links.ts';
 import { isVisible } from '../pages/schema.ts';
 import { exampleFullRevision, FullRevision, RevisionParams, revisionColumns, revisionNumber } from './schema.ts';
 
@@ -13,13 +15,39 @@ export const getRevision = endpoint({
   params: RevisionParams,
   reply: FullRevision,
   example: { reply: exampleFullRevision },
-  run: async ({ params, one }) =>
-    withTexts(
-      await one<FullRevision & { packed: Buffer | null }>(sql`
-      select ${revisionColumns}, r.markdown, r.html, r.outline, r.packed
+  run: async ({ params, one, many }) => {
+    const row = await one<RevisionRow>(sql`
+      select ${revisionColumns}, r.markdown, r.html, r.outline, r.packed, r.folder,
+        ${hasPermission('pages:write')} as sees_drafts
       from revisions r join pages p on p.wiki_id = r.wiki_id and p.page_id = r.page_id
       where r.wiki_id = ${params.wiki_id} and r.page_id = ${params.page_id}
-        and r.revision = ${revisionNumber(params.revision)} and ${isVisible}
-    `),
-    ),
+        and r.revision = ${revisionNumber(params.revision)} and ${isVisible}`);
+    const { folder, sees_drafts, ...revision } = withoutNulls(await withTexts(row));
+    if (sees_drafts) return revision;
+    const paths = wikiLinkPaths(revision.html, folder);
+    if (paths.length === 0) return revision;
+    const shown = new Set(await many<{ path: string }>(visibleAt(params.wiki_id, paths)).then(pathsOf));
+    return { ...revision, html: withHiddenLinks(revision, folder, (path) => !shown.has(path)) };
+  },
 });
+
+interface RevisionRow extends FullRevision {
+  packed: Buffer | null;
+  folder: string;
+  sees_drafts: boolean;
+}
+
+/** Which of these paths lead to pages that the caller may see. The links of old revisions are in their texts alone. */
+function visibleAt(wiki_id: string, paths: readonly string[]): Sql {
+  return sql`
+    select g.path from unnest(${paths}::text[]) g (path)
+    where exists (
+        select from pages p where p.wiki_id = ${wiki_id} and p.path = g.path and p.trashed_at is null and ${isVisible})
+      or exists (
+        select from page_paths o join pages p on p.wiki_id = o.wiki_id and p.page_id = o.page_id
+        where o.wiki_id = ${wiki_id} and o.path = g.path and ${isVisible})`;
+}
+
+function pathsOf(rows: readonly { path: string }[]): string[] {
+  return rows.map(({ path }) => path);
+}

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
 import { PAGING } from '../core/paging.ts';
+import { withoutNulls } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { listOfPage } from '../pages/list-of-page.ts';
@@ -23,12 +24,14 @@ export const listRevisions = endpoint({
   paging: { keys: { 'r.revision': 'integer' }, isDescending: ({ order }) => order === 'newest' },
   reply: Type.Array(Revision),
   example: { reply: [exampleRevision] },
-  run: ({ params, paging, many }) =>
-    listOfPage(
+  run: async ({ params, paging, many }) => {
+    const revisions = await listOfPage<Revision>(
       many,
       params,
       // Walks the primary key; the texts, which are kept apart from their rows, are not read.
       sql`select ${revisionColumns} from revisions r where r.wiki_id = p.wiki_id and r.page_id = p.page_id
         ${paging.clause}`,
-    ),
+    );
+    return revisions.map(withoutNulls);
+  },
 });

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { hasPermission } from '../access/access-rule.ts';
 import { Id, Record, Timestamp } from '../core/records.ts';
-import { type Sql, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { ArchiveClaim, claimOf } from '../pages/claims.ts';
 import { exampleFullPage, OutlineEntry } from '../pages/schema.ts';
 
 const RevisionNumber = Type.Integer({ description: 'From 1 on, in the order of writing.' });
@@ -25,6 +26,7 @@ const revisionProperties = {
     default: '',
     description: 'What that member is called, for those who may read the members; "" for a former member.',
   }),
+  claim: Type.Optional(ArchiveClaim),
 };
 
 export const Revision = Record(revisionProperties, { description: 'A state of a page without its text.' });
@@ -80,7 +82,8 @@ export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.titl
   coalesce((
     select coalesce(nullif(u.display_name, ''), u.email) from access a join memberships m on m.workspace_id = a.workspace_id and m.user_id = r.created_by
     join users u on u.user_id = m.user_id
-    where ${hasPermission('members:read')}), '') as created_by_name`;
+    where ${hasPermission('members:read')}), '') as created_by_name,
+  ${claimOf(raw('r.claim'), raw('r.wiki_id'))} as claim`;
 
 /** The number that a path names; 0, which no revision has, for what is no number in its one spelling. */
 export function revisionNumber(text: string): number {

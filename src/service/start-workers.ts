@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
+import { openSignatures } from '../access/signatures.ts';
 import { JOBS } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { ServiceDb } from '../db/db.ts';
+import { SERVICE } from '../db/request-context.ts';
 import { type JobServices, LANES, type OnAttempt } from '../jobs/define-job.ts';
 import { startSchedule } from '../jobs/schedule.ts';
 import { startWorker, type Worker, type WorkerProcess } from '../jobs/worker.ts';
@@ -53,6 +55,7 @@ export function startWorkers(needs: WorkerNeeds, hooks: Pick<ServiceHooks, 'jobS
     mail,
     payments,
     plans,
+    signatures: openSignatures(db.in(SERVICE).query),
     publicUrl: publicUrlOf(config),
     limits: limitsOf(config),
     backups: scheduledBackups(config),

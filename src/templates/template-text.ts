@@ -1,6 +1,7 @@
 import { type Sql, sql } from '../db/sql.ts';
 import { folderOf, type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
 import { canLead } from '../pages/links/moved-links.ts';
+import { visible } from '../pages/links/visible.ts';
 import { isVisible } from '../pages/schema.ts';
 import { type Template, templateColumns } from './schema.ts';
 
@@ -21,7 +22,7 @@ export function templateRow({ wiki_id, page_id }: { wiki_id: string; page_id: st
         select k.* from page_links k
         where k.wiki_id = ${wiki_id} and k.from_page_id = ${page_id} and ${canLead(sql`k.to_path`)} offset 0) l
       left join lateral (
-        select t.path from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and t.trashed_at is null
+        select t.path from pages t where t.wiki_id = ${wiki_id} and t.page_id = l.to_page_id and ${visible('t')}
         offset 0) t on true), '[]') as links
     from templates m
     join pages p on p.wiki_id = m.wiki_id and p.page_id = m.page_id

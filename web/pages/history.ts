@@ -5,6 +5,7 @@ import { type Content, html, nothing } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
+import { claimWords } from '../people/claim-words.ts';
 import { face } from '../people/face.ts';
 import { loadPeople } from '../people/load-people.ts';
 import { loadBranches, renderTree, trailTo } from '../tree.ts';
@@ -84,8 +85,8 @@ function revisionList(
           html`<td><input type="radio" name="from" value="${it.revision}" aria-label="From revision ${it.revision}"${i === Math.min(1, revisions.length - 1) && html` checked`}></td>
           <td><input type="radio" name="to" value="${it.revision}" aria-label="To revision ${it.revision}"${i === 0 && html` checked`}></td>`
         }<td><a href="${address}?revision=${it.revision}">${it.revision}</a>${it.revision === page.revision && html` <span class="tag">current</span>`}</td>
-        <td>${time(it.created_at)}</td><td>${faceOf(it)}${it.created_by_name || 'A former member'}</td>
-        <td>${it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
+        <td>${time(it.created_at)}</td><td>${it.claim ? claimWords(it.claim) : html`${faceOf(it)}${it.created_by_name || 'A former member'}`}</td>
+        <td>${it.claim ? 'imported' : it.origin === 'compiled' ? 'made from an upload' : 'written'}${it.title !== page.title && `, as “${it.title}”`}</td></tr>`,
       )}</tbody></table></div>
     </form>
     ${partLinks(part, { first: 'The newest', next: 'Older' })}</article>`;
@@ -95,7 +96,7 @@ function renderRevision(context: WikiContext, page: FullPage, revision: FullRevi
   const isCurrent = revision.revision === page.revision;
   const address = context.actionUrl('history', page.path);
   return html`<article>
-    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isCurrent && ', the current one'}.</p>
+    <div class="note"><p>Revision ${revision.revision} of ${time(revision.created_at)}${isCurrent && ', the current one'}.${revision.claim && html` ${claimWords(revision.claim)}.`}</p>
       <p class="row-of-buttons"><a class="button" href="${address}">All revisions</a>
       ${!isCurrent && html`<a class="button" href="${address}?from=${revision.revision}&amp;to=${page.revision}">Compare with the current one</a>`}
       ${!isCurrent && context.can('pages:write') && restoreForm(context, page, revision.revision)}</p></div>

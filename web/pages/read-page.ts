@@ -9,6 +9,7 @@ import { incompleteNote } from '../losses.ts';
 import { pageActions } from '../page-actions.ts';
 import { pageText, scriptsFor, withEmbeds } from '../page-text.ts';
 import { type ListPart, partLinks, readPart } from '../paging.ts';
+import { type ArchiveClaim, claimWords } from '../people/claim-words.ts';
 import { face } from '../people/face.ts';
 import { withTransclusions } from '../transclusion/transclusions.ts';
 import { trailTo } from '../tree.ts';
@@ -96,6 +97,7 @@ function renderPage(
     subpages,
     updated_by_name: display_name,
     updated_by_avatar_url: avatar_url,
+    claim,
     backlinks,
     tags,
     properties,
@@ -104,7 +106,8 @@ function renderPage(
     is_starred,
   }: Surroundings,
 ): WebResponse {
-  const by = html`${byline(context, page, { display_name, avatar_url, email: '' })}${pageTags(context, { tags, properties })}`;
+  const last = byline(context, page, claim ?? { display_name, avatar_url, email: '' });
+  const by = html`${last}${pageTags(context, { tags, properties })}`;
   const hasTitle = startsWithTitle(page);
   const text = withEmbeds(page.html);
   return {
@@ -144,7 +147,9 @@ function startsWithTitle({ html: text, outline, title }: ReadPage): boolean {
 }
 
 /** Who changed the page last and when, below its title. It is no block of the text: see elements/passages.ts. */
-function byline(context: WikiContext, page: ReadPage, author: Omit<User, 'user_id'>): Html {
+function byline(context: WikiContext, page: ReadPage, author: Omit<User, 'user_id'> | ArchiveClaim): Html {
+  if ('imported_by_name' in author)
+    return html`<div class="byline"><a href="${context.actionUrl('history', page.path)}">${claimWords(author)}</a></div>`;
   const done = page.revision > 1 ? 'Changed' : page.origin === 'compiled' ? 'Uploaded' : 'Written';
   return html`<div class="byline"><a href="${context.actionUrl('history', page.path)}">${author.display_name !== '' && face(author, 'small')}${done}${author.display_name !== '' && html` by <span dir="auto">${author.display_name}</span>`}, ${time(page.updated_at)}</a></div>`;
 }

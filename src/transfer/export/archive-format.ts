@@ -82,6 +82,12 @@ export const ArchivedRevision = Type.Object({
   folder: Type.String({ maxLength: 1_024, description: 'Where its relative addresses start from.' }),
   created_at: Time,
   created_by: User,
+  claim: Type.Optional(
+    Type.Object(
+      { user_id: User, created_at: Time, origin: Origin, imported_by: User },
+      { description: 'What an archive said of the revision that it was imported from before; nobody has verified it.' },
+    ),
+  ),
   markdown: Type.String(),
 });
 export type ArchivedRevision = Static<typeof ArchivedRevision>;

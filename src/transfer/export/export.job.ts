@@ -6,6 +6,7 @@ import { type ClaimedJob, defineRecordJob } from '../../jobs/define-job.ts';
 import { endJob, showProgress } from '../../jobs/record-queue.ts';
 import type { ReceivedBlob } from '../../providers/storage/blobs.ts';
 import type { Manifest } from './archive-format.ts';
+import { SEAL_FILE, sealFile, sealOf } from './archive-seal.ts';
 import { writeAttachments, writeRecords } from './write-archive.ts';
 import { openZipWriter } from './zip-writer.ts';
 
@@ -14,7 +15,7 @@ export const exportJob = defineRecordJob({
   name: 'export',
   lane: 'uploads',
   attempts: 5,
-  async run({ db, job, services: { blobs }, signal }) {
+  async run({ db, job, services: { blobs, signatures }, signal }) {
     const zip = openZipWriter();
     // On this machine; nothing waits for the store until it is kept.
     const receiving = blobs.receive(zip.stream);
@@ -25,6 +26,7 @@ export const exportJob = defineRecordJob({
       const onProgress = progress.show;
       const records = await db.snapshot((query) => writeRecords(query, job.wiki_id, { zip, onProgress }));
       await writeAttachments(records, { blobs, zip, onProgress });
+      await zip.add(SEAL_FILE, sealFile(await sealOf(signatures, records.hashes)));
       await progress.shown();
       zip.end();
       await end(db, job, records.manifest, await receiving);

@@ -50,6 +50,7 @@ test('an export holds every page, as files that other programs read, with all it
       'pages/guide/index/index.md',
       'pages/guide/setup.md',
       `attachments/${attachment_id}/note.txt`,
+      'ibid-seal.json',
     ],
   );
   const page = String(files.get('pages/guide/index.md'));

@@ -53,6 +53,9 @@ export function readPeople(query: Query, wiki_id: string): Promise<ArchivedPerso
       union select updated_by from pages where wiki_id = ${wiki_id} and trashed_at is null
       union select r.created_by from pages p join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id
         where p.wiki_id = ${wiki_id} and p.trashed_at is null
+      union select c.user_id from pages p join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id
+        cross join lateral (values (r.claim ->> 'user_id'), (r.claim ->> 'imported_by')) c (user_id)
+        where p.wiki_id = ${wiki_id} and p.trashed_at is null and r.claim is not null
       union select a.created_by from pages p join attachments a on a.wiki_id = p.wiki_id and a.page_id = p.page_id
         where p.wiki_id = ${wiki_id} and p.trashed_at is null
     )
@@ -113,6 +116,10 @@ function linked(row: { path: string; markdown: string }, folder: string, links: 
   return { meant, markdown: withCurrentLinks({ ...row, html: '' }, folder, moved).markdown };
 }
 
+interface ClaimedRow extends Omit<ArchivedRevision, 'claim'> {
+  claim: ArchivedRevision['claim'] | null;
+}
+
 /** All revisions, pages in the order of their paths, of each the first one first; with the Markdown as it is stored. */
 export async function* readHistory(query: Query, wiki_id: string): AsyncGenerator<ArchivedRevision> {
   for (let after = ''; ; ) {
@@ -121,8 +128,9 @@ export async function* readHistory(query: Query, wiki_id: string): AsyncGenerato
       order by p.path limit ${PAGES}`);
     const ids = pages.map(({ page_id }) => page_id);
     for (let place = 0, revision = 0; ; ) {
-      const rows = await query<ArchivedRevision & { place: number; packed: Buffer | null }>(sql`
-        select g.place::int, r.page_id, r.revision, r.title, r.origin, r.folder, r.created_at, r.created_by, r.markdown, r.packed
+      const rows = await query<ClaimedRow & { place: number; packed: Buffer | null }>(sql`
+        select g.place::int, r.page_id, r.revision, r.title, r.origin, r.folder, r.created_at, r.created_by,
+          r.claim, r.markdown, r.packed
         from unnest(${ids}::text[]) with ordinality g (page_id, place)
         cross join lateral (
           select * from revisions r where r.wiki_id = ${wiki_id} and r.page_id = g.page_id
@@ -130,8 +138,8 @@ export async function* readHistory(query: Query, wiki_id: string): AsyncGenerato
           order by r.revision limit ${REVISIONS}) r
         where g.place >= ${place}::bigint
         order by g.place, r.revision limit ${REVISIONS}`);
-      for (const { place: _, packed, ...row } of rows) {
-        yield { ...row, markdown: await markdownOf({ ...row, packed }) };
+      for (const { place: _, packed, claim, ...row } of rows) {
+        yield { ...row, ...(claim && { claim }), markdown: await markdownOf({ ...row, packed }) };
       }
       if (rows.length < REVISIONS) break;
       ({ place, revision } = rows.at(-1) ?? { place, revision });

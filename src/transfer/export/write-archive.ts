@@ -17,6 +17,7 @@ import {
   PEOPLE_FILE,
   pageFile,
 } from './archive-format.ts';
+import { type Hashes, hashCollector } from './archive-seal.ts';
 import { type PageRow, readAttachments, readHistory, readManifest, readPages, readPeople } from './read-wiki.ts';
 import type { ZipWriter } from './zip-writer.ts';
 
@@ -38,7 +39,7 @@ export async function writeRecords(
   query: Query,
   wiki_id: string,
   { zip, onProgress }: { zip: ZipWriter; onProgress(part: number): void },
-): Promise<{ manifest: Manifest; files: AttachedFile[] }> {
+): Promise<{ manifest: Manifest; files: AttachedFile[]; hashes: Hashes }> {
   const manifest: Manifest = { format: FORMAT, version: FORMAT_VERSION, ...(await readManifest(query, wiki_id)) };
   const people = await readPeople(query, wiki_id);
   const steps = 2 * manifest.pages + manifest.revisions + 2 * manifest.attachments;
@@ -52,23 +53,25 @@ export async function writeRecords(
     }
   }
 
-  await zip.add(MANIFEST_FILE, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
-  await zip.add(PEOPLE_FILE, lines(people));
+  const { hashed, all } = hashCollector();
+  const add = (name: Parameters<typeof hashed>[0], content: Readable | Buffer) => zip.add(name, hashed(name, content));
+  await add(MANIFEST_FILE, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
+  await add(PEOPLE_FILE, lines(people));
   const nameOf = namesOf(people);
   const pages = mapped(counted(readPages(query, wiki_id)), (page) => recordOf(page, nameOf));
-  await zip.add(PAGES_FILE, lines(pages));
-  await zip.add(HISTORY_FILE, lines(counted(readHistory(query, wiki_id))));
+  await add(PAGES_FILE, lines(pages));
+  await add(HISTORY_FILE, lines(counted(readHistory(query, wiki_id))));
   const attachments = mapped(counted(readAttachments(query, wiki_id)), (attachment) => {
     const record = attachmentRecord(attachment);
     const { file: name, sha256, content_type } = record;
     files.push({ name, sha256, isPacked: PACKED.test(content_type) });
     return record;
   });
-  await zip.add(ATTACHMENTS_FILE, lines(attachments));
+  await add(ATTACHMENTS_FILE, lines(attachments));
   for await (const page of counted(readPages(query, wiki_id))) {
     await zip.add(pageFile(page.path, page.has_children), fileOf(page, nameOf));
   }
-  return { manifest, files };
+  return { manifest, files, hashes: all() };
 }
 
 /** Writes the attachments that writeRecords answered; the store keeps the bytes of one that was deleted since for a day. */

@@ -1,3 +1,4 @@
+import type { Signatures } from '../../access/signatures.ts';
 import type { Query } from '../../db/db.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -16,6 +17,7 @@ export interface ImportContext {
   archive: Archive;
   blobs: Blobs;
   sandbox: Sandbox;
+  signatures: Signatures;
   limits: { markdown_bytes: number; file_bytes: number };
 }
 

@@ -157,7 +157,7 @@ function revisionOf(
   };
   const page = { page_id, title, description, tags, properties, ...place, ...state, ...made };
   const present = { page, text, indexed, links: names.resolved(result.page_links) };
-  return { page_id, title, markdown, html, outline, folder: parent, ...made, present };
+  return { page_id, title, markdown, html, outline, folder: parent, ...made, claim: null, present };
 }
 
 /** The files by their names without the one folder that everything lies in, as archives of repositories have it. */

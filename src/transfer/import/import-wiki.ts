@@ -6,8 +6,8 @@ import { ArchiveError, invalid } from './archive-error.ts';
 import { attachFile } from './attach-file.ts';
 import { editedText } from './edited-text.ts';
 import { type ImportContext, inBatches } from './import-context.ts';
-import { peopleHere } from './imported-people.ts';
 import { shown } from './open-archive.ts';
+import { type Provenance, provenanceOf } from './provenance.ts';
 import type { PreparedImport } from './publish-import.ts';
 import { readRecords, recordReader } from './read-records.ts';
 import { ATTACHMENTS, type ImportedAttachment, type ImportedPage, type ImportedRevision } from './staged-rows.ts';
@@ -18,24 +18,33 @@ const readRevision = recordReader(ArchivedRevision);
 
 /** Prepares what the archive of a wiki makes of an empty one. */
 export async function importWiki(context: ImportContext): Promise<PreparedImport> {
-  const { query, wiki_id, archive } = context;
-  const found = await readWikiArchive(archive);
-  const idOf = await freeIds(context, found);
-  const { personOf, strangers } = await peopleHere(query, wiki_id, found.people);
-  const edited = await importHistory(context, found, idOf, personOf);
-  await importAttachments(context, found, idOf, personOf);
+  const found = await readWikiArchive(context.archive);
+  const provenance = await provenanceOf(context, found);
+  const idOf = await idsHere(context, found, provenance);
+  const edited = await importHistory(context, found, idOf, provenance);
+  await importAttachments(context, found, idOf, provenance);
   const { pages, revisions, attachments } = found.manifest;
   const more = edited === 0 ? '' : ` ${edited} files were changed in the archive and are new revisions.`;
-  const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments.${more}`;
+  const claimed = provenance.isOwn ? '' : ' Its authors and dates are shown as what the archive says.';
+  const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments.${more}${claimed}`;
   const { home_page_id } = found.manifest.wiki;
   const wholeWiki = { home_page_id: home_page_id === undefined ? null : idOf(home_page_id) };
-  return { summary, people: strangers, wholeWiki };
+  return { summary, people: provenance.strangers, wholeWiki };
 }
 
-/** The ids of the archive where no other wiki of the service has them, and new ones for the others. */
-async function freeIds({ query }: ImportContext, { pages, attachments }: WikiArchive): Promise<(id: string) => string> {
+/**
+ * The ids of an archive of this service where no wiki has them now, and new ones for the others: an id that an archive made up
+ * could be that of a page which the audit log still names.
+ */
+async function idsHere(
+  { query }: ImportContext,
+  { pages, attachments }: WikiArchive,
+  { isOwn }: Provenance,
+): Promise<(id: string) => string> {
   const ids = [...pages.map(({ page_id }) => page_id), ...attachments.map(({ attachment_id }) => attachment_id)];
-  const taken = await query<{ id: string }>(sql`select ids_in_use(${ids}::text[]) as id`);
+  const taken = isOwn
+    ? await query<{ id: string }>(sql`select ids_in_use(${ids}::text[]) as id`)
+    : ids.map((id) => ({ id }));
   const fresh = new Map(
     taken
       .map(({ id }) => id)
@@ -50,16 +59,17 @@ async function importHistory(
   context: ImportContext,
   { manifest, pages }: WikiArchive,
   idOf: (id: string) => string,
-  personOf: (user_id: string) => string,
+  provenance: Provenance,
 ): Promise<number> {
   const { wiki_id, sandbox, staging } = context;
   const names = namesOfWiki(pages);
-  const rowOf = pageRows(pages, idOf, personOf);
+  const rowOf = pageRows(pages, idOf, provenance);
   let done = 0;
   let edited = 0;
 
   async function make(given: Given): Promise<ImportedRevision> {
-    const { page, folder, title, revision, origin, created_at, isPresent, isEdit } = given;
+    const { page, folder, title, revision, isPresent, isEdit } = given;
+    const made = isEdit ? editedBy(context) : provenance.revision(given);
     const markdown = given.markdown.replace(/(?<=attachment:)attachment_[0-9a-hjkmnp-tv-z]{26}/g, idOf);
     const page_path = [...(folder ? [folder] : []), page.path.slice(page.path.lastIndexOf('/') + 1)].join('/');
     const rendered = await sandbox.render({ wiki_id, markdown, page_path, pagesByTarget: names.targetsOf(markdown) });
@@ -69,13 +79,14 @@ async function importHistory(
       const to = meant.get(link.to_path) ?? link.to_page_id;
       return { ...link, to_page_id: to === null ? null : idOf(to) };
     });
-    const created_by = isEdit ? context.creator : personOf(given.created_by);
-    const edit = { revision, title, description, word_count, updated_at: created_at, updated_by: created_by };
+    const { created_at: updated_at, created_by: updated_by } = made;
+    const edit = { revision, title, updated_at, updated_by };
     if (isEdit) edited += 1;
-    const present = { page: { ...rowOf(page), tags, properties, ...(isEdit && edit) }, text, indexed, links };
+    const derived = { description, word_count, tags, properties };
+    const present = { page: { ...rowOf(page), ...derived, ...(isEdit && edit) }, text, indexed, links };
     const page_id = idOf(page.page_id);
     const texts = { title, markdown, html, outline, folder };
-    return { page_id, revision, origin, ...texts, created_at, created_by, present: isPresent ? present : undefined };
+    return { page_id, revision, ...texts, ...made, present: isPresent ? present : undefined };
   }
 
   async function write(made: ImportedRevision[]): Promise<void> {
@@ -87,24 +98,36 @@ async function importHistory(
   return edited;
 }
 
-/** The row of each page of the archive, under its id and people here. */
+function editedBy({ creator, now }: ImportContext) {
+  return { created_at: now, created_by: creator, origin: 'authored', claim: null };
+}
+
+/** The row of each page of the archive, under its id here. */
 function pageRows(
   pages: readonly ArchivedPage[],
   idOf: (id: string) => string,
-  personOf: (id: string) => string,
+  provenance: Provenance,
 ): (page: ArchivedPage) => Omit<ImportedPage, 'tags' | 'properties'> {
   const idAt = new Map(pages.map(({ path, page_id }) => [path, idOf(page_id)]));
   return (page) => {
     const parent = folderOf(page.path);
+    const { created_at, created_by } = provenance.made(page);
+    const updated = provenance.made({ created_at: page.updated_at, created_by: page.updated_by });
+    // Only uploads of this service make pages that are compiled, stale, or without their file.
+    const state = provenance.isOwn
+      ? { origin: page.origin, stale: page.stale, gone_file: page.gone_file ?? null }
+      : { origin: 'authored', stale: false, gone_file: null };
     return {
       ...page,
-      gone_file: page.gone_file ?? null,
+      ...state,
       page_id: idOf(page.page_id),
       slug: page.path.slice(page.path.lastIndexOf('/') + 1),
       parent_page_id: idAt.get(parent) ?? null,
       parent_path: parent || null,
-      created_by: personOf(page.created_by),
-      updated_by: personOf(page.updated_by),
+      created_at,
+      created_by,
+      updated_at: updated.created_at,
+      updated_by: updated.created_by,
     };
   };
 }
@@ -122,7 +145,7 @@ async function* givenRevisions(
   count: number,
   pages: readonly ArchivedPage[],
 ): AsyncGenerator<Given> {
-  const { archive, limits, now } = context;
+  const { archive, limits } = context;
   let at = 0;
   let before = 0;
   let seen = 0;
@@ -149,8 +172,8 @@ async function* givenRevisions(
     const edit = isLast ? await editedText(context, page, given.markdown) : undefined;
     yield { ...given, page, isPresent: isLast && !edit, isEdit: false };
     if (edit) {
-      const revision = { ...given, ...edit, revision: given.revision + 1, origin: 'authored' as const };
-      yield { ...revision, folder: folderOf(page.path), created_at: now, page, isPresent: true, isEdit: true };
+      const revision = { ...given, ...edit, revision: given.revision + 1 };
+      yield { ...revision, folder: folderOf(page.path), page, isPresent: true, isEdit: true };
     }
     if (isLast) {
       at += 1;
@@ -165,7 +188,7 @@ async function importAttachments(
   context: ImportContext,
   { attachments }: WikiArchive,
   idOf: (id: string) => string,
-  personOf: (user_id: string) => string,
+  provenance: Provenance,
 ): Promise<void> {
   const { archive, blobs, limits, staging } = context;
   let rows: ImportedAttachment[] = [];
@@ -178,7 +201,7 @@ async function importAttachments(
       ...file,
       attachment_id: idOf(given.attachment_id),
       page_id: idOf(given.page_id),
-      created_by: personOf(given.created_by),
+      ...provenance.made(given),
     });
     if (rows.length < ATTACHMENTS && i < attachments.length - 1) continue;
     await staging.attachments(rows, 0.95 + (0.05 * i) / attachments.length);

@@ -42,7 +42,7 @@ export const importJob = defineRecordJob({
 async function prepareAndPublish(
   db: ContextDb,
   job: ClaimedJob,
-  { blobs, sandbox, limits }: JobServices,
+  { blobs, sandbox, signatures, limits }: JobServices,
   signal: AbortSignal,
 ): Promise<void> {
   const { query } = db;
@@ -55,7 +55,7 @@ async function prepareAndPublish(
   const archive = await openArchive(stream, { entries: ENTRIES_MAX, bytes: UNPACKED * limits.upload_bytes });
   try {
     const staging = await openStaging(db, job, signal);
-    const context = { query, staging, wiki_id, creator, now, archive, blobs, sandbox, limits };
+    const context = { query, staging, wiki_id, creator, now, archive, blobs, sandbox, signatures, limits };
     const prepared = await (archive.has(MANIFEST_FILE) ? importWiki(context) : importFolder(context));
     await db.transaction((query) => publishImport(query, job, prepared));
   } finally {

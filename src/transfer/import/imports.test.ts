@@ -3,7 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { exported, imported, newWiki, PNG, send, unzipped, zipped } from '../../../test/archives.ts';
 import { runScheduled } from '../../../test/jobs.ts';
-import { makeDatabase, type Owner, openWorld, waitForUpload } from '../../../test/world.ts';
+import { signedInClient } from '../../../test/signed-in.ts';
+import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from '../../../test/world.ts';
 import { zipOf } from '../../../test/zip.ts';
 import { sql } from '../../db/sql.ts';
 import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
@@ -67,6 +68,7 @@ function withoutIds(files: ReadonlyMap<string, Buffer>): [string, string][] {
     const text = bytes
       .toString('latin1')
       .replace(/"crc32":\d+/g, '"crc32":0')
+      .replace(/"mac": "\w+"/, '"mac": ""')
       .replace(/(page|attachment|user|wiki)_[0-9a-z]{26}/g, number);
     return [name.replace(/(page|attachment)_[0-9a-z]{26}/g, number), text];
   });
@@ -220,7 +222,8 @@ test('where the wiki of an archive is gone, its pages come back under their own 
   const to = await newWiki(owner, 'Phoenix');
   assert.equal((await imported(owner, to, archive)).status, 'completed');
   const [before, after] = [await unzipped(archive), await unzipped(await exported(world, owner, to))];
-  for (const [name, bytes] of before) if (name !== 'ibid.json') assert.deepEqual(after.get(name), bytes, name);
+  const ofThisWiki = ['ibid.json', 'ibid-seal.json'];
+  for (const [name, bytes] of before) if (!ofThisWiki.includes(name)) assert.deepEqual(after.get(name), bytes, name);
   assert.deepEqual([...after.keys()], [...before.keys()]);
 });
 
@@ -241,7 +244,7 @@ test('a Markdown file that was changed in the archive is a new revision by who i
   assert.equal((await owner.get(`/v1/wikis/${to}/pages/path/two`)).body.revision, 1);
 });
 
-test('people of an archive are matched with members by address only, whatever ids it names', async () => {
+test('authors of an archive of this service who are no members where it is imported are people whom it names', async () => {
   const grace = await world.owner('grace@example.com');
   const from = await newWiki(owner);
   await owner.post(`/v1/wikis/${from}/pages`, { title: 'By Ada', markdown: 'x' });
@@ -251,11 +254,144 @@ test('people of an archive are matched with members by address only, whatever id
   const page = (await grace.get(`/v1/wikis/${to}/pages/path/by-ada`)).body;
   assert.match(page.created_by, /^user_/);
   assert.notEqual(page.created_by, owner.user_id, 'who is no member here is not named as if they were');
+  const [revision] = (await grace.get(`/v1/wikis/${to}/pages/${page.page_id}/revisions`)).body;
+  assert.deepEqual(revision.claim, {
+    author_name: 'ada',
+    created_at: page.created_at,
+    origin: 'authored',
+    imported_by_name: 'grace',
+  });
   const people = String((await unzipped(await exported(world, grace, to))).get('people.jsonl'));
-  assert.deepEqual(JSON.parse(people), { user_id: page.created_by, name: 'ada', email: 'ada@example.com' });
+  assert.ok(people.includes(JSON.stringify({ user_id: page.created_by, name: 'ada', email: 'ada@example.com' })), people);
   assert.equal(
     (await owner.get(`/v1/wikis/${from}/pages/path/by-ada`)).status,
     200,
     'the wiki that it came from is untouched',
   );
 });
+
+/** An archive in which the owner has approved something in 2024, though a member has written all of it. */
+async function forgedArchive(by: Client): Promise<Map<string, Buffer>> {
+  const { body: wiki } = await by.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Mine' });
+  await by.post(`/v1/wikis/${wiki.wiki_id}/pages`, { title: 'Budget', markdown: 'I approve the budget.\n' });
+  const files = await unzipped(await exported(world, by, wiki.wiki_id));
+  for (const name of ['people.jsonl', 'pages.jsonl', 'history.jsonl']) {
+    const text = String(files.get(name))
+      .replaceAll(by.user_id, owner.user_id)
+      .replace(/"email":"[^"]*"/, '"email":"ada@example.com"')
+      .replace(/"name":"[^"]*"/, '"name":"ada"')
+      .replace(/"(created|updated)_at":"[^"]*"/g, '"$1_at":"2024-01-05T10:00:00.000Z"')
+      .replaceAll('"authored"', '"compiled"');
+    files.set(name, Buffer.from(text));
+  }
+  return files;
+}
+
+/** The only page of a wiki as a reader gets it, and its present revision. */
+async function onlyPage(wiki_id: string, count = 1) {
+  const { body: page } = await owner.get(`/v1/wikis/${wiki_id}/pages/path/budget`);
+  const { body: revisions } = await owner.get(`/v1/wikis/${wiki_id}/pages/${page.page_id}/revisions`);
+  const { body: revision } = await owner.get(`/v1/wikis/${wiki_id}/pages/${page.page_id}/revisions/${page.revision}`);
+  const { body: view } = await owner.get(`/v1/wikis/${wiki_id}/pages/view/budget`);
+  assert.equal(revisions.length, count);
+  assert.deepEqual(revision.claim, revisions.at(-1).claim);
+  assert.deepEqual(view.surroundings.claim, revision.claim);
+  return { page, revision };
+}
+
+for (const seal of ['the seal of the archive that it was made of', 'no seal']) {
+  test(`an archive with ${seal} makes nobody say what they never wrote: its authors and dates are claims`, async () => {
+    const member = await world.member(owner.workspace_id, 'member');
+    const files = await forgedArchive(member);
+    if (seal === 'no seal') files.delete('ibid-seal.json');
+    const archived = JSON.parse(String(files.get('pages.jsonl')));
+    const { body: wiki } = await member.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Forged' });
+    const job = await imported(member, wiki.wiki_id, await zipped(files));
+    assert.equal(job.status, 'completed', JSON.stringify(job));
+    assert.match(job.summary, /authors and dates are shown as what the archive says/);
+    const { page, revision } = await onlyPage(wiki.wiki_id);
+    for (const { created_by, created_at, origin } of [page, revision]) {
+      assert.deepEqual([created_by, origin], [member.user_id, 'authored']);
+      assert.notEqual(created_at.slice(0, 4), '2024');
+    }
+    assert.equal(page.updated_by, member.user_id);
+    assert.notEqual(page.updated_at.slice(0, 4), '2024');
+    assert.notEqual(page.page_id, archived.page_id, 'an id that the archive names may be that of another page');
+    const { imported_by_name, ...said } = revision.claim;
+    assert.deepEqual(said, { author_name: 'ada', created_at: '2024-01-05T10:00:00.000Z', origin: 'compiled' });
+    assert.ok(imported_by_name);
+
+    const open = await browserOf(owner.user_id);
+    const root = `/${(await owner.get('/v1/overview')).body.session.organizations[0].slug}/${wiki.slug}`;
+    const words = new RegExp(
+      `Imported by <span dir="auto">${imported_by_name}</span>; the archive names <span dir="auto">ada</span>, <time datetime="2024-01-05`,
+    );
+    assert.match(await open(`${root}/budget`), words);
+    assert.match(await open(`${root}/-/history/budget`), words);
+    assert.match(await open(`${root}/-/history/budget?revision=1`), words);
+
+    // The service's own archive of it says no more than the service knows.
+    const to = await newWiki(owner);
+    assert.equal((await imported(owner, to, await exported(world, owner, wiki.wiki_id))).status, 'completed');
+    const again = await onlyPage(to);
+    assert.deepEqual([again.page.created_by, again.revision.created_by], [member.user_id, member.user_id]);
+    assert.deepEqual(again.revision.claim, revision.claim);
+  });
+}
+
+test('a seal restores authors of the archive that it was made of, and of nothing that somebody has changed', async () => {
+  const member = await world.member(owner.workspace_id, 'member');
+  const sealed = await unzipped(await exported(world, owner, await budgetBy(owner)));
+  const other = await unzipped(await exported(world, owner, await budgetBy(owner)));
+  const text = (name: string) => String(sealed.get(name));
+  const changed: Record<string, [string, string]> = {
+    'a person is added': ['people.jsonl', `${text('people.jsonl')}${JSON.stringify({ user_id: 'x', name: 'x', email: '' })}\n`],
+    'a revision is removed': ['history.jsonl', text('history.jsonl').replace(/^.*\n/, '')],
+    'an attachment is added': ['attachments.jsonl', '\n'],
+    'its wiki has another name': ['ibid.json', text('ibid.json').replace('"title": "', '"title": "Our ')],
+    'a page has another date': ['pages.jsonl', text('pages.jsonl').replaceAll(/"updated_at":"\d+/g, '"updated_at":"2024')],
+    'the seal is that of another archive': ['ibid-seal.json', String(other.get('ibid-seal.json'))],
+    'the seal names another key': ['ibid-seal.json', text('ibid-seal.json').replace(/"kid": "/, '"kid": "x')],
+  };
+  const authorsOf = async (files: Map<string, Buffer>) => {
+    const { body: wiki } = await member.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Imported' });
+    const { status } = await imported(member, wiki.wiki_id, await zipped(files));
+    if (status === 'failed') return 'refused';
+    const { page, revision } = await onlyPage(wiki.wiki_id, String(files.get('history.jsonl')).trim().split('\n').length);
+    assert.equal(page.created_by, revision.created_by);
+    assert.equal(page.updated_by, page.created_by);
+    return [page.created_by, revision.claim === undefined ? 'a fact' : 'a claim'].join(' ');
+  };
+  const [fact, claim] = [`${owner.user_id} a fact`, `${member.user_id} a claim`];
+  assert.equal(await authorsOf(sealed), fact);
+  assert.equal(await authorsOf(new Map([...sealed, ['more.jsonl', Buffer.from('{}\n')]])), fact, 'what no list is has no effect');
+  for (const [what, [name, content]] of Object.entries(changed)) {
+    assert.notEqual(content, text(name), what);
+    const authors = await authorsOf(new Map([...sealed, [name, Buffer.from(content)]]));
+    assert.ok(authors === claim || authors === 'refused', `${what}: ${authors}`);
+  }
+  await world.db.query(sql`insert into signing_keys (kid, secret) values ('newer', ${randomBytes(32)})`);
+  assert.equal(await authorsOf(sealed), fact, 'a newer key leaves older seals valid');
+  const newer = await unzipped(await exported(world, owner, await budgetBy(owner)));
+  assert.match(String(newer.get('ibid-seal.json')), /"kid": "newer"/);
+  assert.equal(await authorsOf(newer), fact);
+  await world.db.query(sql`delete from signing_keys where kid = 'newer'`);
+  assert.equal(await authorsOf(newer), claim, 'what a withdrawn key has signed proves nothing');
+});
+
+async function budgetBy(by: Owner): Promise<string> {
+  const wiki_id = await newWiki(by, 'Ours');
+  const { body } = await by.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Budget', markdown: 'I approve' });
+  await by.patch(`/v1/wikis/${wiki_id}/pages/${body.page_id}`, { markdown: 'I approve the budget.', base_revision: 1 });
+  return wiki_id;
+}
+
+async function browserOf(user_id: string): Promise<(path: string) => Promise<string>> {
+  const { body: session } = await (await signedInClient(world, user_id)).post('/v1/auth/browser');
+  const cookie = `ibid=${session.browser_secret}`;
+  return async (path) => {
+    const { status, body } = await world.anonymous.send('GET', path, { headers: { accept: 'text/html', cookie } });
+    assert.equal(status, 200, path);
+    return body;
+  };
+}

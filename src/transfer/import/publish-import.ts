@@ -11,7 +11,7 @@ import { ArchiveError } from './archive-error.ts';
 /** What an import has come to, besides the rows that it has staged. */
 export interface PreparedImport {
   summary: string;
-  /** Authors who are no members here. */
+  /** Whom the archive names and this service does not know. */
   people: readonly ArchivedPerson[];
   /** What the archive of a whole wiki says of it; then the wiki must have no other pages. undefined for a folder. */
   wholeWiki: { home_page_id: string | null } | undefined;
@@ -78,9 +78,9 @@ async function publishRevisions(query: Query, { wiki_id, job_id }: ClaimedJob): 
   const staged = sql`import_revisions s where s.wiki_id = ${wiki_id} and s.import_id = ${job_id}`;
   const present = sql`${staged} and s.links is not null`;
   await query(sql`
-    insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, origin, folder, created_at, created_by)
+    insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, origin, folder, created_at, created_by, claim)
     select s.wiki_id, s.page_id, s.revision, s.title, s.markdown, s.html, s.outline, s.origin, s.folder, s.created_at,
-      s.created_by
+      s.created_by, s.claim
     from ${staged}`);
   await query(sql`
     insert into page_texts (wiki_id, page_id, text) select s.wiki_id, s.page_id, s.text from ${present}`);

@@ -6,6 +6,7 @@ import { lockJob, showProgress } from '../../jobs/record-queue.ts';
 import type { PageLink } from '../../markdown/page-links.ts';
 import type { OutlineEntry, Property } from '../../markdown/plain-text.ts';
 import { pendingTerms } from '../../search/index/pending.ts';
+import type { ArchivedRevision } from '../export/archive-format.ts';
 
 /** A row of pages that an import makes. */
 export interface ImportedPage {
@@ -32,6 +33,9 @@ export interface ImportedPage {
   former_paths: readonly string[];
 }
 
+/** What an archive says of a revision, under the id of a person of imported_people, and who imported it. */
+export type Claim = NonNullable<ArchivedRevision['claim']>;
+
 export interface ImportedRevision {
   page_id: string;
   revision: number;
@@ -43,6 +47,8 @@ export interface ImportedRevision {
   folder: string;
   created_at: string;
   created_by: string;
+  /** What the archive says, where this service does not know it. */
+  claim: Claim | null;
   /** Of a present revision: its page, what searches look at, and where its links lead. */
   present:
     | {
@@ -163,11 +169,12 @@ async function insertRevisions(query: Query, job: ClaimedJob, rows: readonly Imp
   const terms = rows.map(({ title, present }) => present && pendingTerms(title, present.indexed));
   await query(sql`
     insert into import_revisions (wiki_id, import_id, page_id, revision, title, markdown, html, outline, origin, folder,
-      created_at, created_by, text, title_terms, body_terms, vocabulary, links)
+      created_at, created_by, claim, text, title_terms, body_terms, vocabulary, links)
     select ${job.wiki_id}, ${job.job_id}, * from unnest(${column(rows, 'page_id')}::text[], ${column(rows, 'revision')}::int[],
       ${column(rows, 'title')}::text[], ${column(rows, 'markdown')}::text[], ${column(rows, 'html')}::text[],
       ${rows.map(({ outline }) => JSON.stringify(outline))}::jsonb[], ${column(rows, 'origin')}::text[],
       ${column(rows, 'folder')}::text[], ${column(rows, 'created_at')}::timestamptz[], ${column(rows, 'created_by')}::text[],
+      ${rows.map(({ claim }) => claim && JSON.stringify(claim))}::jsonb[],
       ${rows.map(({ present }) => present?.text ?? null)}::text[], ${terms.map((each) => each?.title_terms ?? null)}::text[],
       ${terms.map((each) => each?.body_terms ?? null)}::text[], ${terms.map((each) => each?.vocabulary ?? null)}::text[],
       ${rows.map(({ present }) => (present ? JSON.stringify(present.links) : null))}::jsonb[])`);
