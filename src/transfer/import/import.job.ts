@@ -1,5 +1,6 @@
 import type { ContextDb, Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
+import { enterProcess } from '../../ingest/file-attempts.ts';
 import { type ClaimedJob, defineRecordJob, type JobServices } from '../../jobs/define-job.ts';
 import { endJob } from '../../jobs/record-queue.ts';
 import { MANIFEST_FILE } from '../export/archive-format.ts';
@@ -24,6 +25,9 @@ export const importJob = defineRecordJob({
   lane: 'uploads',
   attempts: 5,
   async run({ db, job, services, signal }) {
+    // A suspected file must not run beside an archive, which might end the process instead of it.
+    const leave = await enterProcess([], signal);
+    if (!leave) return;
     try {
       await prepareAndPublish(db, job, services, signal);
     } catch (error) {
@@ -33,7 +37,7 @@ export const importJob = defineRecordJob({
       await db.transaction((query) => fail(query, job, `${error.code}: ${error.message}`));
     } finally {
       // Where the process is killed before, the job remove-staged-rows does it.
-      await removeStagedRows(db.query, job.wiki_id);
+      await removeStagedRows(db.query, job.wiki_id).finally(leave);
     }
   },
   onFailure: fail,
