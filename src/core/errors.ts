@@ -75,8 +75,9 @@ export interface Detail {
 }
 
 /**
- * An error response: a code for programs and a message for developers. `cause` is only logged. `detail` is the list of
- * a 422, or the text of a framework-level 404 or 405. `retry_after`: seconds, for 429 and 503.
+ * An error response: a code for programs and a message for developers. `cause` and `logged`, fields of the log line, are
+ * only logged. `detail` is the list of a 422, or the text of a framework-level 404 or 405. `retry_after`: seconds, for 429
+ * and 503.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -84,16 +85,18 @@ export class ApiError extends Error {
   readonly detail: Detail[] | string | undefined;
   /** Seconds until a retry may succeed. */
   readonly retry_after: number | undefined;
+  readonly logged: object;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; detail?: Detail[] | string; retry_after?: number } = {},
+    options: { cause?: unknown; detail?: Detail[] | string; retry_after?: number; logged?: object } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = STATUS_OF[code];
     this.detail = options.detail;
+    this.logged = options.logged ?? {};
     this.retry_after = options.retry_after ?? (this.status === 503 ? 2 : undefined);
   }
 }
@@ -108,8 +111,11 @@ export function unauthorized(cause?: unknown): ApiError {
   });
 }
 
+/** The guard's refusal of a role or a limited key. Every other 403 has a sentence of its own. */
+export const NOT_ALLOWED = 'This credential may not do that here.';
+
 export function forbidden(): ApiError {
-  return new ApiError('forbidden', 'This credential may not do that here.');
+  return new ApiError('forbidden', NOT_ALLOWED);
 }
 
 export function rateLimited(retry_after: number, what = 'requests'): ApiError {

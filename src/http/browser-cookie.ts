@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { tokenHash } from '../access/token.ts';
+import { isTrustworthy } from '../core/trustworthy-url.ts';
 
 /** With https, the `__Host-` prefix makes browsers refuse the cookie from any other host. */
 export function browserCookieName(publicUrl: string): string {
@@ -22,13 +23,16 @@ export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, name: st
 }
 
 /**
- * Whether the request comes from a page of this service. Browsers send Sec-Fetch-Site, which no script can set; those
- * that do not send it name the origin of a write in Origin. A request without either is not trusted.
+ * Whether the request comes from a page of this service. Browsers send Sec-Fetch-Site, which no script can set; those that
+ * do not send it name the origin of a write in Origin. Over plain http from another machine no browser sends it, so a read
+ * counts by its Referer there, which no script of another site can set either. A request without any of them is not trusted.
  */
 export function isFromOurPages({ headers, method }: Pick<IncomingMessage, 'headers' | 'method'>, publicUrl: string) {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
-  return method !== 'GET' && method !== 'HEAD' && headers.origin === new URL(publicUrl).origin;
+  const own = new URL(publicUrl);
+  if (method !== 'GET' && method !== 'HEAD') return headers.origin === own.origin;
+  return !isTrustworthy(own) && URL.parse(headers.referer ?? '')?.origin === own.origin;
 }
 
 /** The secret of a browser's session, if a page of this service sends it and the request has no other credential. */

@@ -54,12 +54,12 @@ export function sendError(
   log: Logger,
   actor: object = {},
 ) {
-  const { code, message, detail, status, retry_after } = error;
+  const { code, message, detail, status, retry_after, logged } = error;
   const request_id = request.id;
   request.errorCode = code;
   // The route's path: what a client wrote into the URL does not belong in a log.
   const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
-  const line = { request_id, endpoint, status, code, address: clientAddress(request), ...actor };
+  const line = { request_id, endpoint, status, code, address: clientAddress(request), ...logged, ...actor };
   if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
   // A visitor who has not signed in guesses nothing.
   else if (request.isUnsigned) log.debug(line, message);

@@ -1,0 +1,121 @@
+import type { IncomingMessage } from 'node:http';
+import { ApiError, type ErrorCode } from '../core/errors.ts';
+import { isLoopback } from '../core/trustworthy-url.ts';
+
+type Facts = Record<string, unknown>;
+type Sentence = string | ((facts: Facts) => string);
+
+const TELL = 'Tell the people who run this service: its log has the details.';
+
+/**
+ * Refusals of people who have no session yet, by the reason that the log names: the code for programs, and the sentence
+ * that the person reads. A sentence tells apart only what the person has proved to know: all guesses at a password get the
+ * same one.
+ */
+export const REFUSALS = {
+  link_unknown: ['unauthorized', 'This sign-in link has expired or was already used. Request a new one.'],
+  link_expired: ['unauthorized', 'This sign-in link has expired or was already used. Request a new one.'],
+  password_wrong: [
+    'unauthorized',
+    'The address or the password is wrong. If you leave the password empty, you get a sign-in link by mail.',
+  ],
+  passwords_off: ['forbidden', 'Passwords are off here: sign in in another way, or have PASSWORD_SIGN_IN set to on.'],
+  refresh_token_malformed: ['unauthorized', 'This refresh token is not valid. Sign in again.'],
+  refresh_token_spent: ['unauthorized', 'This session has ended. Sign in again.'],
+  welcome_has_users: [
+    'unauthorized',
+    'This service already has its first user. Sign in, or ask a member of your workspace for an invitation.',
+  ],
+  welcome_unknown: [
+    'unauthorized',
+    'This link does not make the first user: it is incomplete, or older than 30 days. Open the link that the service printed when it last started.',
+  ],
+  invitation_unknown: [
+    'not_found',
+    'This invitation link does not work any more: the invitation was revoked, or a newer message replaced the link. Ask the person who invited you.',
+  ],
+  invitation_not_mailed: [
+    'unauthorized',
+    'This link does not sign you in, because it did not come to you by mail, or the invitation is not open any more. Sign in with the invited address.',
+  ],
+  invitation_has_account: [
+    'unauthorized',
+    'The invited address has an account here already. Sign in to it, then accept the invitation.',
+  ],
+  openid_off: ['forbidden', 'There is no OpenID provider here: sign in in another way, or have OIDC_CLIENT_ID set.'],
+  openid_attempt_unknown: [
+    'unauthorized',
+    'This sign-in took longer than 10 minutes, was completed already, or began in another browser. Start again.',
+  ],
+  openid_issuer_refused: [
+    'unauthorized',
+    ({ error }) =>
+      `Your organization did not sign you in (${error}). Ask the people who run its sign-in whether you may use this service.`,
+  ],
+  openid_code_refused: [
+    'unauthorized',
+    'Your organization no longer accepts this sign-in: it took too long, or was completed already. Start again.',
+  ],
+  openid_clock: [
+    'unauthorized',
+    ({ seconds_ahead: seconds, tolerated }) =>
+      `The clocks differ: your organization's is ${Math.abs(Number(seconds))} seconds ${Number(seconds) > 0 ? 'ahead of' : 'behind'} the clock of this service, and ${tolerated} are accepted. ${TELL}`,
+  ],
+  openid_answer_invalid: [
+    'unauthorized',
+    `The answer of your organization's sign-in could not be accepted. Start again. ${TELL}`,
+  ],
+  form_at_another_address: [
+    'forbidden',
+    ({ expected, origin }) =>
+      `This service is set up for ${expected}, and you came by ${origin}. Open ${expected}, or have the service started with PUBLIC_URL=${origin}.`,
+  ],
+  form_of_another_site: [
+    'forbidden',
+    ({ expected, origin }) =>
+      `This form was sent from ${origin}, and the service accepts forms only from ${expected}. Open ${expected} and send it again.`,
+  ],
+  form_without_origin: [
+    'forbidden',
+    'Your browser did not say which site this form is from. Open the page here and send it again, without extensions that hide it.',
+  ],
+} as const satisfies Record<string, readonly [ErrorCode, Sentence]>;
+
+export type SignedOutReason = keyof typeof REFUSALS;
+
+/** The refusal of a person who has no session yet. `facts` are logged beside the reason; none of them may be a secret. */
+export function refusal(reason: SignedOutReason, facts: Facts = {}, cause?: unknown): ApiError {
+  const [code, sentence] = REFUSALS[reason] as readonly [ErrorCode, Sentence];
+  const message = typeof sentence === 'string' ? sentence : sentence(facts);
+  return new ApiError(code, message, { logged: { reason, ...facts }, cause });
+}
+
+/**
+ * The origin of the address by which a browser came from another machine, if the service is set up for this machine alone; else
+ * undefined. Behind a proxy the Host may be another one although PUBLIC_URL is right, but then that is no address of this machine.
+ */
+export function otherAddress({ headers }: Pick<IncomingMessage, 'headers'>, publicUrl: string): string | undefined {
+  const expected = new URL(publicUrl);
+  // On this machine browsers say where a form is from.
+  if (!isLoopback(expected)) return undefined;
+  if (headers['sec-fetch-site'] !== undefined || headers.host === undefined) return undefined;
+  const came = URL.parse(`http://${headers.host}`);
+  return came && came.host !== expected.host ? came.origin : undefined;
+}
+
+/** The refusal of a form that is not from a page of this service. */
+export function foreignForm({ headers }: Pick<IncomingMessage, 'headers'>, publicUrl: string): ApiError {
+  const { origin, host } = headers;
+  const facts = {
+    expected: new URL(publicUrl).origin,
+    origin,
+    host,
+    sec_fetch_site: headers['sec-fetch-site'],
+    forwarded_host: headers['x-forwarded-host'],
+  };
+  if (origin === undefined || origin === 'null') return refusal('form_without_origin', facts);
+  // A proxy may replace the Host. No other site can set either of them, and they decide no more than the words.
+  const cameBy = [host, headers['x-forwarded-host']];
+  const isOwnHost = headers['sec-fetch-site'] === undefined && cameBy.includes(URL.parse(origin)?.host ?? '');
+  return refusal(isOwnHost ? 'form_at_another_address' : 'form_of_another_site', facts);
+}
