@@ -28,8 +28,16 @@ export interface Rates extends Record<Policy, Rate> {
 /** The fields of an endpoint that decide which limits apply. */
 export interface RateLimited {
   access: Access;
-  /** A rate limit in addition to the general one; `files`: none, where no credential is needed, for what pages show. */
-  limit?: 'search' | 'uploads' | 'invitations' | 'files';
+  /**
+   * A rate limit in addition to the general one. Where no credential is needed, `files` has none, for what pages show, and
+   * `callback` counts apart, for what follows a request that was counted.
+   */
+  limit?: 'search' | 'uploads' | 'invitations' | 'files' | 'callback';
+  /**
+   * How many requests a success gives back to the `auth` limit of the address: the request itself where that counts it, and the
+   * earlier one that it completes. So a guess uses up the limit of those behind the same address, and a sign-in does not.
+   */
+  givesBack?: 1 | 2;
 }
 
 export const GENERAL: readonly RequestPolicy[] = ['general'];
@@ -39,11 +47,12 @@ const POLICIES_OF_LIMIT = {
   uploads: ['general', 'uploads'],
   invitations: ['general', 'invitations'],
   files: ['general'],
+  callback: ['general'],
 } as const satisfies Record<string, readonly Policy[]>;
 
 /** The policies that apply to a request of this endpoint. */
 export function policiesOf(endpoint: RateLimited): readonly Policy[] {
-  if (isAnonymous(endpoint) && endpoint.limit !== 'files') return AUTH;
+  if (isAnonymous(endpoint) && endpoint.limit !== 'files' && endpoint.limit !== 'callback') return AUTH;
   return endpoint.limit ? POLICIES_OF_LIMIT[endpoint.limit] : GENERAL;
 }
 

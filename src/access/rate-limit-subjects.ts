@@ -7,7 +7,7 @@ import { multiplied, type Policy, type Rates, type RequestPolicy } from './rate-
 
 /** The buckets by which requests are counted. */
 export interface RateLimitSubjects {
-  network(policy: 'general' | 'auth', request: FastifyRequest): RateLimitBucket;
+  network(policy: 'general' | 'auth' | 'callback', request: FastifyRequest): RateLimitBucket;
   credential(policy: Policy, subject: string): RateLimitBucket;
   /** Those of the user and of the workspace, as far as they are known. */
   owner(policy: RequestPolicy, owner: CredentialOwner): RateLimitBucket[];
@@ -18,7 +18,8 @@ export function openRateLimitSubjects(rates: Rates, query: Query): RateLimitSubj
   const userRates = multiplied(rates, rates.user_factor);
   const workspaceRates = multiplied(rates, rates.workspace_factor);
   return {
-    network: (policy, request) => buckets.of(`${policy} network ${networkOf(request.ip)}`, rates[policy]),
+    network: (policy, request) =>
+      buckets.of(`${policy} network ${networkOf(request.ip)}`, rates[policy === 'callback' ? 'general' : policy]),
     credential: (policy, subject) => buckets.of(`${policy} ${subject}`, rates[policy]),
     owner(policy, { user_id, workspace_id }) {
       const found: RateLimitBucket[] = [];

@@ -50,6 +50,8 @@ interface Admitted {
   /** The bucket of the address, and the window in which one was taken from it. */
   network: RateLimitBucket | undefined;
   window: number;
+  /** Gives back to the limit of the address what a sign-in took. */
+  giveBack?: () => void;
 }
 
 declare module 'fastify' {
@@ -81,10 +83,17 @@ export function openRateLimits(options: {
         ...subjects.owner('general', owner),
       ]);
     },
-    limitAnonymous(request, reply, endpoint) {
+    async limitAnonymous(request, reply, endpoint) {
       const policies = policiesOf(endpoint);
-      const isSigningIn = policies.includes('auth');
-      return take(headers, reply, policies, [[subjects.network(isSigningIn ? 'auth' : 'general', request)]]);
+      const isCounted = policies.includes('auth');
+      const { givesBack = 0 } = endpoint;
+      const network = subjects.network(isCounted ? 'auth' : 'general', request);
+      if (givesBack === 0) return take(headers, reply, policies, [[network]]);
+      // What is given back is bounded by a count of its own: who can sign in could do so without end otherwise.
+      const callback = subjects.network('callback', request);
+      await take(headers, reply, policies, [isCounted ? [network, callback] : [callback]]);
+      const giveBack = returnTo(subjects.network('auth', request), givesBack, isCounted);
+      request.admitted = { digest: undefined, subject: undefined, counted: undefined, network, window: 0, giveBack };
     },
     async limitToken(request, reply, token) {
       if (token === undefined) return takeIfPossible(headers, reply, [subjects.network('general', request)]);
@@ -116,6 +125,7 @@ export function openRateLimits(options: {
     },
     recordOutcome(request, reply) {
       const { admitted } = request;
+      if (reply.statusCode < 300) admitted?.giveBack?.();
       if (admitted?.digest === undefined) return;
       const { digest, subject, counted, network, window } = admitted;
       if (reply.statusCode === 401) {
@@ -132,6 +142,14 @@ export function openRateLimits(options: {
         if (counted) recordAccepted(entry, counted, request, reply.statusCode);
       }
     },
+  };
+}
+
+/** Gives `count` back to the bucket: the first to the window that runs now if `isCounted`, the others to the later one. */
+function returnTo(bucket: RateLimitBucket, count: number, isCounted: boolean): () => void {
+  const { window } = bucket;
+  return () => {
+    for (let given = 0; given < count; given += 1) bucket.giveBack(given === 0 && isCounted ? window : bucket.window);
   };
 }
 

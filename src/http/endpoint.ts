@@ -105,6 +105,7 @@ interface EndpointDefinition<
   whenUnpaid?: true;
   /** A rate limit in addition to the general one. */
   limit?: RateLimited['limit'];
+  givesBack?: RateLimited['givesBack'];
   params?: Params;
   query?: Query;
   /** Of a list with `limit`: how it is ordered, so that it goes on by cursor. */
