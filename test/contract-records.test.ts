@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { ENDPOINTS } from '../src/app.ts';
@@ -48,7 +49,6 @@ const Invitation = {
   created_at: 'string',
   expires_at: 'string',
   state: 'string',
-  mail_status: 'string',
 } satisfies Shape;
 const Member = {
   membership_id: 'string',
@@ -253,6 +253,16 @@ for (const endpoint of ENDPOINTS) {
     checkValues(answer.body, nameOf(endpoint));
   });
 }
+
+test('openapi.json describes the records of the specification with exactly their fields', async () => {
+  const { paths } = JSON.parse(await readFile(new URL('../openapi.json', import.meta.url), 'utf8'));
+  for (const [name, specified] of Object.entries(SPECIFIED)) {
+    const [method = '', path = ''] = name.split(' ');
+    const { responses } = paths[path.replace(/[:*]([a-z_]+)/g, '{$1}')][method.toLowerCase()];
+    const reply = responses['200'] ?? responses['201'];
+    assert.deepEqual(shapeOf(reply.content['application/json'].schema, name), specified, name);
+  }
+});
 
 test('every record of the specification has an endpoint', () => {
   const names = new Set(ENDPOINTS.map(nameOf));

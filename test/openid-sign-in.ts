@@ -8,7 +8,8 @@ import { privateKeys } from './openid-provider.ts';
 export interface Account {
   sub: string;
   email?: string;
-  email_verified?: boolean;
+  /** A string at issuers that write custom claims. */
+  email_verified?: boolean | string;
   name?: string;
 }
 
@@ -22,6 +23,8 @@ export interface SignInProvider {
   issuer: string;
   /** Acts as a browser that is sent to this address and signs in with this account: returns where it is redirected. */
   browse(authorizationUrl: string, account: Account): Promise<string>;
+  /** The same for a user whom the provider refuses: returns where it is redirected. */
+  deny(authorizationUrl: string): Promise<string>;
   /**
    * From now on the token endpoint returns an ID token in which these claims replace the ordinary ones, correctly signed
    * unless `how.sign` does it. `how.userinfo`: what the userinfo endpoint answers.
@@ -90,7 +93,12 @@ export async function startSignInProvider(callback: string, in_id_token = false)
 
   handle = (request, response) => {
     if (request.url?.startsWith('/interaction/')) {
-      return provider.interactionFinished(request, response, { login: { accountId: present } });
+      const denied = { error: 'access_denied', error_description: 'not in the group wiki' };
+      return provider.interactionFinished(
+        request,
+        response,
+        present === '' ? denied : { login: { accountId: present } },
+      );
     }
     if (request.url === '/jwks') keyFetches += 1;
     if (request.url === '/token') {
@@ -104,25 +112,33 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     return ordinary(request, response);
   };
 
+  async function follow(authorizationUrl: string): Promise<string> {
+    const cookies = new Map<string, string>();
+    let at = authorizationUrl;
+    while (!at.startsWith(callback)) {
+      const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
+      const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
+      for (const set of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+        cookies.set(name, value);
+      }
+      const next = response.headers.get('location');
+      if (next === null) throw new Error(`${at} did not redirect the browser: ${await response.text()}`);
+      at = new URL(next, at).href;
+    }
+    return at;
+  }
+
   return {
     issuer,
-    async browse(authorizationUrl, account) {
+    browse(authorizationUrl, account) {
       accounts.set(account.sub, account);
       present = account.sub;
-      const cookies = new Map<string, string>();
-      let at = authorizationUrl;
-      while (!at.startsWith(callback)) {
-        const cookie = [...cookies].map((pair) => pair.join('=')).join('; ');
-        const response = await fetch(at, { redirect: 'manual', headers: { cookie } });
-        for (const set of response.headers.getSetCookie()) {
-          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
-          cookies.set(name, value);
-        }
-        const next = response.headers.get('location');
-        if (next === null) throw new Error(`${at} did not redirect the browser: ${await response.text()}`);
-        at = new URL(next, at).href;
-      }
-      return at;
+      return follow(authorizationUrl);
+    },
+    deny(authorizationUrl) {
+      present = '';
+      return follow(authorizationUrl);
     },
     forge(claims, how = {}) {
       forged = claims;

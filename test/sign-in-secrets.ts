@@ -1,4 +1,6 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
+import { newId } from '../src/core/ids.ts';
+import { sha256 } from '../src/core/secrets.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import type { SignInProvider } from './openid-sign-in.ts';
@@ -34,8 +36,24 @@ export async function freshSecrets(
       return { refresh_token: (await signedInClient(world, user_id)).tokens.refresh_token };
     case 'POST /v1/auth/email':
       return { email: await addressOf(world, user_id) };
+    case 'GET /v1/auth/email/lookup':
     case 'POST /v1/auth/email/complete':
       return { token: await signInLink(world, user_id) };
+    case 'POST /v1/me/connection': {
+      const email = `${randomBytes(8).toString('hex')}@example.com`;
+      const other = await world.person(email);
+      await query(sql`update users set email = ${email}, email_verified = true where user_id = ${user_id}`);
+      return { token: await signInLink(world, other.user_id) };
+    }
+    case 'POST /v1/auth/invitation': {
+      const token = randomBytes(32).toString('base64url');
+      await query(sql`
+        insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
+        select ${newId('inv')}, workspace_id, ${`${token.toLowerCase()}@example.com`}, 'member', ${sha256(token)}::bytea,
+          user_id, now() + interval '1 day'
+        from memberships where user_id = ${user_id} limit 1`);
+      return { token };
+    }
     case 'POST /v1/auth/password': {
       await query(sql`insert into passwords (user_id, phc) values (${user_id}, ${PHC}) on conflict do nothing`);
       await query(sql`update passwords set phc = ${PHC} where user_id = ${user_id}`);

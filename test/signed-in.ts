@@ -16,7 +16,7 @@ export async function signInLink(world: World, user_id: string): Promise<string>
   await world.db.query(sql`
     insert into email_links (link_id, email, network, token_hash, expires_at)
     select ${newId('link')}, subject, '', ${sha256(secret)}::bytea, now() + interval '15 minutes' from identities
-    where user_id = ${user_id} and issuer = 'ibid'`);
+    where user_id = ${user_id} and issuer = 'ibid' limit 1`);
   return secret;
 }
 

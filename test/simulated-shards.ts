@@ -162,5 +162,5 @@ const FUNCTIONS = `
   language plpgsql security definer set search_path = public, pg_temp as $$
   begin
     perform set_config('shard.lookup', 'on', true);
-    return query select i.workspace_id from invitations i where i.secret_hash = secret;
+    return query select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret;
   end $$;`;

@@ -40,6 +40,11 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/workspaces/:workspace_id/members/:membership_id/reactivate': 5,
   'DELETE /v1/workspaces/:workspace_id/members/:membership_id': 5,
   'POST /v1/workspaces/:workspace_id/invitations/:invitation_id/revoke': 5,
+  'POST /v1/workspaces/:workspace_id/invitations/:invitation_id/link': 5,
+  // begin, the address, the user and the session, commit.
+  'POST /v1/auth/invitation': 4,
+  // begin, the lock on the user, the accounts, commit.
+  'POST /v1/me/connection': 4,
   // The guard before the mail server is asked; the same, and the job.
   'POST /v1/workspaces/:workspace_id/invitations/:invitation_id/resend': 7,
   // As a member's, and a look whether the workspace is there before the body's member is looked for.

@@ -19,9 +19,9 @@ const profileColumns: Sql = raw('u.user_id, u.email, u.email_verified, u.display
 
 /**
  * The CTEs of a statement that finds the user of (issuer, subject), creates it, or updates it from the issuer's claims,
- * with an audit record. Users that this service knows only by address keep their profile. When several statements
- * create the same user at once, the unique key lets one succeed; for the others `USER_OF_CTES` is empty, and the
- * statement has to be sent again.
+ * with an audit record. Users who also sign in by mail keep their profile: no issuer changes an address whose mail they
+ * proved to read. When several statements create the same user at once, the unique key lets one succeed; for the others
+ * `USER_OF_CTES` is empty, and the statement has to be sent again.
  */
 export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user' | 'changed' | 'user_audit', Sql> {
   const { issuer, subject, email, email_verified, display_name, avatar_url } = profile;
@@ -41,6 +41,7 @@ export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user'
       update users u set email = ${email}, email_verified = ${email_verified}, display_name = ${display_name},
         avatar_url = ${avatar_url}
       from known where u.user_id = known.user_id and ${issuer}::text <> ${OWN_ISSUER}::text
+        and not exists (select from identities own where own.user_id = known.user_id and own.issuer = ${OWN_ISSUER}::text)
         and (u.email, u.email_verified, u.display_name, u.avatar_url)
           is distinct from (${email}::text, ${email_verified}::boolean, ${display_name}::text, ${avatar_url}::text)
       returning ${profileColumns}`,

@@ -2,11 +2,10 @@ import { Type } from 'typebox';
 import { signedIn } from '../access/access-rule.ts';
 import { effectivePermissions } from '../access/roles.ts';
 import { InputText } from '../core/records.ts';
-import { sha256 } from '../core/secrets.ts';
-import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { exampleWorkspace, Workspace } from '../workspaces/schema.ts';
 import { JOIN_ERRORS, joinWorkspace } from './join-workspace.ts';
+import { hasSecret } from './schema.ts';
 
 export const acceptInvitation = endpoint({
   method: 'POST',
@@ -22,5 +21,5 @@ export const acceptInvitation = endpoint({
     body: { token: 'kZ0…' },
     reply: { ...exampleWorkspace, role: 'member', permissions: effectivePermissions('member', null) },
   },
-  run: ({ body, transaction }) => transaction((tx) => joinWorkspace(tx, sql`i.secret_hash = ${sha256(body.token)}`)),
+  run: ({ body, transaction }) => transaction((tx) => joinWorkspace(tx, hasSecret(body.token))),
 });

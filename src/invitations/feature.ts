@@ -1,6 +1,7 @@
 import type { Feature } from '../jobs/define-job.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { acceptOwnInvitation } from './accept-own-invitation.ts';
+import { createInvitationLink } from './create-invitation-link.ts';
 import { inviteMember } from './invite-member.ts';
 import { listInvitations } from './list-invitations.ts';
 import { listOwnInvitations } from './list-own-invitations.ts';
@@ -13,6 +14,7 @@ export const invitations: Feature = {
   endpoints: [
     inviteMember,
     listInvitations,
+    createInvitationLink,
     resendInvitation,
     revokeInvitation,
     lookupInvitation,

@@ -1,6 +1,6 @@
 import type { Statements } from '../access/guard.ts';
 import { canGrant, findRole } from '../access/roles.ts';
-import { ApiError, forbidden, notFound, paymentRequired } from '../core/errors.ts';
+import { ApiError, notFound, paymentRequired } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { toWorkspace, type Workspace, type WorkspaceRow, workspaceColumns } from '../workspaces/schema.ts';
@@ -77,7 +77,12 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
       'An invitation is accepted by a person: use a personal key or an access token.',
     );
   if (!facts || facts.state === 'revoked' || facts.state === 'expired') throw notFound('invitation');
-  if (!facts.own_email_verified || facts.own_email !== facts.email) throw forbidden();
+  if (facts.own_email !== facts.email) {
+    throw new ApiError('forbidden', 'This invitation is for another address than that of your account.');
+  }
+  if (!facts.own_email_verified) {
+    throw new ApiError('forbidden', 'The address of your account is not verified, so it opens no invitation.');
+  }
   if (facts.read_only) throw paymentRequired();
   if (facts.state !== 'pending') throw new ApiError('conflict', 'The invitation was accepted already.');
   if (facts.member_status === 'active')

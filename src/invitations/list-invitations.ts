@@ -5,7 +5,7 @@ import { PAGING } from '../core/paging.ts';
 import { Id } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleInvitation, INVITATION_STATES, Invitation, invitationColumns, presentState } from './schema.ts';
+import { exampleInvitation, INVITATION_STATES, invitationColumns, ListedInvitation, presentState } from './schema.ts';
 
 export const listInvitations = endpoint({
   method: 'GET',
@@ -19,11 +19,11 @@ export const listInvitations = endpoint({
     ...PAGING,
   }),
   paging: { keys: { 'i.invitation_id': 'text' } },
-  reply: Type.Array(Invitation),
-  example: { reply: [exampleInvitation] },
+  reply: Type.Array(ListedInvitation),
+  example: { reply: [{ ...exampleInvitation, mail_status: 'queued' }] },
   run: ({ params, query, paging, many }) =>
     many(sql`
-      select ${invitationColumns} from invitations i
+      select ${invitationColumns}, i.mail_status from invitations i
       where i.workspace_id = ${params.workspace_id}
         ${query.state === undefined ? raw('') : sql`and ${presentState} = ${query.state}`}
         ${query.query === undefined ? raw('') : sql`and ${contains(sql`i.email`, query.query)}`}

@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { refusal } from '../access/before-sign-in.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { InvitationOffer, presentState } from './schema.ts';
+import { hasSecret, InvitationOffer, presentState } from './schema.ts';
 
 /** What the page of the link shows before the invited person signs in and accepts. The secret is the credential. */
 export const lookupInvitation = endpoint({
@@ -11,6 +12,7 @@ export const lookupInvitation = endpoint({
   path: '/v1/invitations/lookup',
   summary: 'Look up an invitation',
   access: anyone(),
+  givesBack: 1,
   invitation: ({ query }) => query.token,
   query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),
   reply: InvitationOffer,
@@ -23,14 +25,19 @@ export const lookupInvitation = endpoint({
       role: 'member',
       state: 'pending',
       expires_at: '2026-11-28T05:29:32.104Z',
+      signs_in: true,
     },
   },
-  run: ({ query, one }) =>
-    one(sql`
-      select w.name as workspace_name, coalesce(u.display_name, 'A former member') as inviter_name, i.email, i.role, ${presentState} as state, i.expires_at
+  run: async ({ query, maybeOne }) => {
+    const offer = await maybeOne<InvitationOffer>(sql`
+      select w.name as workspace_name, coalesce(u.display_name, 'A former member') as inviter_name, i.email, i.role, ${presentState} as state, i.expires_at,
+        coalesce((select not m.has_account from mailed_invitation(${sha256(query.token)}) m), false) as signs_in
       from invitations i
       join workspaces w on w.workspace_id = i.workspace_id
       left join users u on u.user_id = i.invited_by
-      where i.secret_hash = ${sha256(query.token)}
-    `),
+      where ${hasSecret(query.token)}
+    `);
+    if (!offer) throw refusal('invitation_unknown');
+    return offer;
+  },
 });

@@ -7,7 +7,14 @@ import { endpoint } from '../http/endpoint.ts';
 import { requireMail } from '../http/require-mail.ts';
 import { enforceInvitationRateLimit } from './invitation-rate-limit.ts';
 import { readPending } from './pending-invitation.ts';
-import { exampleInvitation, INVITATION_DAYS, Invitation, invitationColumns, invitationCte } from './schema.ts';
+import {
+  exampleInvitation,
+  INVITATION_DAYS,
+  Invitation,
+  invitationAuditColumns,
+  invitationColumns,
+  invitationCte,
+} from './schema.ts';
 import { sendInvitationMail } from './send-invitation-mail.job.ts';
 
 export const resendInvitation = endpoint({
@@ -36,6 +43,7 @@ export const resendInvitation = endpoint({
           from access a
           where i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}
           returning i.*`,
+        after: sql`select ${invitationAuditColumns} from i`,
         result: sql`select ${invitationColumns} from i`,
       });
       await tx.execute(later(sendInvitationMail, { invitation_id, sent_by: asker_id }));

@@ -4,7 +4,7 @@ import { Id } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { readPending } from './pending-invitation.ts';
-import { exampleInvitation, Invitation, invitationColumns, invitationCte } from './schema.ts';
+import { exampleInvitation, Invitation, invitationAuditColumns, invitationColumns, invitationCte } from './schema.ts';
 
 export const revokeInvitation = endpoint({
   method: 'POST',
@@ -27,6 +27,7 @@ export const revokeInvitation = endpoint({
           update invitations i set state = 'revoked' from access a
           where i.workspace_id = a.workspace_id and i.invitation_id = ${params.invitation_id}
           returning i.*`,
+        after: sql`select ${invitationAuditColumns} from i`,
         result: sql`select ${invitationColumns} from i`,
       });
     }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Record, Timestamp } from '../core/records.ts';
+import { sha256 } from '../core/secrets.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 
 /** How long an invitation can be accepted. */
@@ -17,13 +18,18 @@ export const Invitation = Record({
   created_at: Timestamp,
   expires_at: Timestamp,
   state: Type.String({ description: 'pending, accepted, revoked or expired.' }),
+});
+export type Invitation = Static<typeof Invitation>;
+
+/** An invitation in the list of its own, which says more than the record of the specification. */
+export const ListedInvitation = Record({
+  ...Invitation.properties,
   mail_status: Type.Enum([...MAIL_STATUSES], {
     description:
       'What became of its message: "queued" until the mail server took it ("sent"); "bounced" where the server refused ' +
       'the address; "failed" where it could not be reached for about an hour. Resend the invitation then.',
   }),
 });
-export type Invitation = Static<typeof Invitation>;
 
 /** An invitation as its link shows it before anyone has signed in. */
 export const InvitationOffer = Record({
@@ -33,6 +39,10 @@ export const InvitationOffer = Record({
   role: Type.String(),
   state: Type.String(),
   expires_at: Timestamp,
+  signs_in: Type.Boolean({
+    description:
+      'Whether the link came by mail and the address has no account yet: then `POST /v1/auth/invitation` signs in with it.',
+  }),
 });
 export type InvitationOffer = Static<typeof InvitationOffer>;
 
@@ -52,14 +62,23 @@ export const presentState: Sql = raw(
   `(case when i.state = 'pending' and i.expires_at <= now() then 'expired' else i.state end)`,
 );
 
+/** The condition that an invitation `i` has this secret: of the link in its message, or of the copied one. */
+export function hasSecret(token: string): Sql {
+  const hash = sha256(token);
+  return sql`(i.secret_hash = ${hash} or i.copied_hash = ${hash})`;
+}
+
 /** The columns of Invitation from an invitation `i`. */
 export const invitationColumns: Sql = sql`
-  i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state, i.mail_status`;
+  i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state`;
+
+/** What the audit log says of an invitation `i`. */
+export const invitationAuditColumns: Sql = sql`${invitationColumns}, i.mail_status, i.copies`;
 
 /** The step that reads an invitation of the guard's workspace as it is before the statement changes it. */
 export function invitationCte(invitation_id: string): Sql {
   return sql`
-    select ${invitationColumns} from access a
+    select ${invitationAuditColumns} from access a
     join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}`;
 }
 
@@ -70,5 +89,4 @@ export const exampleInvitation: Invitation = {
   created_at: '2026-11-21T05:29:32.104Z',
   expires_at: '2026-11-28T05:29:32.104Z',
   state: 'pending',
-  mail_status: 'queued',
 };

@@ -1,12 +1,20 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { refusal } from '../access/before-sign-in.ts';
+import type { Statements } from '../access/guard.ts';
 import { ownProfile } from '../access/user-ctes.ts';
 import { InputText } from '../core/records.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { signIn } from './new-session.ts';
-import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+import { exampleTokens, Tokens } from './schema.ts';
+
+/** Errors: 401 always. */
+export async function refuseLink(on: Pick<Statements, 'maybeOne'>, hash: Buffer): Promise<never> {
+  const expired = await on.maybeOne(sql`select 1 from email_links where token_hash = ${hash}`);
+  throw refusal(expired ? 'link_expired' : 'link_unknown');
+}
 
 /**
  * A holder of the link reads the mail of its address, so the address is verified. All links of the address end, under a
@@ -17,6 +25,7 @@ export const completeEmailLink = endpoint({
   path: '/v1/auth/email/complete',
   summary: 'Sign in with a link',
   access: anyone(),
+  givesBack: 2,
   event: 'session.created',
   body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),
   reply: Tokens,
@@ -35,7 +44,7 @@ export const completeEmailLink = endpoint({
           update email_links set token_hash = null where email in (select email from used) and token_hash is not null`,
         result: sql`select email from used`,
       });
-      if (!link) throw signInRefused();
+      if (!link) return refuseLink(tx, hash);
       return signIn(tx, ownProfile(link.email), origin);
     }),
 });

@@ -1,15 +1,23 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { refusal, type SignedOutReason } from '../access/before-sign-in.ts';
 import { ApiError } from '../core/errors.ts';
 import { InputText } from '../core/records.ts';
 import { unseal } from '../core/sealed.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import type { OpenIdAttempt } from '../providers/identity/openid-sign-in.ts';
+import type { IssuerRefusal, OpenIdAttempt } from '../providers/identity/openid-sign-in.ts';
 import { signIn } from './new-session.ts';
 import { ATTEMPT, askIssuer, CALLBACK_PATH, issuerOf } from './openid.ts';
-import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+import { exampleTokens, Tokens } from './schema.ts';
+
+const REASONS: Record<IssuerRefusal['refused'], SignedOutReason> = {
+  issuer_refused: 'openid_issuer_refused',
+  code_refused: 'openid_code_refused',
+  clock: 'openid_clock',
+  answer_invalid: 'openid_answer_invalid',
+};
 
 /** An attempt is taken before the issuer is asked, so it is tried once. */
 export const completeOpenId = endpoint({
@@ -17,6 +25,8 @@ export const completeOpenId = endpoint({
   path: '/v1/auth/openid/complete',
   summary: 'Sign in with OpenID',
   access: anyone(),
+  limit: 'callback',
+  givesBack: 1,
   event: 'session.created',
   body: Type.Object({
     attempt: InputText(),
@@ -37,11 +47,11 @@ export const completeOpenId = endpoint({
         delete from openid_attempts where attempt_hash = ${sha256(body.attempt)} returning sealed, expires_at`,
       result: sql`select sealed from taken where expires_at > now()`,
     });
-    if (!taken) throw signInRefused();
+    if (!taken) throw refusal('openid_attempt_unknown');
     const attempt = JSON.parse(unseal(ATTEMPT, body.attempt, taken.sealed)) as OpenIdAttempt;
-    const identity = await askIssuer(issuer.complete(callback, attempt));
-    if (!identity) throw signInRefused();
-    return signIn(context, identity, origin);
+    const answer = await askIssuer(issuer.complete(callback, attempt));
+    if ('refused' in answer) throw refusal(REASONS[answer.refused], answer.facts);
+    return signIn(context, answer.identity, origin);
   },
 });
 

@@ -1,5 +1,7 @@
 import type { Feature } from '../jobs/define-job.ts';
 import { changePreferences } from './account/change-preferences.ts';
+import { connectAccounts } from './account/connect-accounts.ts';
+import { getConnection } from './account/get-connection.ts';
 import { getPreferences } from './account/get-preferences.ts';
 import { listOwnMethods } from './account/list-own-methods.ts';
 import { deleteAvatar } from './avatar/delete-avatar.ts';
@@ -14,6 +16,7 @@ import { makeFirstOwner } from './first-owner.ts';
 import { getMe } from './get-me.ts';
 import { listMethods } from './list-methods.ts';
 import { listSessions } from './list-sessions.ts';
+import { lookupEmailLink } from './lookup-email-link.ts';
 import { removePassword } from './password/remove-password.ts';
 import { sendGuessWarning } from './password/send-guess-warning.job.ts';
 import { setPassword } from './password/set-password.ts';
@@ -22,6 +25,7 @@ import { refreshSession } from './refresh-session.ts';
 import { requestEmailLink } from './request-email-link.ts';
 import { revokeSession } from './revoke-session.ts';
 import { sendSignInMail } from './send-sign-in-mail.job.ts';
+import { signInByInvitation } from './sign-in-by-invitation.ts';
 import { signOut } from './sign-out.ts';
 import { signOutEverywhere } from './sign-out-everywhere.ts';
 
@@ -29,10 +33,12 @@ export const session: Feature = {
   endpoints: [
     listMethods,
     requestEmailLink,
+    lookupEmailLink,
     completeEmailLink,
     signInWithPassword,
     beginOpenId,
     completeOpenId,
+    signInByInvitation,
     makeFirstOwner,
     refreshSession,
     createCookieSession,
@@ -46,6 +52,8 @@ export const session: Feature = {
     getPreferences,
     changePreferences,
     listOwnMethods,
+    getConnection,
+    connectAccounts,
     listSessions,
     revokeSession,
     setPassword,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { refusal } from '../access/before-sign-in.ts';
 import { ownProfile } from '../access/user-ctes.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
@@ -10,8 +11,7 @@ import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { signIn } from './new-session.ts';
 import { hashNewPassword, NewPassword } from './password/password-hash.ts';
-import { passwordsAreOff } from './password/password-rules.ts';
-import { exampleTokens, signInRefused, Tokens } from './schema.ts';
+import { exampleTokens, Tokens } from './schema.ts';
 
 /** Earlier links stay valid while there is no user, but not for ever. */
 const GOOD = raw(`created_at > now() - interval '30 days' and not exists (select from users)`);
@@ -26,6 +26,7 @@ export const makeFirstOwner = endpoint({
   summary: 'Become the first user',
   description: 'Only while the service has no user, with the secret of the link that its start has logged.',
   access: anyone(),
+  givesBack: 1,
   event: 'session.created',
   body: Type.Object({
     token: InputText({ description: 'The secret of the link.' }),
@@ -39,20 +40,22 @@ export const makeFirstOwner = endpoint({
   run: async ({ body, origin, maybeOne, transaction, services }) => {
     const hash = sha256(body.token);
     // Asked before anything is judged or hashed, so that only the operator learns what is wrong with the rest.
-    if (!(await maybeOne(sql`select 1 from welcome_links where token_hash = ${hash} and ${GOOD}`)))
-      throw signInRefused();
+    const found = await maybeOne<{ is_good: boolean; has_users: boolean }>(sql`
+      select exists (select from welcome_links where token_hash = ${hash} and ${GOOD}) as is_good, has_users() as has_users`);
+    if (!found?.is_good) throw refusal(found?.has_users ? 'welcome_has_users' : 'welcome_unknown');
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
     const name = body.display_name === undefined ? undefined : readName(body.display_name);
     if (name instanceof ApiError) throw name;
-    if (body.password !== undefined && !services.signIn.passwords) throw passwordsAreOff();
+    if (body.password !== undefined && !services.signIn.passwords) throw refusal('passwords_off');
     const phc = body.password === undefined ? null : await hashNewPassword(body.password);
     return transaction(async (tx) => {
       await tx.maybeOne(sql`select pg_advisory_xact_lock(4711003)`);
       const link = await tx.maybeOne(sql`
         delete from welcome_links where exists (select from welcome_links where token_hash = ${hash} and ${GOOD})
         returning 1`);
-      if (!link) throw signInRefused();
+      // Another request was the first.
+      if (!link) throw refusal('welcome_has_users');
       return signIn(tx, ownProfile(email, name), origin, {
         password: sql`
           insert into passwords (user_id, phc) select user_id, ${phc}::text from signing_in where ${phc}::text is not null`,

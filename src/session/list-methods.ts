@@ -9,6 +9,7 @@ export const listMethods = endpoint({
   path: '/v1/auth/methods',
   summary: 'List ways to sign in',
   access: anyone(),
+  limit: 'files',
   reply: Record({
     methods: Type.Array(Type.String(), { description: 'Of email, password and openid those that are on.' }),
     has_users: Flag,

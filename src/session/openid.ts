@@ -1,3 +1,4 @@
+import { refusal } from '../access/before-sign-in.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Services } from '../http/services.ts';
 import { IdentityUnavailable } from '../providers/identity/identity.ts';
@@ -11,10 +12,7 @@ export const CALLBACK_PATH = '/sign-in/callback';
 /** Errors: 403 where no issuer is set. */
 export function issuerOf({ signIn }: Services): OpenIdSignIn {
   if (signIn.openid) return signIn.openid;
-  throw new ApiError(
-    'forbidden',
-    'There is no OpenID provider here: sign in in another way, or have OIDC_CLIENT_ID set.',
-  );
+  throw refusal('openid_off');
 }
 
 /** Errors: 503 `identity_unavailable`. */

@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { refusal } from '../access/before-sign-in.ts';
 import { networkOf } from '../access/network.ts';
 import { newToken, tokenHash } from '../access/token.ts';
 import { InputText } from '../core/records.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-session.ts';
-import { exampleTokens, sessionAuditColumns, signInRefused, Tokens } from './schema.ts';
+import { exampleTokens, sessionAuditColumns, Tokens } from './schema.ts';
 
 /**
  * Of several requests with the same token one marks it as used: the update waits for the others and checks again. A used
@@ -19,6 +20,7 @@ export const refreshSession = endpoint({
   description:
     'Answers new tokens; the ones before stop working. Refresh from one place at a time: a refresh token that comes a second time ends its session.',
   access: anyone(),
+  givesBack: 1,
   event: 'session.refreshed',
   body: Type.Object({ refresh_token: InputText() }),
   reply: Tokens,
@@ -26,7 +28,7 @@ export const refreshSession = endpoint({
   example: { body: { refresh_token: exampleTokens.refresh_token }, reply: exampleTokens },
   run: async ({ body, origin, many }) => {
     const hash = tokenHash('refresh', body.refresh_token);
-    if (!hash) throw signInRefused();
+    if (!hash) throw refusal('refresh_token_malformed');
     const access = newToken('access');
     const refresh = newToken('refresh');
     const [renewed] = await many<{ session_id: string }>({
@@ -64,6 +66,6 @@ export const refreshSession = endpoint({
       },
       'session.reuse_detected',
     );
-    throw signInRefused();
+    throw refusal('refresh_token_spent');
   },
 });

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { ApiError } from '../core/errors.ts';
 import { Flag, Id, Record, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
@@ -37,13 +36,6 @@ export const sessionColumns: Sql = sql`
 export const sessionAuditColumns: Sql = sql`
   s.session_id, s.user_id, case when s.revoked_at is null then 'active' else 'revoked' end as state, s.created_at,
   s.last_used_at, s.access_expires_at, s.expires_at, s.revoked_at, s.in_browser, s.address, s.user_agent`;
-
-/** One answer for every reason why a sign-in is refused, so that the reasons cannot be told apart. */
-export function signInRefused(cause?: unknown): ApiError {
-  return new ApiError('unauthorized', 'This sign-in is not valid, or not any more. Start again.', {
-    cause,
-  });
-}
 
 export const exampleTokens: Tokens = {
   access_token: 'ibid_at_5uVq…',

@@ -41,26 +41,43 @@ export function readToken(token: string): TokenParts | null {
   return { algorithm, key_id: kid, claims };
 }
 
+/** Why verified claims name no identity: the claim, and by how many seconds the issuer's clock is ahead if that is why. */
+export interface ClaimProblem {
+  claim: string;
+  seconds_ahead?: number;
+}
+
 /**
- * The identity in the claims of a token whose signature, issuer, audience, exp and nbf were verified. Null if exp, iat
- * or sub are invalid. Invalid parts of the profile are left out.
+ * The identity in the claims of a token whose signature, issuer, audience, exp and nbf were verified, or what is wrong
+ * with exp, iat or sub. Invalid parts of the profile are left out.
  */
-export function identityFromClaims(claims: Record<string, unknown>, nowSeconds: number): Identity | null {
+export function identityFromClaims(
+  claims: Record<string, unknown>,
+  nowSeconds: number,
+): { identity: Identity } | { problem: ClaimProblem } {
   const { iss, sub, exp, iat } = claims;
-  if (typeof iss !== 'string' || typeof exp !== 'number' || exp > LATEST_SECONDS) return null;
-  if (iat !== undefined && (typeof iat !== 'number' || iat > nowSeconds + LEEWAY_SECONDS)) return null;
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255 || UNPRINTABLE.test(sub)) return null;
+  if (typeof iss !== 'string') return { problem: { claim: 'iss' } };
+  if (typeof exp !== 'number' || exp > LATEST_SECONDS) return { problem: { claim: 'exp' } };
+  if (iat !== undefined && typeof iat !== 'number') return { problem: { claim: 'iat' } };
+  if (iat !== undefined && iat > nowSeconds + LEEWAY_SECONDS) {
+    return { problem: { claim: 'iat', seconds_ahead: Math.round(iat - nowSeconds) } };
+  }
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255 || UNPRINTABLE.test(sub)) {
+    return { problem: { claim: 'sub' } };
+  }
 
   const email = emailClaim(claims.email);
-  return Object.freeze({
+  const identity: Identity = {
     issuer: iss,
     subject: sub,
     email,
-    email_verified: email !== '' && claims.email_verified === true,
+    // Several issuers write custom claims as strings.
+    email_verified: email !== '' && (claims.email_verified === true || claims.email_verified === 'true'),
     display_name: nameClaim(claims.name),
     avatar_url: pictureClaim(claims.picture),
     expires_at: exp,
-  });
+  };
+  return { identity: Object.freeze(identity) };
 }
 
 /** Control characters and halves of surrogate pairs. */
@@ -126,7 +143,7 @@ export interface Identity {
   subject: string;
   /** ASCII letters in lower case. */
   email: string;
-  /** True only if the issuer sends the boolean true. */
+  /** True only if the issuer sends true, or the string "true". */
   email_verified: boolean;
   display_name: string;
   /** An https address. */

@@ -297,9 +297,10 @@ test('invalid parts of a profile are left out or cleaned, and never refuse the t
     assert.equal(identity.email, expected, `Read the e-mail ${JSON.stringify(email)} as ${JSON.stringify(expected)}.`);
     assert.equal(identity.email_verified, expected !== '', 'Without an e-mail there is no verified e-mail.');
   }
-  for (const email_verified of ['true', 1, 'false', null, {}]) {
+  for (const email_verified of [true, 'true', 1, 'false', 'TRUE', '1', null, {}, ['true']]) {
     const { email_verified: verified } = await read({ email: 'a@example.org', email_verified });
-    assert.equal(verified, false, `Only true is true, ${JSON.stringify(email_verified)} is not.`);
+    const expected = email_verified === true || email_verified === 'true';
+    assert.equal(verified, expected, `Only true and "true" are true: ${JSON.stringify(email_verified)}.`);
   }
   const names: [unknown, string][] = [
     ['  Ann Lee ', 'Ann Lee'],

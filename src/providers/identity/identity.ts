@@ -89,7 +89,10 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
           clockTolerance: LEEWAY_SECONDS,
           currentDate: new Date(now()),
         });
-        return identityFromClaims(payload, nowSeconds());
+        const read = identityFromClaims(payload, nowSeconds());
+        if ('identity' in read) return read.identity;
+        log('the claims of an access token are not accepted', read.problem);
+        return null;
       } catch (error) {
         if (error instanceof errors.JWSSignatureVerificationFailed) continue;
         if (!(error instanceof errors.JOSEError)) log('a token could not be verified', { error: String(error) });

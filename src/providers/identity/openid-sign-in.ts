@@ -1,8 +1,8 @@
 import * as openid from 'openid-client';
 import { databaseTime } from '../../core/clock.ts';
 import type { Identity } from './access-token.ts';
-import { identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
-import { readAtMost } from './fetch-json.ts';
+import { type ClaimProblem, identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
+import { isRecord, readAtMost } from './fetch-json.ts';
 import { checkIssuer, IdentityUnavailable } from './identity.ts';
 import { tracedFetch } from './traced-fetch.ts';
 
@@ -13,14 +13,20 @@ export interface OpenIdAttempt {
   verifier: string;
 }
 
+/** Why the issuer's answer signs no user in. `facts` are for the log, and hold no secret. */
+export interface IssuerRefusal {
+  refused: 'issuer_refused' | 'code_refused' | 'clock' | 'answer_invalid';
+  facts: Record<string, unknown>;
+}
+
 /**
  * Sign-in at an OpenID Connect issuer by authorization code with PKCE. Both halves throw IdentityUnavailable where the
  * issuer does not answer.
  */
 export interface OpenIdSignIn {
   begin(): Promise<{ authorization_url: string; attempt: OpenIdAttempt }>;
-  /** `callback`: the query parameters with which the issuer redirected the browser back. Null: refuse with 401. */
-  complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<Identity | null>;
+  /** `callback`: the query parameters with which the issuer redirected the browser back. */
+  complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<{ identity: Identity } | IssuerRefusal>;
 }
 
 interface OpenIdSignInOptions {
@@ -61,7 +67,10 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     return config;
   }
 
-  async function identityOf(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<Identity | null> {
+  async function identityOf(
+    callback: URLSearchParams,
+    attempt: OpenIdAttempt,
+  ): Promise<{ identity: Identity } | IssuerRefusal> {
     const config = await configuration();
     const tokens = await openid.authorizationCodeGrant(config, new URL(`${redirect_uri}?${callback}`), {
       expectedState: attempt.state,
@@ -70,7 +79,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
       idTokenExpected: true,
     });
     const claims = tokens.claims();
-    if (!claims) return null;
+    if (!claims) return { refused: 'answer_invalid', facts: { claim: 'id_token' } };
     // Many issuers put the profile into the ID token, the others return it from the userinfo endpoint.
     const asks = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
     const more: Partial<openid.UserInfoResponse> = asks
@@ -78,7 +87,11 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
       : {};
     // Whether an address is verified is said by the document that names the address.
     const { email, email_verified } = asks ? more : claims;
-    return identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(databaseTime() / 1000));
+    const read = identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(databaseTime() / 1000));
+    if ('problem' in read) return refusalOf(read.problem);
+    const doubt = doubtOfAddress(read.identity, email, email_verified);
+    if (doubt) log(doubt.message, { ...doubt.facts, issuer, from: asks ? 'userinfo' : 'id_token' });
+    return read;
   }
 
   return {
@@ -103,11 +116,23 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
         return await identityOf(callback, attempt);
       } catch (cause) {
         if (!isRefusal(cause)) throw new IdentityUnavailable('the issuer is unavailable', { cause });
-        log('a sign-in at the issuer was refused', { error: String(cause), reason: String((cause as Error).cause) });
-        return null;
+        return refusalOfError(cause);
       }
     },
   };
+}
+
+/** Why a user who signs in has no verified address, and so finds no invitation; for the log. undefined if they have one. */
+function doubtOfAddress(identity: Identity, email: unknown, email_verified: unknown) {
+  const { subject } = identity;
+  if (identity.email === '') {
+    const reason = email === undefined ? 'openid_no_address' : 'openid_address_invalid';
+    return { message: 'the issuer names no e-mail address of a user who signs in', facts: { reason, subject } };
+  }
+  if (identity.email_verified) return undefined;
+  const claim = email_verified === undefined ? 'missing' : JSON.stringify(email_verified).slice(0, 40);
+  const facts = { reason: 'openid_address_unverified', subject, email: identity.email, email_verified: claim };
+  return { message: 'the issuer does not say that the address of a user who signs in is verified', facts };
 }
 
 const METADATA = { [openid.clockTolerance]: LEEWAY_SECONDS };
@@ -129,6 +154,40 @@ function isRefusal(error: unknown): boolean {
   if (error instanceof openid.ResponseBodyError) return error.error === 'invalid_grant' && error.status < 500;
   const code = error instanceof openid.ClientError ? error.code : undefined;
   return code !== undefined && REFUSALS.has(code);
+}
+
+function refusalOf({ claim, seconds_ahead }: ClaimProblem): IssuerRefusal {
+  if (seconds_ahead === undefined) return { refused: 'answer_invalid', facts: { claim } };
+  return { refused: 'clock', facts: { claim, seconds_ahead, tolerated: LEEWAY_SECONDS } };
+}
+
+/** Of the error of `openid-client`. Its texts quote no code and no token. */
+function refusalOfError(error: unknown): IssuerRefusal {
+  if (error instanceof openid.AuthorizationResponseError) {
+    const code = /^[\w.-]{1,64}$/.test(error.error) ? error.error : 'error';
+    const description = error.error_description?.slice(0, 300);
+    return { refused: 'issuer_refused', facts: { error: code, description } };
+  }
+  if (error instanceof openid.ResponseBodyError) {
+    return { refused: 'code_refused', facts: { error: error.error, description: error.error_description } };
+  }
+  const seconds = secondsAhead(error);
+  if (seconds !== undefined) return refusalOf({ claim: 'iat', seconds_ahead: seconds });
+  const { cause } = error as Error;
+  return {
+    refused: 'answer_invalid',
+    facts: { error: String(error), detail: cause instanceof Error && cause.message },
+  };
+}
+
+/** By how many seconds the clock of the issuer differs if a fresh token is out of its time: negative if it is behind. */
+function secondsAhead(error: unknown): number | undefined {
+  if (!(error instanceof openid.ClientError) || error.code !== 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return undefined;
+  const detail = error.cause instanceof Error ? error.cause.cause : undefined;
+  if (!isRecord(detail) || !isRecord(detail.claims) || typeof detail.now !== 'number') return undefined;
+  const { iat } = detail.claims;
+  const seconds = typeof iat === 'number' ? Math.round(iat - detail.now) : 0;
+  return Math.abs(seconds) > LEEWAY_SECONDS ? seconds : undefined;
 }
 
 /** What is wrong with an ID token or a callback, as codes of `openid-client`. */

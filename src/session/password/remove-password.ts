@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { signedIn } from '../../access/access-rule.ts';
+import { refusal } from '../../access/before-sign-in.ts';
 import { notFound } from '../../core/errors.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { passwordsAreOff } from './password-rules.ts';
 
 /** The other ways to sign in stay; so do the sessions. */
 export const removePassword = endpoint({
@@ -17,7 +17,7 @@ export const removePassword = endpoint({
   errors: ['forbidden', 'not_found'],
   example: { reply: null },
   run: async ({ many, refuse, services }) => {
-    if (!services.signIn.passwords) return refuse(passwordsAreOff());
+    if (!services.signIn.passwords) return refuse(refusal('passwords_off'));
     const [removed] = await many({
       before: sql`select p.user_id, p.changed_at from passwords p join access a on a.user_id = p.user_id`,
       removed: sql`delete from passwords p using access a where p.user_id = a.user_id returning 1`,

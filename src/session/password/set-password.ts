@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { signedIn } from '../../access/access-rule.ts';
+import { refusal } from '../../access/before-sign-in.ts';
 import { networkOf } from '../../access/network.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
 import { ApiError } from '../../core/errors.ts';
@@ -8,7 +9,6 @@ import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { type CountedGuess, countGuess, deleteGuesses } from './password-guess.ts';
 import { GivenPassword, hashNewPassword, isPassword, NewPassword } from './password-hash.ts';
-import { passwordsAreOff } from './password-rules.ts';
 
 interface Facts {
   user_id: string;
@@ -33,7 +33,7 @@ export const setPassword = endpoint({
   example: { body: { new_password: 'correct horse battery staple' }, reply: {} },
   run: async (context) => {
     const { body, origin, maybeOne, many, refuse, services } = context;
-    if (!services.signIn.passwords) return refuse(passwordsAreOff());
+    if (!services.signIn.passwords) return refuse(refusal('passwords_off'));
     const facts = await maybeOne<Facts>(sql`
       select a.user_id, (select i.subject from identities i where i.user_id = a.user_id and i.issuer = ${OWN_ISSUER} limit 1)
         as email, (select p.phc from passwords p where p.user_id = a.user_id) as phc,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../../access/access-rule.ts';
+import { refusal } from '../../access/before-sign-in.ts';
 import { tokenHash } from '../../access/token.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
 import { normalizeEmail } from '../../core/email-address.ts';
@@ -8,10 +9,9 @@ import { InputText } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { newSession } from '../new-session.ts';
-import { exampleTokens, signInRefused, Tokens } from '../schema.ts';
+import { exampleTokens, Tokens } from '../schema.ts';
 import { countGuess, deleteGuesses } from './password-guess.ts';
 import { GivenPassword, isPassword } from './password-hash.ts';
-import { passwordsAreOff } from './password-rules.ts';
 import { sendGuessWarning } from './send-guess-warning.job.ts';
 
 /** Takes as long for an unknown address, or one without a password, as for a wrong password. */
@@ -20,6 +20,7 @@ export const signInWithPassword = endpoint({
   path: '/v1/auth/password',
   summary: 'Sign in with a password',
   access: anyone(),
+  givesBack: 1,
   event: 'session.created',
   body: Type.Object({
     email: InputText(),
@@ -36,7 +37,7 @@ export const signInWithPassword = endpoint({
   example: { body: { email: 'ada@example.com', password: 'correct horse battery staple' }, reply: exampleTokens },
   run: async (context) => {
     const { body, origin, maybeOne, many, services, later } = context;
-    if (!services.signIn.passwords) throw passwordsAreOff();
+    if (!services.signIn.passwords) throw refusal('passwords_off');
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
     const device = tokenHash('device', body.device_token ?? '');
@@ -46,7 +47,7 @@ export const signInWithPassword = endpoint({
     const known = await maybeOne<{ user_id: string; phc: string }>(sql`
       select p.user_id, p.phc from passwords p join identities i on i.user_id = p.user_id
       where i.issuer = ${OWN_ISSUER} and i.subject = ${email}`);
-    if (!(await isPassword(body.password, known?.phc)) || !known) throw signInRefused();
+    if (!(await isPassword(body.password, known?.phc)) || !known) throw refusal('password_wrong');
     const session = newSession(origin);
     const [made] = await many({
       // The password may have been changed while this one was compared.
@@ -54,7 +55,7 @@ export const signInWithPassword = endpoint({
       forgiven: deleteGuesses(guess),
       ...session.steps,
     });
-    if (!made) throw signInRefused();
+    if (!made) throw refusal('password_wrong');
     return session.tokens;
   },
 });
