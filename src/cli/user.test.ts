@@ -120,3 +120,27 @@ test('user delete says what stays where others may have the address, and takes t
     await assert.rejects(ibid(...args), /ibid user export USER FILE/);
   }
 });
+
+test('user merge makes one user of two, and says what stands in the way', async () => {
+  const owner = await world.owner();
+  const issuer = { issuer: 'https://issuer.example', avatar_url: '', display_name: 'Vera', email_verified: true };
+  const second = await ensureUser(db.query, { ...issuer, subject: 'vera', email: 'vera.second@example.com' });
+  const other = await world.owner();
+  await addMember(other.workspace_id, second, 'member');
+  assert.match(await ibid('merge', owner.user_id, second), /becomes a part of[\s\S]*repeat it with --yes/);
+  assert.match(await ibid('merge', owner.user_id, 'vera.second@example.com', '--yes'), /is now a part of/);
+  const identities = await db.query<{ subject: string }>(sql`
+    select subject from identities where user_id = ${owner.user_id} and issuer = 'https://issuer.example'`);
+  assert.deepEqual(identities, [{ subject: 'vera' }]);
+  assert.equal((await owner.get('/v1/workspaces')).body.length, 2);
+  assert.equal((await lastEvent('user.merged')).credential_kind, 'command');
+
+  await assert.rejects(
+    ibid('merge', owner.user_id, other.user_id, '--yes'),
+    /nothing was merged: both are members|nothing was merged: the second has written/,
+  );
+  await assert.rejects(ibid('merge', owner.user_id, owner.user_id, '--yes'), /these are one user/);
+  await assert.rejects(ibid('merge', owner.user_id, second, '--yes'), /there is no user/);
+  await assert.rejects(ibid('merge', owner.user_id), /ibid user merge KEPT MERGED/);
+  assert.equal((await owner.get('/v1/me')).body.user_id, owner.user_id);
+});

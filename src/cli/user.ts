@@ -9,8 +9,9 @@ import { beginExport, readerOf } from '../account/export/export-account.ts';
 import { writeAccount } from '../account/export/write-account.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../core/errors.ts';
-import { openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
+import { type OwnerDb, openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { COMMAND, record } from '../operator/audit.ts';
 import { serviceConnection } from '../service/open-database.ts';
 import { openZipWriter } from '../transfer/export/zip-writer.ts';
 import { readArguments } from './arguments.ts';
@@ -19,6 +20,8 @@ import { withFiles } from './with-files.ts';
 
 export const USER_USAGE = `  ibid user export USER FILE                                    all that the service has of a person, as a ZIP archive;
                                                                 USER: an id or an address
+  ibid user merge KEPT MERGED [--yes]                           makes one user of two: the second becomes a way to sign in
+                                                                to the first; without --yes: says whose they are
   ibid user delete USER [--yes]                                 deletes the account of a person for good;
                                                                 without --yes: says whose that is
 `;
@@ -43,10 +46,17 @@ export async function runUserCommand(config: Config, args: string[], print: Prin
     usage: USER_USAGE,
   });
   const [action, given = '', file = ''] = positionals;
-  const isKnown = action === 'export' ? file !== '' && !values.yes : action === 'delete' && file === '';
+  const isKnown =
+    action === 'export'
+      ? file !== '' && !values.yes
+      : action === 'merge'
+        ? file !== ''
+        : action === 'delete' && file === '';
   if (!isKnown || given === '') throw new UsageError(`ibid user takes:\n${USER_USAGE}`);
-  await withDatabase(config, async ({ query }, own) => {
+  await withDatabase(config, async (db, own) => {
+    const { query } = db;
     const person = await findPerson(query, given);
+    if (action === 'merge') return merge(db, person, await findPerson(query, file), values.yes, print);
     if (action === 'delete' && !values.yes)
       return print(`${nameOf(person)}: repeat it with --yes to delete this account.`);
     const service = openServiceDb({
@@ -60,6 +70,38 @@ export async function runUserCommand(config: Config, args: string[], print: Prin
       await service.close();
     }
   });
+}
+
+const CANNOT_MERGE: Record<string, string> = {
+  same: 'these are one user.',
+  has_written:
+    'the second has written pages or uploaded files, and who wrote what does not change. Name the user who has written first; two who have written stay apart.',
+  both_members: 'both are members of one workspace. Have one of them removed there.',
+  gone: 'one of them was deleted meanwhile.',
+};
+
+/** Errors: UsageError with what stands in the way. */
+async function merge(db: OwnerDb, kept: Person, merged: Person, isMeant: boolean, print: Print): Promise<void> {
+  if (!isMeant) {
+    print(`${nameOf(merged)} becomes a part of ${nameOf(kept)}: repeat it with --yes.`);
+    return print(
+      'Only do this if you know that both are the same person: the first gets all that the second may read.',
+    );
+  }
+  await db.transaction(async (query) => {
+    const [row] = await query<{ outcome: string }>(sql`
+      select merge_users(${kept.user_id}, ${merged.user_id}, null) as outcome`);
+    const outcome = row?.outcome ?? 'gone';
+    if (outcome !== '') throw new UsageError(`nothing was merged: ${CANNOT_MERGE[outcome] ?? outcome}`);
+    await record(query, COMMAND, {
+      workspace_id: null,
+      event: 'user.merged',
+      before: {},
+      after: { user_id: kept.user_id, merged_user_id: merged.user_id },
+      target: { kind: 'user', id: kept.user_id },
+    });
+  });
+  print(`${nameOf(merged)} is now a part of ${nameOf(kept)}`);
 }
 
 /** By an id, or by an address that one user has. Errors: UsageError. */
