@@ -74,11 +74,12 @@ const IS_FOR_ALL = ['db/sql.ts', 'db/json-object.ts', 'db/request-context.ts'];
 const FILES_MAX = 25;
 
 /**
- * What a page of the web application imports besides the API: reading a cookie, error messages, amounts, escaping HTML, a cache,
+ * What a page of the web application imports besides the API: reading a cookie, refusals without a session, error messages, amounts, escaping HTML, a cache,
  * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read, where packages are.
  */
 const WEB_IMPORTS = [
   '../src/http/browser-cookie.ts',
+  '../src/access/before-sign-in.ts',
   '../src/access/network.ts',
   '../src/core/errors.ts',
   '../src/core/quotas.ts',
@@ -94,7 +95,12 @@ const WEB_IMPORTS = [
 ];
 
 /** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged, what variables of templates become. */
-const BROWSER_IMPORTS = ['../src/core/slug.ts', '../src/markdown/merge-texts.ts', '../src/templates/fill-template.ts'];
+const BROWSER_IMPORTS = [
+  '../src/core/errors.ts',
+  '../src/core/slug.ts',
+  '../src/markdown/merge-texts.ts',
+  '../src/templates/fill-template.ts',
+];
 
 interface Import {
   from: string;

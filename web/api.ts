@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
 import { clientAddress } from '../src/access/network.ts';
+import { cookieOf } from '../src/http/browser-cookie.ts';
 
 /** An error reply of the API, as it is shown to people. */
 export class Problem extends Error {
@@ -41,17 +42,25 @@ export interface Api {
   delete(path: string): Promise<void>;
   /** The same API with another access token, such as that of a session whose cookie is not set yet. */
   as(token: string): Api;
+  /** The same API with the cookie of a session that the browser does not have yet. */
+  withCookie(cookie: string): Api;
   /** Posts a body without buffering it. */
   stream<T>(path: string, body: FastifyRequest['raw']): Promise<T>;
 }
 
-export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: string): Api {
+/** What pages call before a user has signed in. */
+const NEEDS_NO_SESSION = /^\/v1\/(?:widget-frames\?|(?:auth|invitations)\/(?!browser$|sign-out|accept$))/;
+
+export function apiFor(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  sessionCookie: string,
+  other?: Record<string, string>,
+): Api {
   const { headers } = request.raw;
   // A visit may start on another site, by a link. The calls that a page then makes are its own, so they are same-origin.
-  const credential =
-    token === undefined
-      ? { cookie: headers.cookie ?? '', 'sec-fetch-site': 'same-origin' }
-      : { authorization: `Bearer ${token}` };
+  const credential = other ?? { cookie: headers.cookie ?? '', 'sec-fetch-site': 'same-origin' };
+  const isSignedIn = other !== undefined || cookieOf(request.raw, sessionCookie) !== undefined;
   const own = {
     accept: 'application/json',
     host: headers.host ?? 'localhost',
@@ -61,6 +70,10 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
   };
 
   async function answerTo<T>(options: InjectOptions): Promise<{ body: T; header(name: string): string }> {
+    // The answer is known, and would be a warning in the log for each page that is opened without a session.
+    if (!isSignedIn && !NEEDS_NO_SESSION.test(String(options.url))) {
+      throw new Problem(401, { error: 'unauthorized', message: 'You are not signed in.', request_id: request.id });
+    }
     const answer = await app.inject({
       remoteAddress: clientAddress(request),
       ...options,
@@ -95,7 +108,8 @@ export function apiFor(app: FastifyInstance, request: FastifyRequest, token?: st
       ask({ method: 'PUT', url, payload: Readable.from([bytes]), headers: { 'content-type': type } }),
     patch: (url, payload) => ask({ method: 'PATCH', url, payload }),
     delete: (url) => ask({ method: 'DELETE', url }),
-    as: (other) => apiFor(app, request, other),
+    as: (other) => apiFor(app, request, sessionCookie, { authorization: `Bearer ${other}` }),
+    withCookie: (cookie) => apiFor(app, request, sessionCookie, { cookie, 'sec-fetch-site': 'same-origin' }),
     stream: (url, payload) =>
       ask({ method: 'POST', url, payload, headers: { 'content-type': headers['content-type'] ?? '' } }),
   };

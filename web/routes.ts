@@ -1,5 +1,10 @@
 import { brokenLinks } from './pages/broken-links.ts';
 import { diagramFrame } from './pages/diagram.ts';
+import { connectAccounts } from './pages/entrance/connect-accounts.ts';
+import { acceptInvitation, invitation, joinByInvitation } from './pages/entrance/invitation.ts';
+import { acceptOwnInvitation, ownInvitations } from './pages/entrance/own-invitations.ts';
+import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/entrance/sign-in.ts';
+import { makeFirstUser, welcome } from './pages/entrance/welcome.ts';
 import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
 import { begin, beginWorkspace, chooseTheme, home } from './pages/home.ts';
@@ -7,11 +12,9 @@ import { chooseHome } from './pages/homes/chosen-home.ts';
 import { changeStars } from './pages/homes/stars.ts';
 import { branchPages, overview, rootPages, wikiHome } from './pages/homes/wiki-home.ts';
 import { workspace } from './pages/homes/workspace-home.ts';
-import { acceptInvitation, invitation } from './pages/invitation.ts';
 import { duplicatePage, movePage, orderPage, saveMove } from './pages/move-page.ts';
 import { operatorOverview, retryFailedJob } from './pages/operator/overview.ts';
 import { changeOperatedWorkspace, operatedWorkspace } from './pages/operator/workspace.ts';
-import { acceptOwnInvitation, ownInvitations } from './pages/own-invitations.ts';
 import { pdfFrame } from './pages/pdf.ts';
 import { readPage } from './pages/read-page.ts';
 import { changeSavedSearches } from './pages/search/saved-searches.ts';
@@ -25,7 +28,6 @@ import { changeRetention, retention } from './pages/settings/retention.ts';
 import { usage } from './pages/settings/usage.ts';
 import { changeWidgets, widgets } from './pages/settings/widgets.ts';
 import { changeWikis, wikis } from './pages/settings/wikis.ts';
-import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/sign-in.ts';
 import { source, sources } from './pages/sources.ts';
 import { keepStale, stale } from './pages/stale.ts';
 import { tags } from './pages/tags.ts';
@@ -33,7 +35,6 @@ import { beginExport, beginImport, transfer } from './pages/transfer.ts';
 import { movePageToTrash, restoreFromTrash, trash } from './pages/trash.ts';
 import { sendUpload, upload } from './pages/upload.ts';
 import { cancelUpload, oneUpload, retryUpload, uploads } from './pages/uploads.ts';
-import { makeFirstUser, welcome } from './pages/welcome.ts';
 import { widgetFrame } from './pages/widget-frame.ts';
 import { changeTemplates, templates } from './pages/writing/templates.ts';
 import { editPage, editPageById, newPage, saveEdit, saveNewPage } from './pages/writing/write-page.ts';
@@ -48,11 +49,13 @@ export const ROUTES: readonly WebRoute[] = [
   signInByLink,
   beginOpenId,
   completeOpenId,
+  connectAccounts,
   signOut,
   welcome,
   makeFirstUser,
   invitation,
   acceptInvitation,
+  joinByInvitation,
   ownInvitations,
   acceptOwnInvitation,
   begin,

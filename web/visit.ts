@@ -25,6 +25,8 @@ export interface Visit {
   assets: AssetUrls;
   /** The service's own address, without a slash at the end. */
   publicUrl: string;
+  /** Whether there is a mail server; without one messages are in the log of the service. */
+  hasMail: boolean;
   /** The name of the session cookie. */
   sessionCookie: string;
   /** undefined where the configuration names no operators. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { foreignForm } from '../src/access/before-sign-in.ts';
 import { ApiError } from '../src/core/errors.ts';
 import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser-cookie.ts';
 import { toApiError } from '../src/http/to-api-error.ts';
@@ -18,6 +20,8 @@ export interface WebOptions {
   publicUrl: string;
   /** The size limit of a form's body, in bytes. */
   formBytes: number;
+  /** Whether there is a mail server; without one messages are in the log of the service. */
+  hasMail: boolean;
   /** Whether there is a page with every component. */
   styleguide: boolean;
   /** What the operator's page shows and does; undefined where there are no operators. */
@@ -37,7 +41,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
  * Adds the web application's routes to the API's. Every page gets its data by calling the API in this process. The routes
- * match only requests that accept HTML, so that a program that mistypes an address gets the API's error.
+ * match only requests for pages (`wantsPage`), so that a program that mistypes an address gets the API's error.
  */
 export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   const assets = openAssets();
@@ -48,7 +52,7 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       const stored = new Map<unknown, unknown>();
       return { get: (key) => (stored.get(key) as never) ?? null, set: (key, value) => void stored.set(key, value) };
     },
-    deriveConstraint: (request) => (request.headers.accept?.includes('text/html') ? 'html' : undefined),
+    deriveConstraint: (request) => (wantsPage(request) ? 'html' : undefined),
     validate: () => undefined,
   });
   app.register(async (web) => {
@@ -64,7 +68,9 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
         url: route.path,
         constraints: { reads: 'html' },
         handler: async (request, reply) => {
-          if (route.method === 'POST' && !isFromOurPages(request.raw, options.publicUrl)) throw crossSiteForm();
+          if (route.method === 'POST' && !isFromOurPages(request.raw, options.publicUrl)) {
+            throw foreignForm(request.raw, options.publicUrl);
+          }
           const visit = visitOf(web, assets, options, request);
           // No workspace has this slug. A browser that opens a wrong address of the API gets a 404 instead of a sign-in.
           if (visit.params.workspace === 'v1') throw noSuchRoute();
@@ -92,6 +98,20 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
     return reply.send(file.bytes);
   });
 }
+
+/**
+ * Browsers accept HTML. curl, uptime checks and the robots of link previews accept anything, and get the page that people
+ * get. With a token, at the API's own addresses, and at those of files such as robots.txt, they get JSON.
+ */
+function wantsPage({ method = '', url = '', headers }: IncomingMessage): boolean {
+  const accept = headers.accept?.trim() ?? '*/*';
+  if (accept.includes('text/html')) return true;
+  if (headers.authorization !== undefined) return false;
+  return (method === 'GET' || method === 'HEAD') && /^\*\/\*\s*(?:;|$)/.test(accept) && PAGE.test(url);
+}
+
+/** What may be a page: slugs are lower-case letters, digits and hyphens. */
+const PAGE = /^\/(?:$|\?|(?!v1(?:[/?]|$))[a-z0-9-]+(?:[/?]|$))/;
 
 function noSuchFile(): ApiError {
   return new ApiError('not_found', 'There is no such file of the web application.', { detail: 'Not Found' });
@@ -137,7 +157,7 @@ async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {
 function visitOf(
   app: FastifyInstance,
   assets: Assets,
-  { publicUrl, operatorConsole }: WebOptions,
+  { publicUrl, hasMail, operatorConsole }: WebOptions,
   request: FastifyRequest,
 ): Visit {
   const queryStart = request.url.indexOf('?');
@@ -147,7 +167,7 @@ function visitOf(
   // It is no part of the address that links of the page start from.
   query.delete(FRAGMENT);
   return {
-    api: apiFor(app, request),
+    api: apiFor(app, request, browserCookieName(publicUrl)),
     request,
     path: queryStart < 0 ? request.url : request.url.slice(0, queryStart),
     params: (request.params ?? {}) as Record<string, string>,
@@ -158,6 +178,7 @@ function visitOf(
     sidebarWidth: sidebarWidth(cookieOf(request.raw, 'sidebar')),
     assets,
     publicUrl,
+    hasMail,
     sessionCookie: browserCookieName(publicUrl),
     operatorConsole,
   };
@@ -220,10 +241,6 @@ function noSuchRoute(): ApiError {
   return new ApiError('not_found', 'There is no such route.', { detail: 'Not Found' });
 }
 
-function crossSiteForm(): ApiError {
-  return new ApiError('forbidden', 'This form was sent from another site. Open the page here and send it again.');
-}
-
 async function sendProblem(
   app: FastifyInstance,
   assets: Assets,
@@ -232,7 +249,9 @@ async function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const problem = error instanceof Problem ? error : problemOf(toApiError(error), request);
+  const refused = error instanceof Problem ? undefined : toApiError(error);
+  const problem = refused ? problemOf(refused, request) : (error as Problem);
+  if (refused?.status === 403) logRefusal(refused, request);
   if (!(error instanceof Problem) && problem.status >= 500) {
     request.log.error({ err: error, request_id: request.id }, 'a page could not be shown');
   }
@@ -240,6 +259,12 @@ async function sendProblem(
   const cookies =
     problem.status === 401 ? [{ name: browserCookieName(options.publicUrl), value: '', maxAgeSeconds: 0 }] : [];
   return send(reply, options, { ...problemPage(visit, problem), cookies });
+}
+
+/** The log line of a form that no endpoint has seen. */
+function logRefusal({ status, code, message, logged }: ApiError, request: FastifyRequest): void {
+  const endpoint = `${request.method} ${request.routeOptions.url ?? ''}`;
+  request.log.warn({ request_id: request.id, endpoint, status, code, address: request.ip, ...logged }, message);
 }
 
 function problemOf({ status, code, message }: ApiError, { id }: FastifyRequest): Problem {

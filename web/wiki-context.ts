@@ -1,3 +1,4 @@
+import { NOT_ALLOWED } from '../src/core/errors.ts';
 import type { OrganizationWiki } from '../src/wikis/schema.ts';
 import type { Organization, Overview, User } from '../src/workspaces/schema.ts';
 import { Problem } from './api.ts';
@@ -55,7 +56,7 @@ export function requirePermission(visit: Visit, context: WikiContext, permission
   if (context.can(permission)) return;
   throw new Problem(403, {
     error: 'forbidden',
-    message: 'Your role does not allow this. Ask an admin of the workspace.',
+    message: NOT_ALLOWED,
     request_id: visit.request.id,
   });
 }

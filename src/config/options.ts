@@ -62,7 +62,7 @@ export const OPTIONS = {
     count,
   ),
   PUBLIC_URL: option(
-    'Where users reach the service, such as https://wiki.example.com, without a path; links in mail are made only of it. Empty: http://HOST:PORT.',
+    'Where users reach the service, such as https://wiki.example.com, without a path; links in mail are made only of it, and forms are accepted only from there. Empty: http://HOST:PORT, and http://127.0.0.1:PORT if HOST is 0.0.0.0 or ::.',
     '',
     origin,
   ),

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { Rates } from '../access/rate-limit-policies.ts';
 import type { Config } from '../config.ts';
@@ -35,7 +36,23 @@ export function ratesOf(config: Config): Rates | undefined {
 }
 
 export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
-  return PUBLIC_URL ?? `http://${HOST}:${PORT}`;
+  if (PUBLIC_URL !== undefined) return PUBLIC_URL;
+  // No browser comes by the address that stands for all of them.
+  const host = listensEverywhere({ HOST }) ? '127.0.0.1' : HOST;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
+}
+
+function listensEverywhere({ HOST }: Pick<Config, 'HOST'>): boolean {
+  return HOST === '0.0.0.0' || /^[0:]+$/.test(HOST);
+}
+
+/** What to set where other machines reach the service, but the configuration does not say by which address; else undefined. */
+export function missingPublicUrl({ PUBLIC_URL, HOST, PORT }: Config): string | undefined {
+  if (PUBLIC_URL !== undefined || !listensEverywhere({ HOST })) return undefined;
+  return (
+    `PUBLIC_URL is not set, so only a browser on this machine can use the link and the forms. For other machines set ` +
+    `PUBLIC_URL to the address that they open, such as http://${hostname()}:${PORT}.`
+  );
 }
 
 /** The library for SMTP is loaded only where there is a mail server. */

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { forkWorker } from './fork-worker.ts';
+import { missingPublicUrl } from './from-config.ts';
 import { openLog } from './open-log.ts';
 import { runUntilStopped } from './run-until-stopped.ts';
 import { startService } from './start-service.ts';
@@ -11,15 +12,15 @@ export async function runService(config: Config): Promise<void> {
     const { address, welcome, stop } = await startService(config, log, { forkWorker });
     process.stdout.write(
       address
-        ? `Ibid serves ${address} (API description at ${address}/docs)\n${welcomeMessage(welcome)}`
+        ? `Ibid serves ${address} (API description at ${address}/docs)\n${welcomeMessage(config, welcome)}`
         : 'Ibid works on jobs\n',
     );
     return { stop };
   });
 }
 
-function welcomeMessage(link: string | undefined): string {
-  return link === undefined
-    ? ''
-    : `\nThere is no user yet. Open this link in a browser to create the first one:\n\n  ${link}\n\n`;
+function welcomeMessage(config: Config, link: string | undefined): string {
+  if (link === undefined) return '';
+  const missing = missingPublicUrl(config);
+  return `\nThere is no user yet. Open this link in a browser to create the first one:\n\n  ${link}\n\n${missing ? `${missing}\n\n` : ''}`;
 }

@@ -27,7 +27,7 @@ import type { RenderingStats } from '../sandbox/rendering/stats.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { offerWelcomeLink } from '../session/welcome-link.ts';
 import type { ExternalConfig } from './external-config.ts';
-import { limitsOf, publicUrlOf, ratesOf } from './from-config.ts';
+import { limitsOf, missingPublicUrl, publicUrlOf, ratesOf } from './from-config.ts';
 import type { OnStop, ServiceHooks } from './hooks.ts';
 import { VERSION } from './version.ts';
 
@@ -75,8 +75,8 @@ export async function startApi(
   const app = makeApp(started, hooks.services?.(services) ?? services, [renderer, reader]);
   onStop(() => app.close());
   const address = await listen(app, config);
-  const unset = missingPublicUrl(config);
-  if (unset !== undefined) log.warn(unset);
+  const missing = missingPublicUrl(config);
+  if (missing) log.warn(missing);
   const welcome = await offerWelcomeLink(db.in(SERVICE).query, publicUrlOf(config));
   if (welcome) {
     log.info(
@@ -150,6 +150,7 @@ function makeApp(started: Started, services: Services, queues: readonly RequestQ
   registerWeb(app, {
     operatorConsole: openConsole(started),
     publicUrl,
+    hasMail: Boolean(config.SMTP_URL),
     formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE,
     styleguide: config.STYLEGUIDE === 'on',
   });

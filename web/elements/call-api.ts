@@ -1,8 +1,15 @@
-/** What people are told instead of what the API tells programs. */
-const WORDS: Record<number, string> = {
-  401: 'You are not signed in any more. Sign in in another tab, then try again here: nothing that you wrote is lost.',
-  403: 'Your role does not allow this. Ask an owner or an admin of the workspace.',
-};
+import { NOT_ALLOWED } from '../../src/core/errors.ts';
+
+/** What people are told instead of what the API tells programs. Every other refusal has a sentence of its own. */
+function wordsOf({ status, message }: ApiError): string {
+  if (status === 401) {
+    return 'You are not signed in any more. Sign in in another tab, then try again here: nothing that you wrote is lost.';
+  }
+  if (status === 403 && message === NOT_ALLOWED) {
+    return 'Your role does not allow this. Ask an owner or an admin of the workspace.';
+  }
+  return message;
+}
 
 const UNREACHABLE = 'The service cannot be reached. Check your connection and try again.';
 
@@ -105,6 +112,6 @@ export function parseErrorBody(text: string): { error?: string; message?: string
 /** The message of an error for users, with the id of the request for the operator. */
 export function errorMessage(problem: unknown): string {
   if (!(problem instanceof ApiError)) return String(problem);
-  const words = problem.code === '' ? undefined : WORDS[problem.status];
-  return `${words ?? problem.message}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
+  const words = problem.code === '' ? problem.message : wordsOf(problem);
+  return `${words}${problem.request_id ? ` (request ${problem.request_id})` : ''}`;
 }

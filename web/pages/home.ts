@@ -2,8 +2,9 @@ import type { Overview } from '../../src/workspaces/schema.ts';
 import { html } from '../html.ts';
 import { renderAlone } from '../layout.ts';
 import type { Cookie, WebRoute } from '../visit.ts';
+import { otherAccountNote } from './entrance/connect-accounts.ts';
+import { invitationList, loadOwnInvitations, type Me, noInvitations } from './entrance/own-invitations.ts';
 import { homeUrl } from './home-url.ts';
-import { invitationList, loadOwnInvitations } from './own-invitations.ts';
 
 export const home: WebRoute = {
   method: 'GET',
@@ -25,12 +26,16 @@ export const begin: WebRoute = {
     const overview = await visit.api.get<Overview>('/v1/overview');
     if (overview.wikis.length > 0) return { redirect: homeUrl(overview) };
     const invitations = await loadOwnInvitations(visit);
+    const me = await visit.api.get<Me>('/v1/me');
+    const other = await otherAccountNote(visit, me.email);
     return {
       page: renderAlone(visit, {
         title: 'Begin',
-        main: html`<h1>You are in no workspace yet</h1>
+        main: html`<h1>You’re not in a workspace yet</h1>
+          ${other}
           ${invitationList(overview.session.user, invitations)}
-          <p>${invitations.length === 0 ? `Nobody has invited ${overview.session.user.email} until now. Ask for an invitation, or make` : 'Or make'} a workspace of your own: it comes with a wiki.</p>
+          ${invitations.length === 0 && html`<p>${noInvitations(me)}</p>`}
+          <p>${invitations.length === 0 ? 'You can also create' : 'Or create'} a workspace of your own: it comes with a wiki.</p>
           <form method="post" action="/begin" class="stack">
             <label>Name of the workspace <input name="name" required maxlength="100" autocomplete="organization"></label>
             <button class="button main">Create a workspace</button>

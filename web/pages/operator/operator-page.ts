@@ -17,6 +17,12 @@ export interface OperatorContext {
 
 export const HOME = '/-/admin';
 
+interface Me {
+  user_id: string;
+  email: string;
+  email_verified: boolean;
+}
+
 interface OperatorPage extends FormPage<OperatorContext> {
   title: string;
 }
@@ -32,8 +38,9 @@ export function operatorPage({ title, ...page }: OperatorPage): [read: WebRoute,
 /** Errors: Problem 401 without a session, and for users who are no operators that of a wiki that does not exist. */
 async function loadOperatorContext(visit: Visit): Promise<OperatorContext> {
   const { operatorConsole, request } = visit;
-  const user = await visit.api.get<{ user_id: string; email: string; email_verified: boolean }>('/v1/me');
+  const user = await visit.api.get<Me>('/v1/me');
   if (!operatorConsole?.isOperator(user)) {
+    logStranger(visit, user);
     const [, workspace = '', wiki = ''] = visit.path.split('/');
     await loadWikiContext({ ...visit, params: { workspace, wiki } });
     throw new Error('no workspace has such a slug');
@@ -43,6 +50,17 @@ async function loadOperatorContext(visit: Visit): Promise<OperatorContext> {
     settings: await loadSettingsContext({ ...visit, params: {} }),
     actor: { credential_kind: 'operator', user_id: user.user_id, request_id: request.id },
   };
+}
+
+/** Why an operator may be told that there is no such page: only the log says it. */
+function logStranger({ operatorConsole, request }: Visit, { user_id, email }: Me): void {
+  const reason = !operatorConsole
+    ? 'operators_not_set'
+    : operatorConsole.isOperator({ email, email_verified: true })
+      ? 'operator_address_unverified'
+      : 'no_operator';
+  const line = { request_id: request.id, endpoint: `${request.method} ${HOME}`, status: 404, reason, user_id, email };
+  request.log.warn(line, 'the page of operators was refused to a user');
 }
 
 function renderOperator(visit: Visit, { settings }: OperatorContext, title: string, main: Content): Html {

@@ -1,13 +1,14 @@
+import type { Invitation } from '../../../src/invitations/schema.ts';
 import type { Member, MembersList } from '../../../src/members/schema.ts';
 import type { Seats } from '../../../src/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readBodyOfPart } from '../../paging.ts';
 import { face } from '../../people/face.ts';
-import { settingsPage } from '../../settings.ts';
+import { renderSettings, settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
-import type { Visit } from '../../visit.ts';
+import type { Visit, WebResponse } from '../../visit.ts';
 
 /** Members of one page: each has forms of its own. */
 const PART_SIZE = 100;
@@ -25,9 +26,9 @@ export const [members, changeMembers] = settingsPage({
   path: '/:workspace/-/members',
   title: 'Members',
   flashMessages: {
-    invited:
-      'The invitation is on its way by mail. Its link works for seven days. Where no mail server is set up, it is in the log of the service.',
     resent: 'A new link is on its way by mail. The one that was sent before no longer works.',
+    unsent:
+      'The invitation is good for seven days again. No mail server is set up: copy the link and pass it on yourself.',
     revoked: 'The invitation is revoked: its link no longer works.',
     changed: 'The role is changed. It applies from their next request.',
     deactivated: 'They are deactivated: they have no access until they are reactivated.',
@@ -37,15 +38,19 @@ export const [members, changeMembers] = settingsPage({
   },
   actions: {
     async invite(visit, context) {
-      await visit.api.post(`${context.api}/members/invite`, {
+      const made = await visit.api.post<Invitation>(`${context.api}/members/invite`, {
         email: field(visit, 'email'),
         role: field(visit, 'role'),
       });
-      return 'invited';
+      const sent = visit.hasMail
+        ? html`The invitation is on its way to <strong>${made.email}</strong> by mail.`
+        : html`No mail server is set up, so nothing was sent to <strong>${made.email}</strong>. Pass this link on yourself.`;
+      return linkPage(visit, context, made.invitation_id, sent);
     },
+    link: (visit, context) => linkPage(visit, context, field(visit, 'invitation_id'), false),
     async resend(visit, context) {
       await visit.api.post(`${invitationPath(visit, context)}/resend`);
-      return 'resent';
+      return visit.hasMail ? 'resent' : 'unsent';
     },
     async revoke(visit, context) {
       await visit.api.post(`${invitationPath(visit, context)}/revoke`);
@@ -88,11 +93,34 @@ export const [members, changeMembers] = settingsPage({
       <h2>People</h2>
       <ul class="people">${list.members.map((it) => memberEntry(it, list, context))}</ul>
       ${partLinks(parts, { first: 'The first members', next: 'More members' })}
-      ${list.isWhole && list.members.length === 1 && html`<p class="empty">You are the only member. ${can_manage_members ? 'Invite people above: they get a mail with a link.' : ''}</p>`}
+      ${list.isWhole && list.members.length === 1 && html`<p class="empty">You are the only member. ${can_manage_members ? 'Invite people above.' : ''}</p>`}
       ${roleList(list)}
       ${context.can('workspace:transfer') && transferForm(list, context)}`;
   },
 });
+
+/** The API returns the link only once, so this replies with a page instead of a redirect. */
+async function linkPage(
+  visit: Visit,
+  context: SettingsContext,
+  invitation_id: string,
+  sent: Content,
+): Promise<WebResponse> {
+  const path = `${context.api}/invitations/${encodeURIComponent(invitation_id)}/link`;
+  const { link, expires_at } = await visit.api.post<{ link: string; expires_at: string }>(path);
+  return {
+    page: renderSettings(
+      visit,
+      context,
+      'A link to the invitation',
+      html`${sent && html`<p class="lead">${sent}</p>`}
+        <p>The link is shown this once. It opens the invitation until ${time(expires_at)}, and only for who signs in with the invited address.</p>
+        <p class="secret"><code id="secret" tabindex="0">${link}</code><button class="button main" type="button" data-copy="secret" hidden>Copy</button></p>
+        <p class="small" role="status" id="copied"></p>
+        <p><a class="button" href="${visit.path}">Back to the members</a></p>`,
+    ),
+  };
+}
 
 function seatsText({ active, pending, granted, unlimited, blocked }: Seats): string {
   const people = active === 1 ? '1 person' : `${active} people`;
@@ -126,7 +154,7 @@ function invitationList(list: MembersList): Html {
     <ul class="people">${list.invitations.map(
       ({ invitation_id, email, role, expires_at }) => html`<li>
       <div class="who"><strong>${email}</strong><span class="small">${nameOf.get(role) ?? role} · until ${time(expires_at)}</span></div>
-      <div class="row-of-buttons">${actionButton('resend', { invitation_id }, html`Resend<span class="sr-only"> to ${email}</span>`)}
+      <div class="row-of-buttons">${actionButton('link', { invitation_id }, html`Copy a link<span class="sr-only"> for ${email}</span>`)}${actionButton('resend', { invitation_id }, html`Resend<span class="sr-only"> to ${email}</span>`)}
       ${actionButton('revoke', { invitation_id }, html`Revoke<span class="sr-only"> the invitation of ${email}</span>`, 'quiet')}</div></li>`,
     )}</ul>`;
 }

@@ -10,6 +10,7 @@ import { themeForm } from '../../people/user-menu.ts';
 import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
+import { otherAccountNote } from '../entrance/connect-accounts.ts';
 
 const SHOWN = 100;
 
@@ -69,9 +70,10 @@ export const [profile, changeProfile] = settingsPage({
     },
   },
   async main(visit, context) {
-    const [sessions, { methods }] = await Promise.all([
+    const [sessions, { methods }, other] = await Promise.all([
       readPart<Session>(visit, `/v1/me/sessions?limit=${SHOWN}`),
       visit.api.get<{ methods: string[] }>('/v1/auth/methods'),
+      otherAccountNote(visit, context.user.email),
     ]);
     return html`
       <form method="post" class="fields" aria-label="Your name">${hiddenFields({ do: 'name' })}
@@ -79,6 +81,7 @@ export const [profile, changeProfile] = settingsPage({
         <button class="button main">Save</button></form>
       ${pictureForm(context)}
       <p>You sign in as <strong>${context.user.email}</strong>.</p>
+      ${other}
       <h2>Your workspaces</h2>${workspaceList(context)}
       ${methods.includes('password') && passwordForm(context)}
       <h2>Where you are signed in</h2>

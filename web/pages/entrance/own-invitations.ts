@@ -1,10 +1,10 @@
-import type { OwnInvitation } from '../../src/invitations/schema.ts';
-import type { Overview, User } from '../../src/workspaces/schema.ts';
-import { Problem, problemForForm } from '../api.ts';
-import { type Content, html, nothing } from '../html.ts';
-import { problemNote, renderAlone } from '../layout.ts';
-import type { Visit, WebRoute } from '../visit.ts';
-import { homeUrl } from './home-url.ts';
+import type { OwnInvitation } from '../../../src/invitations/schema.ts';
+import type { Overview, User } from '../../../src/workspaces/schema.ts';
+import { Problem, problemForForm } from '../../api.ts';
+import { type Content, html, nothing } from '../../html.ts';
+import { problemNote, renderAlone } from '../../layout.ts';
+import type { Visit, WebRoute } from '../../visit.ts';
+import { homeUrl } from '../home-url.ts';
 
 const PATH = '/invitations';
 
@@ -29,8 +29,23 @@ export function invitationList(user: User, invitations: readonly OwnInvitation[]
   )}</ul>`;
 }
 
+/** The caller, as `GET /v1/me` answers. */
+export type Me = User & { email_verified: boolean };
+
+/** Why a user sees no invitation, and who can change that. */
+export function noInvitations({ email, email_verified }: Me): string {
+  const who = 'Ask the people who run its sign-in';
+  if (email === '') {
+    return `Your organization sends no e-mail address of yours, so invitations cannot find you. ${who} to send it (the claim "email"), then sign in again.`;
+  }
+  if (!email_verified) {
+    return `Invitations are open to verified addresses, and your organization does not confirm that ${email} is yours. ${who} to confirm it (the claim "email_verified"), then sign in again.`;
+  }
+  return `No invitation for ${email}. Ask an owner of the workspace to invite this address.`;
+}
+
 /** Asks for the name of who is called by their address, which is so until they said another. */
-export function nameField({ email, display_name }: User): Content {
+export function nameField({ email, display_name }: Pick<User, 'email' | 'display_name'>): Content {
   const isUnnamed = display_name === '' || display_name === email.slice(0, email.indexOf('@'));
   return (
     isUnnamed &&
@@ -53,14 +68,15 @@ export async function saveName({ api, form }: Visit): Promise<void> {
 async function renderInvitations(visit: Visit, status = 200, note: Content = false) {
   const overview = await visit.api.get<Overview>('/v1/overview');
   const invitations = await loadOwnInvitations(visit);
+  const me = await visit.api.get<Me>('/v1/me');
   const { user } = overview.session;
   const home = homeUrl(overview);
   return {
     status,
     page: renderAlone(visit, {
       title: 'Invitations',
-      main: html`<h1>You are invited</h1>${note}
-        ${invitations.length === 0 && html`<p>There is no invitation to <strong>${user.email}</strong> now. Ask for a new one: they are good for a week.</p>`}
+      main: html`<h1>${invitations.length === 0 ? 'Invitations' : 'You are invited'}</h1>${note}
+        ${invitations.length === 0 && html`<p>${noInvitations(me)} Invitations expire after seven days.</p>`}
         ${invitationList(user, invitations)}
         <p><a class="button quiet wide" href="${home}">${home === '/begin' ? 'Create a workspace of your own' : 'Not now'}</a></p>`,
     }),

@@ -1,10 +1,11 @@
-import type { Tokens } from '../../src/session/schema.ts';
-import type { Overview } from '../../src/workspaces/schema.ts';
-import { Problem } from '../api.ts';
-import { type Content, html } from '../html.ts';
-import { problemNote, renderAlone } from '../layout.ts';
-import type { Visit, WebRoute } from '../visit.ts';
-import { homeUrl } from './home-url.ts';
+import type { Tokens } from '../../../src/session/schema.ts';
+import type { Overview } from '../../../src/workspaces/schema.ts';
+import { Problem } from '../../api.ts';
+import { type Content, html } from '../../html.ts';
+import { problemNote, renderAlone } from '../../layout.ts';
+import type { Visit, WebRoute } from '../../visit.ts';
+import { homeUrl } from '../home-url.ts';
+import { otherAddressNote } from './other-address.ts';
 import { createSessionCookies } from './sign-in.ts';
 
 function renderForm(visit: Visit, token: string, withPassword: boolean, note: Content = false): Content {
@@ -30,10 +31,13 @@ export const welcome: WebRoute = {
   handle: async (visit) => {
     const token = visit.query.get('token');
     const { methods } = await visit.api.get<{ methods: string[] }>('/v1/auth/methods');
+    const otherAddress = otherAddressNote(visit);
     const main =
       token === null
         ? html`<h1>Welcome to Ibid</h1><p>Open the link that the service printed when it started: it ends in <code>/welcome?token=…</code>. As long as there are no users, each start prints a new one.</p><p><a class="button" href="/sign-in">I have signed in before</a></p>`
-        : renderForm(visit, token, methods.includes('password'));
+        : otherAddress
+          ? html`<h1>Welcome to Ibid</h1>${otherAddress}`
+          : renderForm(visit, token, methods.includes('password'));
     return { page: renderAlone(visit, { title: 'Welcome', main }) };
   },
 };

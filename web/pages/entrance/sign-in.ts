@@ -1,11 +1,14 @@
-import { cookieOf, deviceCookieName } from '../../src/http/browser-cookie.ts';
-import type { Tokens } from '../../src/session/schema.ts';
-import { Problem } from '../api.ts';
-import { type Content, html } from '../html.ts';
-import { problemNote, renderAlone } from '../layout.ts';
-import { themeForm } from '../people/user-menu.ts';
-import type { Cookie, Visit, WebResponse, WebRoute } from '../visit.ts';
-import { localUrl } from './home.ts';
+import { cookieOf, deviceCookieName } from '../../../src/http/browser-cookie.ts';
+import type { Tokens } from '../../../src/session/schema.ts';
+import type { User } from '../../../src/workspaces/schema.ts';
+import { Problem } from '../../api.ts';
+import { type Content, html } from '../../html.ts';
+import { problemNote, renderAlone } from '../../layout.ts';
+import { themeForm } from '../../people/user-menu.ts';
+import type { Cookie, Visit, WebResponse, WebRoute } from '../../visit.ts';
+import { localUrl } from '../home.ts';
+import { connectForm, hasOtherAccount } from './connect-accounts.ts';
+import { otherAddressNote } from './other-address.ts';
 
 const SESSION_SECONDS = 90 * 86_400;
 const ATTEMPT_COOKIE = 'ibid_openid';
@@ -36,7 +39,7 @@ interface Methods {
 function signInPage(visit: Visit, { methods, has_users }: Methods, next: string, note: Content = false): Content {
   const passwords = methods.includes('password');
   return html`<h1>Sign in</h1>
-    ${note}
+    ${otherAddressNote(visit)}${note}
     ${!has_users && html`<p class="note">There is no user yet. Open the link that the service printed when it started, in its log: it ends in <code>/welcome?token=…</code> and makes the first user.</p>`}
     ${
       methods.includes('openid') &&
@@ -69,18 +72,80 @@ export const signIn: WebRoute = {
         visit.query.has('deleted') && html`<div class="note good" role="status"><p>Your account is deleted.</p></div>`;
       return renderSignIn(visit, localUrl(visit.query.get('next')), 200, note);
     }
-    return {
-      page: renderAlone(visit, {
-        title: 'Sign in',
-        main: html`<h1>Sign in</h1><p>You opened the link in your mail.</p>
-          <form method="post" action="/sign-in/link" class="stack">
-            <input type="hidden" name="token" value="${token}">
-            <button class="button main wide" autofocus>Sign in</button>
-          </form>`,
-      }),
-    };
+    return linkPage(visit, token);
   },
 };
+
+/** Errors: Problem 401 for a secret that signs no user in. */
+async function addressOfLink({ api }: Visit, token: string): Promise<string> {
+  // No secret is so short or so long.
+  const secret = token === '' || token.length > 256 ? 'none' : token;
+  const { email } = await api.get<{ email: string }>(`/v1/auth/email/lookup?${new URLSearchParams({ token: secret })}`);
+  return email;
+}
+
+/** Names the user whom the link signs in, and asks in a browser in which another user is signed in. */
+async function linkPage(visit: Visit, token: string): Promise<WebResponse> {
+  let email: string;
+  try {
+    email = await addressOfLink(visit, token);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return renderSignIn(visit, '/', error.status, problemNote(error));
+  }
+  const other = await otherUser(visit, email);
+  const form = html`<form method="post" action="/sign-in/link" class="stack">
+      <input type="hidden" name="token" value="${token}"><input type="hidden" name="leaves" value="${other?.user_id ?? ''}">
+      <button class="button ${other ? '' : 'main'} wide"${!other && html` autofocus`}>Sign in as ${email}</button>
+    </form>`;
+  const main = other
+    ? html`<h1>Who do you want to be?</h1>
+      <p>The link in the mail signs in <strong>${email}</strong>. In this browser you are signed in as <strong>${other.email || other.display_name}</strong>.</p>
+      <p><a class="button main wide" href="/" autofocus>Stay ${other.email || other.display_name}</a></p>
+      ${form}
+      <p class="small">If you sign in as ${email}, your present session in this browser ends. If you did not ask for the link, stay who you are.</p>`
+    : html`${(await mayConnect(visit)) ? connectForm(token, email) : html`<h1>Sign in</h1><p>The link in your mail signs in <strong>${email}</strong>.</p>`}${form}`;
+  return { page: renderAlone(visit, { title: 'Sign in', main }) };
+}
+
+/** Whether the user of the session has another account with the same address, which is that of the link. */
+async function mayConnect(visit: Visit): Promise<boolean> {
+  try {
+    return await hasOtherAccount(visit);
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) return false;
+    throw error;
+  }
+}
+
+/** The user of the session in this browser, if that is another one. */
+async function otherUser({ api }: Visit, email: string): Promise<User | undefined> {
+  try {
+    const me = await api.get<User>('/v1/me');
+    return me.email === email ? undefined : me;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+/** Ends the session that the browser had when another one takes the place of its cookie: it would go on unseen. */
+async function endFormerSession({ api, request, sessionCookie }: Visit): Promise<void> {
+  if (cookieOf(request.raw, sessionCookie) === undefined) return;
+  try {
+    await api.post('/v1/auth/sign-out');
+  } catch (error) {
+    // It has ended already.
+    if (!(error instanceof Problem) || error.status !== 401) throw error;
+  }
+}
+
+/** The cookies of a new session, which takes the place of the one that the browser had. */
+async function replaceSession(visit: Visit, tokens: Tokens): Promise<Cookie[]> {
+  const cookies = await createSessionCookies(visit, tokens);
+  await endFormerSession(visit);
+  return cookies;
+}
 
 export const sendSignIn: WebRoute = {
   method: 'POST',
@@ -98,7 +163,7 @@ export const sendSignIn: WebRoute = {
           password,
           ...(device_token && { device_token }),
         });
-        return { redirect: next, cookies: await createSessionCookies(visit, tokens) };
+        return { redirect: next, cookies: await replaceSession(visit, tokens) };
       }
       await api.post('/v1/auth/email', { email });
     } catch (error) {
@@ -108,10 +173,13 @@ export const sendSignIn: WebRoute = {
     return {
       cookies: [{ name: NEXT_COOKIE, value: encodeURIComponent(next), maxAgeSeconds: NEXT_SECONDS }],
       page: renderAlone(visit, {
-        title: 'Check your mail',
-        main: html`<h1>Check your mail</h1>
+        title: visit.hasMail ? 'Check your mail' : 'Ask for your link',
+        main: !visit.hasMail
+          ? html`<h1>Ask for your link</h1>
+          <p>This service has no mail server, so nothing was sent. If <strong>${email}</strong> can sign in here, the people who run the service find your link in its log. It works once, within 15 minutes.</p>`
+          : html`<h1>Check your mail</h1>
           <p>If <strong>${email}</strong> can sign in here, a link is on its way. It works once, within 15 minutes.</p>
-          <p class="small">Nothing arrived? Look in the spam folder, or <a href="/sign-in?next=${encodeURIComponent(next)}">try again</a>. Where no mail server is set up, the link is in the log of the service.</p>`,
+          <p class="small">Nothing arrived? Look in the spam folder, or <a href="/sign-in?next=${encodeURIComponent(next)}">try again</a>.</p>`,
       }),
     };
   },
@@ -123,9 +191,14 @@ export const signInByLink: WebRoute = {
   handle: async (visit) => {
     const next = localUrl(decodePath(cookieOf(visit.request.raw, NEXT_COOKIE) ?? '/'));
     const deletedNext: Cookie = { name: NEXT_COOKIE, value: '', maxAgeSeconds: 0 };
+    const token = visit.form.get('token') ?? '';
     try {
-      const tokens = await visit.api.post<Tokens>('/v1/auth/email/complete', { token: visit.form.get('token') ?? '' });
-      return { redirect: next, cookies: [deletedNext, ...(await createSessionCookies(visit, tokens))] };
+      const email = await addressOfLink(visit, token);
+      // A user signed in here after the page was shown, or the form did not come from it.
+      const other = await otherUser(visit, email);
+      if (other && other.user_id !== visit.form.get('leaves')) return linkPage(visit, token);
+      const tokens = await visit.api.post<Tokens>('/v1/auth/email/complete', { token });
+      return { redirect: next, cookies: [deletedNext, ...(await replaceSession(visit, tokens))] };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return renderSignIn(visit, next, error.status, problemNote(error));
@@ -154,7 +227,7 @@ export const completeOpenId: WebRoute = {
     try {
       const callback_url = visit.publicUrl + visit.request.url;
       const tokens = await visit.api.post<Tokens>('/v1/auth/openid/complete', { attempt, callback_url });
-      return { redirect: next, cookies: [deletedAttempt, ...(await createSessionCookies(visit, tokens))] };
+      return { redirect: next, cookies: [deletedAttempt, ...(await replaceSession(visit, tokens))] };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return { ...(await renderSignIn(visit, next, error.status, problemNote(error))), cookies: [deletedAttempt] };

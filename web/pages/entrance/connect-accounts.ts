@@ -1,0 +1,41 @@
+import { problemForForm } from '../../api.ts';
+import { type Content, html } from '../../html.ts';
+import { problemNote, renderAlone } from '../../layout.ts';
+import type { Visit, WebRoute } from '../../visit.ts';
+
+/** Whether another account signs in by mail to the verified address of the user. */
+export async function hasOtherAccount({ api }: Visit): Promise<boolean> {
+  return (await api.get<{ has_other_account: boolean }>('/v1/me/connection')).has_other_account;
+}
+
+/** Offers to connect an account that the same person had before; the link by mail proves that it is the same person. */
+export async function otherAccountNote(visit: Visit, email: string): Promise<Content> {
+  if (!(await hasOtherAccount(visit))) return false;
+  return html`<div class="note"><p>Another account here signs in by mail to <strong>${email}</strong>. If it is yours, connect it with this one: then both ways to sign in lead to the same account. A link by mail makes sure that it is yours; open it in this browser.</p>
+    <form method="post" action="/sign-in"><input type="hidden" name="email" value="${email}"><input type="hidden" name="next" value="/">
+    <button class="button">Send me the link</button></form></div>`;
+}
+
+/** The choice on the page of a sign-in link where the user of the session may connect the account of the link. */
+export function connectForm(token: string, email: string): Content {
+  return html`<h1>Connect your accounts</h1>
+    <p>In this browser you are signed in by your organization, with the address <strong>${email}</strong>. Another account signs in by mail to this address, and the link shows that it is yours.</p>
+    <form method="post" action="/sign-in/connect" class="stack"><input type="hidden" name="token" value="${token}">
+      <button class="button main wide" autofocus>Connect both accounts</button></form>
+    <p class="small">From then on, signing in at your organization with this address leads to this account. If you did not ask for the link, close this page.</p>`;
+}
+
+export const connectAccounts: WebRoute = {
+  method: 'POST',
+  path: '/sign-in/connect',
+  handle: async (visit) => {
+    try {
+      await visit.api.post('/v1/me/connection', { token: visit.form.get('token') ?? '' });
+      return { redirect: '/' };
+    } catch (error) {
+      const problem = problemForForm(error);
+      const main = html`<h1>Connect your accounts</h1>${problemNote(problem)}<p><a class="button" href="/">To your wikis</a></p>`;
+      return { status: problem.status, page: renderAlone(visit, { title: 'Connect your accounts', main }) };
+    }
+  },
+};

@@ -1,0 +1,15 @@
+import { otherAddress } from '../../../src/access/before-sign-in.ts';
+import { type Html, html } from '../../html.ts';
+import type { Visit } from '../../visit.ts';
+
+/**
+ * What to set before any form here works: the browser came from another machine, and the service is set up for this one
+ * alone. undefined where that is not so.
+ */
+export function otherAddressNote({ request, publicUrl }: Visit): Html | undefined {
+  const came = otherAddress(request.raw, publicUrl);
+  if (came === undefined) return undefined;
+  return html`<div class="note bad" role="alert">
+    <p>This service is set up for <strong>${publicUrl}</strong>, and you came by <strong>${came}</strong>. Forms that are sent from here are refused.</p>
+    <p>Start the service with <code>PUBLIC_URL=${came}</code>, then load this page again.</p></div>`;
+}
