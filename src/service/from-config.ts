@@ -47,12 +47,18 @@ function listensEverywhere({ HOST }: Pick<Config, 'HOST'>): boolean {
 }
 
 /** What to set where other machines reach the service, but the configuration does not say by which address; else undefined. */
-export function missingPublicUrl({ PUBLIC_URL, HOST, PORT }: Config): string | undefined {
-  if (PUBLIC_URL !== undefined || !listensEverywhere({ HOST })) return undefined;
-  return (
-    `PUBLIC_URL is not set, so only a browser on this machine can use the link and the forms. For other machines set ` +
-    `PUBLIC_URL to the address that they open, such as http://${hostname()}:${PORT}.`
-  );
+export function missingPublicUrl(config: Config): string | undefined {
+  const { PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES, PORT } = config;
+  if (PUBLIC_URL !== undefined) return undefined;
+  if (listensEverywhere(config)) {
+    return (
+      `PUBLIC_URL is not set, so only a browser on this machine can use the link and the forms. For other machines set ` +
+      `PUBLIC_URL to the address that they open, such as http://${hostname()}:${PORT}.`
+    );
+  }
+  if (SMTP_URL === undefined && TRUSTED_PROXIES.length === 0) return undefined;
+  const which = SMTP_URL === undefined ? 'TRUSTED_PROXIES' : 'SMTP_URL';
+  return `${which} is set, and PUBLIC_URL is not: links in mail lead to ${publicUrlOf(config)}. Set PUBLIC_URL to where users reach the service.`;
 }
 
 /** The library for SMTP is loaded only where there is a mail server. */

@@ -87,14 +87,6 @@ export async function startApi(
   return { address, welcome };
 }
 
-/** A warning where others than this machine use the service, and links in mail lead to this machine. */
-function missingPublicUrl(config: Config): string | undefined {
-  const { PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES } = config;
-  if (PUBLIC_URL !== undefined || (SMTP_URL === undefined && TRUSTED_PROXIES.length === 0)) return undefined;
-  const which = SMTP_URL === undefined ? 'TRUSTED_PROXIES' : 'SMTP_URL';
-  return `${which} is set, and PUBLIC_URL is not: links in mail lead to ${publicUrlOf(config)}. Set PUBLIC_URL to where users reach the service.`;
-}
-
 /** What endpoints may need besides the database. */
 async function openServices(
   { config, log, db, postgres, blobs, mail, payments, external, wakeWorker }: Started,
