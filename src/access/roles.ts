@@ -55,7 +55,7 @@ export const ROLES: readonly RoleEntry[] = [
   {
     slug: 'developer',
     name: 'Developer',
-    description: 'Everything a member can do, plus API keys and webhooks.',
+    description: 'Everything a member can do, plus API keys.',
     permissions: sorted([...MEMBER, 'developers:manage']),
   },
   {
