@@ -101,6 +101,7 @@ function remark(access: Access): string {
         : 'any key or access token';
     case 'workspace':
       if (access.orOwnMembership) return 'own membership';
+      if (access.session) return 'no key: only the access token of a session';
       return access.permission === '' ? 'any role' : '';
     case 'wiki':
       return access.orCreator ? 'creator of the wiki' : '';

@@ -130,7 +130,8 @@ export async function openTenants(
     key: (user_id, rights) => insertKey(db, user_id, rights),
     async tokenFor({ access }, asker, workspace_id = a.workspace_id) {
       if (access.on === 'widget') return sign(db, tokens, asker, access.widget, workspace_id);
-      if (access.on !== 'caller' || !access.session) return asker.token;
+      const needsSession = (access.on === 'caller' || access.on === 'workspace') && access.session;
+      if (!needsSession) return asker.token;
       return (await signedInClient(world, asker.user_id)).tokens.access_token;
     },
     widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(db, tokens, asker, widget, workspace_id),

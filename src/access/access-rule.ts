@@ -13,6 +13,7 @@ export type Access =
       permission: Permission | '';
       param: 'workspace_id' | 'organization_id';
       orOwnMembership: boolean;
+      session: boolean;
     }
   | { on: 'wiki'; permission: Permission; orCreator: boolean }
   | { on: 'widget'; widget: Widget; instead: ReplacedAccess | undefined };
@@ -38,14 +39,15 @@ export function signedIn(options: { unrestricted?: true; session?: true } = {}):
 
 /**
  * Active members of the path's workspace whose role has the permission; '' accepts any role. `orOwnMembership`: also
- * the member whose membership the path names, unless their credential has limited permissions.
+ * the member whose membership the path names, unless their credential has limited permissions. `session`: only an access token of
+ * a session.
  */
 export function onWorkspace(
   permission: Permission | '',
-  options: { param?: 'workspace_id' | 'organization_id'; orOwnMembership?: true } = {},
+  options: { param?: 'workspace_id' | 'organization_id'; orOwnMembership?: true; session?: true } = {},
 ): Access {
-  const { param = 'workspace_id', orOwnMembership = false } = options;
-  return { on: 'workspace', permission, param, orOwnMembership };
+  const { param = 'workspace_id', orOwnMembership = false, session = false } = options;
+  return { on: 'workspace', permission, param, orOwnMembership, session };
 }
 
 /**
@@ -181,8 +183,16 @@ export function accessCte(access: Access, params: Record<string, string>, creden
     from caller c
     join target t on c.bound_workspace_id is null or c.bound_workspace_id = t.workspace_id
     join memberships m on m.user_id = c.user_id and m.workspace_id = t.workspace_id and m.status = 'active'
-    where (${allowedCondition(access)})${orOwn}${access.on === 'widget' ? widgetCondition(access, params, credential) : NO_CONDITION}
+    where ((${allowedCondition(access)})${orOwn})${sessionCondition(access, credential)}${access.on === 'widget' ? widgetCondition(access, params, credential) : NO_CONDITION}
     limit 1`;
+}
+
+function isSession({ kind }: Credential): boolean {
+  return kind === 'session' || kind === 'command';
+}
+
+function sessionCondition(access: ObjectAccess, credential: Credential): Sql {
+  return access.on === 'workspace' && access.session && !isSession(credential) ? raw(' and false') : NO_CONDITION;
 }
 
 function accessColumns(access: ObjectAccess): Sql {
@@ -202,21 +212,20 @@ function widgetCondition(
 ): Sql {
   if (credential.kind !== 'widget') return raw(' and false');
   const { origin, isOwnOrigin } = credential.claims;
+  const bySession = instead?.session ? raw(` and c.credential_id like 'ses\\_%'`) : NO_CONDITION;
   const atOrigin = origin === null || isOwnOrigin ? NO_CONDITION : sql` and ${origin}::text = any (t.widget_origins)`;
   if (instead?.on === 'caller') {
-    const bySession = instead.session ? raw(` and c.credential_id like 'ses\\_%'`) : NO_CONDITION;
     const whole = instead.unrestricted ? raw(' and c.granted is null') : NO_CONDITION;
     return sql`${atOrigin}${bySession}${whole}`;
   }
-  if (instead === undefined || widget !== 'profile') return atOrigin;
+  if (instead === undefined || widget !== 'profile') return sql`${atOrigin}${bySession}`;
   if (!instead.orOwnMembership) return raw(' and false');
-  return sql`${atOrigin} and m.membership_id = ${params.membership_id} and c.granted is null`;
+  return sql`${atOrigin}${bySession} and m.membership_id = ${params.membership_id} and c.granted is null`;
 }
 
 function callerCondition(access: CallerAccess, credential: Credential): Sql {
   if (access.on === 'anyone') return NO_CONDITION;
-  const isSession = credential.kind === 'session' || credential.kind === 'command';
-  if (access.session && !isSession) return raw(' where false');
+  if (access.session && !isSession(credential)) return raw(' where false');
   return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : NO_CONDITION;
 }
 

@@ -13,7 +13,7 @@ export function describeAccess(access: Access): string {
     case 'workspace':
       return access.permission === ''
         ? 'Needs an active membership.'
-        : `Needs \`${access.permission}\` in the workspace${access.orOwnMembership ? ", or that the membership is one's own" : ''}.`;
+        : `Needs \`${access.permission}\` in the workspace${access.orOwnMembership ? ", or that the membership is one's own" : ''}${access.session ? ', and the access token of a session' : ''}.`;
     case 'wiki':
       return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
     case 'widget':
