@@ -74,6 +74,7 @@ export const BIG_TABLES = [
   'welcome_links',
   'wikis',
   'workspace_controls',
+  'workspace_slugs',
   'workspace_usage',
   'workspaces',
   'request_log',

@@ -68,6 +68,10 @@ const LISTED: Record<string, { acts: readonly string[]; pairs: readonly string[]
       'hold everything | hold it, too',
       'remove the admin | create a key',
       'create a wiki | create it, too',
+      'rename the workspace | rename it, too',
+      'accept an invitation | delete the workspace',
+      'delete the workspace | accept an invitation',
+      'delete the workspace | hold everything',
     ],
   },
 };

@@ -42,6 +42,11 @@ const NEVER_IN_A_WORLD: Record<string, number> = {
   'POST /v1/auth/first-owner': 401,
   // Not the address of the caller, who is to stay.
   'POST /v1/me/deletion': 400,
+  // Nobody has had this slug.
+  'GET /v1/workspaces/lookup': 404,
+  // Not the name of the workspace, which is to stay.
+  'POST /v1/workspaces/:workspace_id/deletion': 400,
+  'POST /v1/me/deleted-workspaces/restore': 404,
   // The callers of a world stay in it.
   'DELETE /v1/widgets/profile/members/:membership_id': 403,
   ...Object.fromEntries(

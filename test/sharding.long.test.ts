@@ -42,12 +42,16 @@ const CROSSINGS: Record<string, string> = {
   'GET /v1/workspaces': 'asks all',
   'GET /v1/overview': 'asks all',
   'POST /v1/me/export': 'asks all',
+  'GET /v1/workspaces/lookup': 'asks all',
+  'GET /v1/me/deleted-workspaces': 'asks all',
+  'POST /v1/me/deleted-workspaces/restore': 'asks all',
   // By their address.
   'GET /v1/me/invitations': 'asks all',
   'POST /v1/me/invitations/:invitation_id/accept': 'asks all',
   // Whether the user has a workspace, and the slug is free, and the new workspace.
   'POST /v1/onboarding': 'asks all',
   'POST /v1/workspaces': 'asks all',
+  'PATCH /v1/workspaces/:workspace_id': 'asks all',
   // A key is looked up before it is known what for, so it is on all shards, but is counted by its workspace.
   'POST /v1/workspaces/:workspace_id/api-keys': 'writes api_keys',
   'DELETE /v1/workspaces/:workspace_id/api-keys/:key_id': 'writes api_keys',

@@ -21,6 +21,7 @@ import { changeSavedSearches } from './pages/search/saved-searches.ts';
 import { search } from './pages/search/search.ts';
 import { audit } from './pages/settings/audit.ts';
 import { billing, changeBilling } from './pages/settings/billing.ts';
+import { changeGeneral, general } from './pages/settings/general.ts';
 import { changeOwnKeys, changeWorkspaceKeys, ownKeys, workspaceKeys } from './pages/settings/keys.ts';
 import { changeMembers, members } from './pages/settings/members.ts';
 import { changeProfile, profile } from './pages/settings/profile.ts';
@@ -110,6 +111,8 @@ export const ROUTES: readonly WebRoute[] = [
   beginExport,
   beginImport,
   // settings
+  general,
+  changeGeneral,
   wikis,
   changeWikis,
   members,

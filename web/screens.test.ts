@@ -38,6 +38,7 @@ const SCREENS: Record<string, readonly string[]> = {
   '/:workspace/:wiki/-/uploads': ['W/-/uploads', 'E/-/uploads'],
   '/:workspace/:wiki/-/move/*': ['W/-/move/notes/weaving'],
   '/:workspace/:wiki/-/styleguide': ['W/-/styleguide'],
+  '/:workspace/-/general': ['O/-/general'],
   '/:workspace/-/wikis': ['O/-/wikis'],
   '/:workspace/-/members': ['O/-/members'],
   '/:workspace/-/keys': ['O/-/keys'],

@@ -1,5 +1,6 @@
 import type { OrganizationWiki } from '../src/wikis/schema.ts';
 import type { Organization, Overview, User } from '../src/workspaces/schema.ts';
+import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
 import { notFound } from './wiki-context.ts';
 
@@ -40,6 +41,13 @@ export async function loadSettingsContext(visit: Visit): Promise<SettingsContext
     api: `/v1/workspaces/${workspace.organization_id}`,
     sectionUrl: (section) => `/${workspace.slug}/-/${section}`,
   };
+}
+
+/** Errors: Problem 403 for a user whose role does not have the permission. */
+export function requireSetting({ request }: Visit, context: SettingsContext, permission: string): void {
+  if (context.can(permission)) return;
+  const message = 'Your role does not allow this. Ask an owner or an admin of the workspace.';
+  throw new Problem(403, { error: 'forbidden', message, request_id: request.id });
 }
 
 /** A widget token of the user's own. Errors: Problem 403 without the permission that the widget needs. */

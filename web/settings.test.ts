@@ -51,6 +51,7 @@ test('a service without operators has no page for them', async () => {
 });
 
 const SECTIONS = {
+  general: 'enterprise:manage',
   members: 'members:read',
   keys: 'developers:manage',
   widgets: 'developers:manage',

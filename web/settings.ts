@@ -61,6 +61,7 @@ function sectionNav({ path }: Visit, context: SettingsContext): Html {
     html`${
       workspace.slug !== '' &&
       html`<h2>${workspace.name}</h2><ul>
+      ${entry(context.can('enterprise:manage'), context.sectionUrl('general'), 'General')}
       ${entry(context.can('members:read'), context.sectionUrl('members'), 'Members')}
       ${entry(true, context.sectionUrl('wikis'), 'Wikis')}
       ${entry(context.can('developers:manage'), context.sectionUrl('keys'), 'API keys')}

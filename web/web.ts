@@ -6,6 +6,7 @@ import { ApiError } from '../src/core/errors.ts';
 import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser-cookie.ts';
 import { toApiError } from '../src/http/to-api-error.ts';
 import type { OperatorConsole } from '../src/operator/schema.ts';
+import type { Workspace } from '../src/workspaces/schema.ts';
 import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { compressed } from './compressed.ts';
@@ -147,10 +148,26 @@ async function runRoute(route: WebRoute, visit: Visit): Promise<WebResponse> {
   try {
     return await route.handle(visit);
   } catch (error) {
+    const moved = error instanceof Problem && error.status === 404 && (await movedAddress(visit));
+    // Another workspace may take the slug some day, so browsers must not keep this answer as that of a page that moved.
+    if (moved) return { redirect: moved, status: 307 };
     // After the sign-in the user returns to the page that was requested, or to the page of the form.
     if (!(error instanceof Problem) || error.status !== 401 || route.path.startsWith('/sign-in')) throw error;
     const wanted = route.method === 'GET' ? visit.request.url : visit.path;
     return { redirect: `/sign-in?next=${encodeURIComponent(wanted)}` };
+  }
+}
+
+/** The address in the workspace that had this slug before; undefined if no workspace of the user had it. */
+async function movedAddress({ api, params, request }: Visit): Promise<string | undefined> {
+  const former = params.workspace;
+  if (former === undefined || !request.url.startsWith(`/${former}`)) return undefined;
+  try {
+    const { slug } = await api.get<Workspace>(`/v1/workspaces/lookup?${new URLSearchParams({ slug: former })}`);
+    return slug === former ? undefined : `/${slug}${request.url.slice(former.length + 1)}`;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
   }
 }
 

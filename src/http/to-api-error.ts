@@ -30,6 +30,9 @@ const QUERY_CANCELED = '57014';
 /** The SQLSTATE of a row that refers to one which is not there. */
 const FOREIGN_KEY_VIOLATION = '23503';
 
+/** The SQLSTATE of a row whose key another row has. */
+const UNIQUE_VIOLATION = '23505';
+
 /** SQLSTATEs of a transaction that PostgreSQL ended because of another one: serialization_failure, deadlock_detected. */
 const CONFLICT_ERRORS = /^40(001|P01)$/;
 
@@ -55,6 +58,11 @@ export function toApiError(error: unknown): ApiError {
   }
   // Between the check of the credential and the write the user was deleted, with their credentials.
   if (code === FOREIGN_KEY_VIOLATION && /_user_id_fkey$/.test(readConstraint(error))) return unauthorized(error);
+  if (code === UNIQUE_VIOLATION && readConstraint(error) === 'workspaces_slug_key') {
+    return new ApiError('slug_taken', 'Another workspace took this slug a moment ago. Choose another.', {
+      cause: error,
+    });
+  }
   if (CONFLICT_ERRORS.test(code)) {
     return new ApiError('database_unavailable', 'Another request was changing the same. Try again in a moment.', {
       cause: error,

@@ -52,7 +52,7 @@ export async function joinWorkspace(tx: Statements, isIt: Sql): Promise<Workspac
     from access a
     join users u on u.user_id = a.user_id
     join invitations i on ${isIt}
-    join workspaces w on w.workspace_id = i.workspace_id
+    join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
   `);
   refuseUnlessAcceptable(facts);
   const made = await tx.one<WorkspaceRow>({

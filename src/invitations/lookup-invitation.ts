@@ -33,7 +33,7 @@ export const lookupInvitation = endpoint({
       select w.name as workspace_name, coalesce(u.display_name, 'A former member') as inviter_name, i.email, i.role, ${presentState} as state, i.expires_at,
         coalesce((select not m.has_account from mailed_invitation(${sha256(query.token)}) m), false) as signs_in
       from invitations i
-      join workspaces w on w.workspace_id = i.workspace_id
+      join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
       left join users u on u.user_id = i.invited_by
       where ${hasSecret(query.token)}
     `);

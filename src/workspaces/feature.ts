@@ -1,9 +1,26 @@
 import type { Feature } from '../jobs/define-job.ts';
 import { createWorkspace } from './create-workspace.ts';
+import { deleteWorkspace } from './delete-workspace.ts';
 import { getOverview } from './get-overview.ts';
+import { listDeletedWorkspaces } from './list-deleted-workspaces.ts';
 import { listWorkspaces } from './list-workspaces.ts';
+import { lookupWorkspace } from './lookup-workspace.ts';
 import { onboarding } from './onboarding.ts';
+import { purgeDeletedWorkspaces } from './purge-deleted-workspaces.job.ts';
+import { renameWorkspace } from './rename-workspace.ts';
+import { restoreWorkspace } from './restore-workspace.ts';
 
 export const workspaces: Feature = {
-  endpoints: [onboarding, getOverview, listWorkspaces, createWorkspace],
+  endpoints: [
+    onboarding,
+    getOverview,
+    listWorkspaces,
+    createWorkspace,
+    lookupWorkspace,
+    renameWorkspace,
+    deleteWorkspace,
+    listDeletedWorkspaces,
+    restoreWorkspace,
+  ],
+  jobs: [purgeDeletedWorkspaces],
 };

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { avatarUrl, type OwnAddress } from '../access/avatar-url.ts';
 import { effectivePermissions } from '../access/roles.ts';
-import { Flag, Id, Record, Text } from '../core/records.ts';
+import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { OrganizationWiki } from '../wikis/schema.ts';
 
@@ -28,6 +28,16 @@ export const workspaceColumns: Sql = sql`w.workspace_id, w.name, w.slug, m.role`
 export function toWorkspace(row: WorkspaceRow, granted: readonly string[] | null): Workspace {
   return { ...row, permissions: effectivePermissions(row.role, granted) };
 }
+
+/** A workspace that one of its owners can restore. */
+export const DeletedWorkspace = Record({
+  workspace_id: Id,
+  name: Type.String(),
+  slug: Type.String(),
+  deleted_at: Timestamp,
+  purged_after: Timestamp,
+});
+export type DeletedWorkspace = Static<typeof DeletedWorkspace>;
 
 export const User = Record({ user_id: Id, email: Type.String(), display_name: Type.String(), avatar_url: Text });
 export type User = Static<typeof User>;

@@ -52,6 +52,10 @@ export const PEOPLE_ACTS: Record<string, Act> = {
   'lift the hold': (s) => s.owner.post(workspace(s, '/legal-hold/lift'), { reason: 'Settled.' }),
   'change the retention': (s) => s.owner.patch(workspace(s, '/retention'), { trash_days: 60 }),
   'change it, too': (s) => s.people.coOwner.patch(workspace(s, '/retention'), { revision_days: 60 }),
+  'rename the workspace': (s) => s.owner.patch(workspace(s, ''), { name: 'Renamed', slug: 'renamed' }),
+  'rename it, too': (s) => s.people.admin.patch(workspace(s, ''), { slug: 'renamed-too' }),
+  'delete the workspace': (s) =>
+    s.people.ownerSession.post(workspace(s, '/deletion'), { name: s.secrets.workspaceName }),
   'create a wiki': (s) => s.people.member.post(workspace(s, '/wikis'), { title: 'Third' }),
   'create it, too': (s) => s.owner.post(workspace(s, '/wikis'), { title: 'Third' }),
   'create a workspace': (s) => s.people.member.post('/v1/workspaces', { name: 'Own' }),

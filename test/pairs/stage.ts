@@ -23,7 +23,7 @@ export interface Stage {
   wiki_id: string;
   /** Ids by name. */
   ids: Record<string, string>;
-  people: Record<'admin' | 'coOwner' | 'member' | 'inactive' | 'guest' | 'memberSession', Client>;
+  people: Record<'admin' | 'coOwner' | 'member' | 'inactive' | 'guest' | 'memberSession' | 'ownerSession', Client>;
   /** Secrets by name. */
   secrets: Record<string, string>;
 }
@@ -193,6 +193,7 @@ async function makePeople(world: World, owner: Owner, ids: Record<string, string
     inactive: await add('inactive', 'member', 'inactive'),
     guest: await world.person('guest@example.com'),
     memberSession: await signedInClient(world, member.user_id),
+    ownerSession: await signedInClient(world, owner.user_id),
   };
 }
 
@@ -206,6 +207,7 @@ async function makeOrganization(
   const { secret, hash } = newLinkSecret();
   secrets.invitation = secret;
   secrets.memberEmail = (await people.member.get('/v1/me')).body.email;
+  secrets.workspaceName = (await owner.get('/v1/workspaces')).body[0].name;
   ids.invitation = newId('inv');
   await world.db.query(sql`
     insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)

@@ -94,7 +94,10 @@ const TYPES = [
   'page.updated',
   'upload.created',
   'wiki.renamed',
+  'workspace.renamed',
   'workspace.transferred',
+  'workspace.deleted',
+  'workspace.restored',
   'workspace.updated',
 ];
 

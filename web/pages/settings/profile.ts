@@ -1,5 +1,6 @@
 import { deviceCookieName } from '../../../src/http/browser-cookie.ts';
 import type { Session } from '../../../src/session/schema.ts';
+import type { DeletedWorkspace } from '../../../src/workspaces/schema.ts';
 import { ownPicturePath } from '../../elements/people/avatar.ts';
 import { browserName } from '../../elements/people/browser-name.ts';
 import { type Content, type Html, html } from '../../html.ts';
@@ -24,6 +25,7 @@ export const [profile, changeProfile] = settingsPage({
     password: 'Your password is set. You are signed out everywhere else.',
     unset: 'Your password is removed. You now sign in by a link in a mail.',
     ended: 'That browser or program is signed out.',
+    workspace: 'The workspace is deleted. You can restore it below for 30 days.',
   },
   actions: {
     async name({ api, form }) {
@@ -55,6 +57,11 @@ export const [profile, changeProfile] = settingsPage({
       await api.delete(`/v1/me/sessions/${encodeURIComponent(form.get('session_id') ?? '')}`);
       return 'ended';
     },
+    async restore({ api, form }) {
+      const workspace_id = form.get('workspace_id') ?? '';
+      const { slug } = await api.post<{ slug: string }>('/v1/me/deleted-workspaces/restore', { workspace_id });
+      return { redirect: `/${slug}` };
+    },
     async everywhere({ api, sessionCookie }) {
       await api.post('/v1/auth/sign-out-everywhere');
       return { redirect: '/sign-in', cookies: [{ name: sessionCookie, value: '', maxAgeSeconds: 0 }] };
@@ -70,10 +77,11 @@ export const [profile, changeProfile] = settingsPage({
     },
   },
   async main(visit, context) {
-    const [sessions, { methods }, other] = await Promise.all([
+    const [sessions, { methods }, other, deleted] = await Promise.all([
       readPart<Session>(visit, `/v1/me/sessions?limit=${SHOWN}`),
       visit.api.get<{ methods: string[] }>('/v1/auth/methods'),
       otherAccountNote(visit, context.user.email),
+      visit.api.get<DeletedWorkspace[]>('/v1/me/deleted-workspaces'),
     ]);
     return html`
       <form method="post" class="fields" aria-label="Your name">${hiddenFields({ do: 'name' })}
@@ -83,6 +91,7 @@ export const [profile, changeProfile] = settingsPage({
       <p>You sign in as <strong>${context.user.email}</strong>.</p>
       ${other}
       <h2>Your workspaces</h2>${workspaceList(context)}
+      ${deleted.length > 0 && deletedList(deleted)}
       ${methods.includes('password') && passwordForm(context)}
       <h2>Where you are signed in</h2>
       <ul class="people">${sessions.records.map(sessionEntry)}</ul>${partLinks(sessions)}
@@ -124,6 +133,15 @@ function workspaceList({ overview }: SettingsContext): Content {
     return html`<p class="empty">You are in no workspace. See <a href="/invitations">who has invited you</a>, or <a href="/begin">create one of your own</a>.</p>`;
   }
   return html`<ul class="list">${organizations.map(({ name, slug, role }) => html`<li><a href="/${slug}">${name}</a> <span class="tag">${role}</span></li>`)}</ul>`;
+}
+
+function deletedList(deleted: readonly DeletedWorkspace[]): Html {
+  return html`<h2>Deleted workspaces</h2>
+    <ul class="people">${deleted.map(
+      ({ workspace_id, name, deleted_at, purged_after }) => html`<li><div class="who"><strong>${name}</strong>
+      <span class="small">Deleted ${time(deleted_at)}</span><span class="small">Deleted for good after ${time(purged_after)}</span></div>
+      ${actionButton('restore', { workspace_id }, html`Restore<span class="sr-only"> ${name}</span>`)}</li>`,
+    )}</ul>`;
 }
 
 function passwordForm({ user }: SettingsContext): Html {

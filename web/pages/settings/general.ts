@@ -1,0 +1,63 @@
+import type { Workspace } from '../../../src/workspaces/schema.ts';
+import { type Html, html } from '../../html.ts';
+import { settingsPage } from '../../settings.ts';
+import { requireSetting, type SettingsContext } from '../../settings-context.ts';
+import { disclosure, hiddenFields } from '../../settings-forms.ts';
+import type { Visit } from '../../visit.ts';
+
+export const [general, changeGeneral] = settingsPage({
+  path: '/:workspace/-/general',
+  title: 'General',
+  flashMessages: {
+    renamed: 'Saved. Links with an earlier address lead here.',
+  },
+  actions: {
+    async rename({ api, form }, context) {
+      const { slug } = await api.patch<Workspace>(context.api, {
+        name: form.get('name') ?? '',
+        slug: (form.get('slug') ?? '').trim(),
+      });
+      return { redirect: `/${slug}/-/general?flash=renamed` };
+    },
+    async delete({ api, form }, context) {
+      await api.post(`${context.api}/deletion`, { name: form.get('confirmed_name') ?? '' });
+      return { redirect: '/me?flash=workspace' };
+    },
+  },
+  async main(visit, context) {
+    requireSetting(visit, context, 'enterprise:manage');
+    return html`<p class="lead">The name and the address of ${context.workspace.name}.</p>
+      ${nameForm(visit, context)}
+      ${context.can('workspace:delete') && deletion(context)}`;
+  },
+});
+
+function nameForm({ form, publicUrl }: Visit, { workspace }: SettingsContext): Html {
+  const isRefused = form.get('do') === 'rename';
+  const value = (name: 'name' | 'slug') => (isRefused && form.get(name)) || workspace[name];
+  return html`<form method="post" class="stack" aria-label="Name and address">${hiddenFields({ do: 'rename' })}
+    <label>Name <input name="name" required maxlength="100" autocomplete="organization" value="${value('name')}"></label>
+    <div><label>Address <input name="slug" required maxlength="48" pattern="[a-z0-9]+(-[a-z0-9]+)*" autocomplete="off" spellcheck="false" value="${value('slug')}" aria-describedby="slug-what"></label>
+      <p class="small" id="slug-what">The part after ${publicUrl}/ in the address of every page: 1 to 48 of a–z, 0–9 and single dashes. The last ten addresses lead to the present one.</p></div>
+    <p><button class="button main">Save</button></p></form>`;
+}
+
+/** Wikis whose exports are offered by name. */
+const EXPORTS_SHOWN = 20;
+
+function deletion({ workspace, overview }: SettingsContext): Html {
+  const wikis = overview.wikis.filter(({ organization_id }) => organization_id === workspace.organization_id);
+  const more = wikis.length - EXPORTS_SHOWN;
+  const form = html`<form method="post" class="fields">${hiddenFields({ do: 'delete' })}
+      <label class="grow">The name of the workspace, to confirm <input name="confirmed_name" required maxlength="100" autocomplete="off"></label>
+      <button class="button bad">Delete the workspace</button></form>`;
+  return html`<h2>Delete the workspace</h2>
+    <p>Every member loses access at once. API keys, widgets and invitations stop working, and so do running uploads. Owners can restore all of it within 30 days, from their profile. Then the workspace is deleted for good, with its wikis and files.</p>
+    ${
+      wikis.length > 0 &&
+      html`<p>Export what you want to keep first:</p>
+      <ul class="list">${wikis.slice(0, EXPORTS_SHOWN).map(({ slug, title }) => html`<li><a href="/${workspace.slug}/${slug}/-/transfer">Export ${title}</a></li>`)}
+      ${more > 0 && html`<li><a href="/${workspace.slug}/-/wikis">${more} more</a></li>`}</ul>`
+    }
+    ${disclosure(`Delete ${workspace.name}`, 'A plan that renews has to be cancelled first, and nothing can be deleted under a legal hold.', form)}`;
+}
