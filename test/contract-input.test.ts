@@ -103,6 +103,7 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   parent_page_id: ['nothing', 'invalid_request'],
   markdown: ['x'.repeat(1.5 * MIB + 1), 'payload_too_large'],
   token: ['nothing', 'not_found'],
+  workspace_id: ['nothing', 'not_found'],
   refresh_token: ['nothing', 'unauthorized'],
   attempt: ['nothing', 'unauthorized'],
   callback_url: ['https://elsewhere.example/', 'invalid_request'],
@@ -132,7 +133,7 @@ const WITHOUT_RULE: Record<string, string[]> = {
 
 /** Where a secret is the credential, an unknown one is 401. */
 function codeFor(endpoint: Endpoint, name: string, code: string): string {
-  const isCredential = endpoint.access.on === 'anyone' && (name === 'token' || success(endpoint) === 401);
+  const isCredential = endpoint.access.on === 'anyone' && ((name === 'token' && success(endpoint) !== 404) || success(endpoint) === 401);
   return isCredential ? 'unauthorized' : code;
 }
 

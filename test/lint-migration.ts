@@ -24,6 +24,7 @@ export const BIG_TABLES = [
   'billing_customers',
   'blobs',
   'compiled_files',
+  'email_changes',
   'email_links',
   'exports',
   'idempotency_keys',

@@ -28,7 +28,9 @@ function describeCell({ endpoint, target, credential, actor, outcome }: Cell): s
   return `${nameOf(endpoint)}, ${target}, ${actor?.name ?? 'anonymous'} with ${credential}: ${outcome}`;
 }
 
-function isPermitted({ actor, endpoint }: Cell): boolean {
+function isPermitted({ actor, endpoint, credential }: Cell): boolean {
+  const { access } = endpoint;
+  if (access.on === 'workspace' && access.session && credential !== 'session') return false;
   const permission = permissionOf(endpoint.access);
   const role = actor?.role === undefined ? undefined : findRole(actor.role);
   return role !== undefined && (permission === '' || role.permissions.includes(permission));

@@ -10,7 +10,16 @@ const SHARDED = 'of_a_shard';
 
 /** The same on every shard. What writes them writes them on all. */
 export const GLOBAL_TABLES = [
-  ...['users', 'identities', 'passwords', 'password_guesses', 'email_links', 'sign_in_links', 'openid_attempts'],
+  ...[
+    'users',
+    'identities',
+    'passwords',
+    'password_guesses',
+    'email_links',
+    'email_changes',
+    'sign_in_links',
+    'openid_attempts',
+  ],
   ...[
     'sessions',
     'refresh_tokens',

@@ -67,6 +67,15 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/me/export': 24,
   // begin, the lock on the user, the address, which is another one, rollback.
   'POST /v1/me/deletion': 4,
+  // The facts, before the mail server is asked; begin, the lock on the user, the request, commit.
+  'POST /v1/me/email-change': 5,
+  // begin, the lock on the request, the link, which there is not, rollback.
+  'POST /v1/auth/email-change': 4,
+  // begin, the lock on the workspace, its name, which is another one, rollback.
+  'POST /v1/workspaces/:workspace_id/deletion': 4,
+  // What is not found is looked for, and the credential checked.
+  'GET /v1/workspaces/lookup': 2,
+  'POST /v1/me/deleted-workspaces/restore': 2,
   // Takes the attempt, and writes the session after asking the issuer.
   'POST /v1/auth/openid/complete': 2,
   // Reads the current hash before it computes the new one.

@@ -21,6 +21,7 @@ import { changeSavedSearches } from './pages/search/saved-searches.ts';
 import { search } from './pages/search/search.ts';
 import { audit } from './pages/settings/audit.ts';
 import { billing, changeBilling } from './pages/settings/billing.ts';
+import { confirmEmailChange, emailChange } from './pages/settings/email-change.ts';
 import { changeGeneral, general } from './pages/settings/general.ts';
 import { changeOwnKeys, changeWorkspaceKeys, ownKeys, workspaceKeys } from './pages/settings/keys.ts';
 import { changeMembers, members } from './pages/settings/members.ts';
@@ -52,6 +53,8 @@ export const ROUTES: readonly WebRoute[] = [
   completeOpenId,
   connectAccounts,
   signOut,
+  emailChange,
+  confirmEmailChange,
   welcome,
   makeFirstUser,
   invitation,

@@ -57,6 +57,7 @@ const SCREENS: Record<string, readonly string[]> = {
 const IN_JOURNEYS: readonly string[] = [
   '/begin',
   '/welcome',
+  '/email-change',
   '/sign-in',
   '/invitations/accept',
   '/:workspace/:wiki/-/sources/:source_id',

@@ -12,7 +12,7 @@ const ADVICE: Record<string, string> = {
   invitation_pending: 'You can send it again from the list below.',
   email_unavailable: 'Nothing was changed. Try again in a few minutes.',
   not_found: 'It may have been changed in the meantime: this page shows the current state.',
-  recent_sign_in_required: 'Sign in again at “Delete your account” below.',
+  recent_sign_in_required: 'Sign in again, then repeat it.',
   legal_hold: 'The page “Retention” of the settings says why.',
   conflict: 'It may have been changed in the meantime: this page shows the current state.',
   preview_changed: 'Nothing was charged: look at the new preview.',

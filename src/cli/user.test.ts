@@ -144,3 +144,23 @@ test('user merge makes one user of two, and says what stands in the way', async 
   await assert.rejects(ibid('merge', owner.user_id), /ibid user merge KEPT MERGED/);
   assert.equal((await owner.get('/v1/me')).body.user_id, owner.user_id);
 });
+
+test('user email changes the address of a person, for them alone, and says who has it already', async () => {
+  const [grace, other] = [await world.person('grace.old@example.com'), await world.person('taken@example.com')];
+  assert.match(
+    await ibid('email', 'grace.old@example.com', 'grace.new@example.com'),
+    /repeat it with --yes to give this/,
+  );
+  assert.equal((await grace.get('/v1/me')).body.email, 'grace.old@example.com');
+  await assert.rejects(
+    ibid('email', grace.user_id, 'taken@example.com', '--yes'),
+    /nothing was changed.*Another account/s,
+  );
+  await assert.rejects(ibid('email', grace.user_id, 'two words', '--yes'), /not one plain e-mail address/);
+  await assert.rejects(ibid('email', grace.user_id), /ibid user email USER ADDRESS/);
+  assert.match(await ibid('email', grace.user_id, 'Grace.New@example.com', '--yes'), /is now grace\.new@example\.com$/);
+  assert.equal((await (await signedInClient(world, grace.user_id)).get('/v1/me')).body.email, 'grace.new@example.com');
+  assert.equal((await other.get('/v1/me')).body.email, 'taken@example.com');
+  const { credential_kind, actor_id } = await lastEvent('user.email_changed');
+  assert.deepEqual([credential_kind, actor_id], ['command', grace.user_id]);
+});

@@ -8,11 +8,13 @@ import { deleteCaller } from '../account/delete-account.ts';
 import { beginExport, readerOf } from '../account/export/export-account.ts';
 import { writeAccount } from '../account/export/write-account.ts';
 import type { Config } from '../config.ts';
+import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
 import { type OwnerDb, openServiceDb, type Query, type ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { COMMAND, record } from '../operator/audit.ts';
 import { serviceConnection } from '../service/open-database.ts';
+import { changeEmail } from '../session/email-change/schema.ts';
 import { openZipWriter } from '../transfer/export/zip-writer.ts';
 import { readArguments } from './arguments.ts';
 import { UsageError, withDatabase } from './with-database.ts';
@@ -24,6 +26,8 @@ export const USER_USAGE = `  ibid user export USER FILE                         
                                                                 to the first; without --yes: says whose they are
   ibid user delete USER [--yes]                                 deletes the account of a person for good;
                                                                 without --yes: says whose that is
+  ibid user email USER ADDRESS [--yes]                          changes the address of a person who cannot read the mail
+                                                                of the old one; without --yes: says whose that is
 `;
 
 type Print = (line: string) => void;
@@ -45,27 +49,30 @@ export async function runUserCommand(config: Config, args: string[], print: Prin
     most: 3,
     usage: USER_USAGE,
   });
-  const [action, given = '', file = ''] = positionals;
-  const isKnown =
-    action === 'export'
-      ? file !== '' && !values.yes
-      : action === 'merge'
-        ? file !== ''
-        : action === 'delete' && file === '';
-  if (!isKnown || given === '') throw new UsageError(`ibid user takes:\n${USER_USAGE}`);
+  const [action, given = '', more = ''] = positionals;
+  const hasMore = more !== '';
+  const fits = new Map([
+    ['export', hasMore && !values.yes],
+    ['merge', hasMore],
+    ['delete', !hasMore],
+    ['email', hasMore],
+  ]);
+  if (fits.get(action ?? '') !== true || given === '') throw new UsageError(`ibid user takes:\n${USER_USAGE}`);
   await withDatabase(config, async (db, own) => {
     const { query } = db;
     const person = await findPerson(query, given);
-    if (action === 'merge') return merge(db, person, await findPerson(query, file), values.yes, print);
-    if (action === 'delete' && !values.yes)
-      return print(`${nameOf(person)}: repeat it with --yes to delete this account.`);
+    if (action === 'merge') return merge(db, person, await findPerson(query, more), values.yes, print);
+    const what = action === 'delete' ? 'delete this account' : `give this account the address ${more}`;
+    if (action !== 'export' && !values.yes) return print(`${nameOf(person)}: repeat it with --yes to ${what}.`);
     const service = openServiceDb({
       ...serviceConnection(config, own),
       connections: 2,
       onConnectionLost: () => undefined,
     });
     try {
-      await (action === 'export' ? exportTo(file, config, service, person, print) : remove(service, person, print));
+      if (action === 'export') await exportTo(more, config, service, person, print);
+      else if (action === 'email') await changeAddress(more, service, person, print);
+      else await remove(service, person, print);
     } finally {
       await service.close();
     }
@@ -154,6 +161,19 @@ async function exportTo(file: string, config: Config, db: ServiceDb, person: Per
     throw error;
   }
   print(`${nameOf(person)}: what the service has of them is in ${file}`);
+}
+
+/** Errors: UsageError for an address that is none, that another account has, or that another service says. */
+async function changeAddress(given: string, db: ServiceDb, person: Person, print: Print): Promise<void> {
+  const email = normalizeEmail(given);
+  if (email === undefined) throw new UsageError(`"${given}" is not one plain e-mail address.`);
+  try {
+    await actingFor(person, db, 'user.email_changed').transaction((tx) => changeEmail(tx, person.user_id, email, null));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new UsageError(`nothing was changed. What ${person.user_id} would be told: ${error.message}`);
+  }
+  print(`${nameOf(person)}: the address is now ${email}`);
 }
 
 /** Errors: UsageError where an owner of a workspace, or the operator, has to do something before. */

@@ -31,7 +31,8 @@ export const setLegalHold = endpoint({
     return one({
       before: sql`
         select w.workspace_id, coalesce(w.held_by, '') as held_by, coalesce(w.hold_reason, '') as hold_reason
-        from workspaces w join access a on a.workspace_id = w.workspace_id for no key update of w`,
+        from workspaces w join access a on a.workspace_id = w.workspace_id
+        where w.deleted_at is null for no key update of w`,
       changed: sql`
         update workspaces w set held_since = coalesce(w.held_since, now()), held_by = a.user_id, hold_reason = ${reason}
         from before, access a where w.workspace_id = before.workspace_id returning w.*`,

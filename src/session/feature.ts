@@ -12,6 +12,10 @@ import { changeName } from './change-name.ts';
 import { completeEmailLink } from './complete-email-link.ts';
 import { completeOpenId } from './complete-openid.ts';
 import { createCookieSession } from './create-cookie-session.ts';
+import { confirmEmailChange } from './email-change/confirm-email-change.ts';
+import { listEmailChanges } from './email-change/list-email-changes.ts';
+import { requestEmailChange } from './email-change/request-email-change.ts';
+import { sendEmailChangeMail } from './email-change/send-email-change-mail.job.ts';
 import { makeFirstOwner } from './first-owner.ts';
 import { getMe } from './get-me.ts';
 import { listMethods } from './list-methods.ts';
@@ -46,6 +50,9 @@ export const session: Feature = {
     signOutEverywhere,
     getMe,
     changeName,
+    requestEmailChange,
+    listEmailChanges,
+    confirmEmailChange,
     putAvatar,
     deleteAvatar,
     getAvatar,
@@ -59,5 +66,5 @@ export const session: Feature = {
     setPassword,
     removePassword,
   ],
-  jobs: [sendSignInMail, sendGuessWarning],
+  jobs: [sendSignInMail, sendGuessWarning, sendEmailChangeMail],
 };

@@ -27,6 +27,15 @@ export const Session = Record({
 });
 export type Session = Static<typeof Session>;
 
+/** A request of the caller to change their address. */
+export const EmailChange = Record({
+  email: Type.String({ description: 'The new address.' }),
+  old_confirmed: Flag,
+  new_confirmed: Flag,
+  expires_at: Timestamp,
+});
+export type EmailChange = Static<typeof EmailChange>;
+
 /** The columns of Session from a session `s`, as the guard's `access` sees it. */
 export const sessionColumns: Sql = sql`
   s.session_id, s.created_at, s.last_used_at, s.expires_at, s.address, s.user_agent,

@@ -56,6 +56,7 @@ export const PEOPLE_ACTS: Record<string, Act> = {
   'rename it, too': (s) => s.people.admin.patch(workspace(s, ''), { slug: 'renamed-too' }),
   'delete the workspace': (s) =>
     s.people.ownerSession.post(workspace(s, '/deletion'), { name: s.secrets.workspaceName }),
+  'ask for another address': (s) => s.people.memberSession.post('/v1/me/email-change', { email: 'moved@example.com' }),
   'create a wiki': (s) => s.people.member.post(workspace(s, '/wikis'), { title: 'Third' }),
   'create it, too': (s) => s.owner.post(workspace(s, '/wikis'), { title: 'Third' }),
   'create a workspace': (s) => s.people.member.post('/v1/workspaces', { name: 'Own' }),

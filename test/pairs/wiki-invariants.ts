@@ -39,7 +39,7 @@ export function findWrong({ db }: Pick<World, 'db'>): Promise<{ what: string; wh
         select count(*) from invitations i where i.workspace_id = w.workspace_id and i.state = 'pending' and i.expires_at > now())
     union all
     select 'a workspace without an owner', w.workspace_id from workspaces w
-      where not exists (select from memberships m where m.workspace_id = w.workspace_id and m.role = 'owner' and m.status = 'active')
+      where not exists (select from memberships m where m.workspace_id = w.workspace_id and m.role = 'owner' and m.status in ('active', 'suspended'))
     union all
     select 'an upload that waits for no job', u.upload_id from uploads u
       join wikis w on w.wiki_id = u.wiki_id and w.workspace_id is not null

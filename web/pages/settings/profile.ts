@@ -1,5 +1,5 @@
 import { deviceCookieName } from '../../../src/http/browser-cookie.ts';
-import type { Session } from '../../../src/session/schema.ts';
+import type { EmailChange, Session } from '../../../src/session/schema.ts';
 import type { DeletedWorkspace } from '../../../src/workspaces/schema.ts';
 import { ownPicturePath } from '../../elements/people/avatar.ts';
 import { browserName } from '../../elements/people/browser-name.ts';
@@ -12,6 +12,7 @@ import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import { otherAccountNote } from '../entrance/connect-accounts.ts';
+import type { Visit } from '../../visit.ts';
 
 const SHOWN = 100;
 
@@ -20,6 +21,7 @@ export const [profile, changeProfile] = settingsPage({
   title: 'Profile',
   flashMessages: {
     named: 'Your name is changed.',
+    email: 'Two mails are on their way. Open the link in each of them within 24 hours.',
     pictured: 'Your picture is changed.',
     unpictured: 'Your picture is removed.',
     password: 'Your password is set. You are signed out everywhere else.',
@@ -31,6 +33,10 @@ export const [profile, changeProfile] = settingsPage({
     async name({ api, form }) {
       await api.patch('/v1/me', { display_name: form.get('display_name') ?? '' });
       return 'named';
+    },
+    async email({ api, form }) {
+      await api.post('/v1/me/email-change', { email: form.get('email') ?? '' });
+      return 'email';
     },
     async picture({ api, file }) {
       // Its bytes say what it is.
@@ -77,19 +83,20 @@ export const [profile, changeProfile] = settingsPage({
     },
   },
   async main(visit, context) {
-    const [sessions, { methods }, other, deleted] = await Promise.all([
+    const [sessions, { methods }, other, deleted, changes] = await Promise.all([
       readPart<Session>(visit, `/v1/me/sessions?limit=${SHOWN}`),
       visit.api.get<{ methods: string[] }>('/v1/auth/methods'),
       otherAccountNote(visit, context.user.email),
       visit.api.get<DeletedWorkspace[]>('/v1/me/deleted-workspaces'),
+      visit.api.get<EmailChange[]>('/v1/me/email-change'),
     ]);
     return html`
       <form method="post" class="fields" aria-label="Your name">${hiddenFields({ do: 'name' })}
         <label class="grow">Name <input name="display_name" required maxlength="100" autocomplete="name" value="${context.user.display_name}"></label>
         <button class="button main">Save</button></form>
       ${pictureForm(context)}
-      <p>You sign in as <strong>${context.user.email}</strong>.</p>
-      ${other}
+        <h2>E-mail address</h2>${emailForm(visit, context, changes)}
+        ${other}
       <h2>Your workspaces</h2>${workspaceList(context)}
       ${deleted.length > 0 && deletedList(deleted)}
       ${methods.includes('password') && passwordForm(context)}
@@ -107,6 +114,24 @@ function pictureForm({ user }: SettingsContext): Html {
       <label class="grow">Picture <span class="hint">PNG, JPEG, WebP or GIF; at most 1 MiB and 1024 pixels on each side</span><input type="file" name="picture" required accept="image/png,image/jpeg,image/webp,image/gif" data-scaled></label>
       <button class="button">Save the picture</button></form>
     ${ownPicturePath(user.avatar_url) !== undefined && actionButton('unpicture', {}, 'Remove the picture', 'quiet')}</div>`;
+}
+
+function emailForm({ form }: Visit, { user }: SettingsContext, changes: readonly EmailChange[]): Html {
+  const refused = form.get('do') === 'email' ? (form.get('email') ?? '') : '';
+  return html`<p>You sign in as <strong>${user.email}</strong>.</p>
+    ${changes.map(
+      ({
+        email,
+        old_confirmed,
+        new_confirmed,
+        expires_at,
+      }) => html`<div class="note"><p>The change to <strong>${email}</strong> waits for the link in the mail to
+      ${old_confirmed ? 'the new address' : new_confirmed ? 'the old address' : 'each of the two addresses'}. The links work until ${time(expires_at)}.</p></div>`,
+    )}
+    <form method="post" class="fields" aria-label="Change your address">${hiddenFields({ do: 'email' })}
+      <label class="grow">New address <input name="email" type="email" required maxlength="254" autocomplete="email" value="${refused}"></label>
+      <button class="button">Send the links</button></form>
+    <p class="small">The address changes when you have opened a link in a mail to the old one and a link in a mail to the new one. <a href="/sign-in?next=%2Fme">Sign in again</a> before, if it was more than 15 minutes ago. Invitations count for the address that you have.</p>`;
 }
 
 /** The archive is the answer of the API to the form itself: no script has to wait for it, and no page to keep it. */
