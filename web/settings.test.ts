@@ -372,6 +372,31 @@ test('the usage of a workspace is shown beside its limits, in words as well as i
   await limit(world.db, workspace_id, { wikis: 'plan', pages: 'plan' });
 });
 
+test('a wiki is deleted for good only after its title was typed', async () => {
+  const other = await world.owner();
+  const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
+  const theirs = await browserOf(other.user_id);
+  const path = `/${its}/-/wikis`;
+  const api = `/v1/wikis/${other.wiki_id}`;
+  assert.equal((await other.patch(api, { title: 'R&D <plans>' })).status, 200);
+  assert.match((await theirs.open(path)).body, /Title of the wiki, to confirm <input name="confirm_title" required/);
+  const deletion = { do: 'delete', wiki_id: other.wiki_id };
+  for (const typed of ['', 'R&D', 'r&d <plans>']) {
+    const refused = await theirs.submit(path, { ...deletion, confirm_title: typed });
+    assert.equal(refused.status, 422, typed);
+    assert.match(refused.body, /Nothing was deleted\. To delete this wiki, type its title: R&amp;D &lt;plans&gt;/);
+    assert.equal((await other.get(api)).status, 200, 'the wiki is still there');
+  }
+  assert.equal((await theirs.submit(path, deletion)).status, 422, 'a form of an older page');
+  const stranger = await world.owner();
+  const foreign = { do: 'delete', wiki_id: stranger.wiki_id, confirm_title: '' };
+  const hidden = await theirs.submit(path, foreign);
+  assert.ok(hidden.status === 403 || hidden.status === 404, 'the title of another tenant is not told');
+  assert.doesNotMatch(hidden.body, /type its title/);
+  assert.equal((await theirs.submit(path, { ...deletion, confirm_title: ' R&D <plans> ' })).status, 303);
+  assert.equal((await other.get(api)).status, 404);
+});
+
 test('the times of retention and a legal hold are set in words, and an admin is told who can set a hold', async () => {
   const other = await world.owner();
   const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
@@ -397,7 +422,9 @@ test('the times of retention and a legal hold are set in words, and an admin is 
     held,
     /Under a legal hold nothing is deleted[\s\S]*Set <time[\s\S]*: A case<\/p>[\s\S]*An owner can lift it/,
   );
-  const refused = await theirs.submit(`/${its}/-/wikis`, { do: 'delete', wiki_id: other.wiki_id });
+  const { title } = (await other.get(`/v1/wikis/${other.wiki_id}`)).body;
+  const deletion = { do: 'delete', wiki_id: other.wiki_id, confirm_title: title };
+  const refused = await theirs.submit(`/${its}/-/wikis`, deletion);
   assert.equal(refused.status, 409);
   assert.match(refused.body, /under a legal hold[\s\S]*The page “Retention” of the settings says why/);
   assert.equal((await theirs.submit(path, { do: 'lift', reason: 'Settled' })).status, 303);

@@ -1,13 +1,17 @@
 import type { OrganizationWiki, WikiSettings } from '../../../src/wikis/schema.ts';
 
+import { Problem } from '../../api.ts';
 import { type Html, html } from '../../html.ts';
 import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
-import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
+import { disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
 
 /** Wikis whose settings are shown; each is asked for. */
 const ROOTS_MAX = 20;
+
+/** A title as it looks: browsers show runs of white space as one space. */
+const comparable = (title: string) => title.normalize('NFC').replace(/\s+/g, ' ').trim();
 
 const wikiPath = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
 
@@ -34,6 +38,14 @@ export const [wikis, changeWikis] = settingsPage({
       return 'rooted';
     },
     async delete(visit) {
+      const { title } = await visit.api.get<OrganizationWiki>(wikiPath(visit));
+      if (comparable(visit.form.get('confirm_title') ?? '') !== comparable(title)) {
+        throw new Problem(422, {
+          error: 'validation_failed',
+          message: `Nothing was deleted. To delete this wiki, type its title: ${title}`,
+          request_id: visit.request.id,
+        });
+      }
       await visit.api.delete(wikiPath(visit));
       return 'deleted';
     },
@@ -73,14 +85,14 @@ function wikiEntry(
       context.can('wikis:manage') &&
       disclosure(
         html`Change<span class="sr-only"> ${title}</span>`,
-        'A new title does not change the address. Deleting a wiki deletes its pages, their history and its sources for good: export it first.',
+        'A new title does not change the address. Deleting a wiki deletes its pages, their history and its sources for good, and cannot be undone: export it first.',
         html`<form method="post" class="fields">${hiddenFields({ do: 'rename', wiki_id })}<label class="grow">Title <input name="title" required maxlength="255" value="${title}"></label><button class="button">Rename</button></form>
         ${
           root !== undefined &&
           html`<form method="post" class="fields">${hiddenFields({ do: 'root', wiki_id })}<label class="grow">Root of the site of its files, such as /powershell/ <input name="site_root" maxlength="200" autocomplete="off" spellcheck="false" value="${root}"></label><button class="button">Set</button></form>
           <p class="small">Links of uploaded files that begin with it lead to the pages of their folder.</p>`
         }
-        ${actionButton('delete', { wiki_id }, html`Delete for good<span class="sr-only">: ${title}</span>`, 'bad')}`,
+        <form method="post" class="fields">${hiddenFields({ do: 'delete', wiki_id })}<label class="grow">Title of the wiki, to confirm <input name="confirm_title" required autocomplete="off" spellcheck="false"></label><button class="button bad">Delete for good<span class="sr-only">: ${title}</span></button></form>`,
       )
     }</li>`;
 }
