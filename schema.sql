@@ -21,7 +21,7 @@ begin
         select from memberships o
         where o.workspace_id = w.workspace_id and o.role = 'owner' and o.status = 'active' and o.user_id <> me),
       (select count(*)::int from memberships o where o.workspace_id = w.workspace_id and o.user_id <> me),
-      (select count(*)::int from wikis k where k.workspace_id = w.workspace_id),
+      (select count(*)::int from wikis k where k.workspace_id = w.workspace_id and w.deleted_at is null),
       exists (
         select from subscriptions s
         where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
@@ -315,6 +315,36 @@ begin
   return null;
 end $function$;
 
+-- Changes the address by which a person signs in, and ends their sessions but one. The caller has proof that the address is theirs. taken: another account has it; foreign: the address comes from another service.
+CREATE OR REPLACE FUNCTION public.change_email(person text, address text, kept_session text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  was text;
+begin
+  if not (coalesce(is_service(), false) or coalesce(person = own_user(), false)) then return 'foreign'; end if;
+  select u.email into was from users u where u.user_id = person for update;
+  if not found or exists (select from identities i where i.user_id = person and i.issuer <> 'ibid') then return 'foreign'; end if;
+  if exists (select from users u where u.email = address and u.email_verified and u.user_id <> person) then return 'taken'; end if;
+  begin
+    -- The primary key lets one of several accounts have the address.
+    update identities i set subject = address where i.user_id = person and i.issuer = 'ibid';
+    if not found then return 'foreign'; end if;
+  exception when unique_violation then
+    return 'taken';
+  end;
+  update users u set email = address, email_verified = true where u.user_id = person;
+  update sessions s set revoked_at = now()
+  where s.user_id = person and s.session_id is distinct from kept_session and s.revoked_at is null and s.expires_at > now();
+  -- A link that signed in to the account until now would make another one.
+  update email_links l set token_hash = null where l.email in (was, address) and l.token_hash is not null;
+  delete from email_changes c where c.user_id = person;
+  return 'changed';
+end $function$;
+
 -- For triggers of pages: the tree that has the page is another one.
 CREATE OR REPLACE FUNCTION public.change_tree_version()
  RETURNS trigger
@@ -332,6 +362,49 @@ begin
     perform set_config('ibid.tree_version', new.wiki_id || ' ' || version, true);
   end if;
   return null;
+end $function$;
+
+-- Makes one user of the caller, whose address their issuer verified, and of the user who signs in by mail to this address, which the caller proves by the secret of a sign-in link.
+CREATE OR REPLACE FUNCTION public.connect_accounts(link bytea, session text)
+ RETURNS TABLE(outcome text, kept text, merged text)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  me users;
+  address text;
+  other text;
+begin
+  select u.* into me from users u where u.user_id = own_user();
+  perform from email_links l
+    where l.email = (select o.email from email_links o where o.token_hash = link and o.expires_at > now())
+    order by l.link_id for update;
+  select l.email into address from email_links l where l.token_hash = link and l.expires_at > now();
+  kept := me.user_id;
+  merged := me.user_id;
+  if address is null then
+    outcome := 'link';
+  elsif not me.email_verified or me.email <> address then
+    outcome := 'address';
+  else
+    select i.user_id into other from identities i where i.issuer = 'ibid' and i.subject = address;
+    if other is null or other = me.user_id then
+      outcome := 'none';
+    else
+      outcome := merge_users(me.user_id, other, session);
+      merged := other;
+      if outcome = 'has_written' then
+        outcome := merge_users(other, me.user_id, session);
+        kept := other;
+        merged := me.user_id;
+      end if;
+    end if;
+  end if;
+  if outcome = '' then
+    update email_links l set token_hash = null where l.email = address and l.token_hash is not null;
+  end if;
+  return next;
 end $function$;
 
 -- Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.
@@ -540,6 +613,31 @@ AS $function$
     or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
 $function$;
 
+-- Ends all access to a workspace that the caller sees, and stops its jobs; false if it is deleted already. Fails (IBHLD) under a legal hold. The caller of the function checks that an owner asks.
+CREATE OR REPLACE FUNCTION public.delete_workspace(workspace text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  held timestamptz;
+begin
+  if not workspace = any (own_workspaces()) then return false; end if;
+  select w.held_since into held from workspaces w where w.workspace_id = workspace and w.deleted_at is null for no key update;
+  if not found then return false; end if;
+  if held is not null then
+    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+  end if;
+  -- A worker notices at its next write that it has lost the job.
+  update jobs j set status = 'queued', worker_id = null, run_after = never(), updated_at = now(),
+    failures = case when j.status = 'running' then greatest(j.failures - 1, 0) else j.failures end
+  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status in ('queued', 'running');
+  update memberships m set status = 'suspended' where m.workspace_id = workspace and m.status = 'active';
+  update workspaces w set deleted_at = now() where w.workspace_id = workspace;
+  return true;
+end $function$;
+
 -- For the scheduler: wikis that were deleted and whose content is still there, without those of workspaces under a legal hold.
 CREATE OR REPLACE FUNCTION public.deleted_wikis()
  RETURNS TABLE(wiki_id text, workspace_id text)
@@ -550,6 +648,18 @@ AS $function$
   select k.wiki_id, k.workspace_id from wikis k
   where k.workspace_id is null and not exists (
     select from workspaces w where w.workspace_id = k.deleted_from and w.held_since is not null)
+$function$;
+
+-- The deleted workspaces that the caller is an owner of and can restore.
+CREATE OR REPLACE FUNCTION public.deleted_workspaces()
+ RETURNS TABLE(workspace_id text, name text, slug text, deleted_at timestamp with time zone, purged_after timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select w.workspace_id, w.name, w.slug, w.deleted_at, w.deleted_at + interval '30 days'
+  from memberships m join workspaces w on w.workspace_id = m.workspace_id
+  where m.user_id = own_user() and m.role = 'owner' and m.status = 'suspended' and w.deleted_at > now() - interval '30 days'
 $function$;
 
 -- Notes that a run went to its end.
@@ -646,6 +756,18 @@ CREATE OR REPLACE FUNCTION public.file_title_key(filename text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
   select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+$function$;
+
+-- Whether another user signs in by mail to the verified address of the caller.
+CREATE OR REPLACE FUNCTION public.has_other_account()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select exists (
+    select from users u join identities i on i.issuer = 'ibid' and i.subject = u.email and i.user_id <> u.user_id
+    where u.user_id = own_user() and u.email_verified)
 $function$;
 
 -- Whether the first user has been created, which everybody is told.
@@ -757,13 +879,37 @@ AS $function$
   order by c.working, c.run_after, c.job_id limit 5
 $function$;
 
+-- For triggers of workspaces: keeps the slug that is replaced, and refuses one that leads to another workspace.
+CREATE OR REPLACE FUNCTION public.keep_slug()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  delete from workspace_slugs s where s.slug = new.slug and s.workspace_id = new.workspace_id;
+  if exists (select from workspace_slugs s where s.slug = new.slug) then
+    raise exception 'the slug leads to another workspace' using errcode = 'unique_violation', constraint = 'workspaces_slug_key';
+  end if;
+  if tg_op = 'UPDATE' then
+    insert into workspace_slugs (slug, workspace_id, replaced_at) values (old.slug, new.workspace_id, clock_timestamp());
+    -- So that nobody reserves names without end.
+    delete from workspace_slugs s where s.workspace_id = new.workspace_id and s.slug in (
+      select o.slug from workspace_slugs o where o.workspace_id = new.workspace_id order by o.replaced_at desc offset 10);
+  end if;
+  return null;
+end $function$;
+
 -- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
 CREATE OR REPLACE FUNCTION public.knows_wiki(id text)
  RETURNS boolean
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select exists (select from wikis where wiki_id = id and workspace_id is not null) $function$;
+AS $function$
+  select exists (
+    select from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = id and w.deleted_at is null)
+$function$;
 
 -- For 403 and 404: whether there is such a workspace, also one that the caller cannot see.
 CREATE OR REPLACE FUNCTION public.knows_workspace(id text)
@@ -771,7 +917,9 @@ CREATE OR REPLACE FUNCTION public.knows_workspace(id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select exists (select from workspaces where workspace_id = id) $function$;
+AS $function$
+  select exists (select from workspaces w where w.workspace_id = id and w.deleted_at is null)
+$function$;
 
 -- At most 100 of each person in a wiki.
 CREATE OR REPLACE FUNCTION public.limit_autosaves()
@@ -861,6 +1009,18 @@ begin
     select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
 end $function$;
 
+-- The address that the holder of the secret in the message of a pending invitation reads the mail of, and whether a user has it. No row for a copied link.
+CREATE OR REPLACE FUNCTION public.mailed_invitation(secret bytea)
+ RETURNS TABLE(email text, has_account boolean)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select i.email, exists (select from users u where u.email = i.email and u.email_verified)
+    or exists (select from identities d where d.issuer = 'ibid' and d.subject = i.email)
+  from invitations i where i.secret_hash = secret and i.state = 'pending' and i.expires_at > now()
+$function$;
+
 -- For the job that merges.
 CREATE OR REPLACE FUNCTION public.merge_ended_usage(batch integer)
  RETURNS bigint
@@ -892,6 +1052,61 @@ AS $function$
   select count(*) from ended
 $function$;
 
+-- Gives the identities, memberships and belongings of the second user to the first, and deletes the second with its sessions but this one, its personal keys and its password. "" where that is done, else why not, and nothing is changed: has_written (the second has), both_members (of one workspace), same, gone.
+CREATE OR REPLACE FUNCTION public.merge_users(kept text, merged text, session text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  theirs text[];
+  their_wikis text[];
+begin
+  if kept = merged then return 'same'; end if;
+  perform from users u where u.user_id in (kept, merged) order by u.user_id for update;
+  if (select count(*) from users u where u.user_id in (kept, merged)) < 2 then return 'gone'; end if;
+  theirs := array(select m.workspace_id from memberships m where m.user_id = merged);
+  perform from workspaces w where w.workspace_id = any (theirs) order by w.workspace_id for no key update;
+  their_wikis := array(select k.wiki_id from wikis k where k.workspace_id = any (theirs));
+  if exists (select from revisions r where r.created_by = merged)
+    or exists (select from uploads u where u.created_by = merged)
+    or exists (select from attachments a where a.created_by = merged)
+    or exists (
+      select from pages p where p.wiki_id = any (their_wikis) and merged in (p.created_by, p.updated_by, p.trashed_by))
+  then
+    return 'has_written';
+  end if;
+  if exists (select from memberships m where m.user_id = kept and m.workspace_id = any (theirs)) then
+    return 'both_members';
+  end if;
+  update identities i set user_id = kept where i.user_id = merged;
+  update memberships m set user_id = kept where m.user_id = merged;
+  update workspaces w set created_by = kept where w.created_by = merged and w.workspace_id = any (theirs);
+  update workspaces w set held_by = kept where w.held_by = merged and w.workspace_id = any (theirs);
+  update wikis k set created_by = kept where k.created_by = merged and k.wiki_id = any (their_wikis);
+  update invitations i set invited_by = kept where i.invited_by = merged and i.workspace_id = any (theirs);
+  update templates t set created_by = kept where t.created_by = merged and t.wiki_id = any (their_wikis);
+  update exports e set created_by = kept where e.created_by = merged and e.wiki_id = any (their_wikis);
+  update imports i set created_by = kept where i.created_by = merged and i.wiki_id = any (their_wikis);
+  -- What else opens the second account ends with it: it would open the first, which its holder has not proved to be.
+  update api_keys k set user_id = kept where k.user_id = merged and k.workspace_id is not null;
+  update sessions s set user_id = kept where s.user_id = merged and s.session_id = session;
+  update refresh_tokens r set user_id = kept where r.user_id = merged and r.session_id = session;
+  update autosaves a set user_id = kept where a.user_id = merged;
+  update starred_pages s set user_id = kept where s.user_id = merged and not exists (
+    select from starred_pages o where o.wiki_id = s.wiki_id and o.user_id = kept and o.page_id = s.page_id);
+  update saved_searches s set user_id = kept where s.user_id = merged and not exists (
+    select from saved_searches o where o.wiki_id = s.wiki_id and o.user_id = kept and o.name_key = s.name_key);
+  update users u set
+      email = case when not u.email_verified and m.email_verified then m.email else u.email end,
+      email_verified = u.email_verified or m.email_verified,
+      last_workspace_id = coalesce(u.last_workspace_id, m.last_workspace_id)
+    from users m where u.user_id = kept and m.user_id = merged;
+  delete from users u where u.user_id = merged;
+  return '';
+end $function$;
+
 -- Notes what links and texts call a file.
 CREATE OR REPLACE FUNCTION public.name_upload_file()
  RETURNS trigger
@@ -908,6 +1123,13 @@ begin
   return new;
 end $function$;
 
+-- jobs.run_after of the jobs of a deleted workspace.
+CREATE OR REPLACE FUNCTION public.never()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select timestamptz '2999-01-01 00:00:00Z' $function$;
+
 -- Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.
 CREATE OR REPLACE FUNCTION public.open_own_invitation(invitation text)
  RETURNS boolean
@@ -920,6 +1142,7 @@ declare
 begin
   select i.workspace_id into opened from users u
   join invitations i on i.email = u.email and i.invitation_id = invitation and i.state = 'pending' and i.expires_at > now()
+  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
   where u.user_id = own_user() and u.email_verified;
   if opened is null then
     return false;
@@ -938,7 +1161,7 @@ AS $function$
   select i.invitation_id, w.name, b.display_name, i.email, i.role, i.expires_at
   from users u
   join invitations i on i.email = u.email and i.state = 'pending' and i.expires_at > now()
-  join workspaces w on w.workspace_id = i.workspace_id
+  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
   join users b on b.user_id = i.invited_by
   where u.user_id = own_user() and u.email_verified and not exists (
     select from memberships m where m.workspace_id = i.workspace_id and m.user_id = u.user_id)
@@ -1002,6 +1225,37 @@ begin
   )
   select count(*) into removed from gone;
   return removed;
+end $function$;
+
+-- Purges a batch of what workspaces held that were deleted more than 30 days ago; returns 0 when none is left.
+CREATE OR REPLACE FUNCTION public.purge_deleted_workspaces(batch integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  gone text[];
+  done int;
+begin
+  if not coalesce(is_service(), false) then return 0; end if;
+  -- A plan can be resumed at the payment provider after the deletion: whoever pays can ask the operator.
+  gone := array(
+    select w.workspace_id from workspaces w
+    where w.deleted_at < now() - interval '30 days' and w.held_since is null and not exists (
+      select from subscriptions s where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
+    order by w.deleted_at limit 10 for update skip locked);
+  -- Who did what and when stays, as it does for an account.
+  update audit_events e set before = '{}', after = '{}', address = '' where e.event_id in (
+    select o.event_id from audit_events o
+    where o.workspace_id = any (gone) and (o.before <> '{}' or o.after <> '{}' or o.address <> '') limit batch);
+  get diagnostics done = row_count;
+  if done = batch then return done; end if;
+  -- remove-deleted-wiki empties them.
+  update wikis k set workspace_id = null, deleted_from = k.workspace_id where k.workspace_id = any (gone);
+  delete from workspaces w where w.workspace_id = any (gone);
+  delete from workspace_usage u where u.workspace_id = any (gone);
+  return done + cardinality(gone);
 end $function$;
 
 -- What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.
@@ -1319,6 +1573,25 @@ begin
   return null;
 end $function$;
 
+-- Undoes delete_workspace for one of its owners; false if it is not deleted, or too late.
+CREATE OR REPLACE FUNCTION public.restore_workspace(workspace text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from workspaces w where w.workspace_id = workspace and w.deleted_at > now() - interval '30 days'
+    and w.workspace_id in (select d.workspace_id from deleted_workspaces() d) for no key update;
+  -- Another owner may have restored it while this one waited for the row.
+  if not found then return false; end if;
+  update workspaces w set deleted_at = null where w.workspace_id = workspace;
+  update memberships m set status = 'active' where m.workspace_id = workspace and m.status = 'suspended';
+  update jobs j set run_after = now()
+  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status = 'queued' and j.run_after = never();
+  return true;
+end $function$;
+
 -- A timestamp as the API writes it, for records that are aggregated to JSON.
 CREATE OR REPLACE FUNCTION public.rfc3339(t timestamp with time zone)
  RETURNS text
@@ -1388,7 +1661,7 @@ begin
       select m.workspace_id from memberships m
       where m.user_id = me and m.status = 'active' and (bound is null or bound = m.workspace_id));
     if invitation is not null then
-      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation);
+      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation or i.copied_hash = invitation);
     end if;
     if new_workspace is not null and not exists (select from workspaces w where w.workspace_id = new_workspace) then
       workspaces := workspaces || new_workspace;
@@ -1416,7 +1689,9 @@ CREATE OR REPLACE FUNCTION public.slug_is_taken(wanted text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select exists (select from workspaces where slug = wanted) $function$;
+AS $function$
+  select exists (select from workspaces where slug = wanted) or exists (select from workspace_slugs where slug = wanted)
+$function$;
 
 -- Sources that an upload has made until now, and not until the statement began: the statement may have waited for the job's last write.
 CREATE OR REPLACE FUNCTION public.sources_made(wiki text, upload text)
@@ -1660,7 +1935,9 @@ CREATE OR REPLACE FUNCTION public.workspace_of_invitation(secret bytea)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
-AS $function$ select i.workspace_id from invitations i where i.secret_hash = secret $function$;
+AS $function$
+  select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret
+$function$;
 
 -- The workspace that a wiki is of, also of a deleted one; no row where there is none.
 CREATE OR REPLACE FUNCTION public.workspace_of_wiki(wiki text)
@@ -1942,6 +2219,31 @@ alter table compiled_files enable row level security;
 create policy of_the_wiki on compiled_files for all
   using ((wiki_id = ( SELECT own_wiki())));
 
+-- The newest request of a user to change their address. old_hash and new_hash: of the secrets in the two links; null before the mail was sent, and once the link was opened. session_id: the session that asked, which goes on when the address changes.
+create table email_changes (
+  user_id           text                      collate "C" not null,
+  change_id         text                      collate "C" not null,
+  old_email         text                      collate "C" not null,
+  new_email         text                      collate "C" not null,
+  old_hash          bytea,
+  new_hash          bytea,
+  session_id        text                      collate "C" not null,
+  old_confirmed_at  timestamp with time zone,
+  new_confirmed_at  timestamp with time zone,
+  created_at        timestamp with time zone  not null default now(),
+  expires_at        timestamp with time zone  not null,
+  PRIMARY KEY (user_id),
+  UNIQUE (change_id),
+  UNIQUE (new_hash),
+  UNIQUE (old_hash),
+  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
+);
+CREATE INDEX email_changes_by_end ON email_changes USING btree (expires_at);
+grant delete, insert, select, update on email_changes to ibid_service;
+alter table email_changes enable row level security;
+create policy self on email_changes for all
+  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+
 -- A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.
 create table email_links (
   link_id     text                      collate "C" not null,
@@ -2079,6 +2381,7 @@ create table import_revisions (
   body_terms   text,
   vocabulary   text,
   links        jsonb,
+  claim        jsonb,
   PRIMARY KEY (wiki_id, import_id, page_id, revision),
   FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
 );
@@ -2087,7 +2390,7 @@ alter table import_revisions enable row level security;
 create policy of_the_wiki on import_revisions for all
   using ((wiki_id = ( SELECT own_wiki())));
 
--- Authors in imported archives who are no members here: what the archive says of them, under ids that are nobody's.
+-- People whom imported archives name: what the archive says of them, under ids that are nobody's.
 create table imported_people (
   wiki_id  text  collate "C" not null,
   user_id  text  collate "C" not null,
@@ -2133,6 +2436,8 @@ create table invitations (
   created_at     timestamp with time zone  not null default now(),
   expires_at     timestamp with time zone  not null,
   mail_status    text                      collate "C" not null default 'sent'::text,
+  copied_hash    bytea,
+  copies         integer                   not null default 0,
   PRIMARY KEY (invitation_id),
   UNIQUE (secret_hash),
   CHECK ((mail_status = ANY (ARRAY['queued'::text, 'sent'::text, 'bounced'::text, 'failed'::text]))),
@@ -2143,6 +2448,7 @@ create table invitations (
 CREATE INDEX invitations_by_email ON invitations USING btree (email) WHERE (state = 'pending'::text);
 CREATE INDEX invitations_by_workspace ON invitations USING btree (workspace_id, invitation_id);
 CREATE INDEX invitations_to ON invitations USING btree (email);
+CREATE UNIQUE INDEX invitations_by_copied_link ON invitations USING btree (copied_hash) WHERE (copied_hash IS NOT NULL);
 CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
 CREATE TRIGGER seats AFTER INSERT OR UPDATE OF state, expires_at, workspace_id ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
 CREATE TRIGGER usage_on_delete AFTER DELETE ON invitations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
@@ -2214,7 +2520,7 @@ create table memberships (
   PRIMARY KEY (membership_id),
   UNIQUE (user_id, workspace_id),
   CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
-  CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text]))),
+  CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'suspended'::text]))),
   FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE,
   TRIGGER DEFERRABLE INITIALLY DEFERRED,
@@ -2225,11 +2531,12 @@ CREATE INDEX memberships_by_time ON memberships USING btree (workspace_id, creat
 CREATE TRIGGER members_came AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
 CREATE TRIGGER members_changed AFTER UPDATE ON memberships REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
 CREATE TRIGGER members_went AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
-CREATE CONSTRAINT TRIGGER owner_on_change AFTER UPDATE OF role, status, workspace_id ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text) AND ((new.role <> 'owner'::text) OR (new.status <> 'active'::text) OR (new.workspace_id <> old.workspace_id)))) EXECUTE FUNCTION refuse_without_owner();
+CREATE CONSTRAINT TRIGGER owner_on_change AFTER UPDATE OF role, status, workspace_id ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text) AND ((new.role <> 'owner'::text) OR (new.status <> ALL (ARRAY['active'::text, 'suspended'::text])) OR (new.workspace_id <> old.workspace_id)))) EXECUTE FUNCTION refuse_without_owner();
 CREATE CONSTRAINT TRIGGER owner_on_join AFTER INSERT ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.role <> 'owner'::text) OR (new.status <> 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
 CREATE CONSTRAINT TRIGGER owner_on_leave AFTER DELETE ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
 CREATE TRIGGER seat_sync AFTER INSERT OR DELETE OR UPDATE OF status, workspace_id ON memberships FOR EACH ROW EXECUTE FUNCTION enqueue_seat_sync();
-CREATE TRIGGER seats AFTER INSERT OR UPDATE OF status, workspace_id ON memberships FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
+CREATE TRIGGER seats AFTER INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
+CREATE TRIGGER seats_on_change AFTER UPDATE OF status, workspace_id ON memberships FOR EACH ROW WHEN ((old.status <> 'suspended'::text)) EXECUTE FUNCTION refuse_above_seats();
 grant delete, insert, select, update on memberships to ibid_service;
 alter table memberships enable row level security;
 create policy of_the_workspaces on memberships for all
@@ -2536,6 +2843,7 @@ create table revisions (
   folder          text                      collate "C" not null default ''::text,
   packed          bytea,
   unpacked_bytes  integer,
+  claim           jsonb,
   PRIMARY KEY (wiki_id, page_id, revision),
   CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
   FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
@@ -3115,6 +3423,20 @@ alter table workspace_controls enable row level security;
 create policy of_the_workspaces on workspace_controls for all
   using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
 
+-- The last ten slugs that a workspace had. Links with them lead to the present one, and no other workspace can take them.
+create table workspace_slugs (
+  slug          text                      collate "C" not null,
+  workspace_id  text                      collate "C" not null,
+  replaced_at   timestamp with time zone  not null default now(),
+  PRIMARY KEY (slug),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+);
+CREATE INDEX workspace_slugs_by_workspace ON workspace_slugs USING btree (workspace_id, replaced_at DESC);
+grant select on workspace_slugs to ibid_service;
+alter table workspace_slugs enable row level security;
+create policy of_the_workspaces on workspace_slugs for all
+  using ((workspace_id IN ( SELECT unnest(own_workspaces()))));
+
 -- What each transaction changed in what a workspace holds; the sum over a workspace is its usage. Rows of ended transactions are merged into the one with transaction_id 0, whose counted_at says when it was last compared with what is there. No foreign key: it would wait for whoever has locked the workspace.
 create table workspace_usage (
   workspace_id    text                      collate "C" not null,
@@ -3155,6 +3477,7 @@ create table workspaces (
   held_since            timestamp with time zone,
   held_by               text                      collate "C",
   hold_reason           text,
+  deleted_at            timestamp with time zone,
   PRIMARY KEY (workspace_id),
   UNIQUE (slug),
   CHECK (((audit_days >= 90) AND (audit_days <= 3650))),
@@ -3164,7 +3487,10 @@ create table workspaces (
   CHECK (((trash_days >= 7) AND (trash_days <= 3650)))
 );
 CREATE INDEX workspaces_by_widget_origin ON workspaces USING gin (widget_origins COLLATE "C");
+CREATE INDEX workspaces_deleted ON workspaces USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER legal_hold BEFORE DELETE ON workspaces FOR EACH ROW WHEN ((old.held_since IS NOT NULL)) EXECUTE FUNCTION refuse_deletion_of_workspace_under_hold();
+CREATE TRIGGER slug_changed AFTER UPDATE OF slug ON workspaces FOR EACH ROW WHEN ((old.slug <> new.slug)) EXECUTE FUNCTION keep_slug();
+CREATE TRIGGER slug_taken AFTER INSERT ON workspaces FOR EACH ROW EXECUTE FUNCTION keep_slug();
 grant delete, insert, select, update on workspaces to ibid_service;
 alter table workspaces enable row level security;
 create policy of_the_workspaces on workspaces for all

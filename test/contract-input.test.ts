@@ -133,7 +133,8 @@ const WITHOUT_RULE: Record<string, string[]> = {
 
 /** Where a secret is the credential, an unknown one is 401. */
 function codeFor(endpoint: Endpoint, name: string, code: string): string {
-  const isCredential = endpoint.access.on === 'anyone' && ((name === 'token' && success(endpoint) !== 404) || success(endpoint) === 401);
+  const isCredential =
+    endpoint.access.on === 'anyone' && ((name === 'token' && success(endpoint) !== 404) || success(endpoint) === 401);
   return isCredential ? 'unauthorized' : code;
 }
 

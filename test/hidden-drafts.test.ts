@@ -143,7 +143,17 @@ test('no page of the web application discloses anything of a draft to a viewer',
   const { slug } = overview.wikis.find(({ wiki_id }: { wiki_id: string }) => wiki_id === a.wiki_id);
   const root = `/${overview.session.organizations[0].slug}/${slug}`;
   // Pages repeat the query, so it is no secret here.
-  const rest = [top.path, child.path, 'notes', 'links', 'linking', 'pointing', 'xylogarph', ...(values.source_id ?? []), ...(values.upload_id ?? [])];
+  const rest = [
+    top.path,
+    child.path,
+    'notes',
+    'links',
+    'linking',
+    'pointing',
+    'xylogarph',
+    ...(values.source_id ?? []),
+    ...(values.upload_id ?? []),
+  ];
   const queries = QUERIES.filter((query) => !SECRETS.test(query)).map((query) => `?query=${query}`);
   for (const { method, path } of ROUTES) {
     if (method !== 'GET' || !path.startsWith('/:workspace/:wiki')) continue;
@@ -180,7 +190,11 @@ test('a link to a draft, or to one in the trash, is to a reader as a link to a p
       assert.deepEqual(html.match(/<a class="wiki missing.*?<\/a>/g), missing, `${name}: ${address}`);
     }
     const { body } = await client.get(`${api}/pages/${links.page_id}`);
-    assert.match(body.html, /<a class="wiki" href="top\/quagmire\/child">Child<\/a>/, 'other links lead to their pages');
+    assert.match(
+      body.html,
+      /<a class="wiki" href="top\/quagmire\/child">Child<\/a>/,
+      'other links lead to their pages',
+    );
   }
   const { body } = await owner.get(`${api}/pages/${links.page_id}`);
   assert.match(body.html, /<a class="wiki" href="top\/quagmire\/quagmire-plan">Plan<\/a>/);

@@ -100,7 +100,10 @@ test('of two files that were in work when workers ended, only the one that ends 
 });
 
 test('a file that was in work when the service was killed, or when its worker was stopped, is not suspected', async () => {
-  for (const [role, signal] of [['all', 'SIGKILL'], ['worker', 'SIGTERM']] as const) {
+  for (const [role, signal] of [
+    ['all', 'SIGKILL'],
+    ['worker', 'SIGTERM'],
+  ] as const) {
     const web = role === 'worker' ? await start('web') : undefined;
     const service = await start(role);
     const owner = await world.owner();

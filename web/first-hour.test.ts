@@ -85,8 +85,7 @@ function entriesCutOff(page: Page): Promise<string[]> {
 
 test('every menu shows all its entries, or scrolls as one list and shows that it does', { skip }, async () => {
   const { owner, api, root, page, complaints } = await openNewcomer();
-  for (let wiki = 1; wiki <= 30; wiki++)
-    await addWiki(owner, `Wiki ${wiki}`);
+  for (let wiki = 1; wiki <= 30; wiki++) await addWiki(owner, `Wiki ${wiki}`);
   await owner.post(`${api}/pages`, { title: 'Guide', markdown: 'Here.\n' });
   for (const [width, height] of [
     [1_440, 900],

@@ -16,7 +16,8 @@ const stacked = (mark: string) => `a${mark.repeat(60)}`.repeat(20);
 
 /** Texts that paint outside of their boxes. */
 const TEXTS: Record<string, string> = {
-  'a rule that covers the window': '$\\smash{\\rlap{\\kern-45em\\raisebox{25em}{\\textcolor{red}{\\rule{50em}{50em}}}}}$',
+  'a rule that covers the window':
+    '$\\smash{\\rlap{\\kern-45em\\raisebox{25em}{\\textcolor{red}{\\rule{50em}{50em}}}}}$',
   'a formula to the left': '$\\llap{\\text{Sign in again, please}\\kern30em}$',
   'marks above letters': stacked('\u030d'),
   'a rule above the text': '$$\\smash{\\raisebox{30em}{\\rule{20em}{2em}}}$$',
@@ -71,7 +72,9 @@ for (const [what, markdown] of Object.entries(TEXTS).slice(0, extent(100, 3))) {
   });
 }
 
-test('a revision, and a page that shows a part of another one, paint nothing beside their texts', { skip }, async () => {
+test('a revision, and a page that shows a part of another one, paint nothing beside their texts', {
+  skip,
+}, async () => {
   const [[what, markdown] = ['', '']] = Object.entries(TEXTS);
   const path = await pageOf(`Original of ${what}`, markdown);
   await assertInside(`-/history/${path}?revision=1`, true);

@@ -85,7 +85,10 @@ export function sendError(
 export function answerInstead(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger): void {
   const { code, message, status, retry_after } = error;
   const request_id = request.id;
-  log.warn({ request_id, endpoint: `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd(), status, code }, message);
+  log.warn(
+    { request_id, endpoint: `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd(), status, code },
+    message,
+  );
   reply.hijack();
   reply.raw.writeHead(status, {
     ...HEADERS,

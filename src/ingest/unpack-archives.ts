@@ -8,7 +8,14 @@ import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import type { UnpackedFile } from '../sandbox/document-messages.ts';
 import type { CompilingNeeds } from './compile-upload-file.ts';
-import { countAttempt, enterProcess, INTERRUPTED, isGivenUp, takeBackAtStop, takeBackAttempts } from './file-attempts.ts';
+import {
+  countAttempt,
+  enterProcess,
+  INTERRUPTED,
+  isGivenUp,
+  takeBackAtStop,
+  takeBackAttempts,
+} from './file-attempts.ts';
 
 interface Candidate {
   file_no: number;

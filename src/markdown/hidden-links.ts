@@ -25,7 +25,11 @@ export function wikiLinkPaths(html: string, folder: string): string[] {
  * The HTML of a text in which wiki links to pages that its reader may not see are as those to pages that do not exist. Other
  * links stay: their address is what the author wrote, whether or not there is a page.
  */
-export function withHiddenLinks({ markdown, html }: ShownText, folder: string, isHidden: (path: string) => boolean): string {
+export function withHiddenLinks(
+  { markdown, html }: ShownText,
+  folder: string,
+  isHidden: (path: string) => boolean,
+): string {
   const targetsOf = Map.groupBy(wikiLinksIn(markdown), ({ text }) => text);
   const seen = new Map<string, number>();
   return html.replace(

@@ -21,12 +21,12 @@ const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' ')
 /** No cell spans rows of another of these. */
 const ROW_GROUPS = new Set('table tbody tfoot thead'.split(' '));
 
-/** Formulas and diagrams, of which a page has the source. */
 /** The title of a callout names its kind, and says nothing of the page. */
 function isCalloutTitle({ properties: { className } }: Element): boolean {
   return Array.isArray(className) && className.includes('callout-title');
 }
 
+/** Formulas and diagrams, of which a page has the source. */
 function isDrawn({ tagName, properties: { className } }: Element): boolean {
   if (!Array.isArray(className)) return false;
   return tagName === 'code' ? className.includes('language-math') : tagName === 'pre' && className.includes('mermaid');

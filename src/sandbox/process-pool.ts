@@ -93,18 +93,11 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     serve(slot);
   }
 
-  /** Of the free slots whose processes run one with the same context, else another; one without a process if none runs. */
-  function takeFreeSlot(task: Task): Slot | undefined {
-    const own = free.findIndex((slot) => slot.task?.context === task.context && slot.isRunning());
-    const live = own >= 0 ? own : free.findIndex((slot) => slot.isRunning());
-    return free.splice(Math.max(live, 0), 1)[0];
-  }
-
   function serve(slot?: Slot): void {
     while (free.length > 0) {
       const mayStay = slot?.task && slot.consecutive < consecutive;
       const waiter = queue.take(mayStay ? slot?.task : undefined);
-      const taken = waiter && takeFreeSlot(waiter.task);
+      const taken = waiter && takeFreeSlot(free, waiter.task);
       if (!waiter || !taken) return;
       taken.consecutive = taken.task?.context === waiter.task.context ? taken.consecutive + 1 : 0;
       waiter.take(taken);
@@ -182,6 +175,13 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
       await Promise.all(all.map((slot) => slot.close()));
     },
   };
+}
+
+/** Takes of the free slots one whose process runs with the same context, else another; one without a process if none runs. */
+function takeFreeSlot(free: Slot[], task: Task): Slot | undefined {
+  const own = free.findIndex((slot) => slot.task?.context === task.context && slot.isRunning());
+  const live = own >= 0 ? own : free.findIndex((slot) => slot.isRunning());
+  return free.splice(Math.max(live, 0), 1)[0];
 }
 
 function leaseOf(slot: Slot, task: Task): Lease {

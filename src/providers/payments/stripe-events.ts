@@ -38,9 +38,7 @@ export function eventReader(
 function isEvent(event: unknown): event is StripeLibrary.Event {
   const { id, type, created, data } = (event ?? {}) as Partial<StripeLibrary.Event>;
   const isAt = Number.isInteger(created) && Number(created) >= 0 && Number(created) <= LAST_SECOND;
-  return (
-    isIdentifier(id) && isIdentifier(type) && isAt && typeof data?.object === 'object' && !!data.object
-  );
+  return isIdentifier(id) && isIdentifier(type) && isAt && typeof data?.object === 'object' && !!data.object;
 }
 
 /** The id of a reference that may have been expanded; "" where there is none. */

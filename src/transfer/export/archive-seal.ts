@@ -42,10 +42,13 @@ export function hashCollector() {
     /** The same bytes, hashed on the way. */
     hashed(name: SealedFile, content: Readable | Buffer): Readable {
       const source = Buffer.isBuffer(content) ? [content] : content;
-      return Readable.from(hashing(source, (hash) => hashes.set(name, hash)), {
-        objectMode: false,
-        highWaterMark: 65_536,
-      });
+      return Readable.from(
+        hashing(source, (hash) => hashes.set(name, hash)),
+        {
+          objectMode: false,
+          highWaterMark: 65_536,
+        },
+      );
     },
     all(): Hashes {
       const missing = SEALED_FILES.find((name) => !hashes.has(name));

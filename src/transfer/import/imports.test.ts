@@ -262,7 +262,10 @@ test('authors of an archive of this service who are no members where it is impor
     imported_by_name: 'grace',
   });
   const people = String((await unzipped(await exported(world, grace, to))).get('people.jsonl'));
-  assert.ok(people.includes(JSON.stringify({ user_id: page.created_by, name: 'ada', email: 'ada@example.com' })), people);
+  assert.ok(
+    people.includes(JSON.stringify({ user_id: page.created_by, name: 'ada', email: 'ada@example.com' })),
+    people,
+  );
   assert.equal(
     (await owner.get(`/v1/wikis/${from}/pages/path/by-ada`)).status,
     200,
@@ -345,11 +348,17 @@ test('a seal restores authors of the archive that it was made of, and of nothing
   const other = await unzipped(await exported(world, owner, await budgetBy(owner)));
   const text = (name: string) => String(sealed.get(name));
   const changed: Record<string, [string, string]> = {
-    'a person is added': ['people.jsonl', `${text('people.jsonl')}${JSON.stringify({ user_id: 'x', name: 'x', email: '' })}\n`],
+    'a person is added': [
+      'people.jsonl',
+      `${text('people.jsonl')}${JSON.stringify({ user_id: 'x', name: 'x', email: '' })}\n`,
+    ],
     'a revision is removed': ['history.jsonl', text('history.jsonl').replace(/^.*\n/, '')],
     'an attachment is added': ['attachments.jsonl', '\n'],
     'its wiki has another name': ['ibid.json', text('ibid.json').replace('"title": "', '"title": "Our ')],
-    'a page has another date': ['pages.jsonl', text('pages.jsonl').replaceAll(/"updated_at":"\d+/g, '"updated_at":"2024')],
+    'a page has another date': [
+      'pages.jsonl',
+      text('pages.jsonl').replaceAll(/"updated_at":"\d+/g, '"updated_at":"2024'),
+    ],
     'the seal is that of another archive': ['ibid-seal.json', String(other.get('ibid-seal.json'))],
     'the seal names another key': ['ibid-seal.json', text('ibid-seal.json').replace(/"kid": "/, '"kid": "x')],
   };
@@ -357,14 +366,21 @@ test('a seal restores authors of the archive that it was made of, and of nothing
     const { body: wiki } = await member.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Imported' });
     const { status } = await imported(member, wiki.wiki_id, await zipped(files));
     if (status === 'failed') return 'refused';
-    const { page, revision } = await onlyPage(wiki.wiki_id, String(files.get('history.jsonl')).trim().split('\n').length);
+    const { page, revision } = await onlyPage(
+      wiki.wiki_id,
+      String(files.get('history.jsonl')).trim().split('\n').length,
+    );
     assert.equal(page.created_by, revision.created_by);
     assert.equal(page.updated_by, page.created_by);
     return [page.created_by, revision.claim === undefined ? 'a fact' : 'a claim'].join(' ');
   };
   const [fact, claim] = [`${owner.user_id} a fact`, `${member.user_id} a claim`];
   assert.equal(await authorsOf(sealed), fact);
-  assert.equal(await authorsOf(new Map([...sealed, ['more.jsonl', Buffer.from('{}\n')]])), fact, 'what no list is has no effect');
+  assert.equal(
+    await authorsOf(new Map([...sealed, ['more.jsonl', Buffer.from('{}\n')]])),
+    fact,
+    'what no list is has no effect',
+  );
   for (const [what, [name, content]] of Object.entries(changed)) {
     assert.notEqual(content, text(name), what);
     const authors = await authorsOf(new Map([...sealed, [name, Buffer.from(content)]]));

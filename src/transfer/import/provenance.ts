@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts';
 import { cleanName } from '../../core/titles.ts';
 import { sql } from '../../db/sql.ts';
 import { type ArchivedPerson, type ArchivedRevision, PEOPLE_FILE } from '../export/archive-format.ts';
-import { hashOf, isSealed, Seal, SEAL_FILE, SEALED_FILES, type Hashes } from '../export/archive-seal.ts';
+import { type Hashes, hashOf, isSealed, SEAL_FILE, SEALED_FILES, Seal } from '../export/archive-seal.ts';
 import { invalid } from './archive-error.ts';
 import type { ImportContext } from './import-context.ts';
 import { type Archive, shown } from './open-archive.ts';
@@ -38,7 +38,11 @@ export async function provenanceOf(context: ImportContext, { people }: WikiArchi
   const idOf = new Map(people.map(({ user_id }) => [user_id, members.has(user_id) ? user_id : newId('user')]));
   const strangers = people
     .filter(({ user_id }) => !members.has(user_id))
-    .map(({ user_id, name, email }) => ({ user_id: personOf(user_id), name: cleanName(name), email: cleanName(email) }));
+    .map(({ user_id, name, email }) => ({
+      user_id: personOf(user_id),
+      name: cleanName(name),
+      email: cleanName(email),
+    }));
 
   function personOf(user_id: string): string {
     const id = idOf.get(user_id);
@@ -89,7 +93,10 @@ async function hashesOf(archive: Archive): Promise<Hashes> {
 }
 
 /** The ids of an archive of this service that are members of the workspace, also inactive ones. */
-async function membersAmong({ query, wiki_id }: ImportContext, people: readonly ArchivedPerson[]): Promise<Set<string>> {
+async function membersAmong(
+  { query, wiki_id }: ImportContext,
+  people: readonly ArchivedPerson[],
+): Promise<Set<string>> {
   const ids = people.map(({ user_id }) => user_id);
   const members = await query<{ user_id: string }>(sql`
     select m.user_id from wikis w join memberships m on m.workspace_id = w.workspace_id

@@ -11,8 +11,8 @@ import { themeForm } from '../../people/user-menu.ts';
 import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
-import { otherAccountNote } from '../entrance/connect-accounts.ts';
 import type { Visit } from '../../visit.ts';
+import { otherAccountNote } from '../entrance/connect-accounts.ts';
 
 const SHOWN = 100;
 
