@@ -593,7 +593,8 @@ for (const endpoint of WITH_QUERY) {
         if (encoded.length > 14_000) continue;
         const answer = await send(withQuery(request, `${name}=${encoded}`), endpoint);
         // An unknown secret is valid by the schema.
-        const wanted = name === 'token' ? 404 : success(endpoint);
+        const unknown = endpoint.errors?.includes('unauthorized') ? 401 : 404;
+        const wanted = name === 'token' ? unknown : success(endpoint);
         if (allowed) assert.equal(answer.status, wanted, `${name}=${text.slice(0, 60)}: ${answer.text.slice(0, 300)}`);
         else assertInvalid(answer, ['query', name], `${name}=${text.slice(0, 60)}`);
       }
@@ -695,8 +696,8 @@ test('the longest name has 100 characters and the longest title 255, of any kind
   }
 });
 
-test('a title of any characters is stored and returned unchanged', async () => {
-  for (const value of ['"', '\\', '</script>', 'a\u2028b', '😀'.repeat(50)]) {
+test('a title of any visible characters is stored and returned unchanged', async () => {
+  for (const value of ['"', '\\', '</script>', '\u00e1\u0302', '😀'.repeat(50)]) {
     const renamed = await send(
       withJson(
         { method: 'PATCH', path: `/v1/wikis/${a.wiki_id}`, headers: { authorization: `Bearer ${owner.token}` } },

@@ -253,6 +253,7 @@ test('every target of a form is found in a page, or is one that a page offers on
     '/welcome',
     '/sign-in',
     '/sign-in/link',
+    '/email-change',
     '/:workspace/:wiki/-/uploads/:upload_id',
     '/:workspace/:wiki/-/gone',
     '/:workspace/:wiki/-/stale',

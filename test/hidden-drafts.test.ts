@@ -60,8 +60,6 @@ await owner.patch(`${api}/pages/${notes.page_id}`, {
 });
 const again = await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nThird.\n' });
 assert.equal(again.body.status, 'completed');
-// A page made from a file that links to the file of a page which is a draft elsewhere by now.
-await world.upload(owner, a.wiki_id, { 'pointing.md': '# Pointing\n\n[notes](notes.md)\n' });
 
 const viewer = await world.member(a.workspace_id, 'viewer');
 const readers: [string, Client][] = [

@@ -9,6 +9,7 @@ import { cleanUp } from './clean-up.ts';
 import { heldServices } from './held-services.ts';
 import { runScheduled } from './jobs.ts';
 import { announce } from './resumable.ts';
+import { signedInClient } from './signed-in.ts';
 import { ofAShard, simulateShards } from './simulated-shards.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
 import { patience, until } from './until.ts';
@@ -120,6 +121,10 @@ test('no job calls anything outside the database while a transaction is open', a
   await db.query(sql`
     insert into password_guesses (email, address, guesses, locked_until) values ('new@example.com', '*', 30, now())`);
   await world.anonymous.post('/v1/auth/password', { email: 'new@example.com', password: 'a wrong guess' });
+
+  const mover = await signedInClient(world, (await world.owner()).user_id);
+  const asked = await mover.post('/v1/me/email-change', { email: 'moved@example.com' });
+  assert.equal(asked.status, 200, JSON.stringify(asked.body));
 
   // One that does not pay can write no more, so it is another one.
   await failToPay(await world.owner());

@@ -57,7 +57,7 @@ export async function runMatrix(): Promise<Matrix> {
  * progress.
  */
 function signsInOrOut({ path }: Endpoint): boolean {
-  return /^\/v1\/(auth\/|me\/password|(me|widgets\/profile)\/sessions\/)/.test(path);
+  return /^\/v1\/(auth\/|me\/(password|connection)|(me|widgets\/profile)\/sessions\/)/.test(path);
 }
 
 /** Credentials that no other endpoint ends are made once for each actor: to make one costs as much as a request. */

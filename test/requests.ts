@@ -43,7 +43,7 @@ const NEVER_IN_A_WORLD: Record<string, number> = {
   // Not the address of the caller, who is to stay.
   'POST /v1/me/deletion': 400,
   'POST /v1/auth/email-change': 404,
-  // Nobody has had this slug.
+  // No workspace has had this slug.
   'GET /v1/workspaces/lookup': 404,
   // Not the name of the workspace, which is to stay.
   'POST /v1/workspaces/:workspace_id/deletion': 400,

@@ -29,6 +29,7 @@ export async function freshSecrets(
   provider: SignInProvider,
   endpoint: Endpoint,
   { user_id }: Actor,
+  workspace_id: string,
 ): Promise<Record<string, string>> {
   const { query } = world.db;
   switch (nameOf(endpoint)) {
@@ -49,9 +50,8 @@ export async function freshSecrets(
       const token = randomBytes(32).toString('base64url');
       await query(sql`
         insert into invitations (invitation_id, workspace_id, email, role, secret_hash, invited_by, expires_at)
-        select ${newId('inv')}, workspace_id, ${`${token.toLowerCase()}@example.com`}, 'member', ${sha256(token)}::bytea,
-          user_id, now() + interval '1 day'
-        from memberships where user_id = ${user_id} limit 1`);
+        values (${newId('inv')}, ${workspace_id}, ${`${token.toLowerCase()}@example.com`}, 'member',
+          ${sha256(token)}::bytea, ${user_id}, now() + interval '1 day')`);
       return { token };
     }
     case 'POST /v1/auth/password': {

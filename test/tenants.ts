@@ -120,7 +120,7 @@ export async function openTenants(
     unknown: unknownIds(a),
     fresh: async (endpoint, caller) => ({
       ...(await freshIds(world, a, owner, endpoint, caller)),
-      ...(await freshSecrets(world, provider, endpoint, caller)),
+      ...(await freshSecrets(world, provider, endpoint, caller, a.workspace_id)),
     }),
     elsewhere: (await ownerA.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace_id,
     owner,

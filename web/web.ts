@@ -101,11 +101,12 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
 }
 
 /**
- * Browsers accept HTML. curl, uptime checks and the robots of link previews accept anything, and get the page that people
- * get. With a token, at the API's own addresses, and at those of files such as robots.txt, they get JSON.
+ * Browsers accept HTML. curl, uptime checks and the robots of link previews say that they accept anything, and get the page that
+ * people get. With a token, at the API's own addresses, and at those of files such as robots.txt, they get JSON, as those do that
+ * say nothing.
  */
 function wantsPage({ method = '', url = '', headers }: IncomingMessage): boolean {
-  const accept = headers.accept?.trim() ?? '*/*';
+  const accept = headers.accept?.trim() ?? '';
   if (accept.includes('text/html')) return true;
   if (headers.authorization !== undefined) return false;
   return (method === 'GET' || method === 'HEAD') && /^\*\/\*\s*(?:;|$)/.test(accept) && PAGE.test(url);
@@ -225,7 +226,7 @@ async function send(
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-    vary: 'accept, accept-encoding, cookie, sec-fetch-site',
+    vary: 'accept, accept-encoding, authorization, cookie, sec-fetch-site',
   });
   for (const cookie of shown.cookies ?? []) reply.header('set-cookie', cookieText(cookie, publicUrl));
   if ('redirect' in shown) return reply.redirect(addressOf(shown.redirect), shown.status ?? 303);

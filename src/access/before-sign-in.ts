@@ -14,6 +14,7 @@ const TELL = 'Tell the people who run this service: its log has the details.';
  */
 export const REFUSALS = {
   link_unknown: ['unauthorized', 'This sign-in link has expired or was already used. Request a new one.'],
+  email_change_unknown: ['not_found', 'This link has expired, was already used, or was replaced by a newer one.'],
   link_expired: ['unauthorized', 'This sign-in link has expired or was already used. Request a new one.'],
   password_wrong: [
     'unauthorized',

@@ -3,8 +3,8 @@ import type { Access } from './access-rule.ts';
 import type { Credential } from './credential.ts';
 import type { CredentialOwner, FindOwner } from './credential-owner.ts';
 import type { KnownCredential } from './known-credentials.ts';
-import { countsRequests, type Policy } from './rate-limit-policies.ts';
-import type { RateLimitSubjects } from './rate-limit-subjects.ts';
+import { countsRequests, type Policy } from './limits/rate-limit-policies.ts';
+import type { RateLimitSubjects } from './limits/rate-limit-subjects.ts';
 
 /** What a request was counted by when it came. */
 export interface CountedRequest {

@@ -28,10 +28,10 @@ export function plainAddress(address: string | undefined): string | undefined {
 
 /**
  * The address of the caller, as the log and the audit log have it. Where a proxy names something that is no address, such as
- * `unknown`, it is that of the proxy.
+ * `unknown`, it is that of the proxy. A request whose connection was closed has none.
  */
-export function clientAddress({ ip, socket }: { ip: string; socket: { remoteAddress?: string | undefined } }): string {
-  return plainAddress(ip) ?? plainAddress(socket.remoteAddress) ?? '';
+export function clientAddress(request: { ip: string; socket: { remoteAddress?: string | undefined } | null }): string {
+  return plainAddress(request.ip) ?? plainAddress(request.socket?.remoteAddress) ?? '';
 }
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */

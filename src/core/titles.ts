@@ -23,12 +23,12 @@ export function readTitle(text: string): string | ApiError {
   return readLine(text, { code: 'invalid_title', what: 'A title', max: 255 });
 }
 
-/** What people type is kept as they typed it or refused: a client finds what it has sent. */
+/** What people type is kept in composed form (NFC), so that equal names are equal bytes, or is refused. */
 function readLine(
   text: string,
   { code, what, max }: { code: 'invalid_name' | 'invalid_title'; what: string; max: number },
 ): string | ApiError {
-  const line = text.trim();
+  const line = text.normalize('NFC').trim();
   if (!VISIBLE.test(line)) return new ApiError(code, `${what} needs at least one letter, digit or symbol.`);
   if (INVALID_IN_NAMES.test(line)) {
     const reason = 'cannot have line breaks or characters that change the direction of text';

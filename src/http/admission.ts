@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestContext } from '../access/caller-context.ts';
 import { bearerToken, type Credential, type CredentialReader } from '../access/credential.ts';
-import { isAnonymous } from '../access/rate-limit-policies.ts';
-import type { RateLimits } from '../access/rate-limits.ts';
+import { isAnonymous } from '../access/limits/rate-limit-policies.ts';
+import type { RateLimits } from '../access/limits/rate-limits.ts';
 import { ApiError, unauthorized } from '../core/errors.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { HEADERS } from './answer-headers.ts';
@@ -31,8 +31,6 @@ declare module 'fastify' {
     tenant: string;
     /** The credential was checked, so the answer is not 401. */
     callerKnown: boolean;
-    /** The request needed a credential and had none. */
-    isUnsigned: boolean;
   }
 }
 
@@ -76,10 +74,7 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
       const bearer = bearerToken(request.raw);
       const cookie = bearer === undefined ? browserToken(request.raw, publicUrl) : undefined;
       await limits?.limitToken(request, reply, bearer ?? cookie);
-      if (bearer === undefined && cookie === undefined) {
-        request.isUnsigned = true;
-        throw unauthorized();
-      }
+      if (bearer === undefined && cookie === undefined) throw unauthorized();
       const credential = cookie === undefined ? await credentials.read(bearer ?? '') : credentials.readCookie(cookie);
       await limits?.limitCredential(request, reply, endpoint, credential);
       request.credential = credential;

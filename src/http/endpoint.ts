@@ -4,7 +4,7 @@ import type { Access } from '../access/access-rule.ts';
 import type { EventType } from '../access/audit-record.ts';
 import type { Credential } from '../access/credential.ts';
 import type { AuthorizedDb } from '../access/guard.ts';
-import type { RateLimited } from '../access/rate-limit-policies.ts';
+import type { RateLimited } from '../access/limits/rate-limit-policies.ts';
 import type { Sql } from '../db/sql.ts';
 import type { ListOrder, ListPage } from './list-paging.ts';
 import type { ReceivedFile } from './multipart.ts';

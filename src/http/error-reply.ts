@@ -61,8 +61,6 @@ export function sendError(
   const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
   const line = { request_id, endpoint, status, code, address: clientAddress(request), ...logged, ...actor };
   if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
-  // A visitor who has not signed in guesses nothing.
-  else if (request.isUnsigned) log.debug(line, message);
   else if (status === 401 || status === 403) log.warn(line, message);
   else log.info(line, message);
   if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);

@@ -9,7 +9,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { CredentialReader } from '../access/credential.ts';
-import type { RateLimits } from '../access/rate-limits.ts';
+import type { RateLimits } from '../access/limits/rate-limits.ts';
 import { notFound } from '../core/errors.ts';
 import type { ServiceDb } from '../db/db.ts';
 import { admission } from './admission.ts';
@@ -75,7 +75,6 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('tenant', '');
   registerBodyParsers(app, bodies);
   app.decorateRequest('isByToken', false);
-  app.decorateRequest('isUnsigned', false);
   app.decorateRequest('errorCode', '');
   const requestLog = openRequestLog(db, options.requestLogSize, (err) =>
     log.warn({ err }, 'calls were not added to the request log'),

@@ -1,4 +1,4 @@
-import type { Rates } from '../access/rate-limit-policies.ts';
+import type { Rates } from '../access/limits/rate-limit-policies.ts';
 import type { WidgetTokens } from '../access/widget-token.ts';
 import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 import type { Mail } from '../providers/mail/mail.ts';

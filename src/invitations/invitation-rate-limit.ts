@@ -1,6 +1,6 @@
 import type { Statements } from '../access/guard.ts';
-import { countOrRefuse } from '../access/limit-counts.ts';
-import type { Rate } from '../access/rate-limit-buckets.ts';
+import { countOrRefuse } from '../access/limits/limit-counts.ts';
+import type { Rate } from '../access/limits/rate-limit-buckets.ts';
 import { rateLimited } from '../core/errors.ts';
 import { sql } from '../db/sql.ts';
 import type { Services } from '../http/services.ts';

@@ -1,4 +1,4 @@
-import { pruneRateLimitCounts } from '../access/rate-limit-buckets.ts';
+import { pruneRateLimitCounts } from '../access/limits/rate-limit-buckets.ts';
 import { defineJob } from './define-job.ts';
 
 /** Deletes the counts of rate limits whose window has ended. */

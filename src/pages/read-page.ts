@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeHtml } from '../core/escape-html.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Context, NotModified } from '../http/endpoint.ts';
-import { withHiddenLinks } from '../markdown/hidden-links.ts';
-import { withCurrentLinks } from '../markdown/page-links.ts';
+import { withCurrentLinks, withHiddenLinks } from '../markdown/page-links.ts';
 import { movedLinksOfPage } from './links/moved-links.ts';
 import { citedSources, FullPage, type FullPageRow, pageColumns, shownPage } from './schema.ts';
 

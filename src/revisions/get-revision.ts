@@ -3,7 +3,7 @@ import { withTexts } from '../core/packed-texts.ts';
 import { withoutNulls } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { wikiLinkPaths, withHiddenLinks } from '../markdown/hidden-links.ts';
+import { wikiLinkPaths, withHiddenLinks } from '../markdown/page-links.ts';
 import { isVisible } from '../pages/schema.ts';
 import { exampleFullRevision, FullRevision, RevisionParams, revisionColumns, revisionNumber } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import type { Rates } from '../access/rate-limit-policies.ts';
+import type { Rates } from '../access/limits/rate-limit-policies.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import type { Limits } from '../http/services.ts';

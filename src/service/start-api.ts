@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { registerWeb } from '../../web/web.ts';
 import { credentialReader } from '../access/credential.ts';
 import { ownerFinder } from '../access/credential-owner.ts';
-import { openRateLimits } from '../access/rate-limits.ts';
+import { openRateLimits } from '../access/limits/rate-limits.ts';
 import { openWidgetTokens } from '../access/widget-token.ts';
 import { ENDPOINTS } from '../app.ts';
 import type { Config } from '../config.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
-import { countCte } from '../access/limit-counts.ts';
+import { countCte } from '../access/limits/limit-counts.ts';
+import type { Rate } from '../access/limits/rate-limit-buckets.ts';
 import { networkOf } from '../access/network.ts';
-import type { Rate } from '../access/rate-limit-buckets.ts';
 import { OWN_ISSUER } from '../access/user-ctes.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';

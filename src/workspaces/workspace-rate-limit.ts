@@ -1,5 +1,5 @@
 import type { Statements } from '../access/guard.ts';
-import { countOrRefuse } from '../access/limit-counts.ts';
+import { countOrRefuse } from '../access/limits/limit-counts.ts';
 import type { Services } from '../http/services.ts';
 
 /**

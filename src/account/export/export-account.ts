@@ -1,7 +1,7 @@
 import { signedIn } from '../../access/access-rule.ts';
 import type { Statements } from '../../access/guard.ts';
-import { countOrRefuse } from '../../access/limit-counts.ts';
-import type { Rate } from '../../access/rate-limit-buckets.ts';
+import { countOrRefuse } from '../../access/limits/limit-counts.ts';
+import type { Rate } from '../../access/limits/rate-limit-buckets.ts';
 import { ApiError } from '../../core/errors.ts';
 import { sql } from '../../db/sql.ts';
 import { Download } from '../../http/bytes.ts';

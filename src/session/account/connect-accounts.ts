@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { signedIn } from '../../access/access-rule.ts';
-import { refusal } from '../../access/before-sign-in.ts';
 import { ApiError } from '../../core/errors.ts';
 import { Id, InputText, Record } from '../../core/records.ts';
 import { sha256 } from '../../core/secrets.ts';
@@ -23,7 +22,7 @@ export const connectAccounts = endpoint({
   event: 'user.merged',
   body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),
   reply: Record({ user_id: Id }),
-  errors: ['unauthorized', 'forbidden', 'conflict'],
+  errors: ['not_found', 'forbidden', 'conflict'],
   example: { body: { token: 'kZ0…' }, reply: { user_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6t2' } },
   run: ({ body, transaction }) =>
     transaction(async (tx) => {
@@ -57,5 +56,6 @@ function refusalOf(outcome: string): ApiError {
       'Both accounts are members of one workspace. Ask an owner there to remove one of them, then connect them again.',
     );
   }
-  return refusal('link_unknown');
+  // Not 401: the caller is signed in.
+  return new ApiError('not_found', 'This sign-in link has expired or was already used. Request a new one.');
 }

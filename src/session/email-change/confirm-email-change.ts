@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../../access/access-rule.ts';
-import { ApiError } from '../../core/errors.ts';
+import { refusal } from '../../access/before-sign-in.ts';
 import { Flag, InputText, Record } from '../../core/records.ts';
 import { sha256 } from '../../core/secrets.ts';
 import { sql } from '../../db/sql.ts';
@@ -47,9 +47,7 @@ export const confirmEmailChange = endpoint({
         result: sql`
           select o.user_id, o.session_id, o.new_email, o.old_confirmed_at is not null and o.new_confirmed_at is not null as is_complete from opened o`,
       });
-      if (!opened) {
-        throw new ApiError('not_found', 'This link has expired, was already used, or was replaced by a newer one.');
-      }
+      if (!opened) throw refusal('email_change_unknown');
       if (opened.is_complete) await changeEmail(tx, opened.user_id, opened.new_email, opened.session_id);
       return { email: opened.new_email, changed: opened.is_complete };
     }),

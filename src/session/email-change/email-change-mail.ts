@@ -25,7 +25,7 @@ export function oldAddressMail(linked: Linked): Message {
   ]);
 }
 
-/** Told to the address alone, so that nobody learns from a request who has an account. */
+/** Only the address is told: the answer to a request does not say who has an account. */
 export function takenAddressMail({ publicUrl, old_email, new_email }: Linked): Message {
   const lines = [
     `The account ${old_email} at Ibid asked to have this address. It belongs to another account, so nothing changes.`,

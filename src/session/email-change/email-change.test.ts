@@ -34,7 +34,7 @@ async function someone(email = newAddress()) {
   return { email, user_id, session: await signedInClient(world, user_id) };
 }
 
-/** The secrets of the links of a kind in the messages that an address got, when there are so many. */
+/** The secrets of the links with this path in the messages to an address, once there are at least `count`. */
 async function linksTo(address: string, path: string, count = 1): Promise<string[]> {
   const link = new RegExp(`^https://wiki\\.example\\.com/${path}\\?token=([\\w-]{43})$`, 'm');
   const found = () =>
@@ -44,12 +44,12 @@ async function linksTo(address: string, path: string, count = 1): Promise<string
   return until(`${address} has ${count} links`, found, ({ length }) => length >= count);
 }
 
-/** The secret of the last link to change an address that this one got, of at least so many. */
+/** The secret of the newest link to change an address in the messages to this one, once there are at least `count`. */
 async function linkTo(address: string, count = 1): Promise<string> {
   return (await linksTo(address, 'email-change', count)).at(-1) ?? '';
 }
 
-/** Somebody who has asked for another address, and the secrets of both links. */
+/** A person who has asked for another address, and the secrets of both links. */
 async function asked() {
   const it = await someone();
   const to = newAddress();

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { signedIn } from '../../access/access-rule.ts';
-import { countCte, countOrRefuse } from '../../access/limit-counts.ts';
-import type { Rate } from '../../access/rate-limit-buckets.ts';
+import { countCte, countOrRefuse } from '../../access/limits/limit-counts.ts';
+import type { Rate } from '../../access/limits/rate-limit-buckets.ts';
 import { normalizeEmail } from '../../core/email-address.ts';
 import { ApiError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';

@@ -1,5 +1,5 @@
 import type { Statements } from '../../access/guard.ts';
-import { countCte } from '../../access/limit-counts.ts';
+import { countCte } from '../../access/limits/limit-counts.ts';
 import { networkOf } from '../../access/network.ts';
 import { rateLimited } from '../../core/errors.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';

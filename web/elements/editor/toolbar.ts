@@ -11,7 +11,7 @@ export interface Tool {
   isOn?(): boolean;
 }
 
-/** Contains the letters on the button, which is how somebody who speaks to the computer calls it. */
+/** Contains the letters on the button, by which users of speech control call it. */
 function accessibleName({ name, sign }: Tool): string {
   const isShown = typeof sign === 'string' && /\p{L}/u.test(sign);
   return isShown && !name.toLowerCase().includes(sign.toLowerCase()) ? `${name} ${sign}` : name;

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { Query } from '../db/db.ts';
-import type { CredentialOwner } from './credential-owner.ts';
-import { networkOf } from './network.ts';
+import type { Query } from '../../db/db.ts';
+import type { CredentialOwner } from '../credential-owner.ts';
+import { networkOf } from '../network.ts';
 import { openRateLimitBuckets, type RateLimitBucket } from './rate-limit-buckets.ts';
 import { multiplied, type Policy, type Rates, type RequestPolicy } from './rate-limit-policies.ts';
 

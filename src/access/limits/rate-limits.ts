@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, rateLimited } from '../core/errors.ts';
-import type { Query } from '../db/db.ts';
-import { type CountedRequest, ownerCounter } from './count-by-owner.ts';
-import { type Credential, subjectOf } from './credential.ts';
-import type { FindOwner } from './credential-owner.ts';
-import { KnownCredentials } from './known-credentials.ts';
+import { ApiError, rateLimited } from '../../core/errors.ts';
+import type { Query } from '../../db/db.ts';
+import { type CountedRequest, ownerCounter } from '../count-by-owner.ts';
+import { type Credential, subjectOf } from '../credential.ts';
+import type { FindOwner } from '../credential-owner.ts';
+import { KnownCredentials } from '../known-credentials.ts';
+import { digestOf } from '../token.ts';
 import type { RateLimitBucket } from './rate-limit-buckets.ts';
 import { type Headers, headersOf, tightest } from './rate-limit-headers.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type Rates,
 } from './rate-limit-policies.ts';
 import { openRateLimitSubjects } from './rate-limit-subjects.ts';
-import { digestOf } from './token.ts';
 
 export interface RateLimits {
   /** Counts a request to an unknown route or method, which gets the same answer with and without a credential. */

@@ -1,6 +1,6 @@
-import { sha256 } from '../core/secrets.ts';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import { sha256 } from '../../core/secrets.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
 
 /** At most `quota` times in each window. */
 export interface Rate {

@@ -1,7 +1,7 @@
-import { rateLimited } from '../core/errors.ts';
-import { sha256 } from '../core/secrets.ts';
-import { raw, type Sql, sql } from '../db/sql.ts';
-import type { Statements } from './guard.ts';
+import { rateLimited } from '../../core/errors.ts';
+import { sha256 } from '../../core/secrets.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
+import type { Statements } from '../guard.ts';
 import type { Rate } from './rate-limit-buckets.ts';
 
 /**

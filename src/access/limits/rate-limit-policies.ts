@@ -1,4 +1,4 @@
-import type { Access } from './access-rule.ts';
+import type { Access } from '../access-rule.ts';
 import type { Rate } from './rate-limit-buckets.ts';
 
 /**
