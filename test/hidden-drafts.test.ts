@@ -60,6 +60,10 @@ await owner.patch(`${api}/pages/${notes.page_id}`, {
 });
 const again = await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nThird.\n' });
 assert.equal(again.body.status, 'completed');
+// Pages made from files that link to the file of this page: of another upload, by its name and as a wiki link, and of the same one.
+const POINTING = '# Pointing\n\n[notes](notes.md) [[notes]] [[notes.md]]\n';
+await world.upload(owner, a.wiki_id, { 'pointing.md': POINTING });
+await world.upload(owner, a.wiki_id, { 'beside.md': POINTING, 'notes.md': '# Notes\n\nFourth.\n' });
 
 const viewer = await world.member(a.workspace_id, 'viewer');
 const readers: [string, Client][] = [
@@ -86,7 +90,7 @@ async function idsOf(list: string, name: string): Promise<string[]> {
 const values: Record<string, string[]> = {
   wiki_id: [a.wiki_id],
   page_id: await idsOf('tree', 'page_id'),
-  page_path: [top.path, draft.path, child.path, 'notes', 'quagmire-notes', 'links', 'linking', 'pointing'],
+  page_path: [top.path, draft.path, child.path, 'notes', 'quagmire-notes', 'links', 'linking', 'pointing', 'beside'],
   source_id: await idsOf('sources', 'source_id'),
   upload_id: await idsOf('uploads', 'upload_id'),
   job_id: await idsOf('jobs', 'job_id'),
@@ -148,6 +152,7 @@ test('no page of the web application discloses anything of a draft to a viewer',
     'links',
     'linking',
     'pointing',
+    'beside',
     'xylogarph',
     ...(values.source_id ?? []),
     ...(values.upload_id ?? []),

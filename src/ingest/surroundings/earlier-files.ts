@@ -25,6 +25,26 @@ export function askedBy(
 }
 
 /**
+ * The path that links to a page `p` are written with. Everyone who reads the text reads it, so for a draft it is the first path that
+ * the page had, which its file gave it, and not the one that people gave the draft.
+ */
+const linkedPath = sql`case when p.status <> 'draft' then p.path else coalesce((
+  select a.path from page_paths a where a.wiki_id = p.wiki_id and a.page_id = p.page_id order by a.moved_at, a.path limit 1), p.path) end`;
+
+/** These files and folders with the paths that links to them are written with. */
+export async function linkedPaths(
+  query: Query,
+  wiki_id: string,
+  pages: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  const drafts = await query<{ path: string; linked: string }>(sql`
+    select p.path, ${linkedPath} as linked from pages p
+    where p.wiki_id = ${wiki_id} and p.status = 'draft' and p.trashed_at is null and p.path = any (${[...pages.values()]}::text[])`);
+  const linkedOf = new Map(drafts.map(({ path, linked }) => [path, linked]));
+  return new Map([...pages].map(([name, path]) => [name, linkedOf.get(path) ?? path]));
+}
+
+/**
  * Where the pages of files and folders of earlier uploads are, by their names. Those that have another name in this upload are
  * where they were when it began, whatever of it is written already: after a crash the rest is compiled as before.
  */
@@ -42,7 +62,7 @@ export async function earlierPages(
       where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and r.renamed_from <> '' and r.status = 'done'
       order by r.renamed_from, r.page_id, a.moved_at, a.path
     )
-    select distinct on (f.filename collate "C") f.filename, coalesce(w.path, p.path) as path
+    select distinct on (f.filename collate "C") f.filename, coalesce(w.path, ${linkedPath}) as path
     from ${asked === 'all' ? sql`upload_files f` : sql`(${filesNamed(wiki_id, asked.names)}) f`}
     ${withRun}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
@@ -98,7 +118,7 @@ export async function earlierDocuments(
   beginnings: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await query<{ filename: string; path: string }>(sql`
-    select distinct on (f.filename collate "C") f.filename, p.path
+    select distinct on (f.filename collate "C") f.filename, ${linkedPath} as path
     from (select distinct lower(b) collate "C" as begun from unnest(${beginnings}::text[]) b) g
     cross join lateral (
       select * from upload_files f

@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts';
 import type { Query } from '../../db/db.ts';
 import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX, type Linking } from '../../documents/links/find-file.ts';
 import { type AttachedFile, attachedFiles } from './attached-files.ts';
-import { type Asked, askedBy, earlierAttached, earlierPages } from './earlier-files.ts';
+import { type Asked, askedBy, earlierAttached, earlierPages, linkedPaths } from './earlier-files.ts';
 
 /** An upload of more files reads the names of all earlier ones at once: one statement costs less than one for each file. */
 const FEW_FILES = 20;
@@ -44,7 +44,8 @@ export async function openFilesAround(
 ): Promise<KnownFiles> {
   const { wiki_id } = upload;
   const own = await attachedFiles(query, upload);
-  let around: FilesAround = { wiki_id, pages: withAttached(planned, own), attached: own, site_root };
+  const linked = await linkedPaths(query, wiki_id, planned);
+  let around: FilesAround = { wiki_id, pages: withAttached(linked, own), attached: own, site_root };
   let asksAll: Promise<void> | undefined;
 
   async function learn(asked: Asked): Promise<void> {
