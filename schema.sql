@@ -638,16 +638,16 @@ begin
   return true;
 end $function$;
 
--- For the scheduler: wikis that were deleted and whose content is still there, without those of workspaces under a legal hold.
+-- For the scheduler: wikis whose content goes now: they were in the trash for 30 days, or were deleted for good. Without those of workspaces under a legal hold.
 CREATE OR REPLACE FUNCTION public.deleted_wikis()
  RETURNS TABLE(wiki_id text, workspace_id text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-  select k.wiki_id, k.workspace_id from wikis k
-  where k.workspace_id is null and not exists (
-    select from workspaces w where w.workspace_id = k.deleted_from and w.held_since is not null)
+  select k.wiki_id, k.workspace_id from wikis k left join workspaces w on w.workspace_id = k.deleted_from
+  where k.workspace_id is null and w.held_since is null
+    and (k.deleted_at is null or w.workspace_id is null or k.deleted_at < now() - interval '30 days 5 minutes')
 $function$;
 
 -- The deleted workspaces that the caller is an owner of and can restore.
@@ -1367,6 +1367,27 @@ begin
   end if;
 end $function$;
 
+-- Lets the content of a wiki in the trash go now; false if it is not there. Fails (IBHLD) under a legal hold. The caller of the function checks that it is one of wikis_in_trash.
+CREATE OR REPLACE FUNCTION public.purge_wiki(wiki text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  held timestamptz;
+begin
+  update wikis k set deleted_at = null from workspaces w
+  where k.wiki_id = wiki and w.workspace_id = k.deleted_from and w.workspace_id = any (own_workspaces())
+    and k.workspace_id is null and k.deleted_at is not null
+  returning w.held_since into held;
+  if not found then return false; end if;
+  if held is not null then
+    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+  end if;
+  return true;
+end $function$;
+
 -- Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.
 CREATE OR REPLACE FUNCTION public.recent_pages(workspace text, per_wiki integer, with_drafts boolean)
  RETURNS SETOF pages
@@ -1571,6 +1592,31 @@ begin
   delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
   delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
   return null;
+end $function$;
+
+-- Takes a wiki out of the trash, at the first of the slugs that is free in its workspace, which it returns; '' if none is free, null if the wiki is not in the trash. Its jobs go on. The caller of the function checks that it is one of wikis_in_trash.
+CREATE OR REPLACE FUNCTION public.restore_wiki(wiki text, candidates text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  home text;
+  free text;
+begin
+  select k.deleted_from into home from wikis k
+  where k.wiki_id = wiki and k.workspace_id is null and k.deleted_at is not null and k.deleted_from = any (own_workspaces())
+  for update;
+  if not found then return null; end if;
+  select c.slug into free from unnest(candidates) with ordinality c (slug, place)
+  where not exists (select from wikis k where k.workspace_id = home and k.slug = c.slug) order by c.place limit 1;
+  update wikis k set workspace_id = home, slug = free, deleted_from = null, deleted_at = null where k.wiki_id = wiki;
+  update jobs j set run_after = now() where j.wiki_id = wiki and j.status = 'queued' and j.run_after = never();
+  return free;
+exception when unique_violation or not_null_violation then
+  -- Another wiki took the slug at the same time.
+  return '';
 end $function$;
 
 -- Undoes delete_workspace for one of its owners; false if it is not deleted, or too late.
@@ -1803,6 +1849,19 @@ CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspac
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$ select exists (select from workspaces where widget_origins @> array[origin collate "C"] and (workspace is null or workspace_id = workspace)) $function$;
+
+-- The deleted wikis of a workspace that the caller sees, which can be restored. The caller of the function decides which members may see them.
+CREATE OR REPLACE FUNCTION public.wikis_in_trash(workspace text)
+ RETURNS TABLE(wiki_id text, slug text, title text, description text, created_by text, deleted_at timestamp with time zone, purged_after timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select k.wiki_id, k.slug, k.title, k.description, k.created_by, k.deleted_at, k.deleted_at + interval '30 days'
+  from wikis k join workspaces w on w.workspace_id = k.deleted_from
+  where k.workspace_id is null and k.deleted_from = workspace and workspace = any (own_workspaces())
+    and (k.deleted_at > now() - interval '30 days' or (k.deleted_at is not null and w.held_since is not null))
+$function$;
 
 -- For the scheduler: wikis with pending documents to merge, or whose impacts have to be computed again.
 CREATE OR REPLACE FUNCTION public.wikis_to_index(enough integer, age interval)
@@ -3384,6 +3443,7 @@ create table wikis (
   revisions_purged_to  timestamp with time zone,
   revisions_walked_at  timestamp with time zone,
   revisions_packed_to  timestamp with time zone,
+  deleted_at           timestamp with time zone,
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );

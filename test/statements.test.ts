@@ -73,6 +73,8 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/auth/email-change': 4,
   // begin, the lock on the workspace, its name, which is another one, rollback.
   'POST /v1/workspaces/:workspace_id/deletion': 4,
+  // begin, the lock on the workspace, the slug that the wiki had, the wiki, commit.
+  'POST /v1/workspaces/:workspace_id/deleted-wikis/:wiki_id/restore': 5,
   // What is not found is looked for, and the credential checked.
   'GET /v1/workspaces/lookup': 2,
   'POST /v1/me/deleted-workspaces/restore': 2,

@@ -198,6 +198,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   await addTemplate(world.db, wiki_id, row.page_id);
   await addStar(world.db, owner.user_id, wiki_id, row.page_id);
   await addLoggedCalls(world.db, workspace_id, word);
+  await moveToTrash(world.db, await freshWiki(world.db, workspace_id, owner.user_id, `Deleted ${word}`));
   return {
     ...row,
     revision: String(revision),
@@ -380,8 +381,12 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   if (endpoint.method === 'DELETE' && endpoint.path.includes('/starred-pages/'))
     await addStar(db, asker.user_id || owner.user_id, a.wiki_id, page_id);
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
-  const wiki_id =
-    nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id' ? await freshWiki(db, workspace_id, owner.user_id) : a.wiki_id;
+  const isDeleted = endpoint.path.includes('/deleted-wikis/');
+  const isFresh = isDeleted || nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id';
+  // Those who may create wikis restore their own.
+  const creator = (isDeleted && asker.user_id) || owner.user_id;
+  const wiki_id = isFresh ? await freshWiki(db, workspace_id, creator) : a.wiki_id;
+  if (isDeleted) await moveToTrash(db, wiki_id);
   const work = /\/(uploads|jobs)\//.test(endpoint.path) ? await freshWork(db, a, owner, endpoint) : {};
   const source_id =
     endpoint.method === 'DELETE' && endpoint.path.includes(':source_id') ? await freshSource(db, a) : a.source_id;
@@ -476,12 +481,17 @@ async function freshPage(db: Db, { wiki_id, revision }: Ids, owner: Actor, endpo
 }
 
 /** An empty wiki of this workspace. */
-export async function freshWiki(db: Db, workspace_id: string, created_by: string): Promise<string> {
+export async function freshWiki(db: Db, workspace_id: string, created_by: string, title = 'Fresh'): Promise<string> {
   const wiki_id = newId('wiki');
   await db.query(sql`
     insert into wikis (wiki_id, workspace_id, slug, title, created_by)
-    values (${wiki_id}, ${workspace_id}, ${wiki_id.slice(-20)}, 'Fresh', ${created_by})`);
+    values (${wiki_id}, ${workspace_id}, ${wiki_id.slice(-20)}, ${title}, ${created_by})`);
   return wiki_id;
+}
+
+async function moveToTrash(db: Db, wiki_id: string): Promise<void> {
+  await db.query(sql`
+    update wikis set workspace_id = null, deleted_from = workspace_id, deleted_at = now() where wiki_id = ${wiki_id}`);
 }
 
 /**

@@ -43,6 +43,10 @@ test('without a script an owner previews a plan, pays it, grows, fails to pay, i
   await page.getByRole('button', { name: 'Preview the cost of Team', exact: true }).click();
   await page.getByRole('heading', { name: 'What Team would cost' }).waitFor();
   assert.equal(account.customers.size, 0, 'a preview stores nothing');
+  await page.goto(`${plan}?plan=enterprise`);
+  await page.getByText('Ask the operator of this service').waitFor();
+  assert.equal((await page.goto(`${plan}?plan=gold`))?.status(), 400);
+  await page.goto(`${plan}?plan=team_monthly`);
   await page.getByRole('button', { name: 'Go to the payment of Team' }).click();
   const payment = page.getByRole('link', { name: 'Pay for the plan' });
   // The address that Stripe leads back to has the port of the configuration, not that of the test.

@@ -55,7 +55,6 @@ const SECTIONS = {
   members: 'members:read',
   keys: 'developers:manage',
   widgets: 'developers:manage',
-  billing: 'billing:manage',
   usage: 'members:read',
   audit: 'enterprise:manage',
   retention: 'enterprise:manage',
@@ -291,11 +290,14 @@ test('the audit log is filtered and paged', async () => {
   assert.equal((await me.open(`/${slug}/-/audit?after=yesterday`)).status, 422);
 });
 
-test('a plan shows what it would cost, and an unknown plan is refused', async () => {
-  const { body } = await me.open(`/${slug}/-/billing?plan=team_annual`);
-  assert.match(body, /What Team \(annual\) would cost[\s\S]*\$160\.00[\s\S]*nothing was changed/);
-  assert.match((await me.open(`/${slug}/-/billing?plan=enterprise`)).body, /Ask the operator of this service/);
-  assert.equal((await me.open(`/${slug}/-/billing?plan=gold`)).status, 400);
+test('where payments are not set up, no plan and no price is offered', async () => {
+  assert.doesNotMatch((await me.open(`/${slug}/-/members`)).body, /-\/billing"/);
+  const { status, body } = await me.open(`/${slug}/-/billing`);
+  assert.equal(status, 200);
+  assert.match(body, /Payments are not set up on this server/);
+  assert.doesNotMatch(body, /\$\d/);
+  const member = await browserOf((await world.member(owner.workspace_id, 'member')).user_id);
+  assert.equal((await member.open(`/${slug}/-/billing`)).status, 403);
 });
 
 test('the sites that can show widgets are set; an invalid origin is refused and the input kept', async () => {
@@ -372,7 +374,7 @@ test('the usage of a workspace is shown beside its limits, in words as well as i
   await limit(world.db, workspace_id, { wikis: 'plan', pages: 'plan' });
 });
 
-test('a wiki is deleted for good only after its title was typed', async () => {
+test('a wiki is deleted, and deleted for good, only after its title was typed, and can be restored between', async () => {
   const other = await world.owner();
   const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
   const theirs = await browserOf(other.user_id);
@@ -393,8 +395,29 @@ test('a wiki is deleted for good only after its title was typed', async () => {
   const hidden = await theirs.submit(path, foreign);
   assert.ok(hidden.status === 403 || hidden.status === 404, 'the title of another tenant is not told');
   assert.doesNotMatch(hidden.body, /type its title/);
-  assert.equal((await theirs.submit(path, { ...deletion, confirm_title: ' R&D <plans> ' })).status, 303);
+  const confirmed = { ...deletion, confirm_title: ' R&D <plans> ' };
+  assert.equal((await theirs.submit(path, confirmed)).status, 303);
   assert.equal((await other.get(api)).status, 404);
+
+  assert.match((await theirs.open(path)).body, /<h2>Trash<\/h2>[\s\S]*R&amp;D &lt;plans&gt;[\s\S]*kept until <time/);
+  assert.equal((await theirs.submit(path, { do: 'restore', wiki_id: other.wiki_id })).status, 303);
+  assert.equal((await other.get(api)).status, 200);
+  assert.doesNotMatch((await theirs.open(path)).body, /<h2>Trash/);
+  await theirs.submit(path, confirmed);
+  const purge = { do: 'purge', wiki_id: other.wiki_id };
+  assert.equal((await theirs.submit(path, { ...purge, confirm_title: 'R&D' })).status, 422);
+  assert.equal((await theirs.submit(path, { ...purge, confirm_title: 'R&D <plans>' })).status, 303);
+  assert.doesNotMatch((await theirs.open(path)).body, /<h2>Trash/);
+});
+
+test('the description of a wiki is changed beside its title, and shown on its home', async () => {
+  const other = await world.owner();
+  const [{ slug: its }] = (await other.get('/v1/workspaces')).body;
+  const theirs = await browserOf(other.user_id);
+  const given = { do: 'rename', wiki_id: other.wiki_id, title: 'Guide', description: 'How <we> work' };
+  assert.equal((await theirs.submit(`/${its}/-/wikis`, given)).status, 303);
+  assert.match((await theirs.open(`/${its}/-/wikis`)).body, />How &lt;we&gt; work<\/textarea>/);
+  assert.match((await theirs.open(`/${its}/main`)).body, /<h1>Guide<\/h1><p class="lead">How &lt;we&gt; work<\/p>/);
 });
 
 test('the times of retention and a legal hold are set in words, and an admin is told who can set a hold', async () => {

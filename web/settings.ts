@@ -52,7 +52,8 @@ export function renderSettings(
   });
 }
 
-function sectionNav({ path }: Visit, context: SettingsContext): Html {
+function sectionNav(visit: Visit, context: SettingsContext): Html {
+  const { path } = visit;
   const { workspace } = context;
   const entry = (may: boolean, href: string, name: string) =>
     may && html`<li><a href="${href}"${path === href && html` aria-current="page"`}>${name}</a></li>`;
@@ -66,7 +67,7 @@ function sectionNav({ path }: Visit, context: SettingsContext): Html {
       ${entry(true, context.sectionUrl('wikis'), 'Wikis')}
       ${entry(context.can('developers:manage'), context.sectionUrl('keys'), 'API keys')}
       ${entry(context.can('developers:manage'), context.sectionUrl('widgets'), 'Widgets')}
-      ${entry(context.can('billing:manage'), context.sectionUrl('billing'), 'Plan')}
+      ${entry(visit.hasPayments && context.can('billing:manage'), context.sectionUrl('billing'), 'Plan')}
       ${entry(context.can('members:read'), context.sectionUrl('usage'), 'Usage')}
       ${entry(context.can('enterprise:manage'), context.sectionUrl('audit'), 'Audit log')}
       ${entry(context.can('enterprise:manage'), context.sectionUrl('retention'), 'Retention')}</ul>`

@@ -27,6 +27,8 @@ export interface Visit {
   publicUrl: string;
   /** Whether there is a mail server; without one messages are in the log of the service. */
   hasMail: boolean;
+  /** Whether plans can be paid for here. */
+  hasPayments: boolean;
   /** The name of the session cookie. */
   sessionCookie: string;
   /** undefined where the configuration names no operators. */

@@ -23,6 +23,8 @@ export interface WebOptions {
   formBytes: number;
   /** Whether there is a mail server; without one messages are in the log of the service. */
   hasMail: boolean;
+  /** Whether plans can be paid for here. */
+  hasPayments: boolean;
   /** Whether there is a page with every component. */
   styleguide: boolean;
   /** What the operator's page shows and does; undefined where there are no operators. */
@@ -175,7 +177,7 @@ async function movedAddress({ api, params, request }: Visit): Promise<string | u
 function visitOf(
   app: FastifyInstance,
   assets: Assets,
-  { publicUrl, hasMail, operatorConsole }: WebOptions,
+  { publicUrl, hasMail, hasPayments, operatorConsole }: WebOptions,
   request: FastifyRequest,
 ): Visit {
   const queryStart = request.url.indexOf('?');
@@ -197,6 +199,7 @@ function visitOf(
     assets,
     publicUrl,
     hasMail,
+    hasPayments,
     sessionCookie: browserCookieName(publicUrl),
     operatorConsole,
   };

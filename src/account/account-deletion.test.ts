@@ -10,7 +10,7 @@ import { type Answer, type Client, openWorld } from '../../test/world.ts';
 import { newId } from '../core/ids.ts';
 import { sha256 } from '../core/secrets.ts';
 import { raw, sql } from '../db/sql.ts';
-import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
+import { removeDeletedWiki } from '../wikis/trash/remove-deleted-wiki.job.ts';
 
 const mail = await startMailServer();
 cleanUp(() => mail.stop());

@@ -15,7 +15,7 @@ import { enqueueDue } from '../jobs/background-queue.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openS3Blobs } from '../providers/storage/s3-blobs.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
-import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
+import { removeDeletedWiki } from '../wikis/trash/remove-deleted-wiki.job.ts';
 import { lockForBackup } from './backup-lock.ts';
 import { deleteUnreferencedBlobs } from './delete-unreferenced-blobs.job.ts';
 import { trackStoredBlobs } from './track-stored-blobs.job.ts';

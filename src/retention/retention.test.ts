@@ -8,7 +8,7 @@ import { purgeAuditEvents } from '../audit/purge-audit-events.job.ts';
 import { raw, sql } from '../db/sql.ts';
 import { purgeTrash } from '../pages/trash/purge-trash.job.ts';
 import { purgeRevisions } from '../revisions/purge-revisions.job.ts';
-import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
+import { removeDeletedWiki } from '../wikis/trash/remove-deleted-wiki.job.ts';
 
 const world = await sharedWorld();
 const { db } = world;

@@ -143,6 +143,7 @@ function makeApp(started: Started, services: Services, queues: readonly RequestQ
     operatorConsole: openConsole(started),
     publicUrl,
     hasMail: Boolean(config.SMTP_URL),
+    hasPayments: config.STRIPE_SECRET_KEY !== undefined,
     formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE,
     styleguide: config.STYLEGUIDE === 'on',
   });

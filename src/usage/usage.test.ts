@@ -15,7 +15,7 @@ import { sql } from '../db/sql.ts';
 import { purgeTrash } from '../pages/trash/purge-trash.job.ts';
 import { deleteExpiredExports } from '../transfer/export/delete-expired-exports.job.ts';
 import { expireUploads } from '../uploads/expire-uploads.job.ts';
-import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
+import { removeDeletedWiki } from '../wikis/trash/remove-deleted-wiki.job.ts';
 import { mergeUsage } from './merge-usage.job.ts';
 import { recountUsage } from './recount-usage.job.ts';
 

@@ -7,7 +7,7 @@ import { Id, InputText } from '../core/records.ts';
 import { readTitle } from '../core/titles.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleWiki, Wiki, wikiColumns } from './schema.ts';
+import { exampleWiki, readDescription, Wiki, wikiColumns } from './schema.ts';
 
 export const createWiki = endpoint({
   method: 'POST',
@@ -31,9 +31,8 @@ export const createWiki = endpoint({
   run: async ({ params, body, many, refuse }) => {
     const title = readTitle(body.title);
     if (title instanceof ApiError) return refuse(title);
-    const description = (body.description ?? '').trim();
-    if (description.length > 1_000)
-      return refuse(new ApiError('invalid_request', 'A description has at most 1,000 characters.'));
+    const description = readDescription(body.description ?? '');
+    if (description instanceof ApiError) return refuse(description);
     const slugs = slugCandidates(body.slug, title, 'wiki');
     if (slugs instanceof ApiError) return refuse(slugs);
     for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {

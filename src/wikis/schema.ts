@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { ApiError } from '../core/errors.ts';
 import { Id, Record, Text } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 
@@ -19,6 +20,13 @@ export type OrganizationWiki = Static<typeof OrganizationWiki>;
 
 export function toOrganizationWiki({ workspace_id: organization_id, ...wiki }: Wiki): OrganizationWiki {
   return { organization_id, ...wiki };
+}
+
+/** Trims a description; undefined where none is given. Returns 400 `invalid_request` if it is longer than 1,000 characters. */
+export function readDescription<T extends string | undefined>(text: T): T | ApiError {
+  const description = text?.trim() as T;
+  if (description === undefined || description.length <= 1_000) return description;
+  return new ApiError('invalid_request', 'A description has at most 1,000 characters.');
 }
 
 /** The columns of Wiki from a wiki `w`. */

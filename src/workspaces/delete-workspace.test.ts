@@ -11,7 +11,7 @@ import { ENDPOINTS } from '../app.ts';
 import { newId } from '../core/ids.ts';
 import { sha256 } from '../core/secrets.ts';
 import { raw, sql } from '../db/sql.ts';
-import { removeDeletedWiki } from '../wikis/remove-deleted-wiki.job.ts';
+import { removeDeletedWiki } from '../wikis/trash/remove-deleted-wiki.job.ts';
 import { purgeDeletedWorkspaces } from './purge-deleted-workspaces.job.ts';
 
 const world = await openWorld({ SIGN_UP: 'open' });

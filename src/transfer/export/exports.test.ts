@@ -9,7 +9,7 @@ import { runScheduled } from '../../../test/jobs.ts';
 import { makeDatabase, openWorld } from '../../../test/world.ts';
 import { deleteUnreferencedBlobs } from '../../blobs/delete-unreferenced-blobs.job.ts';
 import { sql } from '../../db/sql.ts';
-import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
+import { removeDeletedWiki } from '../../wikis/trash/remove-deleted-wiki.job.ts';
 import { deleteExpiredExports } from './delete-expired-exports.job.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'ibid-exports-'));
@@ -17,6 +17,7 @@ cleanUp(() => rm(folder, { recursive: true, force: true }));
 const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database, DATA_DIR: folder });
 const owner = await world.owner('ada@example.com');
+const deletedWikis = `/v1/workspaces/${owner.workspace_id}/deleted-wikis`;
 async function attach(wiki_id: string, page_id: string, text: string): Promise<{ attachment_id: string }> {
   const form = new FormData();
   form.append('file', new Blob([text]), 'note.txt');
@@ -103,7 +104,7 @@ test('an export can be had in parts, by who may export and until it is over; the
   await assert.rejects(stat(join(folder, 'blobs', sha256.slice(0, 2), sha256)), { code: 'ENOENT' });
 });
 
-test('a deleted wiki is gone for everybody at once, with all that is in it, and a worker takes away its rows', async () => {
+test('a deleted wiki is gone for everybody at once, with all that is in it, and a worker takes away its rows once it is deleted for good', async () => {
   const wiki_id = await newWiki(owner, 'Doomed');
   const pages = `/v1/wikis/${wiki_id}/pages`;
   await world.upload(owner, wiki_id, { 'a/b/c.md': '# C\n' });
@@ -141,6 +142,7 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
     title: 'Doomed',
     description: '',
   });
+  assert.equal((await owner.send('DELETE', `${deletedWikis}/${wiki_id}`)).status, 204);
   await runScheduled(world, removeDeletedWiki);
   for (const table of [
     'wikis',
@@ -160,7 +162,7 @@ test('a deleted wiki is gone for everybody at once, with all that is in it, and 
   }
 });
 
-test('a wiki that is deleted while a job waits or works ends the job, and nothing of it is written any more', async () => {
+test('a wiki that is deleted while a job waits or works stops the job, and nothing of it is written', async () => {
   for (let round = 0; round < 5; round += 1) {
     const wiki_id = await newWiki(owner);
     const form = new FormData();
@@ -170,7 +172,8 @@ test('a wiki that is deleted while a job waits or works ends the job, and nothin
     if (round > 0) await owner.get(`/v1/wikis/${wiki_id}/jobs`);
     assert.equal((await owner.send('DELETE', `/v1/wikis/${wiki_id}`)).status, 204);
     const [row] = await world.db.query<{ status: string }>(sql`select status from jobs where job_id = ${job.job_id}`);
-    assert.equal(row?.status, 'cancelled');
+    assert.equal(row?.status, 'queued');
+    assert.equal((await owner.send('DELETE', `${deletedWikis}/${wiki_id}`)).status, 204);
   }
   await runScheduled(world, removeDeletedWiki);
   assert.deepEqual(await world.db.query(sql`select 1 from wikis where workspace_id is null`), []);

@@ -7,7 +7,7 @@ import { signedInClient } from '../../../test/signed-in.ts';
 import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from '../../../test/world.ts';
 import { zipOf } from '../../../test/zip.ts';
 import { sql } from '../../db/sql.ts';
-import { removeDeletedWiki } from '../../wikis/remove-deleted-wiki.job.ts';
+import { removeDeletedWiki } from '../../wikis/trash/remove-deleted-wiki.job.ts';
 
 const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database, MAX_FILE_SIZE: '4MiB', MAX_MARKDOWN_SIZE: '256KiB' });

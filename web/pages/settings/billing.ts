@@ -45,6 +45,10 @@ export const [billing, changeBilling] = settingsPage({
     },
   },
   async main(visit, context) {
+    if (!visit.hasPayments) {
+      const state = await visit.api.get<Billing>(billingApi(context));
+      return html`<p class="lead">Payments are not set up on this server, so nothing is charged.</p>${subscriptionSection(state)}`;
+    }
     const [plans, state] = await Promise.all([
       visit.api.get<Plan[]>(`${context.api}/plans`),
       visit.api.get<Billing>(billingApi(context)),

@@ -28,7 +28,7 @@ export const [general, changeGeneral] = settingsPage({
     requireSetting(visit, context, 'enterprise:manage');
     return html`<p class="lead">The name and the address of ${context.workspace.name}.</p>
       ${nameForm(visit, context)}
-      ${context.can('workspace:delete') && deletion(context)}`;
+      ${context.can('workspace:delete') && deletion(visit, context)}`;
   },
 });
 
@@ -45,7 +45,7 @@ function nameForm({ form, publicUrl }: Visit, { workspace }: SettingsContext): H
 /** Wikis whose exports are offered by name. */
 const EXPORTS_SHOWN = 20;
 
-function deletion({ workspace, overview }: SettingsContext): Html {
+function deletion({ hasPayments }: Visit, { workspace, overview }: SettingsContext): Html {
   const wikis = overview.wikis.filter(({ organization_id }) => organization_id === workspace.organization_id);
   const more = wikis.length - EXPORTS_SHOWN;
   const form = html`<form method="post" class="fields">${hiddenFields({ do: 'delete' })}
@@ -59,5 +59,5 @@ function deletion({ workspace, overview }: SettingsContext): Html {
       <ul class="list">${wikis.slice(0, EXPORTS_SHOWN).map(({ slug, title }) => html`<li><a href="/${workspace.slug}/${slug}/-/transfer">Export ${title}</a></li>`)}
       ${more > 0 && html`<li><a href="/${workspace.slug}/-/wikis">${more} more</a></li>`}</ul>`
     }
-    ${disclosure(`Delete ${workspace.name}`, 'A plan that renews has to be cancelled first, and nothing can be deleted under a legal hold.', form)}`;
+    ${disclosure(`Delete ${workspace.name}`, `${hasPayments ? 'Cancel a plan that renews first. ' : ''}A workspace under a legal hold cannot be deleted.`, form)}`;
 }

@@ -1,7 +1,8 @@
 import type { OrganizationWiki, WikiSettings } from '../../../src/wikis/schema.ts';
-
+import type { DeletedWiki } from '../../../src/wikis/trash/schema.ts';
 import { Problem } from '../../api.ts';
 import { type Html, html } from '../../html.ts';
+import { time } from '../../layout.ts';
 import { settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';
 import { disclosure, hiddenFields } from '../../settings-forms.ts';
@@ -15,13 +16,28 @@ const comparable = (title: string) => title.normalize('NFC').replace(/\s+/g, ' '
 
 const wikiPath = ({ form }: Visit) => `/v1/wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
 
+const deletedPath = ({ form }: Visit, context: SettingsContext) =>
+  `${context.api}/deleted-wikis/${encodeURIComponent(form.get('wiki_id') ?? '')}`;
+
+/** Errors: 422 if the form does not have the title of the wiki that is to be deleted. */
+function requireTitle({ form, request }: Visit, title: string): void {
+  if (comparable(form.get('confirm_title') ?? '') === comparable(title)) return;
+  throw new Problem(422, {
+    error: 'validation_failed',
+    message: `Nothing was deleted. To delete this wiki, type its title: ${title}`,
+    request_id: request.id,
+  });
+}
+
 export const [wikis, changeWikis] = settingsPage({
   path: '/:workspace/-/wikis',
   title: 'Wikis',
   flashMessages: {
-    made: 'The wiki is made.',
-    renamed: 'The wiki has its new title. Its address stays, so that links keep working.',
-    deleted: 'The wiki is deleted.',
+    made: 'Wiki created.',
+    renamed: 'Saved. The address stays the same, so that links keep working.',
+    deleted: 'Wiki moved to the trash. You can restore it below within 30 days.',
+    restored: 'Wiki restored.',
+    purged: 'Wiki deleted for good.',
     rooted: 'Counts for what is uploaded from now on; pages stay as they are.',
   },
   actions: {
@@ -30,7 +46,8 @@ export const [wikis, changeWikis] = settingsPage({
       return 'made';
     },
     async rename(visit) {
-      await visit.api.patch(wikiPath(visit), { title: visit.form.get('title') ?? '' });
+      const { api, form } = visit;
+      await api.patch(wikiPath(visit), { title: form.get('title') ?? '', description: form.get('description') ?? '' });
       return 'renamed';
     },
     async root(visit) {
@@ -38,16 +55,20 @@ export const [wikis, changeWikis] = settingsPage({
       return 'rooted';
     },
     async delete(visit) {
-      const { title } = await visit.api.get<OrganizationWiki>(wikiPath(visit));
-      if (comparable(visit.form.get('confirm_title') ?? '') !== comparable(title)) {
-        throw new Problem(422, {
-          error: 'validation_failed',
-          message: `Nothing was deleted. To delete this wiki, type its title: ${title}`,
-          request_id: visit.request.id,
-        });
-      }
+      requireTitle(visit, (await visit.api.get<OrganizationWiki>(wikiPath(visit))).title);
       await visit.api.delete(wikiPath(visit));
       return 'deleted';
+    },
+    async restore(visit, context) {
+      await visit.api.post(`${deletedPath(visit, context)}/restore`);
+      return 'restored';
+    },
+    async purge(visit, context) {
+      const deleted = await visit.api.get<DeletedWiki[]>(`${context.api}/deleted-wikis`);
+      const wiki = deleted.find(({ wiki_id }) => wiki_id === visit.form.get('wiki_id'));
+      if (wiki) requireTitle(visit, wiki.title);
+      await visit.api.delete(deletedPath(visit, context));
+      return 'purged';
     },
   },
   async main({ api }, context) {
@@ -62,6 +83,7 @@ export const [wikis, changeWikis] = settingsPage({
       };
       await Promise.all(list.slice(0, ROOTS_MAX).map(({ wiki_id }) => read(wiki_id)));
     }
+    const deleted = context.can('wikis:create') ? await api.get<DeletedWiki[]>(`${context.api}/deleted-wikis`) : [];
     return html`<p class="lead">The wikis of ${context.workspace.name}, each with its own pages.</p>
       ${
         context.can('wikis:create') &&
@@ -69,12 +91,13 @@ export const [wikis, changeWikis] = settingsPage({
         <label class="grow">Title of a new wiki <input name="title" required maxlength="255" autocomplete="off"></label><button class="button main">Create</button></form>`
       }
       <ul class="people">${list.map((it) => wikiEntry(it, context, roots.get(it.wiki_id)))}</ul>
+      ${deleted.length > 0 && html`<h2>Trash</h2><p>Deleted wikis are kept here for 30 days.</p><ul class="people">${deleted.map(deletedEntry)}</ul>`}
       ${list.length === 0 && html`<p class="empty">There is no wiki here. ${context.can('wikis:create') ? 'Create one above.' : 'Ask a member to create one.'}</p>`}`;
   },
 });
 
 function wikiEntry(
-  { wiki_id, slug, title }: OrganizationWiki,
+  { wiki_id, slug, title, description }: OrganizationWiki,
   context: SettingsContext,
   root: string | undefined,
 ): Html {
@@ -85,14 +108,25 @@ function wikiEntry(
       context.can('wikis:manage') &&
       disclosure(
         html`Change<span class="sr-only"> ${title}</span>`,
-        'A new title does not change the address. Deleting a wiki deletes its pages, their history and its sources for good, and cannot be undone: export it first.',
-        html`<form method="post" class="fields">${hiddenFields({ do: 'rename', wiki_id })}<label class="grow">Title <input name="title" required maxlength="255" value="${title}"></label><button class="button">Rename</button></form>
+        'A new title does not change the address. A deleted wiki is kept in the trash for 30 days.',
+        html`<form method="post" class="stack">${hiddenFields({ do: 'rename', wiki_id })}<label>Title <input name="title" required maxlength="255" value="${title}"></label>
+          <label>Description <textarea name="description" rows="2" maxlength="1000">${description}</textarea></label><p><button class="button">Save</button></p></form>
         ${
           root !== undefined &&
           html`<form method="post" class="fields">${hiddenFields({ do: 'root', wiki_id })}<label class="grow">Root of the site of its files, such as /powershell/ <input name="site_root" maxlength="200" autocomplete="off" spellcheck="false" value="${root}"></label><button class="button">Set</button></form>
           <p class="small">Links of uploaded files that begin with it lead to the pages of their folder.</p>`
         }
-        <form method="post" class="fields">${hiddenFields({ do: 'delete', wiki_id })}<label class="grow">Title of the wiki, to confirm <input name="confirm_title" required autocomplete="off" spellcheck="false"></label><button class="button bad">Delete for good<span class="sr-only">: ${title}</span></button></form>`,
+        <form method="post" class="fields">${hiddenFields({ do: 'delete', wiki_id })}<label class="grow">Title of the wiki, to confirm <input name="confirm_title" required autocomplete="off" spellcheck="false"></label><button class="button bad">Delete<span class="sr-only"> ${title}</span></button></form>`,
       )
     }</li>`;
+}
+
+function deletedEntry({ wiki_id, title, deleted_at, purged_after }: DeletedWiki): Html {
+  return html`<li><div class="who"><strong>${title}</strong><span class="small">Deleted ${time(deleted_at)}, kept until ${time(purged_after)}</span></div>
+    <form method="post">${hiddenFields({ do: 'restore', wiki_id })}<button class="button">Restore<span class="sr-only"> ${title}</span></button></form>
+    ${disclosure(
+      html`Delete for good<span class="sr-only"> ${title}</span>`,
+      'Its pages, their history, attachments and sources are deleted now. This cannot be undone.',
+      html`<form method="post" class="fields">${hiddenFields({ do: 'purge', wiki_id })}<label class="grow">Title of the wiki, to confirm <input name="confirm_title" required autocomplete="off" spellcheck="false"></label><button class="button bad">Delete for good<span class="sr-only">: ${title}</span></button></form>`,
+    )}</li>`;
 }

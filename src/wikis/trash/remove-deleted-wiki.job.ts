@@ -1,12 +1,12 @@
-import { untilHeld } from '../core/legal-hold.ts';
-import type { Query } from '../db/db.ts';
-import { type Sql, sql } from '../db/sql.ts';
-import { defineJob } from '../jobs/define-job.ts';
+import { untilHeld } from '../../core/legal-hold.ts';
+import type { Query } from '../../db/db.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { defineJob } from '../../jobs/define-job.ts';
 
 /** Rows that are deleted by one statement; each takes others with it. */
 const BATCH = 1_000;
 
-/** Deletes what a deleted wiki held, in batches, and last the wiki itself. A legal hold keeps what is left. */
+/** Deletes what a wiki held that can no longer be restored, in batches, and last the wiki itself. A legal hold keeps what is left. */
 export const removeDeletedWiki = defineJob({
   name: 'remove-deleted-wiki',
   for: 'wiki',
