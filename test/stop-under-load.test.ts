@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { sql } from '../src/db/sql.ts';
+import { GIVE_UP_MS } from '../src/http/load/stop-requests.ts';
 import { startWebService } from './process.ts';
 
 const WRITES = 200;
@@ -80,7 +81,8 @@ for (const renderers of ['cold', 'busy']) {
       const answer = once(asking, 'response').then(async ([response]: IncomingMessage[]) => {
         response?.resume();
         await once(response as IncomingMessage, 'end');
-        return { path, status: response?.statusCode ?? 0, retryAfter: response?.headers['retry-after'] };
+        const { statusCode: status = 0, headers = {} } = response ?? {};
+        return { path, status, retryAfter: headers['retry-after'], endedAt: performance.now() };
       });
       answer.catch(() => undefined);
       await isSent;
@@ -89,6 +91,7 @@ for (const renderers of ['cold', 'busy']) {
     const kinds = (n: number) => waitingRequests(owner.wiki_id, n);
     if (renderers === 'busy') for (const kind of kinds(0)) await (await ask(kind)).answer;
     const asked = await Promise.all(Array.from({ length: 24 }, (_, i) => kinds(i + 1).map(ask)).flat());
+    const stoppedAt = performance.now();
     service.kill('SIGTERM');
     const ended = await service.ended;
     const answers = await Promise.allSettled(asked.map(({ answer }) => answer));
@@ -101,6 +104,8 @@ for (const renderers of ['cold', 'busy']) {
     }
     t.diagnostic(`${refused.length} of ${done.length} were refused`);
     assert.ok(refused.length > 0, 'requests were waiting');
+    const first = Math.min(...refused.map(({ endedAt }) => endedAt)) - stoppedAt;
+    assert.ok(first < GIVE_UP_MS, 'what has not begun is refused while what runs has time to end');
     assert.deepEqual(ended, { code: 0, signal: null });
     assert.doesNotMatch(service.stdout(), /internal_error/);
     const [row] = await world.db.query<{ count: number }>(sql`

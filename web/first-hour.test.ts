@@ -65,8 +65,9 @@ function entriesCutOff(page: Page): Promise<string[]> {
     const cutOff: string[] = [];
     const { top, bottom } = box.getBoundingClientRect();
     if (top < 0 || bottom > innerHeight) cutOff.push('the menu itself');
-    if (box.scrollHeight > box.clientHeight && !getComputedStyle(box).backgroundImage.includes('gradient'))
-      cutOff.push('the cue of a menu that scrolls');
+    const { overflowY, backgroundImage } = getComputedStyle(box);
+    if (box.scrollHeight > box.clientHeight && (overflowY !== 'auto' || !backgroundImage.includes('gradient')))
+      cutOff.push('the scrolling of a menu, or its cue');
     for (const inner of box.querySelectorAll('*')) {
       const { overflowY } = getComputedStyle(inner);
       if (overflowY !== 'visible' && inner.scrollHeight > inner.clientHeight + 1 && inner.clientHeight > 0)

@@ -16,7 +16,7 @@ export interface RequestQueue {
 const DRAIN_MS = 800;
 
 /** When what still runs is given up: early enough that its answers arrive before connections are closed. */
-const GIVE_UP_MS = GRACE_MS - 1_000;
+export const GIVE_UP_MS = GRACE_MS - 1_000;
 
 /** What answers nothing although it was given up is answered for. */
 const ANSWER_MS = GIVE_UP_MS + 400;
