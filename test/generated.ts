@@ -104,6 +104,7 @@ function remark(access: Access): string {
       if (access.session) return 'no key: only the access token of a session';
       return access.permission === '' ? 'any role' : '';
     case 'wiki':
+      if (access.unlimited) return 'no key with a list of permissions';
       return access.orCreator ? 'creator of the wiki' : '';
     case 'widget':
       return `only a widget token for ${access.widget}${widgetRemark(access)}`;

@@ -15,7 +15,7 @@ export type Access =
       orOwnMembership: boolean;
       session: boolean;
     }
-  | { on: 'wiki'; permission: Permission; orCreator: boolean }
+  | { on: 'wiki'; permission: Permission; orCreator: boolean; unlimited: boolean }
   | { on: 'widget'; widget: Widget; instead: ReplacedAccess | undefined };
 
 type CallerAccess = Extract<Access, { on: 'anyone' | 'caller' }>;
@@ -52,10 +52,10 @@ export function onWorkspace(
 
 /**
  * Active members of the workspace of the path's wiki whose role has the permission; `orCreator`: also the wiki's
- * creator.
+ * creator. `unlimited`: no key with a list of permissions, for what belongs to the caller alone and needs no permission to write.
  */
-export function onWiki(permission: Permission, options: { orCreator?: true } = {}): Access {
-  return { on: 'wiki', permission, orCreator: options.orCreator === true };
+export function onWiki(permission: Permission, options: { orCreator?: true; unlimited?: true } = {}): Access {
+  return { on: 'wiki', permission, orCreator: options.orCreator === true, unlimited: options.unlimited === true };
 }
 
 /** Holders of a widget token of this kind, as long as their membership still allows the widget. */
@@ -259,7 +259,8 @@ function allowedText(access: ObjectAccess): string {
   const orCreator = access.on === 'wiki' && access.orCreator;
   const needed = new Set([permissionOf(access), access.on === 'widget' ? WIDGETS[access.widget] : '']);
   needed.delete('');
-  return [...needed].map((permission) => heldText(permission as Permission, orCreator)).join(' and ') || 'true';
+  const held = [...needed].map((permission) => heldText(permission as Permission, orCreator)).join(' and ') || 'true';
+  return access.on === 'wiki' && access.unlimited ? `${held} and c.granted is null` : held;
 }
 
 function heldText(permission: Permission, orCreator: boolean): string {

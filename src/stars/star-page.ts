@@ -10,7 +10,7 @@ export const starPage = endpoint({
   path: '/v1/wikis/:wiki_id/starred-pages/:page_id',
   summary: 'Star a page',
   description: `For the caller alone, who has at most ${STARRED_PAGES_MAX} in a wiki. A page that is starred already stays so.`,
-  access: onWiki('pages:read'),
+  access: onWiki('pages:read', { unlimited: true }),
   event: 'star.added',
   params: PageParams,
   reply: StarredPage,

@@ -39,6 +39,32 @@ test('what cannot be seen cannot be starred, and a page that is hidden later is 
   assert.deepEqual([(await star(stranger, page)).status, (await stranger.get(list)).status], [403, 403]);
 });
 
+test('a key that may only read changes no stars and no saved searches of its owner', async () => {
+  const page = await make('Starred by a person');
+  await star(owner, page);
+  const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/api-keys`, {
+    name: 'Reader',
+    permissions: ['pages:read'],
+  });
+  const program = world.as(body.secret);
+  assert.ok((await titlesOf(program)).includes('Starred by a person'));
+  const search = { method: 'PUT', body: JSON.stringify({ name: 'Mine', query: 'words' }) };
+  const refused = [
+    await star(program, page),
+    await program.send('DELETE', `${list}/${page}`),
+    await program.send('PUT', `${wiki}/saved-searches/0123456789abcdef01234567`, {
+      ...search,
+      headers: { 'content-type': 'application/json' },
+    }),
+    await program.send('DELETE', `${wiki}/saved-searches/0123456789abcdef01234567`),
+  ];
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    [403, 403, 403, 403],
+  );
+  assert.equal(await isStarred(owner, page), true);
+});
+
 test('a page in the trash comes back with its stars; they go with the page and with the person', async () => {
   const person = await world.member(owner.workspace_id, 'member');
   const page = await make('Kept');

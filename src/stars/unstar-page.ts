@@ -10,7 +10,7 @@ export const unstarPage = endpoint({
   path: '/v1/wikis/:wiki_id/starred-pages/:page_id',
   summary: 'Remove the star of a page',
   description: '404 if the caller has not starred the page.',
-  access: onWiki('pages:read'),
+  access: onWiki('pages:read', { unlimited: true }),
   event: 'star.removed',
   params: PageParams,
   status: 204,

@@ -15,7 +15,7 @@ export function describeAccess(access: Access): string {
         ? 'Needs an active membership.'
         : `Needs \`${access.permission}\` in the workspace${access.orOwnMembership ? ", or that the membership is one's own" : ''}${access.session ? ', and the access token of a session' : ''}.`;
     case 'wiki':
-      return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}.`;
+      return `Needs \`${access.permission}\` in the wiki's workspace${access.orCreator ? ', or to have created the wiki' : ''}${access.unlimited ? ', and a credential that is bound to no list of permissions' : ''}.`;
     case 'widget':
       return access.instead
         ? `Needs a widget token for \`${access.widget}\` that names the origin of the page, and, of its user and of the credential that it was made with: ${describeAccess(access.instead)}`

@@ -8,7 +8,7 @@ export const deleteSavedSearch = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/saved-searches/:saved_search_id',
   summary: 'Delete an own saved search',
-  access: onWiki('pages:read'),
+  access: onWiki('pages:read', { unlimited: true }),
   event: 'saved_search.deleted',
   params: SavedSearchParams,
   status: 204,

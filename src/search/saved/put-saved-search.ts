@@ -24,7 +24,7 @@ export const putSavedSearch = endpoint({
   description:
     'Gives a search a name, for the caller alone; replaces what was saved under this id. At most ' +
     `${SAVED_SEARCHES_MAX} of each person in a wiki, each with a name of its own.`,
-  access: onWiki('pages:read'),
+  access: onWiki('pages:read', { unlimited: true }),
   event: 'saved_search.saved',
   params: SavedSearchParams,
   body: Type.Object({
