@@ -1,8 +1,9 @@
 import { sql } from '../src/db/sql.ts';
 import { enqueueDue } from '../src/jobs/background-queue.ts';
 import type { BackgroundJob } from '../src/jobs/define-job.ts';
+import { removeDeletedWiki } from '../src/wikis/trash/remove-deleted-wiki.job.ts';
 import { until } from './until.ts';
-import type { World } from './world.ts';
+import type { Owner, World } from './world.ts';
 
 /** Enqueues a scheduled job now, lets the workers of a world run it, and waits until it is done. */
 export async function runScheduled({ db }: World, job: BackgroundJob): Promise<void> {
@@ -16,4 +17,14 @@ export async function runScheduled({ db }: World, job: BackgroundJob): Promise<v
   await db.query(sql`delete from schedules where name = ${job.name}`);
   await enqueueDue(db.query, job);
   await until(`the job ${job.name} has been done`, left, isEmpty);
+}
+
+/** Deletes a wiki, and deletes it for good in the trash of its workspace, with all that is in it. */
+export async function deleteForGood(world: World, owner: Owner, wiki_id: string): Promise<void> {
+  const trash = `/v1/workspaces/${owner.workspace_id}/deleted-wikis`;
+  for (const path of [`/v1/wikis/${wiki_id}`, `${trash}/${wiki_id}`]) {
+    const { status, body } = await owner.send('DELETE', path);
+    if (status !== 204) throw new Error(`DELETE ${path}: ${JSON.stringify(body)}`);
+  }
+  await runScheduled(world, removeDeletedWiki);
 }

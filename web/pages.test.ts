@@ -824,7 +824,7 @@ test('what accepts anything gets the pages of people, and the API and files answ
   assert.deepEqual(await asked('GET', '/'), [303, '/sign-in?next=%2F']);
   for (const method of ['GET', 'HEAD']) assert.deepEqual(await asked(method, '/sign-in'), [200, 'text/html']);
   const [status, location] = await asked('GET', '/hostile/w/page');
-  assert.deepEqual([status, location?.startsWith('/sign-in?next=')], [303, true]);
+  assert.deepEqual([status, String(location).startsWith('/sign-in?next=')], [303, true]);
   assert.deepEqual(await asked('GET', '/v1'), [404, 'application/json']);
   assert.deepEqual(await asked('GET', '/v1/overview'), [401, 'application/json']);
   assert.deepEqual(await asked('GET', '/robots.txt'), [404, 'application/json']);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ended, newWiki } from '../../test/archives.ts';
 import { cleanUp } from '../../test/clean-up.ts';
 import { collect } from '../../test/collect.ts';
-import { runScheduled } from '../../test/jobs.ts';
+import { deleteForGood, runScheduled } from '../../test/jobs.ts';
 import { makeFolder } from '../../test/process.ts';
 import { announce, patch } from '../../test/resumable.ts';
 import { startS3Proxy, startS3Server } from '../../test/s3-server.ts';
@@ -15,7 +15,6 @@ import { enqueueDue } from '../jobs/background-queue.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openS3Blobs } from '../providers/storage/s3-blobs.ts';
 import { readS3Url } from '../providers/storage/s3-place.ts';
-import { removeDeletedWiki } from '../wikis/trash/remove-deleted-wiki.job.ts';
 import { lockForBackup } from './backup-lock.ts';
 import { deleteUnreferencedBlobs } from './delete-unreferenced-blobs.job.ts';
 import { trackStoredBlobs } from './track-stored-blobs.job.ts';
@@ -84,8 +83,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     await age();
     await runScheduled(world, deleteUnreferencedBlobs);
     assert.deepEqual(await present(), [true, true, true, true], 'all are referred to');
-    await owner.send('DELETE', `/v1/wikis/${doomed}`);
-    await runScheduled(world, removeDeletedWiki);
+    await deleteForGood(world, owner, doomed);
     await db.session(async (query) => {
       await lockForBackup(query);
       await runScheduled(world, deleteUnreferencedBlobs);

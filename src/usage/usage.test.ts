@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { pino } from 'pino';
 import { ended, exported, imported, newWiki, send as sendArchive } from '../../test/archives.ts';
 import { extent } from '../../test/extent.ts';
-import { runScheduled } from '../../test/jobs.ts';
+import { deleteForGood, runScheduled } from '../../test/jobs.ts';
 import { counted, usageBy } from '../../test/quotas.ts';
 import { randomNumbers } from '../../test/random-numbers.ts';
 import { announce, patch } from '../../test/resumable.ts';
@@ -15,7 +15,6 @@ import { sql } from '../db/sql.ts';
 import { purgeTrash } from '../pages/trash/purge-trash.job.ts';
 import { deleteExpiredExports } from '../transfer/export/delete-expired-exports.job.ts';
 import { expireUploads } from '../uploads/expire-uploads.job.ts';
-import { removeDeletedWiki } from '../wikis/trash/remove-deleted-wiki.job.ts';
 import { mergeUsage } from './merge-usage.job.ts';
 import { recountUsage } from './recount-usage.job.ts';
 
@@ -147,8 +146,12 @@ test('what is counted is what is there, after any mix of writes', async (t) => {
     },
     async 'a deleted wiki'() {
       if (wikis.length < 3) return;
-      await owner.send('DELETE', `/v1/wikis/${wikis.pop()}`);
-      if (random() < 0.5) await runScheduled(world, removeDeletedWiki);
+      const wiki_id = wikis.pop() ?? '';
+      if (random() < 0.5) return deleteForGood(world, owner, wiki_id);
+      await owner.send('DELETE', `/v1/wikis/${wiki_id}`);
+      if (random() >= 0.5) return;
+      await owner.post(`/v1/workspaces/${workspace_id}/deleted-wikis/${wiki_id}/restore`);
+      wikis.push(wiki_id);
     },
     async 'an invitation'() {
       const { body } = await owner.post(`/v1/workspaces/${workspace_id}/members/invite`, {
@@ -193,7 +196,9 @@ test('a wiki that is deleted counts until what it held is removed', async () => 
   await owner.send('DELETE', `/v1/wikis/${wiki_id}`);
   const deleted = await usageBy(owner, workspace_id);
   assert.deepEqual([deleted.wikis, deleted.bytes, deleted.pages], [before.wikis, full.bytes, full.pages]);
-  await runScheduled(world, removeDeletedWiki);
+  await owner.post(`/v1/workspaces/${workspace_id}/deleted-wikis/${wiki_id}/restore`);
+  assert.deepEqual(await usageBy(owner, workspace_id), full);
+  await deleteForGood(world, owner, wiki_id);
   assert.deepEqual(await usageBy(owner, workspace_id), before);
 });
 
