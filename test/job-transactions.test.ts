@@ -141,6 +141,7 @@ test('no job calls anything outside the database while a transaction is open', a
   await until('no import has staged rows', staged, ({ length }) => length === 0);
   await db.query(sql`insert into staged_imports (wiki_id, import_id) values (${cancelled}, ${job_id})`);
   await owner.send('DELETE', `/v1/wikis/${deleted}`);
+  await owner.send('DELETE', `/v1/workspaces/${workspace_id}/deleted-wikis/${deleted}`);
   await db.query(sql`update pages set trashed_at = now() - interval '1 year' where trashed_at is not null`);
   await db.query(sql`
     update workspaces set revision_days = 30, audit_days = 90, retention_changed_at = now() - interval '1 year'

@@ -79,6 +79,7 @@ export async function setStage(): Promise<Stage> {
   await pauseAllJobs(world.db.query, true);
   await world.db.query(sql`update schedules set due_at = 'infinity'`);
   await owner.send('DELETE', `/v1/wikis/${ids.deletedWiki}`);
+  await owner.send('DELETE', `/v1/workspaces/${owner.workspace_id}/deleted-wikis/${ids.deletedWiki}`);
   ids.import = (await send(owner, ids.secondWiki ?? '', archive)).body.job_id;
   await makeWaitingUploads(world, owner, ids);
   await world.db.query(sql`

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { runScheduled } from '../../../test/jobs.ts';
 import { type Client, type Owner, openWorld, waitForUpload } from '../../../test/world.ts';
 import { sql } from '../../db/sql.ts';
+import { enqueueDue } from '../../jobs/background-queue.ts';
+import { pauseAllJobs } from '../../jobs/pause-jobs.ts';
 import { removeDeletedWiki } from './remove-deleted-wiki.job.ts';
 
 const world = await openWorld();
@@ -133,6 +135,23 @@ test('a legal hold keeps what is in the trash, and lets it be restored', async (
   await age(wiki_id, 40);
   await runScheduled(world, removeDeletedWiki);
   assert.equal((await owner.post(`${trashOf(owner)}/${wiki_id}/restore`)).status, 200);
+});
+
+test('a removal that waits when a legal hold lets a wiki be restored removes nothing of it', async () => {
+  const owner = await world.owner();
+  const wiki_id = await newWiki(owner, owner, 'saved');
+  await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Page', markdown: 'text' });
+  await remove(owner, wiki_id);
+  await age(wiki_id, 31);
+  await pauseAllJobs(db.query, true);
+  await db.query(sql`delete from schedules where name = ${removeDeletedWiki.name}`);
+  await enqueueDue(db.query, removeDeletedWiki);
+  await owner.post(`/v1/workspaces/${owner.workspace_id}/legal-hold`, { reason: 'A case' });
+  assert.equal((await owner.post(`${trashOf(owner)}/${wiki_id}/restore`)).status, 200);
+  await owner.post(`/v1/workspaces/${owner.workspace_id}/legal-hold/lift`, { reason: 'Settled' });
+  await pauseAllJobs(db.query, false);
+  await runScheduled(world, removeDeletedWiki);
+  assert.equal((await owner.get(`/v1/wikis/${wiki_id}/pages`)).body.length, 1);
 });
 
 test('of a restore and a deletion for good at once, one happens', async () => {
