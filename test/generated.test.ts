@@ -4,11 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
+import type { TSchema } from 'typebox';
 import { ENDPOINTS } from '../src/app.ts';
 import { openDb } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
-import { operationId } from '../src/http/openapi/operation.ts';
+import { EXPLAINED_ERRORS } from '../src/http/openapi/error-codes.ts';
+import { operationId } from '../src/http/openapi/operation-id.ts';
 import { cleanUp } from './clean-up.ts';
 import { longTest } from './extent.ts';
 import { generatedFiles } from './generated.ts';
@@ -21,6 +23,7 @@ interface Media {
 
 interface Reply {
   $ref?: string;
+  description?: string;
   content?: Record<string, Media>;
 }
 
@@ -74,6 +77,87 @@ test('openapi.json has each endpoint of the list once, with its own operationId'
     'each summary must give a unique operationId: change one of them',
   );
   for (const endpoint of ENDPOINTS) assert.match(operationId(endpoint), /^[a-z]+[a-zA-Z]+$/);
+});
+
+interface Parts {
+  type?: string;
+  title?: string;
+  properties?: Record<string, TSchema>;
+  items?: TSchema;
+  anyOf?: TSchema[];
+}
+
+/** The records in a schema: its objects with fields. */
+function recordsOf(schema: TSchema): Parts[] {
+  const parts = schema as TSchema & Parts;
+  const { type, properties = {}, items, anyOf = [] } = parts;
+  return [
+    ...(type === 'object' && Object.keys(properties).length > 0 ? [parts] : []),
+    ...[...Object.values(properties), ...(items ? [items] : []), ...anyOf].flatMap(recordsOf),
+  ];
+}
+
+test('every record that an endpoint answers or takes has a name of its own', () => {
+  const names = new Map<string, string>();
+  const records = new Map<string, string>();
+  for (const { method, path, status, reply, body } of ENDPOINTS) {
+    const answered = status === 204 ? [] : [reply];
+    const taken = Object.values((body as Parts | undefined)?.properties ?? {});
+    for (const { title, ...parts } of [...answered, ...taken].flatMap(recordsOf)) {
+      const record = JSON.stringify(parts);
+      const where = `${method} ${path}: ${record.slice(0, 200)}`;
+      assert.match(title ?? '', /^[A-Z][A-Za-z]+$/, `${where} needs a title: Record({…}, { title: 'Name' })`);
+      assert.equal(names.get(record) ?? title, title, `${where} has a title already: use the same schema`);
+      assert.equal(records.get(title ?? '') ?? record, record, `${where} has the title of another record, ${title}`);
+      names.set(record, title ?? '');
+      records.set(title ?? '', record);
+    }
+  }
+});
+
+test('every JSON body and answer in openapi.json is a named record or a list of one', () => {
+  const isNamed = (schema: object | undefined): boolean => {
+    const { $ref, items } = (schema ?? {}) as { $ref?: string; items?: object };
+    return $ref === undefined ? items !== undefined && isNamed(items) : $ref.startsWith('#/components/schemas/');
+  };
+  for (const { name, operation } of operations)
+    for (const { content } of [operation.requestBody ?? {}, ...Object.values(operation.responses)]) {
+      const json = content?.['application/json'];
+      if (json) assert.ok(isNamed(json.schema), `${name}: ${JSON.stringify(json.schema).slice(0, 200)}`);
+    }
+});
+
+test('every operation in openapi.json takes at most one media type', () => {
+  for (const { name, operation } of operations) {
+    const types = Object.keys(operation.requestBody?.content ?? {});
+    assert.ok(types.length <= 1, `${name} takes ${types}`);
+  }
+});
+
+test('every refusal in openapi.json links to the explanation of each code that the operation declares', () => {
+  const explained = new Set(EXPLAINED_ERRORS.map(({ code }) => `[\`${code}\`](/docs/errors#${code})`));
+  for (const { name, operation } of operations) {
+    const { errors = [] } = ENDPOINTS.find((one) => operationId(one) === operation.operationId) ?? {};
+    const texts = Object.entries(operation.responses)
+      .filter(([status]) => Number(status) >= 400)
+      .map(([, { $ref, description: own = '' }]) =>
+        $ref === undefined ? own : String(description.components.responses[$ref.split('/').at(-1) ?? ''].description),
+      );
+    for (const text of texts) {
+      const links = text.match(/\[[^\]]*\]\([^)]*\)/g) ?? [];
+      assert.ok(links.length > 0, `${name}: ${text}`);
+      assert.deepEqual(
+        links.filter((link) => !explained.has(link)),
+        [],
+        name,
+      );
+    }
+    for (const code of errors)
+      assert.ok(
+        texts.some((text) => text.includes(`](/docs/errors#${code})`)),
+        `${name} declares ${code}`,
+      );
+  }
 });
 
 for (const { name, operation } of operations) {

@@ -10,6 +10,7 @@ import { sql } from '../src/db/sql.ts';
 import { FORMATS } from '../src/documents/formats/formats.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
+import { errorsDocument } from '../src/http/openapi/error-codes.ts';
 import { type AnyJob, isRecordJob } from '../src/jobs/define-job.ts';
 import { extractorVersions } from './extractor-outputs.ts';
 import { generatedChart } from './generated-chart.ts';
@@ -18,6 +19,7 @@ import { generatedChart } from './generated-chart.ts';
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
   return {
     'openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`,
+    'docs/errors.md': errorsDocument(),
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
     'README.md': await optionsReadme(),

@@ -15,7 +15,10 @@ export const Attachment = Record(
     created_at: Timestamp,
     created_by: Id,
   },
-  { description: 'A picture or a file of a page. Markdown refers to it as `attachment:<attachment_id>`.' },
+  {
+    title: 'Attachment',
+    description: 'A picture or a file of a page. Markdown refers to it as `attachment:<attachment_id>`.',
+  },
 );
 export type Attachment = Static<typeof Attachment>;
 

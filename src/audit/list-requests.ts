@@ -5,17 +5,22 @@ import { Id, InputText, Record, Text, Timestamp } from '../core/records.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 
-const LoggedRequest = Record({
-  request_id: Type.String({ description: 'What the answer had in X-Request-Id.' }),
-  method: Type.String(),
-  path: Type.String({ description: 'With ids and numbers only: other parameters are named, and there is no query.' }),
-  status: Type.Integer({ description: 'Of the answer.' }),
-  error: Type.String({ default: '', description: 'The code of the error that was answered; "" for none.' }),
-  duration_ms: Type.Integer({ description: 'From the first byte of the request to the last one of the answer.' }),
-  credential_kind: Type.String({ description: 'key, session (an access token), or identity (a token of an issuer).' }),
-  credential_id: Text,
-  created_at: Timestamp,
-});
+const LoggedRequest = Record(
+  {
+    request_id: Type.String({ description: 'What the answer had in X-Request-Id.' }),
+    method: Type.String(),
+    path: Type.String({ description: 'With ids and numbers only: other parameters are named, and there is no query.' }),
+    status: Type.Integer({ description: 'Of the answer.' }),
+    error: Type.String({ default: '', description: 'The code of the error that was answered; "" for none.' }),
+    duration_ms: Type.Integer({ description: 'From the first byte of the request to the last one of the answer.' }),
+    credential_kind: Type.String({
+      description: 'key, session (an access token), or identity (a token of an issuer).',
+    }),
+    credential_id: Text,
+    created_at: Timestamp,
+  },
+  { title: 'LoggedRequest' },
+);
 type LoggedRequest = Static<typeof LoggedRequest>;
 
 export const listRequests = endpoint({

@@ -5,37 +5,43 @@ import { type Sql, sql } from '../db/sql.ts';
 /** Fields of a record by their names, as the API writes them; never a secret. */
 const Fields = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
-export const AuditEvent = Record({
-  event_id: Id,
-  type: Type.String({ description: 'What happened, for example invitation.created.' }),
-  actor_id: Type.String({ description: 'The user who did it; "" for the service itself.' }),
-  credential_kind: Type.String({
-    description:
-      'What it was done with: key, session, widget, identity (a token of an issuer), command, operator (on the page of operators), or "" for the service.',
-  }),
-  credential_id: Type.String({
-    description:
-      'Which one: the id of the key or session (for a widget: that its token was made with), or the issuer; "" for the service.',
-  }),
-  target_kind: Type.String({ description: 'What it was done to, for example invitation.' }),
-  target_id: Type.String({ description: 'Which one.' }),
-  target_name: Type.String({
-    default: '',
-    description: 'The present title of a page; "" of others, and where it is gone.',
-  }),
-  changes: Record({
-    before: Fields('The changed fields as they were; {} where something was made.'),
-    after: Fields('The changed fields as they became; {} where something was deleted.'),
-  }),
-  widget: Type.String({
-    default: '',
-    description: 'The widget that it was done through: profile, enterprise or developers; "" for none.',
-  }),
-  widget_origin: Type.String({ default: '', description: 'The site whose page showed that widget; "" for none.' }),
-  request_id: Text,
-  address: Type.String({ default: '', description: 'Where the request came from.' }),
-  created_at: Timestamp,
-});
+export const AuditEvent = Record(
+  {
+    event_id: Id,
+    type: Type.String({ description: 'What happened, for example invitation.created.' }),
+    actor_id: Type.String({ description: 'The user who did it; "" for the service itself.' }),
+    credential_kind: Type.String({
+      description:
+        'What it was done with: key, session, widget, identity (a token of an issuer), command, operator (on the page of operators), or "" for the service.',
+    }),
+    credential_id: Type.String({
+      description:
+        'Which one: the id of the key or session (for a widget: that its token was made with), or the issuer; "" for the service.',
+    }),
+    target_kind: Type.String({ description: 'What it was done to, for example invitation.' }),
+    target_id: Type.String({ description: 'Which one.' }),
+    target_name: Type.String({
+      default: '',
+      description: 'The present title of a page; "" of others, and where it is gone.',
+    }),
+    changes: Record(
+      {
+        before: Fields('The changed fields as they were; {} where something was made.'),
+        after: Fields('The changed fields as they became; {} where something was deleted.'),
+      },
+      { title: 'AuditChanges' },
+    ),
+    widget: Type.String({
+      default: '',
+      description: 'The widget that it was done through: profile, enterprise or developers; "" for none.',
+    }),
+    widget_origin: Type.String({ default: '', description: 'The site whose page showed that widget; "" for none.' }),
+    request_id: Text,
+    address: Type.String({ default: '', description: 'Where the request came from.' }),
+    created_at: Timestamp,
+  },
+  { title: 'AuditEvent' },
+);
 export type AuditEvent = Static<typeof AuditEvent>;
 
 /** An audit event as it is stored. */

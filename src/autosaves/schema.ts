@@ -27,11 +27,14 @@ export const Autosave = Record(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { description: 'A text that is being written and is not saved as a page yet. Only who writes it sees it.' },
+  {
+    title: 'Autosave',
+    description: 'A text that is being written and is not saved as a page yet. Only who writes it sees it.',
+  },
 );
 export type Autosave = Static<typeof Autosave>;
 
-export const FullAutosave = Record({ ...Autosave.properties, markdown: Type.String() });
+export const FullAutosave = Record({ ...Autosave.properties, markdown: Type.String() }, { title: 'FullAutosave' });
 export type FullAutosave = Static<typeof FullAutosave>;
 
 export const AutosaveParams = Type.Object({ wiki_id: Id, autosave_id: AutosaveId });

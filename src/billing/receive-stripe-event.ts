@@ -18,7 +18,7 @@ export const receiveStripeEvent = endpoint({
   event: 'workspace.payment_event_received',
   signedBody: true,
   requestHeaders: { 'Stripe-Signature': 'The time and the signature over it and the body.' },
-  reply: Record({ received: Type.Boolean() }),
+  reply: Record({ received: Type.Boolean() }, { title: 'ReceivedEvent' }),
   errors: ['invalid_signature', 'foreign_event', 'invalid_request', 'not_found'],
   example: { reply: { received: true } },
   run: async ({ body, header, many, later, services }) => {

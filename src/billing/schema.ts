@@ -5,41 +5,50 @@ import type { Plan as CataloguePlan } from '../providers/payments/payments.ts';
 import { Seats } from '../workspaces/seats.ts';
 
 /** A plan of the catalogue, as a workspace sees it. */
-export const Plan = Record({
-  plan_id: Type.String(),
-  name: Type.String(),
-  description: Text,
-  interval: Type.String({ description: 'month, year, or "" where nothing is charged by the calendar.' }),
-  currency: Type.String({ description: 'ISO 4217 in lower case.' }),
-  unit_price: Type.Number({ description: 'For each seat and interval, in major units.' }),
-  seats: Type.Integer({ description: 'Seats that come with it; 0 where they are unlimited.' }),
-  unlimited: Flag,
-  checkout: Type.String({ description: 'How one comes to it: none, subscription or contact_sales.' }),
-  current: Type.Boolean({ default: false, description: 'The workspace is on it.' }),
-});
+export const Plan = Record(
+  {
+    plan_id: Type.String(),
+    name: Type.String(),
+    description: Text,
+    interval: Type.String({ description: 'month, year, or "" where nothing is charged by the calendar.' }),
+    currency: Type.String({ description: 'ISO 4217 in lower case.' }),
+    unit_price: Type.Number({ description: 'For each seat and interval, in major units.' }),
+    seats: Type.Integer({ description: 'Seats that come with it; 0 where they are unlimited.' }),
+    unlimited: Flag,
+    checkout: Type.String({ description: 'How one comes to it: none, subscription or contact_sales.' }),
+    current: Type.Boolean({ default: false, description: 'The workspace is on it.' }),
+  },
+  { title: 'Plan' },
+);
 export type Plan = Static<typeof Plan>;
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()], { default: null });
 
 /** What a plan would cost the workspace. */
-export const BillingPreview = Record({
-  plan_id: Type.String(),
-  checkout_type: Nullable(Type.String()),
-  currency: Nullable(Type.String({ description: 'ISO 4217 in lower case.' })),
-  line_items: Type.Array(
-    Record({
-      name: Type.String(),
-      description: Type.String(),
-      quantity: Type.Integer(),
-      subtotal: Type.Number(),
-      total: Type.Number(),
-    }),
-    { default: [] },
-  ),
-  redirect_to_checkout: Type.Boolean({ default: false }),
-  subtotal: Nullable(Type.Number({ description: 'In major units.' })),
-  total: Nullable(Type.Number({ description: 'In major units.' })),
-});
+export const BillingPreview = Record(
+  {
+    plan_id: Type.String(),
+    checkout_type: Nullable(Type.String()),
+    currency: Nullable(Type.String({ description: 'ISO 4217 in lower case.' })),
+    line_items: Type.Array(
+      Record(
+        {
+          name: Type.String(),
+          description: Type.String(),
+          quantity: Type.Integer(),
+          subtotal: Type.Number(),
+          total: Type.Number(),
+        },
+        { title: 'LineItem' },
+      ),
+      { default: [] },
+    ),
+    redirect_to_checkout: Type.Boolean({ default: false }),
+    subtotal: Nullable(Type.Number({ description: 'In major units.' })),
+    total: Nullable(Type.Number({ description: 'In major units.' })),
+  },
+  { title: 'BillingPreview' },
+);
 export type BillingPreview = Static<typeof BillingPreview>;
 
 export const examplePreview: BillingPreview = {
@@ -53,37 +62,43 @@ export const examplePreview: BillingPreview = {
 };
 
 /** A page of the payment provider. */
-export const Redirect = Record({
-  url: Type.String({ description: 'Where to send the browser. It works once, and soon.' }),
-});
+export const Redirect = Record(
+  {
+    url: Type.String({ description: 'Where to send the browser. It works once, and soon.' }),
+  },
+  { title: 'Redirect' },
+);
 export const exampleRedirect = { url: 'https://checkout.stripe.com/c/pay/cs_live_a1b2c3' };
 
 /** How a workspace is billed. */
-export const Billing = Record({
-  organization_id: Id,
-  plan_id: Type.String({ description: '"" where it is on no plan.' }),
-  status: Type.Enum(['none', 'active', 'past_due', 'read_only'], {
-    description:
-      'past_due: a payment failed, and the workspace works until writes_end_at; read_only: writes are refused with 402.',
-  }),
-  paid_online: Type.Boolean({
-    default: false,
-    description: 'Plans are paid at a payment provider; else the operator sets them.',
-  }),
-  plan_source: Type.Enum(['', 'provider', 'operator'], { description: 'Who changes the plan.' }),
-  quantity: Type.Integer({ description: 'Seats that are paid; 0 where there is no subscription.' }),
-  seats: Seats,
-  currency: Type.String({ description: 'ISO 4217 in lower case; "" where nothing is paid.' }),
-  amount_due: Type.Number({ description: 'Of open invoices, in major units.' }),
-  period_start: Type.Optional(Timestamp),
-  period_end: Type.Optional(Timestamp),
-  cancel_at_period_end: Flag,
-  writes_end_at: Type.Optional(Timestamp),
-  checkout_pending: Type.Boolean({
-    default: false,
-    description: 'A checkout was opened within a day, and is not paid.',
-  }),
-});
+export const Billing = Record(
+  {
+    organization_id: Id,
+    plan_id: Type.String({ description: '"" where it is on no plan.' }),
+    status: Type.Enum(['none', 'active', 'past_due', 'read_only'], {
+      description:
+        'past_due: a payment failed, and the workspace works until writes_end_at; read_only: writes are refused with 402.',
+    }),
+    paid_online: Type.Boolean({
+      default: false,
+      description: 'Plans are paid at a payment provider; else the operator sets them.',
+    }),
+    plan_source: Type.Enum(['', 'provider', 'operator'], { description: 'Who changes the plan.' }),
+    quantity: Type.Integer({ description: 'Seats that are paid; 0 where there is no subscription.' }),
+    seats: Seats,
+    currency: Type.String({ description: 'ISO 4217 in lower case; "" where nothing is paid.' }),
+    amount_due: Type.Number({ description: 'Of open invoices, in major units.' }),
+    period_start: Type.Optional(Timestamp),
+    period_end: Type.Optional(Timestamp),
+    cancel_at_period_end: Flag,
+    writes_end_at: Type.Optional(Timestamp),
+    checkout_pending: Type.Boolean({
+      default: false,
+      description: 'A checkout was opened within a day, and is not paid.',
+    }),
+  },
+  { title: 'Billing' },
+);
 export type Billing = Static<typeof Billing>;
 
 export const exampleBilling: Billing = {
@@ -102,21 +117,24 @@ export const exampleBilling: Billing = {
   checkout_pending: false,
 };
 
-export const Invoice = Record({
-  invoice_id: Type.String(),
-  number: Type.String({ description: '"" while it is a draft.' }),
-  status: Type.String({ description: 'draft, open, paid, uncollectible or void.' }),
-  currency: Type.String({ description: 'ISO 4217 in lower case.' }),
-  total: Type.Number({ description: 'In major units.' }),
-  amount_due: Type.Number({ description: 'What is still to be paid, in major units.' }),
-  created_at: Timestamp,
-  url: Type.String({ description: 'Where it is read and paid; "" where there is none.' }),
-  pdf_url: Text,
-});
+export const Invoice = Record(
+  {
+    invoice_id: Type.String(),
+    number: Type.String({ description: '"" while it is a draft.' }),
+    status: Type.String({ description: 'draft, open, paid, uncollectible or void.' }),
+    currency: Type.String({ description: 'ISO 4217 in lower case.' }),
+    total: Type.Number({ description: 'In major units.' }),
+    amount_due: Type.Number({ description: 'What is still to be paid, in major units.' }),
+    created_at: Timestamp,
+    url: Type.String({ description: 'Where it is read and paid; "" where there is none.' }),
+    pdf_url: Text,
+  },
+  { title: 'Invoice' },
+);
 export type Invoice = Static<typeof Invoice>;
 
 /** Whether the subscription ends with its period. */
-export const Cancellation = Record({ cancel_at_period_end: Flag, period_end: Timestamp });
+export const Cancellation = Record({ cancel_at_period_end: Flag, period_end: Timestamp }, { title: 'Cancellation' });
 
 /** The largest amount of one charge, in minor units. */
 const AMOUNT_MAX = 99_999_999;

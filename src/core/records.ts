@@ -1,9 +1,15 @@
 import { type TProperties, type TStringOptions, Type } from 'typebox';
 
-/** An object schema that drops undeclared fields from responses. */
-export function Record<P extends TProperties>(properties: P, options: { description?: string } = {}) {
+/**
+ * An object schema that drops undeclared fields from responses. `title`: the name of the record in openapi.json and in
+ * clients generated from it; every record that an endpoint answers has one.
+ */
+export function Record<P extends TProperties>(properties: P, options: { title?: string; description?: string } = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
+
+/** The answer of a write that has nothing to tell. */
+export const Empty = Record({}, { title: 'Empty' });
 
 /**
  * A text of a request: a name, an address, an id, a secret. Its meaning is checked where it is read (400); this bounds

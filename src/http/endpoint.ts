@@ -116,6 +116,13 @@ interface EndpointDefinition<
    * stream of bytes whose position the request's headers give (tus). `picture`: the bytes of one.
    */
   consumes?: keyof typeof STREAM_TYPES;
+  /** Of a form: its fields beside the files, for openapi.json. */
+  formFields?: Record<string, TSchema>;
+  /**
+   * Of a form that may be JSON instead: the answer to the form. openapi.json describes only the form here, because generators
+   * of clients expect one media type per operation; the JSON has an operation of its own.
+   */
+  formReply?: TSchema;
   /** The body is JSON with a signature over its bytes: `body` is a Buffer, unread. */
   signedBody?: true;
   /** Request headers of this endpoint, with their descriptions. */

@@ -31,7 +31,8 @@ export function registerServiceRoutes(
     reply.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
     return reply.type('text/html; charset=utf-8').send(docsPage(endpoints));
   });
-  const paths = ['/livez', '/readyz', '/version', '/openapi.json', '/docs'];
+  // The pages below /docs are those of the web application.
+  const paths = ['/livez', '/readyz', '/version', '/openapi.json', '/docs', '/docs/errors', '/docs/getting-started'];
   refuseOtherMethods(
     app,
     paths.map((path) => ({ method: 'GET', path })),

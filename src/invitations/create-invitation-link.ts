@@ -28,7 +28,7 @@ export const createInvitationLink = endpoint({
   event: 'invitation.link_created',
   params: Type.Object({ workspace_id: Id, invitation_id: Id }),
   status: 201,
-  reply: Record({ link: Type.String(), expires_at: Timestamp }),
+  reply: Record({ link: Type.String(), expires_at: Timestamp }, { title: 'InvitationLink' }),
   errors: ['conflict', 'role_not_grantable'],
   example: {
     reply: {

@@ -11,50 +11,62 @@ export const INVITATION_STATES = ['pending', 'accepted', 'revoked', 'expired'] a
 export const MAIL_STATUSES = ['queued', 'sent', 'bounced', 'failed'] as const;
 export type MailStatus = (typeof MAIL_STATUSES)[number];
 
-export const Invitation = Record({
-  invitation_id: Id,
-  email: Type.String(),
-  role: Type.String(),
-  created_at: Timestamp,
-  expires_at: Timestamp,
-  state: Type.String({ description: 'pending, accepted, revoked or expired.' }),
-});
+export const Invitation = Record(
+  {
+    invitation_id: Id,
+    email: Type.String(),
+    role: Type.String(),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    state: Type.String({ description: 'pending, accepted, revoked or expired.' }),
+  },
+  { title: 'Invitation' },
+);
 export type Invitation = Static<typeof Invitation>;
 
 /** An invitation in the list of its own, which says more than the record of the specification. */
-export const ListedInvitation = Record({
-  ...Invitation.properties,
-  mail_status: Type.Enum([...MAIL_STATUSES], {
-    description:
-      'What became of its message: "queued" until the mail server took it ("sent"); "bounced" where the server refused ' +
-      'the address; "failed" where it could not be reached for about an hour. Resend the invitation then.',
-  }),
-});
+export const ListedInvitation = Record(
+  {
+    ...Invitation.properties,
+    mail_status: Type.Enum([...MAIL_STATUSES], {
+      description:
+        'What became of its message: "queued" until the mail server took it ("sent"); "bounced" where the server refused ' +
+        'the address; "failed" where it could not be reached for about an hour. Resend the invitation then.',
+    }),
+  },
+  { title: 'ListedInvitation' },
+);
 
 /** An invitation as its link shows it before anyone has signed in. */
-export const InvitationOffer = Record({
-  workspace_name: Type.String(),
-  inviter_name: Type.String(),
-  email: Type.String(),
-  role: Type.String(),
-  state: Type.String(),
-  expires_at: Timestamp,
-  signs_in: Type.Boolean({
-    description:
-      'Whether the link came by mail and the address has no account yet: then `POST /v1/auth/invitation` signs in with it.',
-  }),
-});
+export const InvitationOffer = Record(
+  {
+    workspace_name: Type.String(),
+    inviter_name: Type.String(),
+    email: Type.String(),
+    role: Type.String(),
+    state: Type.String(),
+    expires_at: Timestamp,
+    signs_in: Type.Boolean({
+      description:
+        'Whether the link came by mail and the address has no account yet: then `POST /v1/auth/invitation` signs in with it.',
+    }),
+  },
+  { title: 'InvitationOffer' },
+);
 export type InvitationOffer = Static<typeof InvitationOffer>;
 
 /** An invitation as who is invited sees it after signing in. */
-export const OwnInvitation = Record({
-  invitation_id: Id,
-  workspace_name: Type.String(),
-  inviter_name: Type.String(),
-  email: Type.String(),
-  role: Type.String(),
-  expires_at: Timestamp,
-});
+export const OwnInvitation = Record(
+  {
+    invitation_id: Id,
+    workspace_name: Type.String(),
+    inviter_name: Type.String(),
+    email: Type.String(),
+    role: Type.String(),
+    expires_at: Timestamp,
+  },
+  { title: 'OwnInvitation' },
+);
 export type OwnInvitation = Static<typeof OwnInvitation>;
 
 /** The state of an invitation `i` now: whether its time is over is seen when it is read, not written down by a timer. */

@@ -4,21 +4,24 @@ import { type Sql, sql } from '../db/sql.ts';
 
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
-export const Job = Record({
-  job_id: Id,
-  wiki_id: Id,
-  upload_id: Type.String({ default: '', description: '"" for a job of no upload.' }),
-  kind: Type.Enum(['ingest', 'compile', 'import', 'export', 'reindex']),
-  status: Type.Enum([...JOB_STATUSES]),
-  attempt: Type.Integer({ description: 'How often it was started.' }),
-  progress: Type.Integer({ description: 'Percent, 0 to 100.' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  started_at: Type.Optional(Timestamp),
-  finished_at: Type.Optional(Timestamp),
-  summary: Text,
-  error: Text,
-});
+export const Job = Record(
+  {
+    job_id: Id,
+    wiki_id: Id,
+    upload_id: Type.String({ default: '', description: '"" for a job of no upload.' }),
+    kind: Type.Enum(['ingest', 'compile', 'import', 'export', 'reindex']),
+    status: Type.Enum([...JOB_STATUSES]),
+    attempt: Type.Integer({ description: 'How often it was started.' }),
+    progress: Type.Integer({ description: 'Percent, 0 to 100.' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    started_at: Type.Optional(Timestamp),
+    finished_at: Type.Optional(Timestamp),
+    summary: Text,
+    error: Text,
+  },
+  { title: 'Job' },
+);
 export type Job = Static<typeof Job>;
 
 /** The columns of Job from a job `j`. */

@@ -18,13 +18,16 @@ const keyProperties = {
   last_used_at: Type.Optional(Timestamp),
 };
 
-export const ApiKey = Record(keyProperties);
+export const ApiKey = Record(keyProperties, { title: 'ApiKey' });
 export type ApiKey = Static<typeof ApiKey>;
 
-export const NewApiKey = Record({
-  ...keyProperties,
-  secret: Type.String({ description: 'The key itself, shown this once.' }),
-});
+export const NewApiKey = Record(
+  {
+    ...keyProperties,
+    secret: Type.String({ description: 'The key itself, shown this once.' }),
+  },
+  { title: 'NewApiKey' },
+);
 
 export const ApiKeyInput = Type.Object({
   name: InputText({ minLength: 1 }),

@@ -5,33 +5,42 @@ import { type Sql, sql } from '../db/sql.ts';
 import { Invitation } from '../invitations/schema.ts';
 import { Seats } from '../workspaces/seats.ts';
 
-export const Member = Record({
-  membership_id: Id,
-  user_id: Id,
-  display_name: Type.String(),
-  email: Type.String(),
-  role: Type.String(),
-  avatar_url: Text,
-  status: Type.String({ default: 'active', description: 'active or inactive.' }),
-});
+export const Member = Record(
+  {
+    membership_id: Id,
+    user_id: Id,
+    display_name: Type.String(),
+    email: Type.String(),
+    role: Type.String(),
+    avatar_url: Text,
+    status: Type.String({ default: 'active', description: 'active or inactive.' }),
+  },
+  { title: 'Member' },
+);
 export type Member = Static<typeof Member>;
 
 /** The members of a workspace with what managing them needs. */
-export const MembersList = Record({
-  seats: Seats,
-  viewer: Record({
-    role: Type.String(),
+export const MembersList = Record(
+  {
+    seats: Seats,
+    viewer: Record(
+      {
+        role: Type.String(),
+        workspace_id: Id,
+        can_manage_billing: Flag,
+        can_manage_developers: Flag,
+        can_manage_enterprise: Flag,
+        can_manage_members: Flag,
+      },
+      { title: 'Viewer' },
+    ),
     workspace_id: Id,
-    can_manage_billing: Flag,
-    can_manage_developers: Flag,
-    can_manage_enterprise: Flag,
-    can_manage_members: Flag,
-  }),
-  workspace_id: Id,
-  invitations: Type.Array(Invitation),
-  members: Type.Array(Member),
-  roles: Type.Array(Record({ name: Type.String(), slug: Type.String(), description: Text })),
-});
+    invitations: Type.Array(Invitation),
+    members: Type.Array(Member),
+    roles: Type.Array(Record({ name: Type.String(), slug: Type.String(), description: Text }, { title: 'Role' })),
+  },
+  { title: 'MembersList' },
+);
 export type MembersList = Static<typeof MembersList>;
 
 /** The columns of Member from a membership `m` and its user `u`. */

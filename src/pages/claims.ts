@@ -17,7 +17,10 @@ export const ArchiveClaim = Record(
       description: 'What the member is called who imported the archive, for those who may read the members.',
     }),
   },
-  { description: 'What the archive says that the text was imported from. The service has not verified it.' },
+  {
+    title: 'ArchiveClaim',
+    description: 'What the archive says that the text was imported from. The service has not verified it.',
+  },
 );
 export type ArchiveClaim = Static<typeof ArchiveClaim>;
 

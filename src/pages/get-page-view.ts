@@ -27,12 +27,15 @@ import {
 } from './surroundings.ts';
 import { formOf, treeVersion } from './tree-tag.ts';
 
-const Tree = Record({
-  tag: Type.String({ description: 'Another one after each change of what this caller sees of the tree.' }),
-  branches: Type.Array(BranchEntry, {
-    description: 'What `/branches` lists around the page above this one; none where `known_tree` has the tag.',
-  }),
-});
+const Tree = Record(
+  {
+    tag: Type.String({ description: 'Another one after each change of what this caller sees of the tree.' }),
+    branches: Type.Array(BranchEntry, {
+      description: 'What `/branches` lists around the page above this one; none where `known_tree` has the tag.',
+    }),
+  },
+  { title: 'PageTree' },
+);
 
 const FORM = formOf(BranchEntry);
 
@@ -68,7 +71,7 @@ export const getPageView = endpoint({
       }),
     ),
   }),
-  reply: Record({ page: ReadPage, surroundings: PageSurroundings, tree: Tree }),
+  reply: Record({ page: ReadPage, surroundings: PageSurroundings, tree: Tree }, { title: 'PageView' }),
   example: {
     reply: {
       page: examplePage,

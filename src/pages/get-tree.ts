@@ -8,13 +8,16 @@ import { endpoint, JsonText, NotModified } from '../http/endpoint.ts';
 import { examplePage, isVisible } from './schema.ts';
 import { DRAFTS, formOf, taggedTree } from './tree-tag.ts';
 
-const TreeEntry = Record({
-  page_id: Id,
-  parent_page_id: Type.String({ description: '"" at the root.' }),
-  slug: Type.String(),
-  title: Type.String(),
-  status: Type.Enum(['draft', 'published', 'archived']),
-});
+const TreeEntry = Record(
+  {
+    page_id: Id,
+    parent_page_id: Type.String({ description: '"" at the root.' }),
+    slug: Type.String(),
+    title: Type.String(),
+    status: Type.Enum(['draft', 'published', 'archived']),
+  },
+  { title: 'TreeEntry' },
+);
 
 /** How many pages are one row of the database's answer and are sent at once: other requests are served in between. */
 const PIECE = 500;

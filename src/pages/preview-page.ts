@@ -23,7 +23,10 @@ export const previewPage = endpoint({
   params: WikiParams,
   bodyLimit: 'markdown',
   body: Type.Object({ markdown: Type.String(), page_path: Type.Optional(Type.String({ maxLength: 4_096 })) }),
-  reply: Record({ html: Type.String({ description: 'Safe to show.' }), outline: Type.Array(OutlineEntry) }),
+  reply: Record(
+    { html: Type.String({ description: 'Safe to show.' }), outline: Type.Array(OutlineEntry) },
+    { title: 'PagePreview' },
+  ),
   example: { body: { markdown, page_path: path }, reply: { html, outline } },
   run: async ({ params: { wiki_id }, body, maybeOne, refuse, services, abandoned }) => {
     const { markdown, page_path = 'page' } = body;

@@ -29,85 +29,118 @@ export const pageProperties = {
   stale: Flag,
 };
 
-export const Page = Record(pageProperties, { description: 'A page without its text, as lists show it.' });
+export const Page = Record(pageProperties, {
+  title: 'Page',
+  description: 'A page without its text, as lists show it.',
+});
 export type Page = Static<typeof Page>;
 
 /** What the front matter of a page says. */
-export const PageProperties = Record({
-  tags: Type.Array(Type.String(), {
-    description: 'From `tags` or `keywords`: at most 50, each of at most 100 characters.',
-  }),
-  properties: Type.Array(Record({ name: Type.String(), value: Type.String() }), {
-    description: 'The other fields: at most 50. Those of nested structures are in the Markdown alone.',
-  }),
-});
+export const PageProperties = Record(
+  {
+    tags: Type.Array(Type.String(), {
+      description: 'From `tags` or `keywords`: at most 50, each of at most 100 characters.',
+    }),
+    properties: Type.Array(Record({ name: Type.String(), value: Type.String() }, { title: 'PageProperty' }), {
+      description: 'The other fields: at most 50. Those of nested structures are in the Markdown alone.',
+    }),
+  },
+  { title: 'PageProperties' },
+);
 export type PageProperties = Static<typeof PageProperties>;
 
 /** An entry of the tree, as `/branches` lists it. */
-export const BranchEntry = Record({
-  page_id: Id,
-  parent_page_id: Type.String({ description: '"" at the root.' }),
-  path: Type.String(),
-  title: Type.String(),
-  position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
-  status: Type.Enum(['draft', 'published', 'archived']),
-  has_children: Type.Boolean(),
-});
+export const BranchEntry = Record(
+  {
+    page_id: Id,
+    parent_page_id: Type.String({ description: '"" at the root.' }),
+    path: Type.String(),
+    title: Type.String(),
+    position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
+    status: Type.Enum(['draft', 'published', 'archived']),
+    has_children: Type.Boolean(),
+  },
+  { title: 'BranchEntry' },
+);
 
-const LinkedPage = Record({ page_id: Id, path: Type.String(), title: Type.String() });
+const LinkedPage = Record({ page_id: Id, path: Type.String(), title: Type.String() }, { title: 'LinkedPage' });
 
-export const PageSurroundings = Record({
-  ...PageProperties.properties,
-  updated_by_name: Type.String({
-    default: '',
-    description:
-      'What the member is called who changed the page last, for those who may read the members; "" for a former member.',
-  }),
-  updated_by_avatar_url: Type.String({ default: '', description: 'Where a picture of that member is; "" for none.' }),
-  claim: Type.Optional(ArchiveClaim),
-  branches: Type.Array(BranchEntry, { description: `As \`/branches\` lists them, of each at most 100.` }),
-  subpages: Type.Array(Record({ page_id: Id, description: Type.String() }), {
-    description: `How the pages right below it begin, in their order: at most 100.`,
-  }),
-  is_starred: Type.Boolean({ description: 'Whether the caller has starred it.' }),
-  backlinks: Type.Array(LinkedPage, { description: `The first 20 pages that link here.` }),
-  has_more_backlinks: Type.Boolean(),
-  incomplete_sources: Type.Array(
-    Record({ source_id: Id, filename: Type.String(), losses: Type.Integer({ description: 'How many things.' }) }),
-    {
-      description: `Its sources that have more than their text, for those who may read sources: at most 5.`,
-    },
-  ),
-});
+export const PageSurroundings = Record(
+  {
+    ...PageProperties.properties,
+    updated_by_name: Type.String({
+      default: '',
+      description:
+        'What the member is called who changed the page last, for those who may read the members; "" for a former member.',
+    }),
+    updated_by_avatar_url: Type.String({ default: '', description: 'Where a picture of that member is; "" for none.' }),
+    claim: Type.Optional(ArchiveClaim),
+    branches: Type.Array(BranchEntry, { description: `As \`/branches\` lists them, of each at most 100.` }),
+    subpages: Type.Array(Record({ page_id: Id, description: Type.String() }, { title: 'Subpage' }), {
+      description: `How the pages right below it begin, in their order: at most 100.`,
+    }),
+    is_starred: Type.Boolean({ description: 'Whether the caller has starred it.' }),
+    backlinks: Type.Array(LinkedPage, { description: `The first 20 pages that link here.` }),
+    has_more_backlinks: Type.Boolean(),
+    incomplete_sources: Type.Array(
+      Record(
+        { source_id: Id, filename: Type.String(), losses: Type.Integer({ description: 'How many things.' }) },
+        { title: 'SourceOfPageWithLosses' },
+      ),
+      {
+        description: `Its sources that have more than their text, for those who may read sources: at most 5.`,
+      },
+    ),
+  },
+  { title: 'PageSurroundings' },
+);
 export type PageSurroundings = Static<typeof PageSurroundings>;
 
 /** A tag of pages of a wiki. */
-export const Tag = Record({
-  tag: Type.String({ description: 'As one of its pages writes it; tags are compared without regard to case.' }),
-  page_count: Type.Integer({ description: 'How many pages `GET …/pages?tag=` lists for the caller.' }),
-});
+export const Tag = Record(
+  {
+    tag: Type.String({ description: 'As one of its pages writes it; tags are compared without regard to case.' }),
+    page_count: Type.Integer({ description: 'How many pages `GET …/pages?tag=` lists for the caller.' }),
+  },
+  { title: 'Tag' },
+);
 export type Tag = Static<typeof Tag>;
 
-export const OutlineEntry = Record({ level: Type.Integer(), text: Type.String(), anchor: Type.String() });
+export const OutlineEntry = Record(
+  { level: Type.Integer(), text: Type.String(), anchor: Type.String() },
+  { title: 'OutlineEntry' },
+);
 
-export const FullPage = Record({
-  ...pageProperties,
-  markdown: Type.String(),
-  html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
-  outline: Type.Array(OutlineEntry, { description: 'The headings, at most the first 2,000.' }),
-  citations: Type.Array(Record({ source_id: Id, title: Type.String(), filename: Type.String() }), {
-    description: 'The sources that the page was made from.',
-  }),
-});
+/** A source that a page was made from. */
+export const CitedSource = Record(
+  { source_id: Id, title: Type.String(), filename: Type.String() },
+  { title: 'CitedSource' },
+);
+
+export const FullPage = Record(
+  {
+    ...pageProperties,
+    markdown: Type.String(),
+    html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
+    outline: Type.Array(OutlineEntry, { description: 'The headings, at most the first 2,000.' }),
+    citations: Type.Array(CitedSource, {
+      description: 'The sources that the page was made from.',
+    }),
+  },
+  { title: 'FullPage' },
+);
 export type FullPage = Static<typeof FullPage>;
 
 /** A page as it is read, without its Markdown. */
-export const ReadPage = Record({
-  ...pageProperties,
-  html: FullPage.properties.html,
-  outline: FullPage.properties.outline,
-  citations: FullPage.properties.citations,
-});
+export const ReadPage = Record(
+  {
+    ...pageProperties,
+    html: FullPage.properties.html,
+    outline: FullPage.properties.outline,
+    citations: FullPage.properties.citations,
+  },
+  { title: 'ReadPage' },
+);
 export type ReadPage = Static<typeof ReadPage>;
 
 /** The columns of Page from a page `p`. */

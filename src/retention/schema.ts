@@ -15,33 +15,39 @@ function days(name: RetentionSetting, description: string) {
   });
 }
 
-export const LegalHold = Record({
-  reason: Type.String(),
-  held_by: Type.String({ description: 'The user who set it.' }),
-  held_since: Type.String({ description: 'RFC 3339, UTC, milliseconds.' }),
-});
+export const LegalHold = Record(
+  {
+    reason: Type.String(),
+    held_by: Type.String({ description: 'The user who set it.' }),
+    held_since: Type.String({ description: 'RFC 3339, UTC, milliseconds.' }),
+  },
+  { title: 'LegalHold' },
+);
 export type LegalHold = Static<typeof LegalHold>;
 
-export const Retention = Record({
-  workspace_id: Id,
-  trash_days: days('trash_days', 'How long deleted pages can be restored. Null: 30 days.'),
-  revision_days: days(
-    'revision_days',
-    'How long a revision of a page is kept after another one has replaced it. Null: for ever. Never deleted are the current ' +
-      'revision, the last one that an upload made, and those that unsaved changes of a user are based on.',
-  ),
-  audit_days: days(
-    'audit_days',
-    'How long records of the audit log are kept. Null: for ever. Those of changes of these settings and of legal holds stay.',
-  ),
-  purges_after: Type.String({
-    description:
-      'Before this time nothing is deleted: a day after the last change of these settings, or after a legal hold was lifted. "" where that is past.',
-  }),
-  legal_hold: Type.Union([LegalHold, Type.Null()], {
-    description: 'Under a legal hold nothing is deleted for good. Null: there is none.',
-  }),
-});
+export const Retention = Record(
+  {
+    workspace_id: Id,
+    trash_days: days('trash_days', 'How long deleted pages can be restored. Null: 30 days.'),
+    revision_days: days(
+      'revision_days',
+      'How long a revision of a page is kept after another one has replaced it. Null: for ever. Never deleted are the current ' +
+        'revision, the last one that an upload made, and those that unsaved changes of a user are based on.',
+    ),
+    audit_days: days(
+      'audit_days',
+      'How long records of the audit log are kept. Null: for ever. Those of changes of these settings and of legal holds stay.',
+    ),
+    purges_after: Type.String({
+      description:
+        'Before this time nothing is deleted: a day after the last change of these settings, or after a legal hold was lifted. "" where that is past.',
+    }),
+    legal_hold: Type.Union([LegalHold, Type.Null()], {
+      description: 'Under a legal hold nothing is deleted for good. Null: there is none.',
+    }),
+  },
+  { title: 'Retention' },
+);
 export type Retention = Static<typeof Retention>;
 
 /** The columns of Retention from a workspace `w`. */

@@ -29,24 +29,39 @@ const revisionProperties = {
   claim: Type.Optional(ArchiveClaim),
 };
 
-export const Revision = Record(revisionProperties, { description: 'A state of a page without its text.' });
+export const Revision = Record(revisionProperties, {
+  title: 'Revision',
+  description: 'A state of a page without its text.',
+});
 export type Revision = Static<typeof Revision>;
 
-export const FullRevision = Record({
-  ...revisionProperties,
-  markdown: Type.String(),
-  html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
-  outline: Type.Array(OutlineEntry),
-});
+export const FullRevision = Record(
+  {
+    ...revisionProperties,
+    markdown: Type.String(),
+    html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
+    outline: Type.Array(OutlineEntry),
+  },
+  { title: 'FullRevision' },
+);
 export type FullRevision = Static<typeof FullRevision>;
 
-const Line = Record({
-  kind: Type.Enum(['context', 'added', 'removed']),
-  text: Type.String({ description: 'Without its line feed.' }),
-  segments: Type.Array(Record({ kind: Type.Enum(['same', 'added', 'removed']), text: Type.String() }), {
-    description: 'The whole line in pieces where only some of its words changed; else empty.',
-  }),
-});
+/** A piece of a text beside another one: in both, or in one of them. */
+export const TextChange = Record(
+  { kind: Type.Enum(['same', 'added', 'removed']), text: Type.String() },
+  { title: 'TextChange' },
+);
+
+const Line = Record(
+  {
+    kind: Type.Enum(['context', 'added', 'removed']),
+    text: Type.String({ description: 'Without its line feed.' }),
+    segments: Type.Array(TextChange, {
+      description: 'The whole line in pieces where only some of its words changed; else empty.',
+    }),
+  },
+  { title: 'DiffLine' },
+);
 
 const Hunk = Record(
   {
@@ -56,25 +71,33 @@ const Hunk = Record(
     to_count: Type.Integer(),
     lines: Type.Array(Line),
   },
-  { description: 'Lines count from 1; a side without lines has the count 0 and names the line before.' },
+  {
+    title: 'DiffHunk',
+    description: 'Lines count from 1; a side without lines has the count 0 and names the line before.',
+  },
 );
 
-export const RevisionDiff = Record({
-  page_id: Id,
-  wiki_id: Id,
-  from_revision: RevisionNumber,
-  to_revision: RevisionNumber,
-  from_title: Type.String(),
-  to_title: Type.String(),
-  added: Type.Integer({ description: 'Lines that only the second one has.' }),
-  removed: Type.Integer({ description: 'Lines that only the first one has.' }),
-  coarse: Type.Boolean({
-    description:
-      'The texts differ too much to be compared line by line: all between their equal ends is shown as replaced.',
-  }),
-  truncated: Type.Boolean({ description: 'More lines changed than are shown; the counts are of all of them.' }),
-  hunks: Type.Array(Hunk, { description: 'The places that changed, with three lines around each; empty if none did.' }),
-});
+export const RevisionDiff = Record(
+  {
+    page_id: Id,
+    wiki_id: Id,
+    from_revision: RevisionNumber,
+    to_revision: RevisionNumber,
+    from_title: Type.String(),
+    to_title: Type.String(),
+    added: Type.Integer({ description: 'Lines that only the second one has.' }),
+    removed: Type.Integer({ description: 'Lines that only the first one has.' }),
+    coarse: Type.Boolean({
+      description:
+        'The texts differ too much to be compared line by line: all between their equal ends is shown as replaced.',
+    }),
+    truncated: Type.Boolean({ description: 'More lines changed than are shown; the counts are of all of them.' }),
+    hunks: Type.Array(Hunk, {
+      description: 'The places that changed, with three lines around each; empty if none did.',
+    }),
+  },
+  { title: 'RevisionDiff' },
+);
 export type RevisionDiff = Static<typeof RevisionDiff>;
 
 /** The columns of Revision from a revision `r`. */

@@ -18,7 +18,7 @@ export const SavedSearch = Record(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { description: 'A search that a person has given a name. Only they see it.' },
+  { title: 'SavedSearch', description: 'A search that a person has given a name. Only they see it.' },
 );
 export type SavedSearch = Static<typeof SavedSearch>;
 

@@ -15,7 +15,7 @@ export const beginOpenId = endpoint({
   description:
     'Send the browser to `authorization_url`, keep `attempt` where no other site can read it, and send it with the address that the browser comes back to, within 10 minutes.',
   access: anyone(),
-  reply: Record({ authorization_url: Type.String(), attempt: Type.String() }),
+  reply: Record({ authorization_url: Type.String(), attempt: Type.String() }, { title: 'OpenIdSignIn' }),
   errors: ['forbidden', 'identity_unavailable'],
   example: { reply: { authorization_url: 'https://id.example.com/authorize?client_id=ibid&…', attempt: 'kZ0…' } },
   run: async ({ maybeOne, services }) => {

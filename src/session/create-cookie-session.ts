@@ -24,13 +24,16 @@ export const createCookieSession = endpoint({
   access: signedIn({ session: true }),
   idempotent: false,
   event: 'session.kept_in_browser',
-  reply: Record({
-    browser_secret: Type.String(),
-    device_token: Type.String({
-      description: 'To be kept beyond the session, where no script can read it. It opens nothing.',
-    }),
-    expires_at: Timestamp,
-  }),
+  reply: Record(
+    {
+      browser_secret: Type.String(),
+      device_token: Type.String({
+        description: 'To be kept beyond the session, where no script can read it. It opens nothing.',
+      }),
+      expires_at: Timestamp,
+    },
+    { title: 'KeptSession' },
+  ),
   errors: ['conflict'],
   example: {
     reply: { browser_secret: 'ibid_bs_7hGq…', device_token: 'ibid_dv_2fKx…', expires_at: exampleSession.expires_at },

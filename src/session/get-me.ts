@@ -12,7 +12,7 @@ export const getMe = endpoint({
   path: '/v1/me',
   summary: 'Get the caller',
   access: signedIn(),
-  reply: Record({ user_id, email, email_verified: Flag, ...others }),
+  reply: Record({ user_id, email, email_verified: Flag, ...others }, { title: 'Caller' }),
   example: { reply: { ...exampleUser, email_verified: true } },
   run: ({ one, services }) =>
     one(sql`

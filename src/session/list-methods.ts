@@ -10,10 +10,13 @@ export const listMethods = endpoint({
   summary: 'List ways to sign in',
   access: anyone(),
   limit: 'files',
-  reply: Record({
-    methods: Type.Array(Type.String(), { description: 'Of email, password and openid those that are on.' }),
-    has_users: Flag,
-  }),
+  reply: Record(
+    {
+      methods: Type.Array(Type.String(), { description: 'Of email, password and openid those that are on.' }),
+      has_users: Flag,
+    },
+    { title: 'SignInMethods' },
+  ),
   example: { reply: { methods: ['email', 'password'], has_users: true } },
   run: async ({ services: { signIn }, one }) => {
     const methods = ['email'];

@@ -15,7 +15,7 @@ export const lookupEmailLink = endpoint({
   access: anyone(),
   givesBack: 1,
   query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),
-  reply: Record({ email: Type.String() }),
+  reply: Record({ email: Type.String() }, { title: 'EmailLink' }),
   errors: ['unauthorized'],
   example: { reply: { email: 'ada@example.com' } },
   run: async (context) => {

@@ -7,7 +7,7 @@ import { OWN_ISSUER } from '../access/user-ctes.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { InputText, Record } from '../core/records.ts';
+import { Empty, InputText } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { raw, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -33,7 +33,7 @@ export const requestEmailLink = endpoint({
   access: anyone(),
   event: 'sign_in_link.requested',
   body: Type.Object({ email: InputText() }),
-  reply: Record({}),
+  reply: Empty,
   errors: ['invalid_email', 'email_unavailable'],
   example: { body: { email: 'ada@example.com' }, reply: {} },
   run: async ({ body, many, origin, services, later }) => {

@@ -7,33 +7,42 @@ export const ACCESS_SECONDS = 900;
 /** How long a session lasts at the longest. */
 export const SESSION_DAYS = 90;
 
-export const Tokens = Record({
-  access_token: Type.String({ description: 'Sent as Authorization: Bearer <access_token>.' }),
-  token_type: Type.String({ description: 'Bearer.' }),
-  expires_in: Type.Integer({ description: 'Seconds until the access token ends.' }),
-  refresh_token: Type.String({ description: 'Good for one refresh; a second use ends the session.' }),
-  session_id: Id,
-});
+export const Tokens = Record(
+  {
+    access_token: Type.String({ description: 'Sent as Authorization: Bearer <access_token>.' }),
+    token_type: Type.String({ description: 'Bearer.' }),
+    expires_in: Type.Integer({ description: 'Seconds until the access token ends.' }),
+    refresh_token: Type.String({ description: 'Good for one refresh; a second use ends the session.' }),
+    session_id: Id,
+  },
+  { title: 'Tokens' },
+);
 export type Tokens = Static<typeof Tokens>;
 
-export const Session = Record({
-  session_id: Id,
-  created_at: Timestamp,
-  last_used_at: Timestamp,
-  expires_at: Timestamp,
-  address: Type.String({ description: 'The network address that it was last refreshed from.' }),
-  user_agent: Type.String(),
-  current: Flag,
-});
+export const Session = Record(
+  {
+    session_id: Id,
+    created_at: Timestamp,
+    last_used_at: Timestamp,
+    expires_at: Timestamp,
+    address: Type.String({ description: 'The network address that it was last refreshed from.' }),
+    user_agent: Type.String(),
+    current: Flag,
+  },
+  { title: 'Session' },
+);
 export type Session = Static<typeof Session>;
 
 /** A request of the caller to change their address. */
-export const EmailChange = Record({
-  email: Type.String({ description: 'The new address.' }),
-  old_confirmed: Flag,
-  new_confirmed: Flag,
-  expires_at: Timestamp,
-});
+export const EmailChange = Record(
+  {
+    email: Type.String({ description: 'The new address.' }),
+    old_confirmed: Flag,
+    new_confirmed: Flag,
+    expires_at: Timestamp,
+  },
+  { title: 'EmailChange' },
+);
 export type EmailChange = Static<typeof EmailChange>;
 
 /** The columns of Session from a session `s`, as the guard's `access` sees it. */

@@ -17,25 +17,31 @@ const EXCERPT = 200;
 /** Pages that are read together: a long document has hundreds. */
 const PAGES_AT_ONCE = 20;
 
-const Coverage = Record({
-  source_id: Id,
-  length: Type.Integer({ description: "Of the source's text, in UTF-16 units." }),
-  covered: Type.Integer({ description: 'How much of it pages show; line breaks between blocks count as shown.' }),
-  uncovered: Type.Array(
-    Record({ start: Type.Integer(), end: Type.Integer(), excerpt: Type.String({ description: 'How it begins.' }) }),
-    { description: 'The parts that no page shows, in order.' },
-  ),
-  text_characters: Type.Integer({ description: "Of the source's text, white space not counted." }),
-  file_characters: Type.Integer({
-    description: "Of the file's text, counted by other means than those that read it; 0 if they were not counted.",
-  }),
-  share: Type.Optional(
-    Type.Number({
-      description: "Which share of the file's characters the text has, at most 1; left out if not counted.",
+const Coverage = Record(
+  {
+    source_id: Id,
+    length: Type.Integer({ description: "Of the source's text, in UTF-16 units." }),
+    covered: Type.Integer({ description: 'How much of it pages show; line breaks between blocks count as shown.' }),
+    uncovered: Type.Array(
+      Record(
+        { start: Type.Integer(), end: Type.Integer(), excerpt: Type.String({ description: 'How it begins.' }) },
+        { title: 'UncoveredPart' },
+      ),
+      { description: 'The parts that no page shows, in order.' },
+    ),
+    text_characters: Type.Integer({ description: "Of the source's text, white space not counted." }),
+    file_characters: Type.Integer({
+      description: "Of the file's text, counted by other means than those that read it; 0 if they were not counted.",
     }),
-  ),
-  losses: Type.Array(SourceLoss, { description: 'What of the file the text does not have.' }),
-});
+    share: Type.Optional(
+      Type.Number({
+        description: "Which share of the file's characters the text has, at most 1; left out if not counted.",
+      }),
+    ),
+    losses: Type.Array(SourceLoss, { description: 'What of the file the text does not have.' }),
+  },
+  { title: 'Coverage' },
+);
 
 export const getCoverage = endpoint({
   method: 'GET',

@@ -15,14 +15,17 @@ export const Template = Record(
     created_by: Type.String({ description: 'Who made it one.' }),
     updated_at: Timestamp,
   },
-  { description: 'A page that new pages are begun from.' },
+  { title: 'Template', description: 'A page that new pages are begun from.' },
 );
 export type Template = Static<typeof Template>;
 
-export const FullTemplate = Record({
-  ...Template.properties,
-  markdown: Type.String({ description: 'With the variables as they are written.' }),
-});
+export const FullTemplate = Record(
+  {
+    ...Template.properties,
+    markdown: Type.String({ description: 'With the variables as they are written.' }),
+  },
+  { title: 'FullTemplate' },
+);
 export type FullTemplate = Static<typeof FullTemplate>;
 
 /** The columns of Template from a row `m` and its page `p`. */

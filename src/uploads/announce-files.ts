@@ -12,33 +12,45 @@ import { fileRow, newUpload } from './new-upload.ts';
 import { Upload, UploadMode, uploadColumns } from './schema.ts';
 
 /** The files of an upload whose bytes will come by tus. */
-export const AnnouncedFiles = Type.Object({
-  files: Type.Array(
-    Type.Object({
-      filename: InputText({ minLength: 1, description: 'It may hold folders: "guide/setup.md".' }),
-      byte_size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-      content_type: Type.Optional(InputText()),
-      sha256: Type.Optional(
-        Type.String({ pattern: '^[0-9a-f]{64}$', description: 'If given, other bytes fail the upload.' }),
+export const AnnouncedFiles = Type.Object(
+  {
+    files: Type.Array(
+      Type.Object(
+        {
+          filename: InputText({ minLength: 1, description: 'It may hold folders: "guide/setup.md".' }),
+          byte_size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+          content_type: Type.Optional(InputText()),
+          sha256: Type.Optional(
+            Type.String({ pattern: '^[0-9a-f]{64}$', description: 'If given, other bytes fail the upload.' }),
+          ),
+        },
+        { title: 'FileToAnnounce' },
       ),
-    }),
-    { minItems: 1, maxItems: 10_000 },
-  ),
-  mode: Type.Optional(UploadMode),
-});
+      { minItems: 1, maxItems: 10_000 },
+    ),
+    mode: Type.Optional(UploadMode),
+  },
+  { title: 'AnnouncedFiles' },
+);
 export type AnnouncedFiles = Static<typeof AnnouncedFiles>;
 
-export const AnnouncedUpload = Record({
-  upload: Upload,
-  files: Type.Array(
-    Record({
-      file_id: Id,
-      filename: Type.String(),
-      upload_url: Type.String({ description: 'Where the bytes of the file go, by tus 1.0.' }),
-    }),
-    { description: 'In the order in which they were announced.' },
-  ),
-});
+export const AnnouncedUpload = Record(
+  {
+    upload: Upload,
+    files: Type.Array(
+      Record(
+        {
+          file_id: Id,
+          filename: Type.String(),
+          upload_url: Type.String({ description: 'Where the bytes of the file go, by tus 1.0.' }),
+        },
+        { title: 'AnnouncedFile' },
+      ),
+      { description: 'In the order in which they were announced.' },
+    ),
+  },
+  { title: 'AnnouncedUpload' },
+);
 export type AnnouncedUpload = Static<typeof AnnouncedUpload>;
 
 export const exampleFiles: AnnouncedFiles = { files: [{ filename: 'guide/setup.md', byte_size: 1_234 }] };

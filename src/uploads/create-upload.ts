@@ -8,7 +8,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { jobRecord } from '../jobs/record-queue.ts';
 import { AnnouncedFiles, AnnouncedUpload, announceFiles, exampleFiles } from './announce-files.ts';
 import { fileRow, newUpload } from './new-upload.ts';
-import { exampleUpload, Upload, uploadColumns } from './schema.ts';
+import { exampleUpload, MODE, Upload, uploadColumns } from './schema.ts';
 
 /** A caller who may not upload is refused before a byte is read; the bytes are durable before the answer. */
 export const createUpload = endpoint({
@@ -16,7 +16,7 @@ export const createUpload = endpoint({
   path: '/v1/wikis/:wiki_id/uploads',
   summary: 'Upload files',
   description:
-    'As a form each field with a file name is a file; a name may hold folders ("guide/setup.md"). The charset of its Content-Type, or the field `encoding` for all files, is how a text is read that is not UTF-8 and does not say its encoding; for a ZIP, the texts in it. A field `mode` is as the parameter. A job makes sources and pages of them. As JSON the files are announced: their bytes come by tus 1.0, in any number of requests, and then the upload is completed.',
+    'Each field with a file name is a file; a name may hold folders ("guide/setup.md"). The charset of its Content-Type, or the field `encoding` for all files, is how a text is read that is not UTF-8 and does not say its encoding; for a ZIP, the texts in it. A job makes sources and pages of them. Large files are announced first, at `/uploads/announce`, so that a connection that breaks can resume.',
   access: onWiki('uploads:create'),
   event: 'upload.created',
   limit: 'uploads',
@@ -24,8 +24,7 @@ export const createUpload = endpoint({
   query: Type.Object({
     mode: Type.Optional(
       Type.Enum(['add', 'sync'], {
-        description:
-          'sync: the upload has all files of its folder. Files that have another name now keep their pages, which move with them; pages of files that are gone become stale and are named in the summary. Uploads of a wiki are worked on one after the other: the latest sync is what the wiki has, also where another one was announced later.',
+        description: MODE,
       }),
     ),
   }),
@@ -33,6 +32,11 @@ export const createUpload = endpoint({
   body: AnnouncedFiles,
   status: 201,
   reply: Type.Union([Upload, AnnouncedUpload]),
+  formReply: Upload,
+  formFields: {
+    mode: Type.Enum(['add', 'sync'], { description: 'As the parameter of the query.' }),
+    encoding: Type.String({ description: 'A name of the Encoding Standard, such as shift_jis.' }),
+  },
   errors: ['quota_exceeded', 'invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: {
     body: exampleFiles,

@@ -1,4 +1,5 @@
 import type { Feature } from '../jobs/define-job.ts';
+import { announceUpload } from './announce-upload.ts';
 import { cancelUpload } from './cancel-upload.ts';
 import { completeUpload } from './complete-upload.ts';
 import { createUpload } from './create-upload.ts';
@@ -14,6 +15,7 @@ import { retryUpload } from './retry-upload.ts';
 export const uploads: Feature = {
   endpoints: [
     createUpload,
+    announceUpload,
     listUploads,
     getUpload,
     listFiles,

@@ -16,7 +16,10 @@ export const getFile = endpoint({
   params: FileParams,
   requestHeaders: { 'Tus-Resumable': TUS_RESUMABLE },
   responseHeaders: TUS,
-  reply: Record({ file_id: Id, filename: Type.String(), byte_size: Type.Integer(), received: Type.Integer() }),
+  reply: Record(
+    { file_id: Id, filename: Type.String(), byte_size: Type.Integer(), received: Type.Integer() },
+    { title: 'FileToReceive' },
+  ),
   headers: ({ byte_size, received }) => ({ 'upload-offset': String(received), 'upload-length': String(byte_size) }),
   errors: ['upload_state', 'precondition_failed'],
   example: {

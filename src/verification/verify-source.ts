@@ -14,38 +14,46 @@ import { citingPages, storedSourceColumns } from './stored-sources.ts';
 /** More takes longer than a request may wait; `ibid verify` has no bounds. */
 const BOUNDS: VerificationBounds = { bytes: 8 * 2 ** 20, parts: 50, pages: 50 };
 
-const Finding = Record({
-  kind: Type.Enum([...FINDING_KINDS], { description: 'More kinds may be added.' }),
-  page_id: Type.String({ description: '"" where it is about the source.' }),
-  message: Type.String({ description: 'A sentence for people.' }),
-});
+const Finding = Record(
+  {
+    kind: Type.Enum([...FINDING_KINDS], { description: 'More kinds may be added.' }),
+    page_id: Type.String({ description: '"" where it is about the source.' }),
+    message: Type.String({ description: 'A sentence for people.' }),
+  },
+  { title: 'VerificationFinding' },
+);
 
-const Verification = Record({
-  source_id: Id,
-  file: Type.Enum(['intact', 'altered', 'missing'], {
-    description: 'Whether the stored bytes have the hash of the upload.',
-  }),
-  text: Type.Enum(['unchanged', 'altered', 'read_otherwise', 'not_read'], {
-    description:
-      'Whether the text is what the file says when it is read again: read_otherwise where another version of the extractor reads another text, not_read where the file is too large for a request, or reading it met a limit.',
-  }),
-  limited: Type.Boolean({
-    description:
-      'Whether reading the file met a limit of time or memory: when it was uploaded (its pictures are among the losses, and it was read again under that limit), or now (text is not_read).',
-  }),
-  extractor_version: Type.Integer({ description: 'Of the extractor that read the text; 0 if that is not known.' }),
-  current_extractor_version: Type.Integer({ description: 'Of the one that read the file now; 0 if it was not read.' }),
-  citations: Type.Integer({ description: 'How many blocks of pages were made from it.' }),
-  verified: Type.Integer({
-    description: 'Those whose quote still has the hash that it was compiled with, and that a page says unchanged.',
-  }),
-  edited: Type.Integer({ description: 'Those that people have edited or removed since.' }),
-  rendered_pages: Type.Integer({
-    description: 'Pages whose Markdown was rendered again and compared with what they show, at most 50.',
-  }),
-  stale_pages: Type.Array(Id, { description: 'Pages with a block that could not be verified.' }),
-  findings: Type.Array(Finding, { description: 'What is not as it was compiled; what people edit is no finding.' }),
-});
+const Verification = Record(
+  {
+    source_id: Id,
+    file: Type.Enum(['intact', 'altered', 'missing'], {
+      description: 'Whether the stored bytes have the hash of the upload.',
+    }),
+    text: Type.Enum(['unchanged', 'altered', 'read_otherwise', 'not_read'], {
+      description:
+        'Whether the text is what the file says when it is read again: read_otherwise where another version of the extractor reads another text, not_read where the file is too large for a request, or reading it met a limit.',
+    }),
+    limited: Type.Boolean({
+      description:
+        'Whether reading the file met a limit of time or memory: when it was uploaded (its pictures are among the losses, and it was read again under that limit), or now (text is not_read).',
+    }),
+    extractor_version: Type.Integer({ description: 'Of the extractor that read the text; 0 if that is not known.' }),
+    current_extractor_version: Type.Integer({
+      description: 'Of the one that read the file now; 0 if it was not read.',
+    }),
+    citations: Type.Integer({ description: 'How many blocks of pages were made from it.' }),
+    verified: Type.Integer({
+      description: 'Those whose quote still has the hash that it was compiled with, and that a page says unchanged.',
+    }),
+    edited: Type.Integer({ description: 'Those that people have edited or removed since.' }),
+    rendered_pages: Type.Integer({
+      description: 'Pages whose Markdown was rendered again and compared with what they show, at most 50.',
+    }),
+    stale_pages: Type.Array(Id, { description: 'Pages with a block that could not be verified.' }),
+    findings: Type.Array(Finding, { description: 'What is not as it was compiled; what people edit is no finding.' }),
+  },
+  { title: 'Verification' },
+);
 
 export const verifySource = endpoint({
   method: 'GET',

@@ -20,7 +20,10 @@ export const developersWidget = endpoint({
   summary: 'Get the developers widget',
   description: "The workspace's API keys, masked, without those that were revoked.",
   access: onWidget('developers'),
-  reply: Record({ organization_id: Id, permissions: Permissions, api_keys: Type.Array(ApiKey) }),
+  reply: Record(
+    { organization_id: Id, permissions: Permissions, api_keys: Type.Array(ApiKey) },
+    { title: 'DevelopersWidget' },
+  ),
   example: {
     reply: {
       organization_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',

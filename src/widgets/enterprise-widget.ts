@@ -7,21 +7,27 @@ import { endpoint } from '../http/endpoint.ts';
 import { type SeatCounts, Seats, seatColumns, seatsOf } from '../workspaces/seats.ts';
 import { Permissions, permissionsOf } from './schema.ts';
 
-const AccessSettings = Record({
-  organization_id: Id,
-  name: Type.String(),
-  slug: Type.String(),
-  seats: Seats,
-  permissions: Permissions,
-  roles: Type.Array(
-    Record({
-      slug: Type.String(),
-      name: Type.String(),
-      permissions: Type.Array(Type.String()),
-      members: Type.Integer({ description: 'Active members in this role.' }),
-    }),
-  ),
-});
+const AccessSettings = Record(
+  {
+    organization_id: Id,
+    name: Type.String(),
+    slug: Type.String(),
+    seats: Seats,
+    permissions: Permissions,
+    roles: Type.Array(
+      Record(
+        {
+          slug: Type.String(),
+          name: Type.String(),
+          permissions: Type.Array(Type.String()),
+          members: Type.Integer({ description: 'Active members in this role.' }),
+        },
+        { title: 'RolePermissions' },
+      ),
+    ),
+  },
+  { title: 'AccessSettings' },
+);
 
 interface SettingsRow extends SeatCounts {
   organization_id: string;

@@ -40,7 +40,7 @@ export const issueWidgetToken = endpoint({
       }),
     ),
   }),
-  reply: Record({ token: Type.String() }),
+  reply: Record({ token: Type.String() }, { title: 'WidgetToken' }),
   errors: ['invalid_request', 'user_required'],
   example: { body: { widget: 'profile' }, reply: { token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IndpZGdldCtqd3QifQ.e30.c2ln' } },
   run: async ({ body, one, services }) => {

@@ -18,7 +18,7 @@ export const mayBeFramed = endpoint({
       Type.String({ maxLength: 300, description: 'As browsers write it: `https://host[:port]`. Without one: no.' }),
     ),
   }),
-  reply: Record({ allowed: Type.Boolean() }),
+  reply: Record({ allowed: Type.Boolean() }, { title: 'FramePermission' }),
   example: { reply: { allowed: true } },
   run: ({ query: { workspace = '', origin = '' }, one }) =>
     one(sql`select widget_origin_is_allowed(${origin}, ${workspace}) as allowed from access`),

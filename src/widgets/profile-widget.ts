@@ -32,14 +32,17 @@ export const profileWidget = endpoint({
   summary: 'Get the profile widget',
   description: "The caller's profile and memberships.",
   access: onWidget('profile'),
-  reply: Record({
-    user: User,
-    workspaces: Type.Array(Workspace),
-    workspace_id: Id,
-    membership_id: Id,
-    can_change: Flag,
-    can_manage_sessions: Flag,
-  }),
+  reply: Record(
+    {
+      user: User,
+      workspaces: Type.Array(Workspace),
+      workspace_id: Id,
+      membership_id: Id,
+      can_change: Flag,
+      can_manage_sessions: Flag,
+    },
+    { title: 'ProfileWidget' },
+  ),
   example: {
     reply: {
       user: exampleUser,

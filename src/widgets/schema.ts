@@ -9,13 +9,16 @@ import { raw, type Sql } from '../db/sql.ts';
 /** Maximum number of origins that a workspace allows. */
 export const ORIGINS_MAX = 50;
 
-export const WidgetOrigins = Record({
-  workspace_id: Id,
-  widget_origins: Type.Array(Type.String(), {
-    description:
-      'Sites as `https://host[:port]`, sorted; `http` only for localhost. Their pages may show the widgets; no other may.',
-  }),
-});
+export const WidgetOrigins = Record(
+  {
+    workspace_id: Id,
+    widget_origins: Type.Array(Type.String(), {
+      description:
+        'Sites as `https://host[:port]`, sorted; `http` only for localhost. Their pages may show the widgets; no other may.',
+    }),
+  },
+  { title: 'WidgetOrigins' },
+);
 export type WidgetOrigins = Static<typeof WidgetOrigins>;
 
 export const exampleWidgetOrigins: WidgetOrigins = {

@@ -12,17 +12,26 @@ import { exampleUser, exampleWorkspace, User, Workspace, WorkspaceAccess } from 
 import { seatsOfPlan, unpaidPlan } from './seats.ts';
 import { enforceWorkspaceRateLimit } from './workspace-rate-limit.ts';
 
-const Session = Record({
-  user: User,
-  workspaces: Type.Array(Workspace),
-  workspace_id: Type.Union([Type.String(), Type.Null()], { default: null, description: 'The current workspace.' }),
-});
+const Session = Record(
+  {
+    user: User,
+    workspaces: Type.Array(Workspace),
+    workspace_id: Type.Union([Type.String(), Type.Null()], { default: null, description: 'The current workspace.' }),
+  },
+  { title: 'HostedSession' },
+);
 
-const Onboarding = Record({
-  workspace: Workspace,
-  workspace_created: Type.Boolean({ description: 'Whether this call created the workspace.' }),
-  overview: Record({ session: Session, wikis: Type.Array(Wiki), access: Type.Array(WorkspaceAccess) }),
-});
+const Onboarding = Record(
+  {
+    workspace: Workspace,
+    workspace_created: Type.Boolean({ description: 'Whether this call created the workspace.' }),
+    overview: Record(
+      { session: Session, wikis: Type.Array(Wiki), access: Type.Array(WorkspaceAccess) },
+      { title: 'HostedOverview' },
+    ),
+  },
+  { title: 'Onboarding' },
+);
 
 /**
  * Idempotent: a personal workspace is made only for a caller without an active membership, and an invitation is never

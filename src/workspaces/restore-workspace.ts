@@ -15,7 +15,7 @@ export const restoreWorkspace = endpoint({
   access: signedIn({ session: true }),
   event: 'workspace.restored',
   body: Type.Object({ workspace_id: InputText() }),
-  reply: Record({ workspace_id: Id, name: Type.String(), slug: Type.String() }),
+  reply: Record({ workspace_id: Id, name: Type.String(), slug: Type.String() }, { title: 'RestoredWorkspace' }),
   errors: ['not_found'],
   example: {
     body: { workspace_id: exampleWorkspace.workspace_id },

@@ -13,7 +13,7 @@ export const Workspace = Record(
     role: Type.String({ description: "The caller's role in the workspace." }),
     permissions: Type.Array(Type.String(), { default: [], description: 'What the caller may do there, sorted.' }),
   },
-  { description: 'A workspace as the caller sees it.' },
+  { title: 'Workspace', description: 'A workspace as the caller sees it.' },
 );
 export type Workspace = Static<typeof Workspace>;
 
@@ -30,16 +30,22 @@ export function toWorkspace(row: WorkspaceRow, granted: readonly string[] | null
 }
 
 /** A workspace that one of its owners can restore. */
-export const DeletedWorkspace = Record({
-  workspace_id: Id,
-  name: Type.String(),
-  slug: Type.String(),
-  deleted_at: Timestamp,
-  purged_after: Timestamp,
-});
+export const DeletedWorkspace = Record(
+  {
+    workspace_id: Id,
+    name: Type.String(),
+    slug: Type.String(),
+    deleted_at: Timestamp,
+    purged_after: Timestamp,
+  },
+  { title: 'DeletedWorkspace' },
+);
 export type DeletedWorkspace = Static<typeof DeletedWorkspace>;
 
-export const User = Record({ user_id: Id, email: Type.String(), display_name: Type.String(), avatar_url: Text });
+export const User = Record(
+  { user_id: Id, email: Type.String(), display_name: Type.String(), avatar_url: Text },
+  { title: 'User' },
+);
 export type User = Static<typeof User>;
 
 /** The columns of User from a user `u`. */
@@ -47,41 +53,56 @@ export function userColumns(service: OwnAddress): Sql {
   return sql`u.user_id, u.email, u.display_name, ${avatarUrl(service)} as avatar_url`;
 }
 
-export const WorkspaceAccess = Record({
-  workspace_id: Id,
-  role: Type.String(),
-  can_manage_billing: Flag,
-  can_manage_developers: Flag,
-  can_manage_members: Flag,
-});
+export const WorkspaceAccess = Record(
+  {
+    workspace_id: Id,
+    role: Type.String(),
+    can_manage_billing: Flag,
+    can_manage_developers: Flag,
+    can_manage_members: Flag,
+  },
+  { title: 'WorkspaceAccess' },
+);
 
-export const OrganizationAccess = Record({
-  organization_id: Id,
-  role: Type.String(),
-  can_manage_billing: Flag,
-  can_manage_developers: Flag,
-  can_manage_enterprise: Flag,
-  can_manage_members: Flag,
-});
+export const OrganizationAccess = Record(
+  {
+    organization_id: Id,
+    role: Type.String(),
+    can_manage_billing: Flag,
+    can_manage_developers: Flag,
+    can_manage_enterprise: Flag,
+    can_manage_members: Flag,
+  },
+  { title: 'OrganizationAccess' },
+);
 
-export const Organization = Record({
-  name: Type.String(),
-  organization_id: Id,
-  role: Type.String(),
-  slug: Type.String(),
-  permissions: Type.Array(Type.String(), { default: [] }),
-});
+export const Organization = Record(
+  {
+    name: Type.String(),
+    organization_id: Id,
+    role: Type.String(),
+    slug: Type.String(),
+    permissions: Type.Array(Type.String(), { default: [] }),
+  },
+  { title: 'Organization' },
+);
 export type Organization = Static<typeof Organization>;
 
-export const Overview = Record({
-  access: Type.Array(OrganizationAccess),
-  session: Record({
-    organizations: Type.Array(Organization),
-    user: User,
-    organization_id: Type.String({ description: 'The current organization; "" where the caller has none.' }),
-  }),
-  wikis: Type.Array(OrganizationWiki),
-});
+export const Overview = Record(
+  {
+    access: Type.Array(OrganizationAccess),
+    session: Record(
+      {
+        organizations: Type.Array(Organization),
+        user: User,
+        organization_id: Type.String({ description: 'The current organization; "" where the caller has none.' }),
+      },
+      { title: 'OrganizationSession' },
+    ),
+    wikis: Type.Array(OrganizationWiki),
+  },
+  { title: 'Overview' },
+);
 export type Overview = Static<typeof Overview>;
 
 /** The flags that the permissions of a role come to, through a credential that was given only some. */

@@ -4,15 +4,18 @@ import { Flag, Record } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Payments, Plan } from '../providers/payments/payments.ts';
 
-export const Seats = Record({
-  active: Type.Integer({ description: 'Active memberships.' }),
-  used: Type.Integer({ description: 'Active memberships and pending invitations.' }),
-  granted: Type.Integer({ description: 'Seats that the plan gives; 0 where they are unlimited.' }),
-  blocked: Type.Boolean({ default: false, description: 'No further member can be invited.' }),
-  overage_allowed: Flag,
-  pending: Type.Integer({ default: 0, description: 'Pending invitations.' }),
-  unlimited: Flag,
-});
+export const Seats = Record(
+  {
+    active: Type.Integer({ description: 'Active memberships.' }),
+    used: Type.Integer({ description: 'Active memberships and pending invitations.' }),
+    granted: Type.Integer({ description: 'Seats that the plan gives; 0 where they are unlimited.' }),
+    blocked: Type.Boolean({ default: false, description: 'No further member can be invited.' }),
+    overage_allowed: Flag,
+    pending: Type.Integer({ default: 0, description: 'Pending invitations.' }),
+    unlimited: Flag,
+  },
+  { title: 'Seats' },
+);
 export type Seats = Static<typeof Seats>;
 
 export interface SeatCounts {

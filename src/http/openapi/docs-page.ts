@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../core/escape-html.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { describeAccess } from './describe-access.ts';
-import { operationId } from './operation.ts';
+import { operationId } from './operation-id.ts';
 
 /** The API documentation as a page: every endpoint with its access rule, an example request and an example answer. */
 export function docsPage(endpoints: readonly Endpoint[]): string {

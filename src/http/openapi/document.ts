@@ -1,29 +1,39 @@
 import type { Endpoint } from '../endpoint.ts';
+import { ERRORS_PATH } from './error-codes.ts';
+import { namedSchemas, withNamedBodies } from './named-schemas.ts';
 import { operation } from './operation.ts';
 import { sharedComponents } from './responses.ts';
-import { TAGS, tagOf } from './tags.ts';
+import { describeTags } from './tags.ts';
 
 /** The version of the API description; it stays the same within /v1. */
 const API_VERSION = '0.4.0';
 
+const ABOUT = `Hosted wikis, the workspaces (also called organizations) that own them, and all that is in them.
+
+Begin with [ten minutes of the API](/docs/getting-started); [every error code](${ERRORS_PATH}) says what to do.
+
+Send a credential with each request: \`Authorization: Bearer <API key or access token>\`.`;
+
 /** The OpenAPI 3.1 description, computed from the list of endpoints. */
-export function describeApi(endpoints: readonly Endpoint[]) {
+export function describeApi(all: readonly Endpoint[]) {
+  const endpoints = withNamedBodies(all);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/[:*]([a-z_]+)/g, '{$1}');
     paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint) };
   }
+  const shared = sharedComponents(paths);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Ibid: Hosted Wiki Workspace API',
       version: API_VERSION,
-      description: 'Hosted wikis, the workspaces (also called organizations) that own them, and all that is in them.',
+      description: ABOUT,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This service.' }],
     security: [{ bearer: [] }],
-    tags: [...new Set(endpoints.map(tagOf))].map((name) => ({ name, description: TAGS[name] })),
+    ...describeTags(endpoints),
     paths,
     components: {
       securitySchemes: {
@@ -34,7 +44,16 @@ export function describeApi(endpoints: readonly Endpoint[]) {
         },
         widget: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A widget token.' },
       },
-      ...sharedComponents(),
+      ...shared,
+      schemas: {
+        ...shared.schemas,
+        ...namedSchemas(
+          endpoints.flatMap(({ status, reply, body, formReply }) => [
+            ...(status === 204 ? [] : [formReply ?? reply]),
+            ...(body ? [body] : []),
+          ]),
+        ),
+      },
     },
   };
 }

@@ -6,7 +6,9 @@ import { type Endpoint, isIdempotent, needsPayment } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
 import { STREAM_TYPES } from '../stream-types.ts';
 import { describeAccess } from './describe-access.ts';
-import { LINK_HEADER, RATE_LIMIT_HEADERS, refs } from './responses.ts';
+import { withReferences } from './named-schemas.ts';
+import { operationId } from './operation-id.ts';
+import { LINK_HEADER, RATE_LIMIT_HEADERS, refs, refusal, STRIPE_EVENT } from './responses.ts';
 import { tagOf } from './tags.ts';
 
 /** A header of every POST and PATCH by a known caller. */
@@ -43,7 +45,7 @@ export function operation(endpoint: Endpoint) {
     ...requestBody(endpoint),
     responses: {
       ...success(endpoint),
-      ...Object.fromEntries(errorStatuses(endpoint).map((code) => [code, { $ref: `#/components/responses/${code}` }])),
+      ...Object.fromEntries(errorStatuses(endpoint).map((status) => [status, refusal(status, ownCodes(endpoint))])),
     },
   };
 }
@@ -85,34 +87,42 @@ function success(endpoint: Endpoint) {
     { schema: { type: 'string' }, example: represent(endpoint.example.reply) },
   ]);
   const content = {
-    'application/json': { schema: endpoint.reply, example: endpoint.example.reply },
+    'application/json': {
+      schema: withReferences(endpoint.formReply ?? endpoint.reply),
+      example: endpoint.example.reply,
+    },
     ...Object.fromEntries(others),
   };
   return { [status]: { description, headers, content } };
 }
 
-/** A body that another service signs is described there. */
-const SIGNED_EXAMPLE = { id: 'evt_1Pgc76B7WZ01zgkWwyRHS12y', object: 'event', type: 'invoice.paid' };
-
 function requestBody(endpoint: Endpoint) {
+  const { body, signedBody, consumes, files_max, formFields, example } = endpoint;
   const file = { type: 'string', format: 'binary' };
-  const properties = endpoint.files_max === 1 ? { file } : { files: { type: 'array', items: file } };
-  const content = {
-    ...Object.fromEntries(
-      (endpoint.consumes ? STREAM_TYPES[endpoint.consumes] : []).map((type) => [
-        type,
-        { schema: endpoint.consumes === 'multipart' ? { type: 'object', properties } : file },
-      ]),
-    ),
-    ...(endpoint.signedBody && { 'application/json': { schema: { type: 'object' }, example: SIGNED_EXAMPLE } }),
-    ...(endpoint.body && { 'application/json': { schema: endpoint.body, example: endpoint.example.body } }),
+  if (consumes === 'multipart') {
+    const files = files_max === 1 ? { file } : { files: { type: 'array', items: file } };
+    const schema = { type: 'object', required: Object.keys(files), properties: { ...files, ...formFields } };
+    return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
+  }
+  if (consumes) {
+    const [type, ...others] = STREAM_TYPES[consumes];
+    const description = `The type may also be ${others.join(', ')}: the bytes decide what it is.`;
+    const content = { [type]: { schema: file } };
+    return { requestBody: { ...(others.length > 0 && { description }), required: true, content } };
+  }
+  if (signedBody) return { requestBody: { required: true, content: { 'application/json': STRIPE_EVENT } } };
+  if (!body) return {};
+  return {
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: withReferences(body), example: example.body } },
+    },
   };
-  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
 }
 
 /** The errors that follow from the fields of the endpoint, and those that it declares itself. */
 function errorStatuses(endpoint: Endpoint): number[] {
-  const own = (endpoint.errors ?? []).map((code) => STATUS_OF[code as ErrorCode]);
+  const own = ownCodes(endpoint).map((code) => STATUS_OF[code]);
   const always = [422, 429, 503];
   const ofChild = /:[a-z_]+$/.test(endpoint.path) ? [404] : [];
   const ofBody =
@@ -121,6 +131,14 @@ function errorStatuses(endpoint: Endpoint): number[] {
   return [...new Set([...always, ...ofPayment, ...ofAccess(endpoint.access), ...ofChild, ...ofBody, ...own])].sort(
     (a, b) => a - b,
   );
+}
+
+/** The codes that its refusals name beside the common ones of their status. */
+function ownCodes(endpoint: Endpoint): ErrorCode[] {
+  return [
+    ...((endpoint.errors ?? []) as ErrorCode[]),
+    ...(isIdempotent(endpoint) ? (['idempotency_in_progress'] as const) : []),
+  ];
 }
 
 function ofAccess(access: Access): number[] {
@@ -138,13 +156,4 @@ function parameters(
     const required = where === 'path' || (schema?.required?.includes(name) === true && !('default' in property));
     return { name, in: where, required, ...(description && { description }), schema: rest };
   });
-}
-
-/** `Rename a wiki` becomes renameWiki. */
-export function operationId(endpoint: Endpoint): string {
-  const words = endpoint.summary
-    .replace(/'s\b/g, '')
-    .split(/[^A-Za-z]+/)
-    .filter((word) => word !== '' && !/^(a|an|the|of|its)$/i.test(word));
-  return words.map((word, i) => (i === 0 ? word.toLowerCase() : word.charAt(0).toUpperCase() + word.slice(1))).join('');
 }

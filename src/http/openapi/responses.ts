@@ -1,4 +1,5 @@
-import type { ErrorCode } from '../../core/errors.ts';
+import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
+import { linksTo, meaningOf } from './error-codes.ts';
 
 const request_id = 'req_01jd8w3v6xf3e8h2k9m4n5p6w1';
 
@@ -79,22 +80,21 @@ const ErrorSchema = {
 
 const ValidationErrorSchema = {
   type: 'object',
+  required: ['loc', 'msg', 'type'],
+  properties: {
+    loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+    msg: { type: 'string' },
+    type: { type: 'string' },
+    input: {},
+    ctx: { type: 'object' },
+  },
+};
+
+const HttpValidationErrorSchema = {
+  type: 'object',
   required: ['detail', 'error', 'message', 'request_id'],
   properties: {
-    detail: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['loc', 'msg', 'type'],
-        properties: {
-          loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
-          msg: { type: 'string' },
-          type: { type: 'string' },
-          input: {},
-          ctx: { type: 'object' },
-        },
-      },
-    },
+    detail: { type: 'array', items: { $ref: '#/components/schemas/ValidationError' } },
     ...ErrorSchema.properties,
   },
 };
@@ -128,12 +128,25 @@ const RETRY_AFTER = {
   },
 };
 
-/** Components that operations refer to instead of repeating them. */
-export function sharedComponents() {
+/** The body that the payment provider signs. */
+export const STRIPE_EVENT = {
+  schema: { $ref: '#/components/schemas/StripeEvent' },
+  example: { id: 'evt_1Pgc76B7WZ01zgkWwyRHS12y', object: 'event', type: 'invoice.paid' },
+};
+
+const StripeEventSchema = { type: 'object', description: 'An event as Stripe describes it.' };
+
+/** Components that the operations in `paths` refer to instead of repeating them. */
+export function sharedComponents(paths: object) {
   return {
-    schemas: { Error: ErrorSchema, HTTPValidationError: ValidationErrorSchema },
+    schemas: {
+      Error: ErrorSchema,
+      HTTPValidationError: HttpValidationErrorSchema,
+      ValidationError: ValidationErrorSchema,
+      StripeEvent: StripeEventSchema,
+    },
     headers: { ...RATE_LIMIT_HEADERS, ...LINK_HEADER, ...RETRY_AFTER },
-    responses: sharedResponses(),
+    responses: sharedResponses(paths),
   };
 }
 
@@ -142,26 +155,65 @@ export function refs(headers: Record<string, unknown>) {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function sharedResponses() {
-  const json = (schema: string, example: unknown) => ({
-    'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example },
-  });
-  const errors = Object.entries(REASONS).map(([status, { description, code, message }]) => [
-    status,
-    {
-      description,
-      headers: refs({ ...RATE_LIMIT_HEADERS, ...(/429|503/.test(status) && RETRY_AFTER) }),
-      content: json('Error', { error: code, message, request_id }),
-    },
-  ]);
+/** The codes that any operation with a refusal of this status may answer. */
+const COMMON: Record<number, readonly ErrorCode[]> = {
+  400: ['invalid_request', 'invalid_identifier', 'invalid_query'],
+  401: ['unauthorized'],
+  402: ['payment_required'],
+  403: ['forbidden'],
+  404: ['not_found'],
+  413: ['payload_too_large'],
+  415: ['unsupported_media_type'],
+  422: ['validation_error'],
+  429: ['rate_limited'],
+  503: ['database_unavailable', 'overloaded', 'time_limit_exceeded'],
+};
+
+/** The refusal with this status by an operation that declares these codes: the shared one where they say no more than it does. */
+export function refusal(status: number, declared: readonly ErrorCode[]) {
+  const common = COMMON[status] ?? [];
+  const own = declared.filter((code) => STATUS_OF[code] === status && !common.includes(code));
+  const [first] = own;
+  if (first === undefined) return { $ref: `#/components/responses/${status}` };
+  return response(status, [...own, ...common], { code: first, message: meaningOf(first) });
+}
+
+function json(schema: string, example: unknown) {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } };
+}
+
+function response(status: number, codes: readonly ErrorCode[], example?: { code: ErrorCode; message: string }) {
+  const reason = REASONS[status] ?? unknownStatus(status);
+  const { description } = reason;
+  const { code, message } = example ?? reason;
+  return {
+    description: `${description} ${codes.length === 1 ? 'The code' : 'Codes'}: ${linksTo(codes)}.`,
+    headers: refs({ ...RATE_LIMIT_HEADERS, ...((status === 429 || status === 503) && RETRY_AFTER) }),
+    content: json('Error', { error: code, message, request_id }),
+  };
+}
+
+function unknownStatus(status: number): never {
+  throw new Error(`REASONS has no description of the status ${status}`);
+}
+
+function sharedResponses(paths: object) {
+  const text = JSON.stringify(paths);
+  const statuses = Object.keys(COMMON).filter((status) => text.includes(`"#/components/responses/${status}"`));
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      status === '422' ? invalid() : response(Number(status), COMMON[Number(status)] ?? []),
+    ]),
+  );
+}
+
+function invalid() {
   const detail = [{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: {} }];
   const validation = { detail, error: 'validation_error', message: 'body.name: Field required', request_id };
   return {
-    ...Object.fromEntries(errors),
-    422: {
-      description: 'The request does not match its schema.',
-      headers: refs(RATE_LIMIT_HEADERS),
-      content: json('HTTPValidationError', validation),
-    },
+    description: `The request does not match its schema. The code: ${linksTo(['validation_error'])}.`,
+    headers: refs(RATE_LIMIT_HEADERS),
+    content: json('HTTPValidationError', validation),
   };
 }

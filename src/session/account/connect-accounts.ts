@@ -21,7 +21,7 @@ export const connectAccounts = endpoint({
   idempotent: false,
   event: 'user.merged',
   body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),
-  reply: Record({ user_id: Id }),
+  reply: Record({ user_id: Id }, { title: 'ConnectedAccount' }),
   errors: ['not_found', 'forbidden', 'conflict'],
   example: { body: { token: 'kZ0…' }, reply: { user_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6t2' } },
   run: ({ body, transaction }) =>

@@ -10,7 +10,7 @@ export const getConnection = endpoint({
   description:
     "Whether another account signs in by mail to the caller's verified address: of the same person, who began with mail and then signed in at an OpenID provider.",
   access: signedIn({ session: true }),
-  reply: Record({ has_other_account: Flag }),
+  reply: Record({ has_other_account: Flag }, { title: 'Connection' }),
   example: { reply: { has_other_account: true } },
   run: ({ one }) => one(sql`select has_other_account() from access`),
 });

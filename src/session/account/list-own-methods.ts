@@ -13,10 +13,13 @@ export const listOwnMethods = endpoint({
   description: 'How the caller can sign in: by a link to their address, by password, at an OpenID provider.',
   access: signedIn({ unrestricted: true }),
   reply: Type.Array(
-    Record({
-      method: Type.Enum(['email', 'password', 'openid']),
-      name: Type.String({ description: 'The address, or the issuer; "" of a password.' }),
-    }),
+    Record(
+      {
+        method: Type.Enum(['email', 'password', 'openid']),
+        name: Type.String({ description: 'The address, or the issuer; "" of a password.' }),
+      },
+      { title: 'OwnSignInMethod' },
+    ),
   ),
   example: { reply: [{ method: 'email', name: 'ada@example.com' }] },
   run: ({ many }) =>

@@ -24,10 +24,13 @@ export const confirmEmailChange = endpoint({
   access: anyone(),
   event: 'user.email_changed',
   body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),
-  reply: Record({
-    email: Type.String({ description: 'The new address.' }),
-    changed: Flag,
-  }),
+  reply: Record(
+    {
+      email: Type.String({ description: 'The new address.' }),
+      changed: Flag,
+    },
+    { title: 'ConfirmedEmailChange' },
+  ),
   errors: ['not_found', 'conflict', 'forbidden'],
   example: { body: { token: 'kZ0…' }, reply: { email: 'ada@example.org', changed: true } },
   run: ({ body, transaction }) =>

@@ -4,7 +4,7 @@ import { refusal } from '../../access/before-sign-in.ts';
 import { networkOf } from '../../access/network.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
 import { ApiError } from '../../core/errors.ts';
-import { Record } from '../../core/records.ts';
+import { Empty } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { type CountedGuess, countGuess, deleteGuesses } from './password-guess.ts';
@@ -28,7 +28,7 @@ export const setPassword = endpoint({
   idempotent: false,
   event: 'password.changed',
   body: Type.Object({ new_password: NewPassword, current_password: Type.Optional(GivenPassword) }),
-  reply: Record({}),
+  reply: Empty,
   errors: ['forbidden', 'conflict', 'rate_limited'],
   example: { body: { new_password: 'correct horse battery staple' }, reply: {} },
   run: async (context) => {
