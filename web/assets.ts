@@ -35,6 +35,7 @@ const WEB = fileURLToPath(new URL('./', import.meta.url));
 /** The bundles and their entry files. Further files of a bundle have addresses below its name: `math/KaTeX_Main.woff2`. */
 const ENTRIES: Record<string, string> = {
   'style.css': 'styles/style.css',
+  'developers.css': 'styles/developers.css',
   'reader.js': 'elements/reader.ts',
   'tree-waiting.js': 'elements/tree-waiting.ts',
   'organize.js': 'elements/organize/organize.ts',

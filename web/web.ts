@@ -11,6 +11,8 @@ import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { compressed } from './compressed.ts';
 import { FRAME_HOSTS } from './elements/embeds/services.ts';
+import { errorsPage } from './pages/developers/errors.ts';
+import { gettingStartedPage } from './pages/developers/getting-started.ts';
 import { problemPage } from './pages/problem.ts';
 import { styleguide } from './pages/styleguide.ts';
 import { ROUTES } from './routes.ts';
@@ -33,6 +35,12 @@ export interface WebOptions {
 
 /** Frames of other services in pages. */
 const FRAME_SOURCES = FRAME_HOSTS.map((host) => ` https://${host}`).join('');
+
+/** Pages that programs may read as well: they are answered whatever the request accepts. */
+const DEVELOPER_PAGES: Record<string, (visit: Visit) => WebResponse | Promise<WebResponse>> = {
+  '/docs/errors': errorsPage,
+  '/docs/getting-started': gettingStartedPage,
+};
 
 /** The parameter of a page's address by which its scripts ask for what is not shown yet. */
 const FRAGMENT = 'fragment';
@@ -82,6 +90,9 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
       });
     }
   });
+  for (const [path, page] of Object.entries(DEVELOPER_PAGES)) {
+    app.get(path, async (request, reply) => send(reply, options, await page(visitOf(app, assets, options, request))));
+  }
   serveWidgets(app, assets);
   app.get('/assets/:version/*', async (request, reply) => {
     const { version = '', '*': name = '' } = request.params as Record<string, string>;

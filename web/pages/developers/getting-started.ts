@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { fromApi, html } from '../../html.ts';
+import type { Visit, WebResponse } from '../../visit.ts';
+import { developerPage } from './developer-page.ts';
+
+const FILE = new URL('../../../docs/getting-started.md', import.meta.url);
+let text: Promise<string> | undefined;
+
+/** docs/getting-started.md with the address of this service in its commands. */
+export async function gettingStartedPage(visit: Visit): Promise<WebResponse> {
+  text ??= render(visit.publicUrl);
+  return {
+    page: developerPage(visit, {
+      title: 'Getting started',
+      body: html`<main class="reference-plain">${fromApi(await text)}</main>`,
+    }),
+  };
+}
+
+async function render(publicUrl: string): Promise<string> {
+  // Loaded with the first visit: no other page needs the parser in this process.
+  const { renderMarkdown } = await import('../../../src/markdown/render.ts');
+  const text = await readFile(FILE, 'utf8');
+  return renderMarkdown(text.replaceAll('](errors.md', '](/docs/errors').replaceAll('http://127.0.0.1:8080', publicUrl))
+    .html;
+}
