@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
 import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
 import { ENDPOINTS } from '../src/app.ts';
@@ -11,6 +12,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
 import { EXPLAINED_ERRORS } from '../src/http/openapi/error-codes.ts';
 import { operationId } from '../src/http/openapi/operation-id.ts';
+import { describeForReference } from '../src/http/openapi/reference.ts';
 import { cleanUp } from './clean-up.ts';
 import { longTest } from './extent.ts';
 import { generatedFiles } from './generated.ts';
@@ -158,6 +160,22 @@ test('every refusal in openapi.json links to the explanation of each code that t
         `${name} declares ${code}`,
       );
   }
+});
+
+test('the reference has samples of each operation that a shell and a browser can parse', () => {
+  const { paths } = describeForReference(ENDPOINTS, 'https://wiki.example.com');
+  const samples = Object.values(paths).flatMap((path) =>
+    Object.values(path).map((operation) => (operation['x-code-samples'] ?? []).map(({ source }) => source)),
+  );
+  assert.equal(samples.length, ENDPOINTS.length);
+  for (const [, javascript = ''] of samples) new Script(`(async () => {\n${javascript}\n})`);
+  const shell = spawnSync('bash', ['-n'], { input: samples.map(([curl]) => curl).join('\n'), encoding: 'utf8' });
+  assert.equal(shell.stderr, '');
+  assert.deepEqual(
+    samples.flat().filter((source) => /undefined|[A-Z]+_ID\b|[:*][a-z_]+_id\b/.test(source)),
+    [],
+    'each parameter of a path has an example',
+  );
 });
 
 for (const { name, operation } of operations) {

@@ -60,6 +60,7 @@ const ENTRIES: Record<string, string> = {
   'rich-text.js': 'elements/editor/rich-text.ts',
   'code-colours.js': 'elements/editor/highlight-code.ts',
   'emoji-names.js': 'elements/editor/emoji-names.ts',
+  'reference.js': 'elements/reference/reference.ts',
   'properties.js': 'elements/editor/text/properties/properties.ts',
 };
 
@@ -71,6 +72,9 @@ const MORE_ENTRIES: Record<string, Record<string, string>> = {
     'widgets/developers': 'elements/widgets/developers.ts',
   },
 };
+
+/** The package's build for browsers, which contains all that it depends on. */
+const ALIAS = { 'openapi-explorer': `${PACKAGES}/openapi-explorer/dist/browser/openapi-explorer.min.js` };
 
 /** Files of PDF.js that its viewer reads where a PDF needs them: tables of encodings, fonts, decoders of images. */
 const PDFJS_FILE = /^pdfjs\/((?:cmaps|standard_fonts|wasm)\/[\w-]+\.(?:bcmap|pfb|ttf|wasm))$/;
@@ -108,6 +112,7 @@ export function openAssets(): Assets {
       assetNames: `${name}/[name]-[hash]`,
       // Mermaid is one bundle already, and is copied as it is.
       loader: { '.tiny.js': 'copy', '.woff2': 'file', '.woff': 'empty', '.ttf': 'empty' },
+      alias: ALIAS,
       legalComments: 'none',
       logLevel: 'silent',
     });

@@ -13,6 +13,7 @@ import { compressed } from './compressed.ts';
 import { FRAME_HOSTS } from './elements/embeds/services.ts';
 import { errorsPage } from './pages/developers/errors.ts';
 import { gettingStartedPage } from './pages/developers/getting-started.ts';
+import { referencePage } from './pages/developers/reference.ts';
 import { problemPage } from './pages/problem.ts';
 import { styleguide } from './pages/styleguide.ts';
 import { ROUTES } from './routes.ts';
@@ -38,6 +39,7 @@ const FRAME_SOURCES = FRAME_HOSTS.map((host) => ` https://${host}`).join('');
 
 /** Pages that programs may read as well: they are answered whatever the request accepts. */
 const DEVELOPER_PAGES: Record<string, (visit: Visit) => WebResponse | Promise<WebResponse>> = {
+  '/docs': referencePage,
   '/docs/errors': errorsPage,
   '/docs/getting-started': gettingStartedPage,
 };

@@ -147,7 +147,7 @@ function makeApp(started: Started, services: Services, queues: readonly RequestQ
     formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE,
     styleguide: config.STYLEGUIDE === 'on',
   });
-  registerServiceRoutes(app, { endpoints: ENDPOINTS, query, version: VERSION });
+  registerServiceRoutes(app, { endpoints: ENDPOINTS, query, version: VERSION, publicUrl });
   return app;
 }
 

@@ -1,0 +1,51 @@
+import 'openapi-explorer';
+
+/** What the reference needs of openapi-explorer. */
+interface Explorer extends HTMLElement {
+  setAuthenticationConfiguration(scheme: string, options: { token: string }): Promise<void>;
+}
+
+/** Its colours of methods, types and code. On its host they would have to be hex, so ours begin inside of it. */
+const COLOURS = `
+#the-main-body, .dialog-box-overlay {
+  --red: var(--bad); --orange: var(--code-number); --yellow: var(--code-number); --green: var(--code-string);
+  --blue: var(--code-name); --purple: var(--code-keyword); --pink: var(--code-keyword); --gray: var(--ink-2);
+  --light-red: var(--paper-3); --light-orange: var(--paper-3); --light-yellow: var(--paper-3); --light-green: var(--paper-3);
+  --light-blue: var(--paper-3); --light-purple: var(--paper-3); --light-gray: var(--paper-3);
+}
+@media (prefers-reduced-motion: reduce) { * { transition: none !important; } }
+.m-btn.primary:is(:hover, :focus-visible) { color: var(--on-accent); }
+api-response::part(btn-fill--resp):hover, api-response::part(btn-fill--resp):focus-visible { color: var(--on-accent); }`;
+
+const SCHEMES = ['bearer', 'widget'];
+
+const explorer = document.querySelector<Explorer>('openapi-explorer');
+const form = explorer?.querySelector('form');
+if (explorer?.shadowRoot) paint(explorer.shadowRoot);
+if (explorer && form) keepKey(explorer, form);
+
+function paint(root: ShadowRoot): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(COLOURS);
+  root.adoptedStyleSheets.push(sheet);
+}
+
+/** Sends the key of the form with each request, until it is removed or the page is left. */
+function keepKey(explorer: Explorer, form: HTMLFormElement): void {
+  const input = form.querySelector('input');
+  const state = form.querySelector('[role=status]');
+  const remove = form.querySelector<HTMLButtonElement>('button[type=button]');
+  if (!input || !state || !remove) return;
+  const without = state.textContent;
+  const use = async (token: string) => {
+    for (const scheme of SCHEMES) await explorer.setAuthenticationConfiguration(scheme, { token });
+    state.textContent = token === '' ? without : 'Requests from this page use your key.';
+    remove.hidden = token === '';
+    input.value = '';
+  };
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void use(input.value.trim());
+  });
+  remove.addEventListener('click', () => void use(''));
+}
