@@ -5,13 +5,16 @@ import { sql } from '../../db/sql.ts';
 import { exampleWiki } from '../schema.ts';
 
 /** A wiki in the trash of its workspace. `purged_after`: until then it can be restored. */
-export const DeletedWiki = Record({
-  wiki_id: Id,
-  slug: Type.String(),
-  title: Type.String(),
-  deleted_at: Timestamp,
-  purged_after: Timestamp,
-});
+export const DeletedWiki = Record(
+  {
+    wiki_id: Id,
+    slug: Type.String(),
+    title: Type.String(),
+    deleted_at: Timestamp,
+    purged_after: Timestamp,
+  },
+  { title: 'DeletedWiki' },
+);
 export type DeletedWiki = Static<typeof DeletedWiki>;
 
 /** The wikis in the trash that the caller may restore: all, or those that they have created, as for `DELETE /v1/wikis/:wiki_id`. */
