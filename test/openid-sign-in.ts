@@ -30,6 +30,10 @@ export interface SignInProvider {
    * unless `how.sign` does it. `how.userinfo`: what the userinfo endpoint answers.
    */
   forge(claims: JWTPayload | undefined, how?: Forgery): void;
+  /** Acts as a browser that is sent to the sign-out and confirms it: returns where it is redirected. */
+  endSession(address: string): Promise<string>;
+  /** From now on the discovery document has no `end_session_endpoint`. */
+  hideSignOut(): void;
   /** The number of calls of the token endpoint. */
   exchanges(): number;
   /** The number of times that its keys were fetched. */
@@ -47,6 +51,7 @@ export async function startSignInProvider(callback: string, in_id_token = false)
   let forgery: Forgery = {};
   let exchanges = 0;
   let keyFetches = 0;
+  let hidesSignOut = false;
   let handle: (request: IncomingMessage, response: ServerResponse) => unknown = () => undefined;
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -56,6 +61,7 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     clients: Object.entries(CLIENTS).map(([client_id, client_secret]) => ({
       client_id,
       redirect_uris: [callback],
+      post_logout_redirect_uris: [new URL('/sign-out', callback).href],
       ...(client_secret ? { client_secret } : { token_endpoint_auth_method: 'none' }),
     })),
     jwks: { keys: [{ ...key.export({ format: 'jwk' }), alg: 'RS256', use: 'sig', kid: 'sign-in' }] },
@@ -91,6 +97,13 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     response.end(JSON.stringify({ access_token: 'x', token_type: 'Bearer', id_token }));
   }
 
+  async function answerWithoutSignOut(response: ServerResponse): Promise<void> {
+    const described = await fetch(`${issuer}/.well-known/oauth-authorization-server`);
+    const { end_session_endpoint: _, ...rest } = await described.json();
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(rest));
+  }
+
   handle = (request, response) => {
     if (request.url?.startsWith('/interaction/')) {
       const denied = { error: 'access_denied', error_description: 'not in the group wiki' };
@@ -100,6 +113,7 @@ export async function startSignInProvider(callback: string, in_id_token = false)
         present === '' ? denied : { login: { accountId: present } },
       );
     }
+    if (request.url === '/.well-known/openid-configuration' && hidesSignOut) return answerWithoutSignOut(response);
     if (request.url === '/jwks') keyFetches += 1;
     if (request.url === '/token') {
       exchanges += 1;
@@ -129,8 +143,31 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     return at;
   }
 
+  async function endSession(address: string): Promise<string> {
+    const asked = await fetch(address, { redirect: 'manual' });
+    const form = await asked.text();
+    const xsrf = /name="xsrf" value="([^"]*)"/.exec(form)?.[1];
+    if (xsrf === undefined) throw new Error(`the provider does not ask for a sign-out: ${asked.status} ${form}`);
+    const cookie = asked.headers
+      .getSetCookie()
+      .map((set) => set.split(';')[0])
+      .join('; ');
+    const body = new URLSearchParams({ xsrf, logout: 'yes' });
+    const done = await fetch(`${issuer}/session/end/confirm`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie },
+      body,
+    });
+    return done.headers.get('location') ?? `${done.status} ${await done.text()}`;
+  }
+
   return {
     issuer,
+    endSession,
+    hideSignOut() {
+      hidesSignOut = true;
+    },
     browse(authorizationUrl, account) {
       accounts.set(account.sub, account);
       present = account.sub;

@@ -144,12 +144,13 @@ function treePanel(context: WikiContext, tree: Content): Html {
 /** A document outside of any wiki: sign-in, welcome, invitations, problems. */
 export function renderAlone(
   visit: Visit,
-  { title, main, scripts }: { title: string; main: Content; scripts?: string[] },
+  { title, main, scripts, head }: { title: string; main: Content; scripts?: string[]; head?: Content },
 ): Html {
   return renderDocument(visit, {
     title: `${title} · Ibid`,
     kind: 'plain',
     ...(scripts && { scripts }),
+    ...(head && { head }),
     body: html`<main id="main" class="card"><p class="mark big" aria-hidden="true">ib.</p>${main}</main>`,
   });
 }

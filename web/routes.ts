@@ -3,7 +3,15 @@ import { diagramFrame } from './pages/diagram.ts';
 import { connectAccounts } from './pages/entrance/connect-accounts.ts';
 import { acceptInvitation, invitation, joinByInvitation } from './pages/entrance/invitation.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/entrance/own-invitations.ts';
-import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink, signOut } from './pages/entrance/sign-in.ts';
+import {
+  beginOpenId,
+  completeOpenId,
+  sendSignIn,
+  signedOut,
+  signIn,
+  signInByLink,
+  signOut,
+} from './pages/entrance/sign-in.ts';
 import { makeFirstUser, welcome } from './pages/entrance/welcome.ts';
 import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
@@ -53,6 +61,7 @@ export const ROUTES: readonly WebRoute[] = [
   completeOpenId,
   connectAccounts,
   signOut,
+  signedOut,
   emailChange,
   confirmEmailChange,
   welcome,

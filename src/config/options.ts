@@ -25,6 +25,7 @@ import { option } from './option.ts';
 const BACKUPS = 'docs/operations/backups.md';
 const SCALE = 'docs/operations/scale.md';
 const OBSERVE = 'docs/operations/observe.md';
+const SIGN_IN = 'docs/operations/sign-in.md';
 const STRIPE = 'docs/operations/billing.md';
 
 /** Every option with its description, default and format. `npm run accept` writes the table in README.md from it. */
@@ -121,6 +122,12 @@ export const OPTIONS = {
     text,
   ),
   OIDC_CLIENT_SECRET: option('The secret of that registration; empty: a public client.', '', text, { secret: true }),
+  OIDC_SIGN_OUT: option(
+    'on: signing out in the web application also ends the session at the issuer, which must know PUBLIC_URL/sign-out as an address to return to; off: the session at the issuer, and with it other applications, stays open.',
+    'on',
+    oneOf('on', 'off'),
+    { see: SIGN_IN },
+  ),
   OIDC_AUDIENCE: option(
     'The audience that access tokens of the issuer must name to be accepted; empty: they are not.',
     '',

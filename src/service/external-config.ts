@@ -6,7 +6,7 @@ import { StartError } from '../core/start-error.ts';
 import { type IdentityProvider, openIdentityProvider } from '../providers/identity/identity.ts';
 import { type OpenIdSignIn, openOpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 import type { Plan } from '../providers/payments/payments.ts';
-import { CALLBACK_PATH } from '../session/openid.ts';
+import { CALLBACK_PATH, SIGNED_OUT_PATH } from '../session/openid.ts';
 import { orStartError, publicUrlOf } from './from-config.ts';
 
 /** The external systems that the configuration names. */
@@ -36,8 +36,9 @@ function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: client_id, OIDC_CLIENT_SECRET: client_secret } = config;
   if (!issuer || !client_id) return undefined;
   const redirect_uri = publicUrlOf(config) + CALLBACK_PATH;
+  const signed_out_uri = config.OIDC_SIGN_OUT === 'on' ? publicUrlOf(config) + SIGNED_OUT_PATH : undefined;
   const warn = (message: string, details?: object) => log.warn(details ?? {}, message);
-  return openOpenIdSignIn({ issuer, client_id, client_secret, redirect_uri, log: warn });
+  return openOpenIdSignIn({ issuer, client_id, client_secret, redirect_uri, signed_out_uri, log: warn });
 }
 
 function refuseOldNode({ PASSWORD_SIGN_IN }: Config): void {

@@ -51,7 +51,7 @@ export const completeOpenId = endpoint({
     const attempt = JSON.parse(unseal(ATTEMPT, body.attempt, taken.sealed)) as OpenIdAttempt;
     const answer = await askIssuer(issuer.complete(callback, attempt));
     if ('refused' in answer) throw refusal(REASONS[answer.refused], answer.facts);
-    return signIn(context, answer.identity, origin);
+    return signIn(context, answer.identity, origin, { id_token: answer.id_token });
   },
 });
 

@@ -18,6 +18,7 @@ import { requestEmailChange } from './email-change/request-email-change.ts';
 import { sendEmailChangeMail } from './email-change/send-email-change-mail.job.ts';
 import { makeFirstOwner } from './first-owner.ts';
 import { getMe } from './get-me.ts';
+import { getSignOut } from './get-sign-out.ts';
 import { listMethods } from './list-methods.ts';
 import { listSessions } from './list-sessions.ts';
 import { lookupEmailLink } from './lookup-email-link.ts';
@@ -46,6 +47,7 @@ export const session: Feature = {
     makeFirstOwner,
     refreshSession,
     createCookieSession,
+    getSignOut,
     signOut,
     signOutEverywhere,
     getMe,

@@ -57,8 +57,10 @@ export const makeFirstOwner = endpoint({
       // Another request was the first.
       if (!link) throw refusal('welcome_has_users');
       return signIn(tx, ownProfile(email, name), origin, {
-        password: sql`
-          insert into passwords (user_id, phc) select user_id, ${phc}::text from signing_in where ${phc}::text is not null`,
+        more: {
+          password: sql`
+            insert into passwords (user_id, phc) select user_id, ${phc}::text from signing_in where ${phc}::text is not null`,
+        },
       });
     });
   },

@@ -19,7 +19,7 @@ interface NewSession {
 }
 
 /** A session to be written. Rows that have ended are deleted on the way, a few at a time. */
-export function newSession({ address, user_agent }: Origin): NewSession {
+export function newSession({ address, user_agent }: Origin, id_token?: string): NewSession {
   const session_id = newId('ses');
   const access = newToken('access');
   const refresh = newToken('refresh');
@@ -30,8 +30,8 @@ export function newSession({ address, user_agent }: Origin): NewSession {
         delete from sessions where session_id in (
           select session_id from sessions where expires_at < now() order by expires_at limit 20 for update skip locked)`,
       session: sql`
-        insert into sessions (session_id, user_id, access_hash, access_expires_at, address, network, user_agent, expires_at)
-        select ${session_id}, user_id, ${access.hash}, ${ACCESS_END}, ${address}::text, ${networkOf(address)}, ${user_agent}::text,
+        insert into sessions (session_id, user_id, access_hash, access_expires_at, address, network, user_agent, id_token, expires_at)
+        select ${session_id}, user_id, ${access.hash}, ${ACCESS_END}, ${address}::text, ${networkOf(address)}, ${user_agent}::text, ${id_token ?? null}::text,
           now() + ${raw(`interval '${SESSION_DAYS} days'`)}
         from signing_in returning session_id, user_id`,
       refresh: sql`
@@ -51,14 +51,14 @@ export const FORGET_REFRESH_TOKENS: Sql = sql`
   delete from refresh_tokens where token_hash in (
     select token_hash from refresh_tokens where expires_at < now() order by expires_at limit 100 for update skip locked)`;
 
-/** Signs in the user of the profile, who is created if new. `more`: CTEs that write with the user of `signing_in`. */
+/** Signs in the user of the profile, who is created if new. `more`: CTEs that write with the user of `signing_in`; `id_token`: of the issuer. */
 export async function signIn(
   on: Statements,
   profile: Profile,
   origin: Origin,
-  more: Record<string, Sql> = {},
+  { more = {}, id_token }: { more?: Record<string, Sql>; id_token?: string | undefined } = {},
 ): Promise<Tokens> {
-  const session = newSession(origin);
+  const session = newSession(origin, id_token);
   const work = { ...userCtes(profile), signing_in: USER_OF_CTES, ...more, ...session.steps };
   // A request that lost the race to create the user finds it on the second look.
   const [row] = await on.many(work);

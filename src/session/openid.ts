@@ -8,6 +8,8 @@ import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 export const ATTEMPT = 'ibid openid attempt';
 
 export const CALLBACK_PATH = '/sign-in/callback';
+/** Where the issuer sends the browser after it has ended its own session. */
+export const SIGNED_OUT_PATH = '/sign-out';
 
 /** Errors: 403 where no issuer is set. */
 export function issuerOf({ signIn }: Services): OpenIdSignIn {

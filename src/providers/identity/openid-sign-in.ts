@@ -1,5 +1,7 @@
+import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
 import { databaseTime } from '../../core/clock.ts';
+import { isTrustworthy } from '../../core/trustworthy-url.ts';
 import type { Identity } from './access-token.ts';
 import { type ClaimProblem, identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
 import { isRecord, readAtMost } from './fetch-json.ts';
@@ -26,7 +28,18 @@ export interface IssuerRefusal {
 export interface OpenIdSignIn {
   begin(): Promise<{ authorization_url: string; attempt: OpenIdAttempt }>;
   /** `callback`: the query parameters with which the issuer redirected the browser back. */
-  complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<{ identity: Identity } | IssuerRefusal>;
+  complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<SignedInAtIssuer | IssuerRefusal>;
+  /**
+   * Where a browser ends the session at the issuer that this ID token is from (OpenID Connect RP-Initiated Logout 1.0).
+   * undefined if that is off, the issuer has no such address or does not answer, or the token is of another issuer or client.
+   */
+  endSessionUrl(id_token: string): Promise<string | undefined>;
+}
+
+export interface SignedInAtIssuer {
+  identity: Identity;
+  /** For `endSessionUrl`; undefined if it is too long for an address. */
+  id_token: string | undefined;
 }
 
 interface OpenIdSignInOptions {
@@ -35,16 +48,20 @@ interface OpenIdSignInOptions {
   /** '' for a public client. */
   client_secret: string;
   redirect_uri: string;
+  /** Where the issuer sends the browser after its own sign-out; undefined: the session there stays open. */
+  signed_out_uri: string | undefined;
   log: (message: string, details?: object) => void;
 }
 
 const ANSWER_SECONDS = 10;
+/** In characters. Servers refuse addresses above 8 KiB. */
+const ID_TOKEN_LENGTH_MAX = 6_000;
 /** How long the issuer's metadata is cached, and its keys with it, so that a key that is withdrawn is no longer used. */
 const DESCRIPTION_MS = 60_000;
 
 /** Fetches nothing before the first sign-in. Errors: Error for invalid options. */
 export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
-  const { issuer, client_id, client_secret, redirect_uri, log } = options;
+  const { issuer, client_id, client_secret, redirect_uri, signed_out_uri, log } = options;
   checkIssuer(issuer);
   let known: { config: Promise<openid.Configuration>; until: number } | undefined;
 
@@ -70,7 +87,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
   async function identityOf(
     callback: URLSearchParams,
     attempt: OpenIdAttempt,
-  ): Promise<{ identity: Identity } | IssuerRefusal> {
+  ): Promise<SignedInAtIssuer | IssuerRefusal> {
     const config = await configuration();
     const tokens = await openid.authorizationCodeGrant(config, new URL(`${redirect_uri}?${callback}`), {
       expectedState: attempt.state,
@@ -91,7 +108,11 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     if ('problem' in read) return refusalOf(read.problem);
     const doubt = doubtOfAddress(read.identity, email, email_verified);
     if (doubt) log(doubt.message, { ...doubt.facts, issuer, from: asks ? 'userinfo' : 'id_token' });
-    return read;
+    const id_token = tokens.id_token ?? '';
+    if (id_token.length <= ID_TOKEN_LENGTH_MAX) return { ...read, id_token };
+    const facts = { issuer, subject: read.identity.subject, length: id_token.length };
+    if (signed_out_uri) log('the ID token of a user is too long to sign out at the issuer with it', facts);
+    return { ...read, id_token: undefined };
   }
 
   return {
@@ -119,7 +140,30 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
         return refusalOfError(cause);
       }
     },
+    async endSessionUrl(id_token) {
+      if (signed_out_uri === undefined) return undefined;
+      try {
+        return endSessionAddress(await configuration(), id_token, signed_out_uri);
+      } catch (cause) {
+        log('the issuer does not answer, so its session stays open', { issuer, error: String(cause) });
+        return undefined;
+      }
+    },
   };
+}
+
+/** undefined if the issuer names no address that can be trusted, or the token is not for this client from this issuer. */
+function endSessionAddress(
+  config: openid.Configuration,
+  id_token_hint: string,
+  post_logout_redirect_uri: string,
+): string | undefined {
+  const { issuer, end_session_endpoint } = config.serverMetadata();
+  const url = URL.parse(end_session_endpoint ?? '');
+  const { iss, aud } = decodeJwt(id_token_hint);
+  const isOurs = iss === issuer && [aud].flat().includes(config.clientMetadata().client_id);
+  if (!isOurs || !url || !isTrustworthy(url)) return undefined;
+  return openid.buildEndSessionUrl(config, { id_token_hint, post_logout_redirect_uri }).href;
 }
 
 /** Why a user who signs in has no verified address, and so finds no invitation; for the log. undefined if they have one. */
