@@ -347,6 +347,29 @@ test('a session that has ended, and a code that the issuer does not take, say so
   assert.equal((await world.anonymous.post('/v1/auth/invitation', { token: 'account' })).status, 401);
 });
 
+test('an address that SIGN_IN_DOMAINS keeps out is told so, by mail and at the issuer', async () => {
+  const closed = await openWorld(
+    {
+      PUBLIC_URL,
+      SIGN_IN_DOMAINS: 'example.com',
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: 'confidential',
+      OIDC_CLIENT_SECRET: 'secret-of-ibid',
+    },
+    { log: pino({ level: 'info' }, sink) },
+  );
+  const body = new URLSearchParams({ email: 'ann@example.org' });
+  const asked = await closed.anonymous.send('POST', '/sign-in', { headers: SAME_SITE, body });
+  const sentence = 'Only addresses of example.com may sign in here, and ann@example.org is another one.';
+  assertTold(asked, 403, sentence, 'domain_not_allowed');
+  const begun = await closed.anonymous.send('GET', '/sign-in/openid', { redirect: 'manual', headers: SAME_SITE });
+  const back = new URL(await provider.browse(begun.headers.get('location') ?? '', { sub: 'bare' }));
+  const cookie = begun.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const headers = { ...SAME_SITE, cookie };
+  const refused = await closed.anonymous.send('GET', back.pathname + back.search, { headers });
+  assertTold(refused, 403, 'Only verified addresses of example.com may sign in here', 'domain_not_verified');
+});
+
 test('a page that is opened without a session leaves no warning in the log', async () => {
   const before = lines.length;
   for (const path of [

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
+import { isOfDomains } from '../core/mail-domains.ts';
 import { isLoopback } from '../core/trustworthy-url.ts';
 
 type Facts = Record<string, unknown>;
@@ -42,6 +43,16 @@ export const REFUSALS = {
   invitation_has_account: [
     'unauthorized',
     'The invited address has an account here already. Sign in to it, then accept the invitation.',
+  ],
+  domain_not_allowed: [
+    'forbidden',
+    ({ email, domains }) =>
+      `Only addresses of ${domains} may sign in here, and ${email} is another one. Use your address there, or ask the people who run this service.`,
+  ],
+  domain_not_verified: [
+    'forbidden',
+    ({ domains }) =>
+      `Only verified addresses of ${domains} may sign in here, and your organization does not say that you have one. ${TELL}`,
   ],
   openid_off: ['forbidden', 'There is no OpenID provider here: sign in in another way, or have OIDC_CLIENT_ID set.'],
   openid_attempt_unknown: [
@@ -89,6 +100,22 @@ export function refusal(reason: SignedOutReason, facts: Facts = {}, cause?: unkn
   const [code, sentence] = REFUSALS[reason] as readonly [ErrorCode, Sentence];
   const message = typeof sentence === 'string' ? sentence : sentence(facts);
   return new ApiError(code, message, { logged: { reason, ...facts }, cause });
+}
+
+/** Refuses an address that SIGN_IN_DOMAINS keeps out. Errors: 403. */
+export function requireDomain(
+  { email, email_verified }: { email: string; email_verified: boolean },
+  domains: readonly string[],
+): void {
+  if (domains.length === 0 || (email_verified && isOfDomains(email, domains))) return;
+  const isForeign = email !== '' && !isOfDomains(email, domains);
+  const facts = { email, email_verified, domains: domains.map(domainWords).join(' or ') };
+  throw refusal(isForeign ? 'domain_not_allowed' : 'domain_not_verified', facts);
+}
+
+/** A domain of SIGN_IN_DOMAINS as people are told it. */
+export function domainWords(domain: string): string {
+  return domain.startsWith('.') ? `subdomains of ${domain.slice(1)}` : domain;
 }
 
 /**

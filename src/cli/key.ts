@@ -4,6 +4,7 @@ import { ownProfile } from '../access/user-ctes.ts';
 import type { Config } from '../config.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { newId } from '../core/ids.ts';
+import { isOfDomains } from '../core/mail-domains.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { readArguments } from './arguments.ts';
@@ -36,6 +37,12 @@ export async function runKeyCommand(
   });
   const { email, workspace, name } = values;
   if (email === undefined) throw new UsageError(`say whose key it is: --email ADDRESS.\n\n${KEY_USAGE}`);
+  const domains = config.SIGN_IN_DOMAINS;
+  if (!isOfDomains(email.trim(), domains)) {
+    throw new UsageError(
+      `SIGN_IN_DOMAINS is ${domains.join(',')}, so ${email} may not use this service. Add its domain there, or take another address.`,
+    );
+  }
   await withDatabase(config, async (db) => print(await makeKey(db, { email, name, workspace_id: workspace ?? null })));
 }
 

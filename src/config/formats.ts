@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { SESSION_TARGETS, sessionTarget, splitServers } from '../core/database-url.ts';
 import { normalizeEmail } from '../core/email-address.ts';
+import { readMailDomain } from '../core/mail-domains.ts';
 
 // How values of options are read. Each throws an Error whose message says what the option takes.
 
@@ -68,6 +69,17 @@ export function addresses(value: string): string[] {
     const address = normalizeEmail(entry);
     if (address === undefined) throw new Error('mail addresses with commas between');
     return address;
+  });
+}
+
+/** A dot at the beginning of a domain stays: it means its subdomains. */
+export function mailDomains(value: string): string[] {
+  if (value === '') return [];
+  return value.split(',').map((entry) => {
+    const [, dot = '', name = ''] = /^(\.?)(.*)$/.exec(entry.trim()) ?? [];
+    const domain = readMailDomain(name);
+    if (domain === undefined) throw new Error('domains with commas between, such as example.com,.example.com');
+    return dot + domain;
   });
 }
 

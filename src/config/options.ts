@@ -7,6 +7,7 @@ import {
   count,
   databaseUrl,
   databaseUrls,
+  mailDomains,
   networks,
   niceValue,
   oneOf,
@@ -109,6 +110,12 @@ export const OPTIONS = {
     'Who gets a sign-in link by mail: users and invited people (invited), or every address (open).',
     'invited',
     oneOf('invited', 'open'),
+  ),
+  SIGN_IN_DOMAINS: option(
+    'Whose addresses may sign in and be invited: domains with commas between, such as example.com; .example.com means its subdomains. Empty: all.',
+    '',
+    mailDomains,
+    { see: SIGN_IN },
   ),
   PASSWORD_SIGN_IN: option('on: people may also set a password; off: they sign in without.', 'off', oneOf('on', 'off')),
   OIDC_ISSUER: option(

@@ -39,6 +39,8 @@ export interface Services {
 export interface SignInOptions {
   /** Whether an unknown address gets a link by mail. */
   sign_up: 'invited' | 'open';
+  /** Whose verified addresses may sign in (`isOfDomains`). */
+  domains: readonly string[];
   passwords: boolean;
   openid: OpenIdSignIn | undefined;
 }

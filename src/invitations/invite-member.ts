@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../access/access-rule.ts';
+import { domainWords } from '../access/before-sign-in.ts';
 import { canGrant, findRole, notGrantable, unknownRole } from '../access/roles.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
+import { isOfDomains } from '../core/mail-domains.ts';
 import { Id, InputText } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
@@ -65,6 +67,14 @@ export const inviteMember = endpoint({
       if (!role) throw unknownRole(body.role);
       if (email === undefined) {
         throw new ApiError('invalid_email', 'Send one plain e-mail address of at most 254 ASCII characters.');
+      }
+      const { domains } = services.signIn;
+      if (!isOfDomains(email, domains)) {
+        const words = domains.map(domainWords).join(' or ');
+        throw new ApiError(
+          'invalid_email',
+          `Only addresses of ${words} may sign in here, so ${email} cannot be invited. Ask the people who run this service.`,
+        );
       }
       refuseConflicts(facts);
       await enforceInvitationRateLimit(tx, services, { sent_by: facts.user_id, email });

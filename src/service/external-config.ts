@@ -2,6 +2,7 @@ import crypto from 'node:crypto';
 import type { Logger } from 'pino';
 import { loadPlans } from '../billing/plans.ts';
 import type { Config } from '../config.ts';
+import { isOfDomains } from '../core/mail-domains.ts';
 import { StartError } from '../core/start-error.ts';
 import { type IdentityProvider, openIdentityProvider } from '../providers/identity/identity.ts';
 import { type OpenIdSignIn, openOpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
@@ -27,9 +28,27 @@ export function readExternalConfig(config: Config, log: Logger): ExternalConfig 
   return { plans, identities, openid };
 }
 
-function openIdentities({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }: Config, log: Logger) {
+function openIdentities(config: Config, log: Logger): IdentityProvider | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, SIGN_IN_DOMAINS: domains } = config;
   if (!issuer || !audience) return undefined;
-  return openIdentityProvider({ issuer, audience, log: (message, details) => log.warn(details ?? {}, message) });
+  const provider = openIdentityProvider({
+    issuer,
+    audience,
+    log: (message, details) => log.warn(details ?? {}, message),
+  });
+  if (domains.length === 0) return provider;
+  return {
+    async verify(token) {
+      const identity = await provider.verify(token);
+      if (!identity || (identity.email_verified && isOfDomains(identity.email, domains))) return identity;
+      const { subject, email, email_verified } = identity;
+      log.warn(
+        { subject, email, email_verified, domains },
+        'an access token names no verified address of SIGN_IN_DOMAINS',
+      );
+      return null;
+    },
+  };
 }
 
 function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {

@@ -96,7 +96,12 @@ async function openServices(
   return {
     blobs,
     mail,
-    signIn: { sign_up: config.SIGN_UP, passwords: config.PASSWORD_SIGN_IN === 'on', openid: external.openid },
+    signIn: {
+      sign_up: config.SIGN_UP,
+      domains: config.SIGN_IN_DOMAINS,
+      passwords: config.PASSWORD_SIGN_IN === 'on',
+      openid: external.openid,
+    },
     publicUrl: publicUrlOf(config),
     payments,
     plans: external.plans,

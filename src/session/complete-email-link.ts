@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
-import { refusal } from '../access/before-sign-in.ts';
+import { refusal, requireDomain } from '../access/before-sign-in.ts';
 import type { Statements } from '../access/guard.ts';
 import { ownProfile } from '../access/user-ctes.ts';
 import { InputText } from '../core/records.ts';
@@ -29,9 +29,9 @@ export const completeEmailLink = endpoint({
   event: 'session.created',
   body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),
   reply: Tokens,
-  errors: ['unauthorized'],
+  errors: ['unauthorized', 'forbidden'],
   example: { body: { token: 'kZ0…' }, reply: exampleTokens },
-  run: ({ body, origin, transaction }) =>
+  run: ({ body, origin, services, transaction }) =>
     transaction(async (tx) => {
       const hash = sha256(body.token);
       await tx.maybeOne(sql`
@@ -45,6 +45,8 @@ export const completeEmailLink = endpoint({
         result: sql`select email from used`,
       });
       if (!link) return refuseLink(tx, hash);
-      return signIn(tx, ownProfile(link.email), origin);
+      const profile = ownProfile(link.email);
+      requireDomain(profile, services.signIn.domains);
+      return signIn(tx, profile, origin);
     }),
 });

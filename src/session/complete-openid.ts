@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
-import { refusal, type SignedOutReason } from '../access/before-sign-in.ts';
+import { refusal, requireDomain, type SignedOutReason } from '../access/before-sign-in.ts';
 import { ApiError } from '../core/errors.ts';
 import { InputText } from '../core/records.ts';
 import { unseal } from '../core/sealed.ts';
@@ -51,6 +51,7 @@ export const completeOpenId = endpoint({
     const attempt = JSON.parse(unseal(ATTEMPT, body.attempt, taken.sealed)) as OpenIdAttempt;
     const answer = await askIssuer(issuer.complete(callback, attempt));
     if ('refused' in answer) throw refusal(REASONS[answer.refused], answer.facts);
+    requireDomain(answer.identity, services.signIn.domains);
     return signIn(context, answer.identity, origin, { id_token: answer.id_token });
   },
 });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
-import { refusal } from '../access/before-sign-in.ts';
+import { refusal, requireDomain } from '../access/before-sign-in.ts';
 import { ownProfile } from '../access/user-ctes.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
@@ -45,6 +45,7 @@ export const makeFirstOwner = endpoint({
     if (!found?.is_good) throw refusal(found?.has_users ? 'welcome_has_users' : 'welcome_unknown');
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
+    requireDomain({ email, email_verified: true }, services.signIn.domains);
     const name = body.display_name === undefined ? undefined : readName(body.display_name);
     if (name instanceof ApiError) throw name;
     if (body.password !== undefined && !services.signIn.passwords) throw refusal('passwords_off');

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
+import { requireDomain } from '../access/before-sign-in.ts';
 import { countCte } from '../access/limits/limit-counts.ts';
 import type { Rate } from '../access/limits/rate-limit-buckets.ts';
 import { networkOf } from '../access/network.ts';
@@ -34,11 +35,12 @@ export const requestEmailLink = endpoint({
   event: 'sign_in_link.requested',
   body: Type.Object({ email: InputText() }),
   reply: Empty,
-  errors: ['invalid_email', 'email_unavailable'],
+  errors: ['forbidden', 'invalid_email', 'email_unavailable'],
   example: { body: { email: 'ada@example.com' }, reply: {} },
   run: async ({ body, many, origin, services, later }) => {
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
+    requireDomain({ email, email_verified: true }, services.signIn.domains);
     await requireMail(services.mail);
     const isOpen = services.signIn.sign_up === 'open';
     const network = networkOf(origin.address);

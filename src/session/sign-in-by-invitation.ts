@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
-import { refusal } from '../access/before-sign-in.ts';
+import { refusal, requireDomain } from '../access/before-sign-in.ts';
 import { ownProfile } from '../access/user-ctes.ts';
 import { InputText } from '../core/records.ts';
 import { sha256 } from '../core/secrets.ts';
@@ -24,15 +24,17 @@ export const signInByInvitation = endpoint({
   event: 'session.created',
   body: Type.Object({ token: InputText({ description: 'The secret of the link in the message.' }) }),
   reply: Tokens,
-  errors: ['unauthorized'],
+  errors: ['unauthorized', 'forbidden'],
   example: { body: { token: 'kZ0…' }, reply: exampleTokens },
-  run: ({ body, origin, transaction }) =>
+  run: ({ body, origin, services, transaction }) =>
     transaction(async (tx) => {
       const mailed = await tx.maybeOne<{ email: string; has_account: boolean }>(
         sql`select email, has_account from mailed_invitation(${sha256(body.token)})`,
       );
       if (!mailed) throw refusal('invitation_not_mailed');
       if (mailed.has_account) throw refusal('invitation_has_account');
-      return signIn(tx, ownProfile(mailed.email), origin);
+      const profile = ownProfile(mailed.email);
+      requireDomain(profile, services.signIn.domains);
+      return signIn(tx, profile, origin);
     }),
 });

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { signedIn } from '../../access/access-rule.ts';
+import { requireDomain } from '../../access/before-sign-in.ts';
 import { countCte, countOrRefuse } from '../../access/limits/limit-counts.ts';
 import type { Rate } from '../../access/limits/rate-limit-buckets.ts';
 import { normalizeEmail } from '../../core/email-address.ts';
@@ -64,6 +65,7 @@ export const requestEmailChange = endpoint({
     }
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
+    requireDomain({ email, email_verified: true }, services.signIn.domains);
     if (email === facts.email) throw new ApiError('invalid_email', 'This is your address already.');
     await requireMail(services.mail);
     const change_id = newId('link');

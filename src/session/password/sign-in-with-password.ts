@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { anyone } from '../../access/access-rule.ts';
-import { refusal } from '../../access/before-sign-in.ts';
+import { refusal, requireDomain } from '../../access/before-sign-in.ts';
 import { tokenHash } from '../../access/token.ts';
 import { OWN_ISSUER } from '../../access/user-ctes.ts';
 import { normalizeEmail } from '../../core/email-address.ts';
@@ -40,6 +40,7 @@ export const signInWithPassword = endpoint({
     if (!services.signIn.passwords) throw refusal('passwords_off');
     const email = normalizeEmail(body.email);
     if (email === undefined) throw new ApiError('invalid_email', 'Send one plain e-mail address.');
+    requireDomain({ email, email_verified: true }, services.signIn.domains);
     const device = tokenHash('device', body.device_token ?? '');
     const guess = await countGuess(context, { email, address: origin.address, device }, (from) =>
       later(sendGuessWarning, { email }, from),
