@@ -41,6 +41,11 @@ function missingCompanions(config: Config): string[] {
   if (OIDC_ISSUER === undefined && OIDC_CLIENT_ID !== '') {
     problems.push('OIDC_CLIENT_ID is set, so set OIDC_ISSUER to the issuer that knows it');
   }
+  if (config.OIDC_ROLES.length > 0 && OIDC_CLIENT_ID === '') {
+    problems.push(
+      'OIDC_ROLES is set, so set OIDC_CLIENT_ID: roles follow the groups of people who sign in at the issuer',
+    );
+  }
   problems.push(...missingDatabase(config));
   if (config.BACKUP_SCHEDULE !== undefined && config.BACKUP_URL === undefined) {
     problems.push('BACKUP_SCHEDULE is set, so set BACKUP_URL to where backups are kept');

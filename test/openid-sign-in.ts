@@ -11,6 +11,8 @@ export interface Account {
   /** A string at issuers that write custom claims. */
   email_verified?: boolean | string;
   name?: string;
+  /** What hostile and other issuers send, too. */
+  groups?: unknown;
 }
 
 interface Forgery {
@@ -70,7 +72,7 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     conformIdTokenClaims: !in_id_token,
     // As many issuers do: what they can sign with says nothing about what a client should accept.
     enabledJWA: { idTokenSigningAlgValues: ['RS256', 'PS256', 'HS256'] },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => accounts.get(accountId) }),

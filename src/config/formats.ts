@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { SESSION_TARGETS, sessionTarget, splitServers } from '../core/database-url.ts';
 import { normalizeEmail } from '../core/email-address.ts';
+import { GROUP_ROLES, type GroupRole, readGroupRoles } from '../core/group-roles.ts';
 import { readMailDomain } from '../core/mail-domains.ts';
 
 // How values of options are read. Each throws an Error whose message says what the option takes.
@@ -70,6 +71,14 @@ export function addresses(value: string): string[] {
     if (address === undefined) throw new Error('mail addresses with commas between');
     return address;
   });
+}
+
+export function groupRoles(value: string): GroupRole[] {
+  const roles = readGroupRoles(value);
+  if (roles) return roles;
+  throw new Error(
+    `GROUP=WORKSPACE:ROLE with commas between, such as wiki-admins=acme:admin,staff=acme:member, of the roles ${GROUP_ROLES.join(', ')}`,
+  );
 }
 
 /** A dot at the beginning of a domain stays: it means its subdomains. */

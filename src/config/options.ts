@@ -7,6 +7,7 @@ import {
   count,
   databaseUrl,
   databaseUrls,
+  groupRoles,
   mailDomains,
   networks,
   niceValue,
@@ -135,6 +136,15 @@ export const OPTIONS = {
     oneOf('on', 'off'),
     { see: SIGN_IN },
   ),
+  OIDC_ROLES: option(
+    'The roles that groups at the issuer give in workspaces, at each sign-in there: wiki-admins=acme:admin,staff=acme:member, with the slug or the id of the workspace; of several the highest counts. Empty: people are invited.',
+    '',
+    groupRoles,
+    { see: SIGN_IN },
+  ),
+  OIDC_GROUPS_CLAIM: option('The claim that lists the groups of a person, for OIDC_ROLES.', 'groups', text, {
+    see: SIGN_IN,
+  }),
   OIDC_AUDIENCE: option(
     'The audience that access tokens of the issuer must name to be accepted; empty: they are not.',
     '',

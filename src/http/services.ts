@@ -1,5 +1,6 @@
 import type { Rates } from '../access/limits/rate-limit-policies.ts';
 import type { WidgetTokens } from '../access/widget-token.ts';
+import type { GroupRole } from '../core/group-roles.ts';
 import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Payments, Plan } from '../providers/payments/payments.ts';
@@ -43,6 +44,8 @@ export interface SignInOptions {
   domains: readonly string[];
   passwords: boolean;
   openid: OpenIdSignIn | undefined;
+  /** The roles that groups of the issuer give; undefined if memberships do not follow them. */
+  groups: { roles: readonly GroupRole[]; warn: (message: string, details: object) => void } | undefined;
 }
 
 /** Sizes in bytes. */

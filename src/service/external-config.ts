@@ -56,8 +56,9 @@ function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {
   if (!issuer || !client_id) return undefined;
   const redirect_uri = publicUrlOf(config) + CALLBACK_PATH;
   const signed_out_uri = config.OIDC_SIGN_OUT === 'on' ? publicUrlOf(config) + SIGNED_OUT_PATH : undefined;
+  const groups_claim = config.OIDC_ROLES.length > 0 ? config.OIDC_GROUPS_CLAIM : undefined;
   const warn = (message: string, details?: object) => log.warn(details ?? {}, message);
-  return openOpenIdSignIn({ issuer, client_id, client_secret, redirect_uri, signed_out_uri, log: warn });
+  return openOpenIdSignIn({ issuer, client_id, client_secret, redirect_uri, signed_out_uri, groups_claim, log: warn });
 }
 
 function refuseOldNode({ PASSWORD_SIGN_IN }: Config): void {

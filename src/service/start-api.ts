@@ -101,6 +101,10 @@ async function openServices(
       domains: config.SIGN_IN_DOMAINS,
       passwords: config.PASSWORD_SIGN_IN === 'on',
       openid: external.openid,
+      groups:
+        config.OIDC_ROLES.length > 0
+          ? { roles: config.OIDC_ROLES, warn: (message, details) => log.warn(details, message) }
+          : undefined,
     },
     publicUrl: publicUrlOf(config),
     payments,

@@ -2,17 +2,18 @@ import { Type } from 'typebox';
 import { anyone } from '../access/access-rule.ts';
 import { refusal, requireDomain, type SignedOutReason } from '../access/before-sign-in.ts';
 import { ApiError } from '../core/errors.ts';
-import { InputText } from '../core/records.ts';
+import { InputText, Record } from '../core/records.ts';
 import { unseal } from '../core/sealed.ts';
 import { sha256 } from '../core/secrets.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import type { IssuerRefusal, OpenIdAttempt } from '../providers/identity/openid-sign-in.ts';
+import { followGroups } from './groups/follow-groups.ts';
 import { signIn } from './new-session.ts';
 import { ATTEMPT, askIssuer, CALLBACK_PATH, issuerOf } from './openid.ts';
 import { exampleTokens, Tokens } from './schema.ts';
 
-const REASONS: Record<IssuerRefusal['refused'], SignedOutReason> = {
+const REASONS: { [refused in IssuerRefusal['refused']]: SignedOutReason } = {
   issuer_refused: 'openid_issuer_refused',
   code_refused: 'openid_code_refused',
   clock: 'openid_clock',
@@ -32,14 +33,19 @@ export const completeOpenId = endpoint({
     attempt: InputText(),
     callback_url: InputText({ description: 'The address that the browser came back to, as it is.' }),
   }),
-  reply: Tokens,
+  reply: Record({
+    ...Tokens.properties,
+    without_seat: Type.Array(Type.String(), {
+      description: 'The names of workspaces that a group of the user opens, and that have no free seat.',
+    }),
+  }),
   errors: ['invalid_request', 'unauthorized', 'forbidden', 'identity_unavailable'],
   example: {
     body: { attempt: 'kZ0…', callback_url: 'https://wiki.example.com/sign-in/callback?code=…&state=…' },
-    reply: exampleTokens,
+    reply: { ...exampleTokens, without_seat: [] },
   },
   run: async (context) => {
-    const { body, maybeOne, origin, services } = context;
+    const { body, maybeOne, origin, services, transaction } = context;
     const issuer = issuerOf(services);
     const callback = parametersOf(body.callback_url, services.publicUrl);
     const taken = await maybeOne<{ sealed: Buffer }>({
@@ -52,7 +58,13 @@ export const completeOpenId = endpoint({
     const answer = await askIssuer(issuer.complete(callback, attempt));
     if ('refused' in answer) throw refusal(REASONS[answer.refused], answer.facts);
     requireDomain(answer.identity, services.signIn.domains);
-    return signIn(context, answer.identity, origin, { id_token: answer.id_token });
+    const { identity, groups, id_token } = answer;
+    return transaction(async (tx) => {
+      const tokens = await signIn(tx, identity, origin, { id_token });
+      if (!services.signIn.groups || !groups) return { ...tokens, without_seat: [] };
+      const signedIn = { session_id: tokens.session_id, groups, issuer: identity.issuer };
+      return { ...tokens, without_seat: await followGroups(tx, services.signIn.groups, signedIn, origin) };
+    });
   },
 });
 

@@ -5,6 +5,7 @@ import { isTrustworthy } from '../../core/trustworthy-url.ts';
 import type { Identity } from './access-token.ts';
 import { type ClaimProblem, identityFromClaims, LEEWAY_SECONDS } from './access-token.ts';
 import { isRecord, readAtMost } from './fetch-json.ts';
+import { groupsOf } from './group-claim.ts';
 import { checkIssuer, IdentityUnavailable } from './identity.ts';
 import { tracedFetch } from './traced-fetch.ts';
 
@@ -40,6 +41,8 @@ export interface SignedInAtIssuer {
   identity: Identity;
   /** For `endSessionUrl`; undefined if it is too long for an address. */
   id_token: string | undefined;
+  /** undefined if they are not asked for, or the issuer does not say. */
+  groups: string[] | undefined;
 }
 
 interface OpenIdSignInOptions {
@@ -50,6 +53,8 @@ interface OpenIdSignInOptions {
   redirect_uri: string;
   /** Where the issuer sends the browser after its own sign-out; undefined: the session there stays open. */
   signed_out_uri: string | undefined;
+  /** The claim that lists a user's groups; undefined: they are not asked for. */
+  groups_claim: string | undefined;
   log: (message: string, details?: object) => void;
 }
 
@@ -61,7 +66,7 @@ const DESCRIPTION_MS = 60_000;
 
 /** Fetches nothing before the first sign-in. Errors: Error for invalid options. */
 export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
-  const { issuer, client_id, client_secret, redirect_uri, signed_out_uri, log } = options;
+  const { issuer, client_id, client_secret, redirect_uri, signed_out_uri, groups_claim, log } = options;
   checkIssuer(issuer);
   let known: { config: Promise<openid.Configuration>; until: number } | undefined;
 
@@ -98,21 +103,30 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     const claims = tokens.claims();
     if (!claims) return { refused: 'answer_invalid', facts: { claim: 'id_token' } };
     // Many issuers put the profile into the ID token, the others return it from the userinfo endpoint.
-    const asks = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
+    const isComplete =
+      claims.email !== undefined && (groups_claim === undefined || groupsOf(claims, groups_claim) !== undefined);
+    const asks = !isComplete && config.serverMetadata().userinfo_endpoint !== undefined;
     const more: Partial<openid.UserInfoResponse> = asks
       ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
       : {};
     // Whether an address is verified is said by the document that names the address.
-    const { email, email_verified } = asks ? more : claims;
+    const isInUserinfo = asks && claims.email === undefined;
+    const { email, email_verified } = isInUserinfo ? more : claims;
     const read = identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(databaseTime() / 1000));
     if ('problem' in read) return refusalOf(read.problem);
     const doubt = doubtOfAddress(read.identity, email, email_verified);
-    if (doubt) log(doubt.message, { ...doubt.facts, issuer, from: asks ? 'userinfo' : 'id_token' });
+    if (doubt) log(doubt.message, { ...doubt.facts, issuer, from: isInUserinfo ? 'userinfo' : 'id_token' });
+    const groups = groups_claim === undefined ? undefined : groupsOf({ ...more, ...claims }, groups_claim);
+    if (groups_claim !== undefined && groups === undefined) {
+      const is_elsewhere = '_claim_names' in claims;
+      const missing = { issuer, subject: read.identity.subject, claim: groups_claim, is_elsewhere };
+      log('the issuer names no groups of a user who signs in, so their roles stay as they are', missing);
+    }
     const id_token = tokens.id_token ?? '';
-    if (id_token.length <= ID_TOKEN_LENGTH_MAX) return { ...read, id_token };
+    if (id_token.length <= ID_TOKEN_LENGTH_MAX) return { ...read, groups, id_token };
     const facts = { issuer, subject: read.identity.subject, length: id_token.length };
     if (signed_out_uri) log('the ID token of a user is too long to sign out at the issuer with it', facts);
-    return { ...read, id_token: undefined };
+    return { ...read, groups, id_token: undefined };
   }
 
   return {
@@ -124,7 +138,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
       const attempt = { state: openid.randomState(), nonce: openid.randomNonce(), verifier };
       const url = openid.buildAuthorizationUrl(config, {
         redirect_uri,
-        scope: 'openid email profile',
+        scope: scopeOf(config, groups_claim),
         state: attempt.state,
         nonce: attempt.nonce,
         code_challenge: await openid.calculatePKCECodeChallenge(verifier),
@@ -177,6 +191,12 @@ function doubtOfAddress(identity: Identity, email: unknown, email_verified: unkn
   const claim = email_verified === undefined ? 'missing' : JSON.stringify(email_verified).slice(0, 40);
   const facts = { reason: 'openid_address_unverified', subject, email: identity.email, email_verified: claim };
   return { message: 'the issuer does not say that the address of a user who signs in is verified', facts };
+}
+
+/** Several issuers list groups for a scope of their own, and others refuse a scope that they do not know. */
+function scopeOf(config: openid.Configuration, groups_claim: string | undefined): string {
+  const hasGroups = config.serverMetadata().scopes_supported?.includes('groups');
+  return `openid email profile${groups_claim !== undefined && hasGroups ? ' groups' : ''}`;
 }
 
 const METADATA = { [openid.clockTolerance]: LEEWAY_SECONDS };

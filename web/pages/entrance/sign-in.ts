@@ -226,8 +226,16 @@ export const completeOpenId: WebRoute = {
     const deletedAttempt: Cookie = { name: ATTEMPT_COOKIE, value: '', maxAgeSeconds: 0 };
     try {
       const callback_url = visit.publicUrl + visit.request.url;
-      const tokens = await visit.api.post<Tokens>('/v1/auth/openid/complete', { attempt, callback_url });
-      return { redirect: next, cookies: [deletedAttempt, ...(await replaceSession(visit, tokens))] };
+      const { without_seat, ...tokens } = await visit.api.post<Tokens & { without_seat: string[] }>(
+        '/v1/auth/openid/complete',
+        { attempt, callback_url },
+      );
+      const cookies = [deletedAttempt, ...(await replaceSession(visit, tokens))];
+      if (without_seat.length === 0) return { redirect: next, cookies };
+      const main = html`<h1>You are signed in</h1>
+        <p>Your groups also open ${without_seat.join(', ')}, which has no free seat. Ask its administrators for one, then sign in again.</p>
+        <p><a class="button main wide" href="${next}">Continue</a></p>`;
+      return { cookies, page: renderAlone(visit, { title: 'You are signed in', main }) };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return { ...(await renderSignIn(visit, next, error.status, problemNote(error))), cookies: [deletedAttempt] };
