@@ -76,9 +76,18 @@ test('of two files that were in work when workers ended, only the one that ends 
   const files = () =>
     query<{ attempts: number; status: string }>(sql`
       select attempts, status from upload_files where upload_id = any (${uploads}::text[]) order by upload_id`);
+  /** Whether all jobs were taken, and another while has passed since. */
+  const areTaken = async () => {
+    const waiting = () => query(sql`select from jobs where upload_id = any (${uploads}::text[]) and status = 'queued'`);
+    await until('the worker has taken both jobs', waiting, ({ length }) => length === 0);
+    let looks = 0;
+    await until('the second one would be in work, too', files, () => ++looks === 10);
+  };
   const kill = async (what: string, isReached: (attempts: number[]) => boolean) => {
     const worker = await start('worker');
-    const seen = await until(what, files, (rows) => isReached(rows.map(({ attempts }) => attempts)));
+    await until(what, files, (rows) => isReached(rows.map(({ attempts }) => attempts)));
+    await areTaken();
+    const seen = await files();
     worker.kill('SIGKILL');
     await worker.ended;
     await query(sql`delete from workers`);
