@@ -32,7 +32,9 @@ test('a key is tried in the reference, which works from this service alone under
   const { body: key } = await ada.post('/v1/me/api-keys', { name: 'Trial' });
 
   await t.test('operations are grouped by resource, those of the widgets last, and all groups are folded', async () => {
+    const described = page.waitForResponse('**/docs/openapi.json');
     const answer = await page.goto(`${world.address}/docs`);
+    assert.match((await described).headers()['content-encoding'] ?? '', /^(br|gzip)$/);
     const policy = answer?.headers()['content-security-policy'] ?? '';
     assert.match(policy, /script-src 'self'; style-src 'self' 'unsafe-inline';/);
     assert.doesNotMatch(policy, /unsafe-eval|https?:/);
@@ -61,11 +63,17 @@ test('a key is tried in the reference, which works from this service alone under
     },
   );
 
-  await t.test('without a key and a session a request is refused', async () => {
-    await find(page, 'overview', 'Get the overview');
-    assert.equal((await send(page, '/v1/overview')).status(), 401);
+  await t.test('without a key and a session a request is refused, and an address brings no key', async () => {
+    const state = Buffer.from('{"apiKeyId":"bearer"}').toString('base64url');
+    const brought = new URLSearchParams({ state, access_token: key.secret, token_type: 'Bearer' });
+    for (const end of [`?${brought}`, `#${brought}`, `#?${brought}`, `#?route=${encodeURIComponent(`a&${brought}`)}`]) {
+      await page.goto('about:blank');
+      await page.goto(`${world.address}/docs${end}`);
+      await find(page, 'overview', 'Get the overview');
+      assert.equal((await send(page, '/v1/overview')).status(), 401, end);
+      assert.match(complaints.splice(0).join('\n'), /^\S+ \S+\/v1\/overview was answered 401$/);
+    }
     await page.getByText('Unauthorized (401)').waitFor();
-    assert.match(complaints.splice(0).join('\n'), /^\S+ \S+\/v1\/overview was answered 401$/);
   });
 
   await t.test('with a key it is answered 200, and the page shows the body', async () => {

@@ -32,6 +32,8 @@ export interface WebOptions {
   styleguide: boolean;
   /** What the operator's page shows and does; undefined where there are no operators. */
   operatorConsole: OperatorConsole | undefined;
+  /** The description of the API that the reference at /docs shows, as JSON. */
+  reference(): string;
 }
 
 /** Frames of other services in pages. */
@@ -95,6 +97,14 @@ export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   for (const [path, page] of Object.entries(DEVELOPER_PAGES)) {
     app.get(path, async (request, reply) => send(reply, options, await page(visitOf(app, assets, options, request))));
   }
+  app.get('/docs/openapi.json', async (request, reply) => {
+    const { body, encoding } = await compressed(options.reference(), request);
+    if (encoding) reply.header('content-encoding', encoding);
+    return reply
+      .header('vary', 'authorization, accept-encoding, sec-fetch-site')
+      .type('application/json; charset=utf-8')
+      .send(body);
+  });
   serveWidgets(app, assets);
   app.get('/assets/:version/*', async (request, reply) => {
     const { version = '', '*': name = '' } = request.params as Record<string, string>;

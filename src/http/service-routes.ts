@@ -4,19 +4,16 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import type { Endpoint } from './endpoint.ts';
 import { describeApi } from './openapi/document.ts';
-import { describeForReference } from './openapi/reference.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 
 /** Routes without a credential: liveness, readiness, version and description. */
 export function registerServiceRoutes(
   app: FastifyInstance,
-  options: { endpoints: readonly Endpoint[]; query: Query; version: string; publicUrl: string },
+  options: { endpoints: readonly Endpoint[]; query: Query; version: string },
 ): void {
-  const { endpoints, query, version, publicUrl } = options;
+  const { endpoints, query, version } = options;
   let description: string | undefined;
-  let reference: string | undefined;
   const describe = () => (description ??= JSON.stringify(describeApi(endpoints)));
-  const refer = () => (reference ??= JSON.stringify(describeForReference(endpoints, publicUrl)));
 
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
@@ -29,9 +26,9 @@ export function registerServiceRoutes(
   });
   app.get('/version', async () => ({ name: 'ibid', version }));
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(describe()));
-  app.get('/docs/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(refer()));
-  const own = ['/livez', '/readyz', '/version', '/openapi.json', '/docs/openapi.json'];
-  const pages = ['/docs', '/docs/errors', '/docs/getting-started'];
+  const own = ['/livez', '/readyz', '/version', '/openapi.json'];
+  // Of the web application.
+  const pages = ['/docs', '/docs/openapi.json', '/docs/errors', '/docs/getting-started'];
   refuseOtherMethods(
     app,
     [...own, ...pages].map((path) => ({ method: 'GET', path })),

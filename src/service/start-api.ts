@@ -13,6 +13,7 @@ import type { Postgres } from '../db/postgres/postgres.ts';
 import { SERVICE } from '../db/request-context.ts';
 import type { RequestStats } from '../http/load/request-stats.ts';
 import type { RequestQueue } from '../http/load/stop-requests.ts';
+import { describeForReference } from '../http/openapi/reference.ts';
 import { makeServer } from '../http/server.ts';
 import { registerServiceRoutes } from '../http/service-routes.ts';
 import type { Services } from '../http/services.ts';
@@ -148,6 +149,7 @@ function makeApp(started: Started, services: Services, queues: readonly RequestQ
     queues,
     log,
   });
+  let reference: string | undefined;
   registerWeb(app, {
     operatorConsole: openConsole(started),
     publicUrl,
@@ -155,8 +157,9 @@ function makeApp(started: Started, services: Services, queues: readonly RequestQ
     hasPayments: config.STRIPE_SECRET_KEY !== undefined,
     formBytes: config.MAX_JSON_SIZE + 3 * config.MAX_MARKDOWN_SIZE,
     styleguide: config.STYLEGUIDE === 'on',
+    reference: () => (reference ??= JSON.stringify(describeForReference(ENDPOINTS, publicUrl))),
   });
-  registerServiceRoutes(app, { endpoints: ENDPOINTS, query, version: VERSION, publicUrl });
+  registerServiceRoutes(app, { endpoints: ENDPOINTS, query, version: VERSION });
   return app;
 }
 

@@ -13,7 +13,9 @@ const COLOURS = `
   --light-red: var(--paper-3); --light-orange: var(--paper-3); --light-yellow: var(--paper-3); --light-green: var(--paper-3);
   --light-blue: var(--paper-3); --light-purple: var(--paper-3); --light-gray: var(--paper-3);
 }
-@media (prefers-reduced-motion: reduce) { * { transition: none !important; } }
+@media (prefers-reduced-motion: reduce) {
+  *, api-response::part(btn--resp) { transition: none !important; }
+}
 .m-btn.primary:is(:hover, :focus-visible) { color: var(--on-accent); }
 api-response::part(btn-fill--resp):hover, api-response::part(btn-fill--resp):focus-visible { color: var(--on-accent); }`;
 
@@ -21,8 +23,18 @@ const SCHEMES = ['bearer', 'widget'];
 
 const explorer = document.querySelector<Explorer>('openapi-explorer');
 const form = explorer?.querySelector('form');
+keepOnlyRoute();
 if (explorer?.shadowRoot) paint(explorer.shadowRoot);
 if (explorer && form) keepKey(explorer, form);
+
+/**
+ * openapi-explorer takes an access token from the page's address, as from an OAuth server. Somebody's link would make readers write to
+ * the account of that person.
+ */
+function keepOnlyRoute(): void {
+  const route = new URLSearchParams(location.hash.slice(1)).get('route') ?? '';
+  history.replaceState(null, '', `${location.pathname}${/^[\w./-]+$/.test(route) ? `#?route=${route}` : ''}`);
+}
 
 function paint(root: ShadowRoot): void {
   const sheet = new CSSStyleSheet();
@@ -38,6 +50,7 @@ function keepKey(explorer: Explorer, form: HTMLFormElement): void {
   if (!input || !state || !remove) return;
   const without = state.textContent;
   const use = async (token: string) => {
+    keepOnlyRoute();
     for (const scheme of SCHEMES) await explorer.setAuthenticationConfiguration(scheme, { token });
     state.textContent = token === '' ? without : 'Requests from this page use your key.';
     remove.hidden = token === '';
