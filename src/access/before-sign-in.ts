@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
-import { isOfDomains } from '../core/mail-domains.ts';
+import { isOfDomains } from '../core/sign-in/mail-domains.ts';
 import { isLoopback } from '../core/trustworthy-url.ts';
 
 type Facts = Record<string, unknown>;

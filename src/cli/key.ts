@@ -4,7 +4,7 @@ import { ownProfile } from '../access/user-ctes.ts';
 import type { Config } from '../config.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { newId } from '../core/ids.ts';
-import { isOfDomains } from '../core/mail-domains.ts';
+import { isOfDomains } from '../core/sign-in/mail-domains.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { readArguments } from './arguments.ts';

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { SESSION_TARGETS, sessionTarget, splitServers } from '../core/database-url.ts';
 import { normalizeEmail } from '../core/email-address.ts';
-import { GROUP_ROLES, type GroupRole, readGroupRoles } from '../core/group-roles.ts';
-import { readMailDomain } from '../core/mail-domains.ts';
+import { GROUP_ROLES, type GroupRole, readGroupRoles } from '../core/sign-in/group-roles.ts';
+import { readMailDomain } from '../core/sign-in/mail-domains.ts';
 
 // How values of options are read. Each throws an Error whose message says what the option takes.
 

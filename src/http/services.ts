@@ -1,6 +1,6 @@
 import type { Rates } from '../access/limits/rate-limit-policies.ts';
 import type { WidgetTokens } from '../access/widget-token.ts';
-import type { GroupRole } from '../core/group-roles.ts';
+import type { GroupRole } from '../core/sign-in/group-roles.ts';
 import type { OpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Payments, Plan } from '../providers/payments/payments.ts';

@@ -5,9 +5,9 @@ import { canGrant, findRole, notGrantable, unknownRole } from '../access/roles.t
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { isOfDomains } from '../core/mail-domains.ts';
 import { Id, InputText } from '../core/records.ts';
 import { newLinkSecret } from '../core/secrets.ts';
+import { isOfDomains } from '../core/sign-in/mail-domains.ts';
 import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { requireMail } from '../http/require-mail.ts';

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import type { Logger } from 'pino';
 import { loadPlans } from '../billing/plans.ts';
 import type { Config } from '../config.ts';
-import { isOfDomains } from '../core/mail-domains.ts';
+import { isOfDomains } from '../core/sign-in/mail-domains.ts';
 import { StartError } from '../core/start-error.ts';
 import { type IdentityProvider, openIdentityProvider } from '../providers/identity/identity.ts';
 import { type OpenIdSignIn, openOpenIdSignIn } from '../providers/identity/openid-sign-in.ts';
@@ -55,7 +55,10 @@ function openSignIn(config: Config, log: Logger): OpenIdSignIn | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: client_id, OIDC_CLIENT_SECRET: client_secret } = config;
   if (!issuer || !client_id) return undefined;
   const redirect_uri = publicUrlOf(config) + CALLBACK_PATH;
-  const signed_out_uri = config.OIDC_SIGN_OUT === 'on' ? publicUrlOf(config) + SIGNED_OUT_PATH : undefined;
+  // An ID token names the client as its audience: where that is the audience of access tokens, one that is stored would sign in.
+  const mayStoreIdTokens = config.OIDC_AUDIENCE !== client_id;
+  const signsOutThere = config.OIDC_SIGN_OUT === 'on' && mayStoreIdTokens;
+  const signed_out_uri = signsOutThere ? publicUrlOf(config) + SIGNED_OUT_PATH : undefined;
   const groups_claim = config.OIDC_ROLES.length > 0 ? config.OIDC_GROUPS_CLAIM : undefined;
   const warn = (message: string, details?: object) => log.warn(details ?? {}, message);
   return openOpenIdSignIn({ issuer, client_id, client_secret, redirect_uri, signed_out_uri, groups_claim, log: warn });

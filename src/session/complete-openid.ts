@@ -33,12 +33,15 @@ export const completeOpenId = endpoint({
     attempt: InputText(),
     callback_url: InputText({ description: 'The address that the browser came back to, as it is.' }),
   }),
-  reply: Record({
-    ...Tokens.properties,
-    without_seat: Type.Array(Type.String(), {
-      description: 'The names of workspaces that a group of the user opens, and that have no free seat.',
-    }),
-  }),
+  reply: Record(
+    {
+      ...Tokens.properties,
+      without_seat: Type.Array(Type.String(), {
+        description: 'The names of workspaces that a group of the user opens, and that have no free seat.',
+      }),
+    },
+    { title: 'OpenIdTokens' },
+  ),
   errors: ['invalid_request', 'unauthorized', 'forbidden', 'identity_unavailable'],
   example: {
     body: { attempt: 'kZ0…', callback_url: 'https://wiki.example.com/sign-in/callback?code=…&state=…' },
@@ -59,11 +62,12 @@ export const completeOpenId = endpoint({
     if ('refused' in answer) throw refusal(REASONS[answer.refused], answer.facts);
     requireDomain(answer.identity, services.signIn.domains);
     const { identity, groups, id_token } = answer;
+    const mapping = services.signIn.groups;
+    if (!mapping || !groups) return { ...(await signIn(context, identity, origin, { id_token })), without_seat: [] };
     return transaction(async (tx) => {
       const tokens = await signIn(tx, identity, origin, { id_token });
-      if (!services.signIn.groups || !groups) return { ...tokens, without_seat: [] };
       const signedIn = { session_id: tokens.session_id, groups, issuer: identity.issuer };
-      return { ...tokens, without_seat: await followGroups(tx, services.signIn.groups, signedIn, origin) };
+      return { ...tokens, without_seat: await followGroups(tx, mapping, signedIn, origin) };
     });
   },
 });

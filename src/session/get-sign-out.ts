@@ -10,7 +10,7 @@ export const getSignOut = endpoint({
   description:
     'Where the browser ends its session at the OpenID provider, after `POST /v1/auth/sign-out` has ended this one. Empty where the session began in another way, the provider has no such address, or OIDC_SIGN_OUT is off.',
   access: signedIn({ session: true }),
-  reply: Record({ end_session_url: Text }),
+  reply: Record({ end_session_url: Text }, { title: 'IssuerSignOut' }),
   example: { reply: { end_session_url: 'https://id.example.com/logout?client_id=ibid&id_token_hint=…' } },
   run: async ({ maybeOne, services: { signIn } }) => {
     const session = await maybeOne<{ id_token: string }>(sql`

@@ -66,8 +66,8 @@ test('a sign-out in the browser ends the session at the issuer, which leads back
   assert.equal(decodeJwt(searchParams.get('id_token_hint') ?? '').sub, 'ann');
   await assertSignedOut(browser);
   assert.equal(await provider.endSession(address), SIGNED_OUT);
-  const { cookie: _, ...nobody } = browser;
-  const back = await world.anonymous.get('/sign-out', nobody);
+  const { cookie: _, ...without } = browser;
+  const back = await world.anonymous.get('/sign-out', without);
   assert.equal(back.status, 200);
   assert.match(back.body, /<h1>You are signed out<\/h1>/);
 });
@@ -127,6 +127,14 @@ test('a session ends here although its issuer is down or was replaced by another
 test('with OIDC_SIGN_OUT=off the session at the issuer stays open', async () => {
   const at = await openWorld(of(provider.issuer, { OIDC_SIGN_OUT: 'off' }));
   const browser = await browserOfAnn(at);
+  assert.equal(await addressAfter(browser, at), '/sign-in');
+  await assertSignedOut(browser, at);
+});
+
+test('an ID token that would be accepted as an access token is not stored', async () => {
+  const at = await openWorld(of(provider.issuer, { OIDC_AUDIENCE: 'confidential' }));
+  const browser = await browserOfAnn(at);
+  assert.deepEqual(await at.db.query(sql`select from sessions where id_token is not null`), []);
   assert.equal(await addressAfter(browser, at), '/sign-in');
   await assertSignedOut(browser, at);
 });

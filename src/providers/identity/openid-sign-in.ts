@@ -122,10 +122,10 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
       const missing = { issuer, subject: read.identity.subject, claim: groups_claim, is_elsewhere };
       log('the issuer names no groups of a user who signs in, so their roles stay as they are', missing);
     }
-    const id_token = tokens.id_token ?? '';
-    if (id_token.length <= ID_TOKEN_LENGTH_MAX) return { ...read, groups, id_token };
+    const id_token = signed_out_uri === undefined ? '' : (tokens.id_token ?? '');
+    if (id_token.length <= ID_TOKEN_LENGTH_MAX) return { ...read, groups, id_token: id_token || undefined };
     const facts = { issuer, subject: read.identity.subject, length: id_token.length };
-    if (signed_out_uri) log('the ID token of a user is too long to sign out at the issuer with it', facts);
+    log('the ID token of a user is too long to sign out at the issuer with it', facts);
     return { ...read, groups, id_token: undefined };
   }
 

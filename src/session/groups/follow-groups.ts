@@ -1,6 +1,6 @@
 import type { Statements } from '../../access/guard.ts';
-import { GROUP_ROLES } from '../../core/group-roles.ts';
 import { newId } from '../../core/ids.ts';
+import { GROUP_ROLES } from '../../core/sign-in/group-roles.ts';
 import { sql } from '../../db/sql.ts';
 import type { Origin } from '../../http/endpoint.ts';
 import type { SignInOptions } from '../../http/services.ts';
