@@ -815,26 +815,6 @@ test('a program that requests a wrong address gets the error of the API', async 
   assert.match(String(inBrowser.headers.get('content-type')), /text\/html/);
 });
 
-test('what accepts anything gets the pages of people, and the API and files answer as to programs', async () => {
-  const asked = async (method: string, path: string, headers: Record<string, string> = {}) => {
-    const answer = await visit(method, path, { accept: '*/*', ...headers });
-    const type = answer.headers.get('content-type') ?? '';
-    return [answer.status, answer.headers.get('location') ?? type.split(';')[0]];
-  };
-  assert.deepEqual(await asked('GET', '/'), [303, '/sign-in?next=%2F']);
-  for (const method of ['GET', 'HEAD']) assert.deepEqual(await asked(method, '/sign-in'), [200, 'text/html']);
-  const [status, location] = await asked('GET', '/hostile/w/page');
-  assert.deepEqual([status, String(location).startsWith('/sign-in?next=')], [303, true]);
-  assert.deepEqual(await asked('GET', '/v1'), [404, 'application/json']);
-  assert.deepEqual(await asked('GET', '/v1/overview'), [401, 'application/json']);
-  assert.deepEqual(await asked('GET', '/robots.txt'), [404, 'application/json']);
-  assert.deepEqual(await asked('POST', '/sign-in'), [404, 'application/json']);
-  assert.deepEqual(await asked('GET', '/sign-in', { authorization: `Bearer ${owner.token}` }), [
-    404,
-    'application/json',
-  ]);
-});
-
 test('the files for browsers are small, cached for ever and served in one version only', async () => {
   const { body } = await me.open('/hostile/w/page');
   const files = [...body.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => String(match[1]));
