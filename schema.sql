@@ -3550,6 +3550,7 @@ create table wikis (
   PRIMARY KEY (wiki_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
 );
+CREATE INDEX wikis_by_trash ON wikis USING btree (deleted_from, wiki_id) WHERE (workspace_id IS NULL);
 CREATE INDEX wikis_deleted ON wikis USING btree (wiki_id) WHERE (workspace_id IS NULL);
 CREATE UNIQUE INDEX wikis_by_slug ON wikis USING btree (workspace_id, slug) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER legal_hold BEFORE DELETE ON wikis FOR EACH ROW EXECUTE FUNCTION refuse_deletion_of_wiki_under_hold();

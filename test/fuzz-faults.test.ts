@@ -93,6 +93,8 @@ async function forgetCases(): Promise<void> {
 
 async function prepare({ endpoint, isKeyed }: Pick<Subject, 'endpoint' | 'isKeyed'>): Promise<RawRequest> {
   await forgetCases();
+  // What a person has asked for before ends with some of the requests.
+  await db.query(sql`delete from email_changes`);
   const caller = await prepareState(tenants, endpoint);
   const ids = await tenants.fresh(endpoint, caller);
   const request = validRequest(endpoint, ids, await tenants.tokenFor(endpoint, caller));

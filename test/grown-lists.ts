@@ -107,6 +107,11 @@ const GROWTHS: Growth[] = [
     where: `t.workspace_id = $workspace_id`,
     differ: { wiki_id: `'wiki_$word' || n6`, slug: `'$word-' || n6` },
   },
+  {
+    table: 'wikis',
+    where: `t.workspace_id is null and t.deleted_from = $workspace_id`,
+    differ: { wiki_id: `'wiki_deleted_$word' || n6` },
+  },
 ];
 
 /**
@@ -130,7 +135,7 @@ export async function growLists(db: OwnerDb, ids: Ids, word: string, records: nu
           jsonb_populate_record(null::${raw(table)}, to_jsonb(t) || jsonb_build_object(${raw(changes.join(', '))})) copy
       ) copies`);
     // As in a service with many tenants: a plan that suits the average of them is what a large one gets too.
-    const owner = /t\.(wiki_id|workspace_id|user_id) =/.exec(where)?.[1] ?? '';
+    const owner = /t\.(wiki_id|workspace_id|user_id|deleted_from) =/.exec(where)?.[1] ?? '';
     await db.query(sql`alter table ${raw(table)} alter column ${raw(owner)} set (n_distinct = 100)`);
     // As autovacuum does within a minute, which a fast run of the tests does not last: until then an index alone is no answer.
     await db.query(sql`vacuum analyze ${raw(table)}`);

@@ -51,6 +51,8 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
   for (let i = 0; i < 5; i += 1) {
     await world.upload(client, a.wiki_id, { [`more${i}.md`]: `---\ntags: [common, tag ${i}]\n---\n# More ${i}\n` });
     await post(`${workspace}/wikis`, { title: `Wiki ${i}` });
+    const deleted = await post(`${workspace}/wikis`, { title: `Deleted ${i}` });
+    await client.send('DELETE', `/v1/wikis/${deleted.wiki_id}`);
     await post(`${workspace}/members/invite`, { email: `${randomUUID()}@example.com`, role: 'viewer' });
     await post(`${workspace}/api-keys`, { name: `key ${i}` });
     await post('/v1/me/api-keys', { name: `key ${i}` });

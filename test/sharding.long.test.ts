@@ -46,12 +46,13 @@ const CROSSINGS: Record<string, string> = {
   'GET /v1/me/deleted-workspaces': 'asks all',
   'POST /v1/me/deleted-workspaces/restore': 'asks all',
   // By their address.
+  'POST /v1/auth/invitation': 'asks all',
+  'POST /v1/me/connection': 'asks all',
   'GET /v1/me/invitations': 'asks all',
   'POST /v1/me/invitations/:invitation_id/accept': 'asks all',
   // Whether the user has a workspace, and the slug is free, and the new workspace.
   'POST /v1/onboarding': 'asks all',
   'POST /v1/workspaces': 'asks all',
-  'PATCH /v1/workspaces/:workspace_id': 'asks all',
   // A key is looked up before it is known what for, so it is on all shards, but is counted by its workspace.
   'POST /v1/workspaces/:workspace_id/api-keys': 'writes api_keys',
   'DELETE /v1/workspaces/:workspace_id/api-keys/:key_id': 'writes api_keys',

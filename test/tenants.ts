@@ -489,9 +489,11 @@ export async function freshWiki(db: Db, workspace_id: string, created_by: string
   return wiki_id;
 }
 
+/** Under a legal hold, which a fuzzer may have set, it stays where it is. */
 async function moveToTrash(db: Db, wiki_id: string): Promise<void> {
   await db.query(sql`
-    update wikis set workspace_id = null, deleted_from = workspace_id, deleted_at = now() where wiki_id = ${wiki_id}`);
+    update wikis k set workspace_id = null, deleted_from = k.workspace_id, deleted_at = now() from workspaces w
+    where k.wiki_id = ${wiki_id} and w.workspace_id = k.workspace_id and w.held_since is null`);
 }
 
 /**

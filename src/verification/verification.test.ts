@@ -280,6 +280,7 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     outline: ['outline_altered'],
     created_at: WHO,
     created_by: WHO,
+    claim: WHO,
     origin: ['record_altered'],
     folder: 'where the links of a text begin that is edited next',
     packed: REPLACED,

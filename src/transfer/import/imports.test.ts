@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { exported, imported, newWiki, PNG, send, unzipped, zipped } from '../../../test/archives.ts';
-import { runScheduled } from '../../../test/jobs.ts';
+import { deleteForGood } from '../../../test/jobs.ts';
 import { signedInClient } from '../../../test/signed-in.ts';
 import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from '../../../test/world.ts';
 import { zipOf } from '../../../test/zip.ts';
 import { sql } from '../../db/sql.ts';
-import { removeDeletedWiki } from '../../wikis/trash/remove-deleted-wiki.job.ts';
 
 const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database, MAX_FILE_SIZE: '4MiB', MAX_MARKDOWN_SIZE: '256KiB' });
@@ -215,9 +214,7 @@ test('an archive of a wiki goes into no wiki that has pages, and what is there s
 test('where the wiki of an archive is gone, its pages come back under their own ids, and its export is the same to the byte', async () => {
   const from = await fullWiki(owner, 'Phoenix');
   const archive = await exported(world, owner, from);
-  assert.equal((await owner.send('DELETE', `/v1/wikis/${from}`)).status, 204);
-  // As the worker does every minute.
-  await runScheduled(world, removeDeletedWiki);
+  await deleteForGood(world, owner, from);
   assert.deepEqual(await world.db.query(sql`select 1 from wikis where wiki_id = ${from}`), []);
   const to = await newWiki(owner, 'Phoenix');
   assert.equal((await imported(owner, to, archive)).status, 'completed');

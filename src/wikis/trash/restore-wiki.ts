@@ -31,9 +31,13 @@ export const restoreWiki = endpoint({
       for (let attempt = 0; attempt < SLUG_ATTEMPTS; attempt += 1) {
         const slugs = candidatesForAttempt(attempt, [deleted.slug, ...numbered]);
         const [restored] = await tx.many<Wiki>({
+          before: sql`
+            select r.wiki_id, r.slug, a.workspace_id as deleted_from
+            from access a, (${restorable}) r where r.wiki_id = ${params.wiki_id}`,
           restored: sql`
             select r.wiki_id, r.title, r.description, a.workspace_id, restore_wiki(r.wiki_id, ${slugs}::text[]) as slug
             from access a, (${restorable}) r where r.wiki_id = ${params.wiki_id}`,
+          after: sql`select r.wiki_id, r.slug, r.workspace_id from restored r where r.slug <> ''`,
           result: sql`
             select r.wiki_id, r.workspace_id, r.slug, r.title, r.description from restored r where r.slug <> ''`,
         });
