@@ -470,7 +470,7 @@ longTest('a link inside a wiki shows the page in place of the other, as a load w
   await t.test('after the sign-out in another tab a link leads to the sign-in, and Back shows nothing', async () => {
     const other = await context.newPage();
     await other.goto(root);
-    await other.locator('.top nav .menu > summary').click();
+    await other.locator('.top .menu > summary').click();
     await other.getByRole('button', { name: 'Sign out' }).click();
     await other.waitForURL('**/sign-in*');
     await other.goBack();

@@ -49,6 +49,7 @@ const SCREENS: Record<string, readonly string[]> = {
   '/:workspace/-/billing': ['O/-/billing'],
   '/me': ['/me'],
   '/me/keys': ['/me/keys'],
+  '/sign-out': ['/sign-out'],
   '/-/admin': ['/-/admin'],
   '/-/admin/workspaces/:workspace_id': ['A'],
 };
