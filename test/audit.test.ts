@@ -109,7 +109,7 @@ async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
 const WRITTEN_BY_WORKERS = ['status', 'attempt', 'failures', 'progress', 'updated_at', 'started_at', 'worker_id'];
 
 /** Times that are those of the record itself, and the address of a picture, which is a secret. */
-const NOT_RECORDED = ['avatar_id', 'retention_changed_at', 'held_since'];
+const NOT_RECORDED = ['deleted_at', 'deleted_from', 'avatar_id', 'retention_changed_at', 'held_since'];
 
 /** There is a legal hold where one is to be lifted, and none that refuses what others delete. */
 async function setHold(isHeld: boolean): Promise<void> {

@@ -43,8 +43,6 @@ const CROSSINGS: Record<string, string> = {
   'GET /v1/overview': 'asks all',
   'POST /v1/me/export': 'asks all',
   'GET /v1/workspaces/lookup': 'asks all',
-  'GET /v1/me/deleted-workspaces': 'asks all',
-  'POST /v1/me/deleted-workspaces/restore': 'asks all',
   // By their address.
   'POST /v1/auth/invitation': 'asks all',
   'POST /v1/me/connection': 'asks all',

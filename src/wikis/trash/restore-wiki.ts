@@ -32,7 +32,7 @@ export const restoreWiki = endpoint({
         const slugs = candidatesForAttempt(attempt, [deleted.slug, ...numbered]);
         const [restored] = await tx.many<Wiki>({
           before: sql`
-            select r.wiki_id, r.slug, a.workspace_id as deleted_from
+            select r.wiki_id, r.slug, a.workspace_id as deleted_from, r.deleted_at
             from access a, (${restorable}) r where r.wiki_id = ${params.wiki_id}`,
           restored: sql`
             select r.wiki_id, r.title, r.description, a.workspace_id, restore_wiki(r.wiki_id, ${slugs}::text[]) as slug
