@@ -41,7 +41,7 @@ try {
   }));
   await input.setInputFiles(await Promise.all(payload));
   await page.getByRole('link', { name: 'Read the wiki' }).click();
-  await page.locator('.doors').getByRole('link', { name: 'Architecture' }).click();
+  await page.goto(`${service.address}/ibid/main/architecture`);
   await page.locator('.prose').waitFor();
   await page.screenshot({ path: join(root, 'docs/images/reading.png') });
   const phone = await browser.newContext({
