@@ -3,15 +3,8 @@ import { diagramFrame } from './pages/diagram.ts';
 import { connectAccounts } from './pages/entrance/connect-accounts.ts';
 import { acceptInvitation, invitation, joinByInvitation } from './pages/entrance/invitation.ts';
 import { acceptOwnInvitation, ownInvitations } from './pages/entrance/own-invitations.ts';
-import {
-  beginOpenId,
-  completeOpenId,
-  sendSignIn,
-  signedOut,
-  signIn,
-  signInByLink,
-  signOut,
-} from './pages/entrance/sign-in.ts';
+import { beginOpenId, completeOpenId, sendSignIn, signIn, signInByLink } from './pages/entrance/sign-in.ts';
+import { signedOut, signOut } from './pages/entrance/sign-out.ts';
 import { makeFirstUser, welcome } from './pages/entrance/welcome.ts';
 import { decideGone, gone } from './pages/gone.ts';
 import { history, restoreRevision } from './pages/history.ts';
