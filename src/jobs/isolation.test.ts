@@ -49,6 +49,8 @@ test('an upload runs while the removal of a deleted wiki takes its time', async 
   await db.transaction(async (query) => {
     await query(sql`select 1 from pages where wiki_id = ${leaving.wiki_id} for update`);
     assert.equal((await leaving.send('DELETE', `/v1/wikis/${leaving.wiki_id}`)).status, 204);
+    const inTrash = `/v1/workspaces/${leaving.workspace_id}/deleted-wikis/${leaving.wiki_id}`;
+    assert.equal((await leaving.send('DELETE', inTrash)).status, 204);
     // The schedule checks only once a minute.
     await db.query(sql`
       insert into background_jobs (name, lane, key, wiki_id)
