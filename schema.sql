@@ -3642,6 +3642,9 @@ create table workspaces (
   held_by               text                      collate "C",
   hold_reason           text,
   deleted_at            timestamp with time zone,
+  logo_sha256           text                      collate "C",
+  logo_type             text                      collate "C",
+  logo_bytes            integer,
   PRIMARY KEY (workspace_id),
   UNIQUE (slug),
   CHECK (((audit_days >= 90) AND (audit_days <= 3650))),
@@ -3650,6 +3653,7 @@ create table workspaces (
   CHECK ((seats_granted >= 0)),
   CHECK (((trash_days >= 7) AND (trash_days <= 3650)))
 );
+CREATE INDEX workspaces_by_logo ON workspaces USING btree (logo_sha256) WHERE (logo_sha256 IS NOT NULL);
 CREATE INDEX workspaces_by_widget_origin ON workspaces USING gin (widget_origins COLLATE "C");
 CREATE INDEX workspaces_deleted ON workspaces USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE TRIGGER legal_hold BEFORE DELETE ON workspaces FOR EACH ROW WHEN ((old.held_since IS NOT NULL)) EXECUTE FUNCTION refuse_deletion_of_workspace_under_hold();

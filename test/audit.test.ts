@@ -137,6 +137,11 @@ for (const endpoint of WRITING) {
         update users set avatar_id = user_id, avatar_sha256 = ${'0'.repeat(64)}, avatar_type = 'image/gif', avatar_bytes = 1
         where user_id = ${actor.user_id}`);
     }
+    if (endpoint.path.endsWith('/logo')) {
+      await db.query(sql`
+        update workspaces set logo_sha256 = ${'0'.repeat(64)}, logo_type = 'image/gif', logo_bytes = 1
+        where workspace_id = ${a.workspace_id}`);
+    }
     const rowsBefore = await rowsOf(kind);
     // Read before the write, which may end the credential.
     const credential = await credentialOf(endpoint, actor.token);

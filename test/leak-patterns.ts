@@ -15,6 +15,8 @@ const HEADERS: Record<string, RegExp> = {
 };
 
 const KEPT = /^private, max-age=31536000, immutable$/;
+/** The mark of a workspace stands on every page. */
+const LOGO = /^private, max-age=300$/;
 
 /** Texts that disclose the internals of the service to a client. */
 const INSIDE =
@@ -30,7 +32,10 @@ export function checkAnswer(request: RawRequest, answer: RawAnswer): void {
   assert.ok(status < 500, `no request may make the service fail; this one did: ${what}`);
   // What a secret address names never changes.
   const isKept = headers['cross-origin-resource-policy'] === 'cross-origin' && (status < 300 || status === 304);
-  for (const [name, form] of Object.entries(isKept ? { ...HEADERS, 'cache-control': KEPT } : HEADERS)) {
+  const isLogo =
+    /\/logo(?:\?|$)/.test(request.path) && ['GET', 'HEAD'].includes(request.method) && [200, 206, 304].includes(status);
+  const kept = { ...(isKept && { 'cache-control': KEPT }), ...(isLogo && { 'cache-control': LOGO }) };
+  for (const [name, form] of Object.entries({ ...HEADERS, ...kept })) {
     assert.match(String(headers[name]), form, `every answer carries ${name}: ${what}`);
   }
   for (const name of ['server', 'x-powered-by'])

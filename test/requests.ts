@@ -93,7 +93,9 @@ export function pathParams(endpoint: Endpoint): string[] {
  */
 export function existingParams(endpoint: Endpoint): string[] {
   const params = pathParams(endpoint);
-  return endpoint.method === 'PUT' && params.at(-1) !== 'page_id' ? params.slice(0, -1) : params;
+  const last = params.at(-1);
+  const isMade = endpoint.method === 'PUT' && last !== 'page_id' && endpoint.path.endsWith(`:${last}`);
+  return isMade ? params.slice(0, -1) : params;
 }
 
 /** The path with its parameters filled in. */

@@ -58,6 +58,7 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/me/api-keys': 2,
   // The guard before the bytes are stored, the bytes, the reference to them.
   'PUT /v1/me/avatar': 3,
+  'PUT /v1/workspaces/:workspace_id/logo': 3,
   // begin, the lock on the links of the address, the link, the user and the session, commit.
   'POST /v1/auth/email/complete': 5,
   // Counts the guess, reads the hash, and writes the session after comparing it.

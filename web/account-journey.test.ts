@@ -5,6 +5,7 @@ import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
 import { cleanUp } from '../test/clean-up.ts';
 import { plainText, startMailServer } from '../test/mail-server.ts';
+import { png } from '../test/pictures.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { until } from '../test/until.ts';
 import { openWorld, type World } from '../test/world.ts';
@@ -55,6 +56,32 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     await page.getByText('Links with an earlier address lead here.').waitFor();
     assert.equal(pathOfPage(), '/acme/-/general');
     await page.getByRole('link', { name: 'Acme Engineering' }).first().waitFor();
+  });
+
+  await t.test('a workspace shows its letter, then its logo in the bar at once, wherever it stands', async () => {
+    const width = (at = page.locator('.brand img.logo')) =>
+      at.evaluate((it: HTMLImageElement) => it.decode().then(() => it.naturalWidth));
+    const type = () =>
+      page
+        .locator('.brand img.logo')
+        .evaluate(async (it: HTMLImageElement) => (await fetch(it.src)).headers.get('content-type'));
+    assert.equal(await type(), 'image/svg+xml');
+    await page
+      .getByRole('form', { name: 'Logo' })
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png({ width: 300, height: 300 }) });
+    await page.getByRole('button', { name: 'Save the logo' }).click();
+    await page.getByText('The logo is changed.').waitFor();
+    await page.locator('.brand img.logo[src$="#fresh"]').waitFor();
+    assert.equal(await width(), 300);
+    await assertAccessible(page, 'general with a logo');
+    await page.goto(at('/acme/main'));
+    assert.equal(await width(), 300);
+    await page.goto(at('/acme/-/general'));
+    await page.getByRole('button', { name: 'Remove the logo' }).click();
+    await page.getByText('The logo is removed.').waitFor();
+    await page.locator('.brand img.logo[src$="#fresh"]').waitFor();
+    assert.equal(await type(), 'image/svg+xml');
   });
 
   await t.test('an earlier address leads to the present one', async () => {

@@ -2,6 +2,7 @@ import { PAINTED_WITH, renderDocument } from './document.ts';
 import { timeWords } from './elements/time-words.ts';
 import { type Content, type Html, html, nothing } from './html.ts';
 import { icon } from './icons.ts';
+import { brand } from './people/brand.ts';
 import { userMenu, wikiSwitcher } from './people/user-menu.ts';
 import { searchHelp } from './search-help.ts';
 import { sidebarSeparator } from './sidebar.ts';
@@ -69,7 +70,7 @@ function wholeBody(visit: Visit, context: WikiContext, document: WikiDocument, t
   return html`
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top">
-  <a class="brand" href="${context.pageUrl()}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${wiki.title}</span></a>
+  ${brand(context.pageUrl(), wiki.title, workspace.organization_id)}
   ${wikiSwitcher(context)}
   <form class="find" role="search" action="${context.actionUrl('search')}">
     <label for="find" class="sr-only">Search ${wiki.title}</label>

@@ -1,5 +1,6 @@
 import { renderDocument } from './document.ts';
 import { type Content, type Html, html } from './html.ts';
+import { brand } from './people/brand.ts';
 import { userMenu, wikiSwitcher } from './people/user-menu.ts';
 import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
 import { type Action as FormAction, type FormPage, formPage, sectionLinks } from './settings-forms.ts';
@@ -37,7 +38,7 @@ export function renderSettings(
     body: html`
 <a class="skip" href="#main">Skip to the settings</a>
 <header class="top">
-  <a class="brand" href="${home}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${workspace.name}</span></a>
+  ${brand(home, workspace.name, workspace.organization_id)}
   ${wikiSwitcher({ ...context, wiki: undefined })}
   <nav class="do last" aria-label="Actions">
     <a class="button quiet always" href="${home}">Back to the wiki</a>

@@ -17,6 +17,10 @@ export interface StoredFile {
   inline: boolean;
   /** Its address is a secret of this content: every browser that knows it may keep the bytes and show them on any site. */
   isImmutable?: true;
+  /** Seconds for which a browser shows it without asking again; 0 unless given. */
+  maxAge?: number;
+  /** The bytes, where they were made for this answer and are kept nowhere. */
+  content?: Buffer;
 }
 
 /**
@@ -52,7 +56,8 @@ export async function sendBytes(request: FastifyRequest, reply: FastifyReply, bl
   const { sha256, byte_size } = file;
   const etag = `"${sha256}"`;
   // No shared cache keeps it, and browsers revalidate it each time, so a caller who lost access no longer gets it.
-  const ofEach = { etag, ...(file.isImmutable ? IMMUTABLE : { 'cache-control': 'private, no-cache' }) };
+  const cached = { 'cache-control': file.maxAge ? `private, max-age=${file.maxAge}` : 'private, no-cache' };
+  const ofEach = { etag, ...(file.isImmutable ? IMMUTABLE : cached) };
   const isHead = request.method === 'HEAD';
   if (isKnown(headers['if-none-match'], etag)) {
     return reply
@@ -67,7 +72,7 @@ export async function sendBytes(request: FastifyRequest, reply: FastifyReply, bl
     reply.header('content-range', `bytes */${byte_size}`);
     throw new ApiError('range_not_satisfiable', `The file has ${byte_size} bytes, and the range begins behind them.`);
   }
-  const stream = isHead ? Readable.from([]) : await open(blobs, sha256, range);
+  const stream = isHead ? Readable.from([]) : await open(blobs, file, range);
   if (!isHead) reply.raw.setTimeout(STALLED_MS, () => request.raw.socket.destroy());
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${byte_size}`);
   return reply
@@ -101,7 +106,8 @@ export function sendDownload(
     .send(file.stream);
 }
 
-async function open(blobs: Blobs, sha256: string, range: ByteRange | undefined): Promise<Readable> {
+async function open(blobs: Blobs, { sha256, content }: StoredFile, range: ByteRange | undefined): Promise<Readable> {
+  if (content) return Readable.from([range ? content.subarray(range.start, range.end + 1) : content]);
   try {
     return await blobs.stream(sha256, range);
   } catch (cause) {

@@ -4,6 +4,9 @@ import { deleteWorkspace } from './delete-workspace.ts';
 import { getOverview } from './get-overview.ts';
 import { listDeletedWorkspaces } from './list-deleted-workspaces.ts';
 import { listWorkspaces } from './list-workspaces.ts';
+import { deleteLogo } from './logo/delete-logo.ts';
+import { getLogo } from './logo/get-logo.ts';
+import { putLogo } from './logo/put-logo.ts';
 import { lookupWorkspace } from './lookup-workspace.ts';
 import { onboarding } from './onboarding.ts';
 import { purgeDeletedWorkspaces } from './purge-deleted-workspaces.job.ts';
@@ -21,6 +24,9 @@ export const workspaces: Feature = {
     deleteWorkspace,
     listDeletedWorkspaces,
     restoreWorkspace,
+    putLogo,
+    getLogo,
+    deleteLogo,
   ],
   jobs: [purgeDeletedWorkspaces],
 };

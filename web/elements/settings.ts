@@ -24,6 +24,14 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
   });
 }
 
+// The browser keeps a logo for five minutes. After a change, the page and its bar show the new one at once.
+for (const { src } of document.querySelectorAll<HTMLImageElement>('img[data-fresh]')) {
+  void fetch(src, { cache: 'reload' }).then(() => {
+    for (const img of document.querySelectorAll<HTMLImageElement>('img.logo'))
+      if (img.src === src) img.src = `${src}#fresh`;
+  });
+}
+
 // Photos are larger than pictures of people may be. Where no script runs, the form sends them as they are.
 for (const input of document.querySelectorAll<HTMLInputElement>('input[data-scaled]')) {
   let scaling: Promise<void> | undefined;

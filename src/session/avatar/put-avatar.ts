@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { signedIn } from '../../access/access-rule.ts';
-import { ApiError } from '../../core/errors.ts';
+import { cleanPicture } from '../../core/pictures/clean-picture.ts';
+import { readPicture } from '../../core/pictures/read-picture.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { toStorageError } from '../../http/to-api-error.ts';
 import { exampleUser, User, userColumns } from '../../workspaces/schema.ts';
-import { cleanPicture } from './clean-picture.ts';
-import { PICTURE_BYTES } from './picture.ts';
 
 /**
  * Another picture has another address, which is a secret (docs/decisions/094); the same one keeps its own, so that it can be
@@ -48,25 +46,3 @@ export const putAvatar = endpoint({
     });
   },
 });
-
-/** Errors: 413 past PICTURE_BYTES; 400 where the connection closed before. */
-async function readPicture(stream: Readable, announced: string | undefined): Promise<Buffer> {
-  if (Number(announced ?? 0) > PICTURE_BYTES) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of stream) {
-      length += chunk.length;
-      if (length > PICTURE_BYTES) throw tooLarge();
-      chunks.push(chunk);
-    }
-  } catch (cause) {
-    if (cause instanceof ApiError) throw cause;
-    throw new ApiError('invalid_request', 'The connection closed before the picture was complete.', { cause });
-  }
-  return Buffer.concat(chunks);
-}
-
-function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', 'A picture has at most 1 MiB. Make it smaller and send it again.');
-}

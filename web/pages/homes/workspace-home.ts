@@ -4,6 +4,7 @@ import type { OrganizationWiki } from '../../../src/wikis/schema.ts';
 import { renderDocument } from '../../document.ts';
 import { type Content, type Html, html, nothing } from '../../html.ts';
 import { time } from '../../layout.ts';
+import { brand } from '../../people/brand.ts';
 import { userMenu } from '../../people/user-menu.ts';
 import { loadSettingsContext, type SettingsContext } from '../../settings-context.ts';
 import type { Visit, WebRoute } from '../../visit.ts';
@@ -63,14 +64,14 @@ function renderWorkspace(
   entries: readonly WikiEntry[],
   members: Members | undefined,
 ): Html {
-  const { name, slug } = context.workspace;
+  const { name, slug, organization_id } = context.workspace;
   return renderDocument(visit, {
     title: `${name} · Ibid`,
     kind: 'wiki',
     body: html`
 <a class="skip" href="#main">Skip to the wikis</a>
 <header class="top">
-  <a class="brand" href="/${slug}"><span class="mark" aria-hidden="true">ib.</span><span class="brand-name">${name}</span></a>
+  ${brand(`/${slug}`, name, organization_id)}
   <nav class="do last" aria-label="Actions">${userMenu(visit, { ...context, wiki: undefined })}</nav>
 </header>
 <div class="frame">

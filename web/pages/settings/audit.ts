@@ -97,6 +97,7 @@ const TYPES = [
   'wiki.renamed',
   'wiki.restored',
   'workspace.renamed',
+  'workspace.logo_changed',
   'workspace.transferred',
   'workspace.deleted',
   'workspace.restored',

@@ -1,8 +1,9 @@
 import type { Workspace } from '../../../src/workspaces/schema.ts';
 import { type Html, html } from '../../html.ts';
+import { logoUrl } from '../../people/brand.ts';
 import { settingsPage } from '../../settings.ts';
 import { requireSetting, type SettingsContext } from '../../settings-context.ts';
-import { disclosure, hiddenFields } from '../../settings-forms.ts';
+import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';
 import type { Visit } from '../../visit.ts';
 
 export const [general, changeGeneral] = settingsPage({
@@ -10,6 +11,8 @@ export const [general, changeGeneral] = settingsPage({
   title: 'General',
   flashMessages: {
     renamed: 'Saved. Links with an earlier address lead here.',
+    logo: 'The logo is changed. Other browsers show it within five minutes.',
+    letter: 'The logo is removed. Other browsers show the letter within five minutes.',
   },
   actions: {
     async rename({ api, form }, context) {
@@ -18,6 +21,15 @@ export const [general, changeGeneral] = settingsPage({
         slug: (form.get('slug') ?? '').trim(),
       });
       return { redirect: `/${slug}/-/general?flash=renamed` };
+    },
+    async logo({ api, file }, context) {
+      // Its bytes say what it is.
+      await api.putBytes(logoUrl(context.workspace.organization_id), file ?? Buffer.alloc(0), 'image/png');
+      return 'logo';
+    },
+    async letter({ api }, context) {
+      await api.delete(logoUrl(context.workspace.organization_id));
+      return 'letter';
     },
     async delete({ api, form }, context) {
       await api.post(`${context.api}/deletion`, { name: form.get('confirmed_name') ?? '' });
@@ -28,6 +40,7 @@ export const [general, changeGeneral] = settingsPage({
     requireSetting(visit, context, 'enterprise:manage');
     return html`<p class="lead">The name and the address of ${context.workspace.name}.</p>
       ${nameForm(visit, context)}
+      ${logoForm(context)}
       ${context.can('workspace:delete') && deletion(visit, context)}`;
   },
 });
@@ -40,6 +53,15 @@ function nameForm({ form, publicUrl }: Visit, { workspace }: SettingsContext): H
     <div><label>Address <input name="slug" required maxlength="48" pattern="[a-z0-9]+(-[a-z0-9]+)*" autocomplete="off" spellcheck="false" value="${value('slug')}" aria-describedby="slug-what"></label>
       <p class="small" id="slug-what">The part after ${publicUrl}/ in the address of every page: 1 to 48 of a–z, 0–9 and single dashes. The last ten addresses lead to the present one.</p></div>
     <p><button class="button main">Save</button></p></form>`;
+}
+
+function logoForm({ workspace }: SettingsContext): Html {
+  return html`<h2>Logo</h2>
+    <div class="own-picture"><img class="logo" src="${logoUrl(workspace.organization_id)}" alt="The logo at present" width="64" height="64" data-fresh>
+    <form method="post" enctype="multipart/form-data" class="fields" aria-label="Logo">${hiddenFields({ do: 'logo' })}
+      <label class="grow">Picture <span class="hint">PNG, JPEG, WebP or GIF; at most 1 MiB and 1024 pixels on each side; best square</span><input type="file" name="picture" required accept="image/png,image/jpeg,image/webp,image/gif" data-scaled></label>
+      <button class="button">Save the logo</button></form>
+    ${actionButton('letter', {}, 'Remove the logo', 'quiet')}</div>`;
 }
 
 /** Wikis whose exports are offered by name. */

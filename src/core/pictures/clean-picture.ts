@@ -1,4 +1,4 @@
-import { ApiError } from '../../core/errors.ts';
+import { ApiError } from '../errors.ts';
 import { cleanGif, GIF_SIGNATURE } from './clean-gif.ts';
 import { cleanJpeg, JPEG_SIGNATURE } from './clean-jpeg.ts';
 import { cleanPng, PNG_SIGNATURE } from './clean-png.ts';

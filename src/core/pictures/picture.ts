@@ -1,4 +1,4 @@
-import { ApiError } from '../../core/errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** A picture as it is stored and served: nothing but what is needed to draw it. */
 export interface Picture {

@@ -1,0 +1,25 @@
+import type { Readable } from 'node:stream';
+import { ApiError } from '../errors.ts';
+import { PICTURE_BYTES } from './picture.ts';
+
+/** Errors: 413 past PICTURE_BYTES; 400 where the connection closed before. */
+export async function readPicture(stream: Readable, announced: string | undefined): Promise<Buffer> {
+  if (Number(announced ?? 0) > PICTURE_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of stream) {
+      length += chunk.length;
+      if (length > PICTURE_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
+    throw new ApiError('invalid_request', 'The connection closed before the picture was complete.', { cause });
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): ApiError {
+  return new ApiError('payload_too_large', 'A picture has at most 1 MiB. Make it smaller and send it again.');
+}
