@@ -48,11 +48,11 @@ test('an owner renames a workspace, changes their address, deletes the workspace
     await assertAccessible(page, 'general');
     await page.getByLabel('Name', { exact: true }).fill('Acme Engineering');
     await page.getByLabel('Address', { exact: true }).fill('admin');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('alert').getByText('is taken').waitFor();
     assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Acme Engineering', 'the input is kept');
     await page.getByLabel('Address', { exact: true }).fill('acme');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Links with an earlier address lead here.').waitFor();
     assert.equal(pathOfPage(), '/acme/-/general');
     await page.getByRole('link', { name: 'Acme Engineering' }).first().waitFor();
