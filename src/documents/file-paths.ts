@@ -1,4 +1,5 @@
 import { numberedSlug, slugFrom } from '../core/slug.ts';
+import { folderPageFiles } from './folder-pages.ts';
 
 interface PlannedPaths {
   /** The path of each file's page, in the order of the files. */
@@ -14,27 +15,29 @@ const AHEAD_MAX = 100;
 
 /**
  * Plans the paths of pages for uploaded files: a segment for each folder and for the name without its extension.
- * `index.md` and `README.md` of a folder are the folder's own page. Names with the same slug are numbered. `pageAt`
- * returns the origin of the wiki's page at a path; a page written by a user is never replaced. `ahead` returns the
+ * Some files are the page of a folder (see `folderPageFiles`). Names with the same slug are numbered. `pageAt`
+ * returns the origin of the wiki's page at a path; a page written by a user is never replaced. `isOfFolder` says whether
+ * the page at a path is that of a folder with the name of this file, which such a file becomes. `ahead` returns the
  * paths that may be tried next, so that they can be looked up together.
  */
 export function planPaths(
   filenames: readonly string[],
   pageAt: (path: string, ahead: () => string[]) => 'authored' | 'compiled' | undefined,
+  isOfFolder: (path: string, filename: string) => boolean = () => false,
 ): PlannedPaths {
   const used = new Set<string>();
   const folderPaths = new Map<string, string>([['', '']]);
   const folders = new Map<string, string>();
   const files = new Array<string>(filenames.length);
 
-  function uniquePath(parent: string, name: string): string {
+  function uniquePath(parent: string, name: string, filename: string): string {
     const base = childSlug(parent, name);
     const pathOf = (n: number) => join(parent, n === 1 ? base : numberedSlug(base, n));
     for (let n = 1; ; n += 1) {
       const path = pathOf(n);
       // Usually the first path is free; if not, many more may be taken, so the lookahead grows.
       const ahead = () => Array.from({ length: Math.min(9 * (n - 1), AHEAD_MAX) }, (_, i) => pathOf(n + 1 + i));
-      if (!used.has(path) && !pageAt(path, ahead)) {
+      if (!used.has(path) && (!pageAt(path, ahead) || isOfFolder(path, filename))) {
         used.add(path);
         return path;
       }
@@ -65,14 +68,15 @@ export function planPaths(
   });
   // Folders come first, so that a file never takes a folder's path; then the files that are a folder's page.
   for (const { folder } of split) folderPath(folder);
-  for (const [i, { folder, name }] of split.entries()) {
+  for (const [folder, i] of folderPageFiles(filenames)) {
     const path = folderPath(folder);
-    if (folder === '' || !/^(index|readme)$/i.test(name) || !folders.has(path) || pageAt(path, () => []) === 'authored')
-      continue;
+    if (pageAt(path, () => []) === 'authored') continue;
     files[i] = path;
     folders.delete(path);
   }
-  for (const [i, { folder, name }] of split.entries()) files[i] ??= uniquePath(folderPath(folder), name);
+  for (const [i, { folder, name }] of split.entries()) {
+    files[i] ??= uniquePath(folderPath(folder), name, filenames[i] ?? '');
+  }
   return { files, folders, folder_paths: folderPaths };
 }
 

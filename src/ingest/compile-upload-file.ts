@@ -3,7 +3,7 @@ import type { Query } from '../db/db.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
 import { titleFromFilename } from '../documents/formats/extracted.ts';
 import { isDocument } from '../documents/formats/file-type.ts';
-import { pageOfReference } from '../documents/links/find-file.ts';
+import { EARLIER_UPLOAD_PREFIX, pageOfReference } from '../documents/links/find-file.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { CompileOutput, Sandbox, SplitOutput } from '../sandbox/sandbox.ts';
@@ -73,8 +73,9 @@ export function fileCompiler(
     const { file, result } = compiled;
     if (result.ok) return { ...compiled, pictures };
     // Other pages lie under the page of this file, so the folder gets a page all the same.
-    const folder = file.filename.slice(0, Math.max(file.filename.lastIndexOf('/'), 0));
-    const page = around.known().pages.get(folder) === file.page_path ? await folderPage(file, folder) : undefined;
+    const names = [...around.known().pages].flatMap(([name, path]) => (path === file.page_path ? name : []));
+    const folder = names.find((name) => name !== file.filename && !name.startsWith(EARLIER_UPLOAD_PREFIX));
+    const page = folder === undefined ? undefined : await folderPage(file, folder);
     return { ...compiled, page: page?.ok ? page : undefined };
   }
 

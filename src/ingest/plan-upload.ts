@@ -2,6 +2,8 @@ import { newId } from '../core/ids.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
+import { folderPageFiles, foldersOf, nameKey } from '../documents/folder-pages.ts';
+import { titleFromFilename } from '../documents/formats/extracted.ts';
 import type { GivenOrder } from '../documents/order/given-order.ts';
 import { byReadingOrder } from '../documents/reading-order.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
@@ -24,6 +26,7 @@ interface PageRow {
   page_id: string;
   path: string;
   position: number;
+  title: string;
   origin: 'authored' | 'compiled';
   /** Whether a file made it, and not a folder. */
   is_of_file: boolean;
@@ -63,18 +66,10 @@ export async function planUpload(
     select kind, filename, page_path from upload_files
     where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and ${isPlanned} order by file_no desc`);
   const pages = new Map<string, string>();
-  for (const { kind, filename, page_path } of placed) {
-    pages.set(filename, page_path);
-    const isFolderPage = kind === 'file' && /(^|\/)(index|readme)\.[^./]+$/i.test(filename) && filename.includes('/');
-    if (isFolderPage) pages.set(filename.slice(0, filename.lastIndexOf('/')), page_path);
-  }
+  for (const { filename, page_path } of placed) pages.set(filename, page_path);
+  const names = placed.flatMap(({ kind, filename }) => (kind === 'file' ? filename : [])).toReversed();
+  for (const [folder, i] of folderPageFiles(names)) pages.set(folder, pages.get(names[i] ?? '') ?? '');
   return pages;
-}
-
-/** The folders that a file lies in. */
-function foldersOf(filename: string): string[] {
-  const segments = filename.split('/').slice(0, -1);
-  return segments.map((_, i) => segments.slice(0, i + 1).join('/'));
 }
 
 /** What has a page or may get one: no archive, nothing that could not be unpacked, no picture. Sections are planned with their file. */
@@ -203,16 +198,23 @@ async function planFresh(
     const isFree = !page.is_of_file || page.gone_file !== null || gone.has(page.page_id);
     return isFree && !given.has(page.page_id) ? page.origin : 'authored';
   };
+  // Its title is the name of the folder.
+  const isOfFolder = (path: string, filename: string) => {
+    const page = pageAt.get(path);
+    if (!page || page.is_of_file || originOf(page) !== 'compiled') return false;
+    return nameKey(titleFromFilename(filename)) === nameKey(page.title);
+  };
   for (;;) {
     const asked = new Set<string>();
-    const plan = planPaths(filenames, (path, ahead) => {
+    const originAt = (path: string, ahead: () => string[]) => {
       if (!pageAt.has(path)) for (const each of [path, ...ahead()]) asked.add(each);
       return originOf(pageAt.get(path));
-    });
+    };
+    const plan = planPaths(filenames, originAt, isOfFolder);
     for (const path of plan.folders.keys()) if (!pageAt.has(path)) asked.add(path);
     if (asked.size === 0) return { plan, pageAt };
     const there = await query<PageRow>(sql`
-      select page_id, path, position, origin, source_count > 0 as is_of_file, gone_file from pages
+      select page_id, path, position, title, origin, source_count > 0 as is_of_file, gone_file from pages
       where wiki_id = ${wiki_id} and trashed_at is null and path = any (${[...asked]}::text[])`);
     for (const path of asked) pageAt.set(path, undefined);
     for (const page of there) pageAt.set(page.path, page);

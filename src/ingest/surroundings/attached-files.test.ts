@@ -151,19 +151,19 @@ test('the same folder again changes nothing; a picture that changed is shown by 
   const wiki = await newWiki();
   const files = {
     'a.md': '# A\n\n![](p.png)\n',
-    'b/b.md': '# B\n\n![](../p.png) ![](../q.png)\n',
+    'b/c.md': '# B\n\n![](../p.png) ![](../q.png)\n',
     'p.png': png('p'),
     'q.png': png('p'),
   };
   await wiki.upload(files);
-  const before = [await wiki.page('a'), await wiki.page('b/b')];
-  assert.equal((await wiki.attached('b/b')).size, 1, 'one attachment of a page for the same bytes');
+  const before = [await wiki.page('a'), await wiki.page('b/c')];
+  assert.equal((await wiki.attached('b/c')).size, 1, 'one attachment of a page for the same bytes');
   const again = await wiki.upload(files);
   assert.match(
     again.summary,
     /^4 files: 0 new sources, 2 files already known \(same bytes\), 0 new pages, 2 files attached/,
   );
-  assert.deepEqual([await wiki.page('a'), await wiki.page('b/b')], before);
+  assert.deepEqual([await wiki.page('a'), await wiki.page('b/c')], before);
   const changed = await wiki.upload({ ...files, 'p.png': png('new') });
   assert.match(changed.summary, /2 pages updated/);
   const shown = /attachment_\w+/.exec((await wiki.page('a')).html)?.[0];

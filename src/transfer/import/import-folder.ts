@@ -46,6 +46,8 @@ interface FolderPlan {
   idAt: ReadonlyMap<string, string>;
   /** Paths that other pages lie below. */
   parents: ReadonlySet<string>;
+  /** The names of folders by their paths. */
+  folderAt: ReadonlyMap<string, string>;
   names: ReturnType<typeof namesOfWiki>;
 }
 
@@ -90,7 +92,11 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
   if (documents.length === 0) throw invalid('The archive has no Markdown, text or HTML file that could become a page.');
   const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
     select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);
-  const { planned, pages } = planPages(documents, entryOf, new Map(existing.map((page) => [page.path, page])));
+  const { planned, pages, folderAt } = planPages(
+    documents,
+    entryOf,
+    new Map(existing.map((page) => [page.path, page])),
+  );
   const attachmentIds = new Map<string, string>();
   for (const name of entryOf.keys()) {
     if (DOCUMENT.test(name)) continue;
@@ -103,6 +109,7 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
     entryOf,
     planned,
     pages,
+    folderAt,
     attachmentIds,
     idAt: new Map(all.map(({ path, page_id }) => [path, page_id])),
     parents: new Set(planned.map(({ path }) => folderOf(path))),
@@ -113,7 +120,7 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
 /** A file that fails and has pages below it becomes the page of a folder; `failure` says why. */
 async function compilePlanned(
   { wiki_id, sandbox, archive, limits }: ImportContext,
-  { pages, parents }: FolderPlan,
+  { pages, parents, folderAt }: FolderPlan,
   page: Planned,
 ): Promise<Compiled & { failure?: string }> {
   const { entry, filename, path } = page;
@@ -127,7 +134,7 @@ async function compilePlanned(
   if (result.ok) return { ...page, result };
   const failure = `${filename} (${result.message})`;
   if (!parents.has(path)) return { ...page, result, failure };
-  return { ...page, result: await asFolder(folderOf(filename).split('/').at(-1) || filename), failure };
+  return { ...page, result: await asFolder(folderAt.get(path)?.split('/').at(-1) ?? filename), failure };
 }
 
 function revisionOf(
@@ -173,7 +180,7 @@ function planPages(
   documents: readonly string[],
   entryOf: ReadonlyMap<string, string>,
   pageAt: ReadonlyMap<string, { origin: 'authored' | 'compiled' }>,
-): { planned: Planned[]; pages: Map<string, string> } {
+): Pick<FolderPlan, 'planned' | 'folderAt'> & { pages: Map<string, string> } {
   // An import creates new pages: existing pages stay as they are.
   const paths = planPaths(documents, (path) => (pageAt.has(path) ? 'authored' : undefined));
   const pages = new Map(paths.folder_paths);
@@ -190,7 +197,8 @@ function planPages(
   const depth = ({ path }: Planned) => path.split('/').length;
   planned.sort((a, b) => depth(a) - depth(b) || a.position - b.position);
   for (const page of planned) page.page_id = newId('page');
-  return { planned, pages };
+  const folderAt = new Map([...paths.folder_paths].map(([folder, path]) => [path, folder]));
+  return { planned, pages, folderAt };
 }
 
 /** The files that pages show or link to, each as an attachment of the first page that does. */

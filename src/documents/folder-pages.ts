@@ -1,0 +1,85 @@
+/** The extensions of texts that can be the page of a folder by their name; of several files the first one counts. */
+const EXTENSIONS = ['md', 'markdown', 'mdx', 'html', 'htm', 'adoc', 'asciidoc', 'txt'];
+
+const INDEX = /^(?:index|readme)\.[^./]+$/i;
+
+/** The id that Notion puts behind the names of files and, in older exports, of folders. */
+const NOTION_ID = /(?<=\S) [0-9a-f]{32}$/i;
+
+/**
+ * Which file is the page of each folder: `index.md` or `README.md` in it; else the text beside it that has its name
+ * (`guide.md` beside `guide/`), as other wikis write trees; else the text in it that has its name (`Guide/Guide.md`). Returns
+ * places in `filenames`, by the names of folders. A folder without such a file is left out.
+ */
+export function folderPageFiles(filenames: readonly string[]): Map<string, number> {
+  const pages = new Map<string, number>();
+  const folders = new Set<string>();
+  for (const [i, filename] of filenames.entries()) {
+    for (const folder of foldersOf(filename)) folders.add(folder);
+    const { folder, name } = partsOf(filename);
+    if (folder !== '' && INDEX.test(name) && !pages.has(folder)) pages.set(folder, i);
+  }
+  const texts = textsByName(filenames);
+  const claimed = new Set<number>();
+  const claim = (folder: string, within: string, isSame: (stem: string, name: string) => boolean) => {
+    if (pages.has(folder)) return;
+    const { name } = partsOf(folder);
+    const found = texts
+      .get(joined(within, nameKey(name)))
+      ?.find(({ i, stem }) => !claimed.has(i) && isSame(stem, name));
+    if (!found) return;
+    claimed.add(found.i);
+    pages.set(folder, found.i);
+  };
+  const exactly = (stem: string, name: string) => stem === name;
+  for (const isSame of [exactly, () => true]) {
+    for (const folder of folders) claim(folder, partsOf(folder).folder, isSame);
+  }
+  for (const isSame of [exactly, () => true]) for (const folder of folders) claim(folder, folder, isSame);
+  return pages;
+}
+
+/** A name as it is compared with that of a folder: without regard to case, accents, the kind of space, and Notion's id. */
+export function nameKey(name: string): string {
+  const plain = name.replace(NOTION_ID, '').normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return plain.replace(/[\s_-]+/g, ' ').trim() || name;
+}
+
+interface NamedText {
+  /** Its place in the list of files. */
+  i: number;
+  stem: string;
+  rank: number;
+}
+
+/** The texts that can be the page of a folder, by their folder and the key of their name. */
+function textsByName(filenames: readonly string[]): Map<string, NamedText[]> {
+  const texts = new Map<string, NamedText[]>();
+  for (const [i, filename] of filenames.entries()) {
+    const { folder, name } = partsOf(filename);
+    const [, stem = '', extension = ''] = /^(.+)\.([^.]+)$/.exec(name) ?? [];
+    const rank = EXTENSIONS.indexOf(extension.toLowerCase());
+    if (rank < 0 || (INDEX.test(name) && folder !== '')) continue;
+    const key = joined(folder, nameKey(stem));
+    const same = texts.get(key) ?? [];
+    texts.set(key, same);
+    same.push({ i, stem, rank });
+  }
+  for (const same of texts.values()) same.sort((a, b) => a.rank - b.rank || a.i - b.i);
+  return texts;
+}
+
+/** The folders that a file lies in, from the outermost one. */
+export function foldersOf(filename: string): string[] {
+  const segments = filename.split('/').slice(0, -1);
+  return segments.map((_, i) => segments.slice(0, i + 1).join('/'));
+}
+
+function partsOf(path: string): { folder: string; name: string } {
+  const at = path.lastIndexOf('/');
+  return { folder: at < 0 ? '' : path.slice(0, at), name: path.slice(at + 1) };
+}
+
+function joined(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
