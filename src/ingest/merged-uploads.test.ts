@@ -99,6 +99,21 @@ longTest(
   },
 );
 
+test('a program that saves a page with other line endings changes no line, and what the file changes is merged', async () => {
+  const wiki = await newWiki();
+  const windows = (text: string) => text.replaceAll('\n', '\r\n');
+  await wiki.upload({ 'guide.md': windows(GUIDE) });
+  await wiki.edit('guide', { markdown: GUIDE.replace('At the end.', 'At the end, by hand.') });
+  const { page_id, revision } = await wiki.page('guide');
+  const { body: diff } = await owner.get(`${wiki.at}/pages/${page_id}/revisions/${revision - 1}/diff/${revision}`);
+  assert.deepEqual([diff.added, diff.removed], [1, 1], JSON.stringify(diff));
+  const summary = await wiki.upload({ 'guide.md': windows(GUIDE.replace('First of', 'First and above')) });
+  assert.match(summary, /1 page merged with what people wrote/);
+  const page = await wiki.page('guide');
+  assert.equal(page.markdown, '# Guide\n\nFirst and above all.\n\nIn the middle.\n\nAt the end, by hand.\n');
+  assert.equal(page.stale, false);
+});
+
 test('where people and a file changed the same place nothing is written, and who settles it is not asked again', async () => {
   const wiki = await newWiki();
   await wiki.upload({ 'notes/guide.md': GUIDE, 'notes/other.md': '# Other\n' });

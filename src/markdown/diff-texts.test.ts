@@ -23,6 +23,9 @@ function apply(from: string, { hunks }: TextDiff): string {
   return result + before.slice(at).join('');
 }
 
+/** Without the carriage returns of line endings. */
+const plain = (text: string) => text.replaceAll('\r\n', '\n');
+
 test('applying the hunks to the old text gives the new one, and the counts match the lines', () => {
   const text = fc
     .array(fc.constantFrom('', 'a', 'b', 'one two', 'one three', ' ', 'ä\r', '<b>'), { maxLength: 40 })
@@ -30,7 +33,8 @@ test('applying the hunks to the old text gives the new one, and the counts match
   fc.assert(
     fc.property(text, text, (from, to) => {
       const diff = diffTexts(from, to);
-      assert.equal(apply(from, diff), to);
+      const [plainFrom, plainTo] = [plain(from), plain(to)];
+      assert.equal(apply(plainFrom, diff), plainTo);
       const shown = diff.hunks.flatMap((hunk) => hunk.lines);
       for (const kind of ['added', 'removed'] as const) {
         assert.equal(shown.filter((line) => line.kind === kind).length, diff[kind]);
@@ -44,10 +48,17 @@ test('applying the hunks to the old text gives the new one, and the counts match
         if (segments.length > 0) assert.equal(segments.map((segment) => segment.text).join(''), whole);
         assert.ok(segments.every((segment) => segment.kind === 'same' || segment.kind === kind));
       }
-      assert.equal(diff.hunks.length === 0, from === to);
+      assert.equal(diff.hunks.length === 0, plainFrom === plainTo);
     }),
     { numRuns: extent(500, 100) },
   );
+});
+
+test('other line endings are no change', () => {
+  const windows = '# A\r\n\r\none\r\ntwo\r\n';
+  assert.deepEqual(diffTexts(windows, plain(windows)).hunks, []);
+  const { added, removed } = diffTexts(windows, '# A\n\none\nthree\n');
+  assert.deepEqual([added, removed], [1, 1]);
 });
 
 test('a partly changed line has word segments; a new line has none', () => {

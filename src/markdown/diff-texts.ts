@@ -43,9 +43,12 @@ const LINES_MAX = 10_000;
 /** The time limit for comparing changed lines by word. */
 const WORDS_MILLISECONDS = 50;
 
-/** Compares two texts by line, and partly changed lines by word. Time and size are limited for any input. */
+/**
+ * Compares two texts by line, and partly changed lines by word. CRLF and LF end a line alike: a text that a program saves again
+ * with other line endings has not changed. Time and size are limited for any input.
+ */
 export function diffTexts(from: string, to: string): TextDiff {
-  const [before, after] = [linesOf(from), linesOf(to)];
+  const [before, after] = [linesOf(from.replaceAll('\r\n', '\n')), linesOf(to.replaceAll('\r\n', '\n'))];
   const { changes, coarse } = changedLines(before, after);
   const until = performance.now() + WORDS_MILLISECONDS;
   const hunks: Hunk[] = [];

@@ -50,6 +50,14 @@ test('changes of different lines are merged, and changes of the same lines are m
   });
 });
 
+test('other line endings are no change, and the merge has those of the own text', () => {
+  const base = 'one\r\ntwo\r\nthree\r\nfour\r\n';
+  const theirs = 'one\r\ntwo\r\nthree\r\nFOUR\r\n';
+  const mine = 'ONE\ntwo\nthree\nfour\n';
+  assert.deepEqual(mergeTexts(base, mine, theirs), { text: 'ONE\ntwo\nthree\nFOUR\n', conflicts: 0 });
+  assert.deepEqual(mergeTexts(base, theirs, mine), { text: 'ONE\r\ntwo\r\nthree\r\nFOUR\r\n', conflicts: 0 });
+});
+
 test('merging is bounded for texts of any length: texts that differ too much conflict, and no line is lost', () => {
   const lines = (count: number, line: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => line(i)).join('\n');

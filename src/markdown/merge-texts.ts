@@ -43,8 +43,24 @@ export function mergeParts(base: string, mine: string, theirs: string): MergePar
   return parts;
 }
 
-/** The parts as one text, with each conflict between conflict markers. */
+/**
+ * The parts as one text, with each conflict between conflict markers. Where the texts differ in their line endings, those are no
+ * changes, and the merge has the line endings of `mine`.
+ */
 export function mergeTexts(base: string, mine: string, theirs: string): Merge {
+  const texts = [base, mine, theirs] as const;
+  const isMixed = texts.some((text) => text.includes('\r\n')) && !texts.every((text) => text.includes('\r\n'));
+  if (!isMixed) return mergeLines(...texts);
+  const [plainBase, plainMine, plainTheirs] = texts.map((text) => text.replaceAll('\r\n', '\n')) as [
+    string,
+    string,
+    string,
+  ];
+  const { text, conflicts } = mergeLines(plainBase, plainMine, plainTheirs);
+  return { text: withLineEndsOf(text, mine), conflicts };
+}
+
+function mergeLines(base: string, mine: string, theirs: string): Merge {
   const parts = mergeParts(base, mine, theirs);
   const lines = parts.flatMap((part) =>
     'lines' in part ? part.lines : [MARKS.mine, ...part.mine, MARKS.between, ...part.theirs, MARKS.theirs],
