@@ -60,6 +60,10 @@ Another
     indented
       code
 
+    :::tip
+    !!! note
+        %%in code%%
+
 \`\`\`js
 const a = 1;
 

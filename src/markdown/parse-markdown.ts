@@ -4,9 +4,7 @@ import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
 import { takeBlockIds } from './dialects/block-ids.ts';
-import { placeBoxes } from './dialects/boxes.ts';
-import { isKind } from './dialects/callouts.ts';
-import { maskDialects } from './dialects/mask.ts';
+import { readDialects } from './dialects/read-dialects.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { expectSyntax, neededSyntax, onlyNeeded } from './needed-syntax.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
@@ -49,15 +47,13 @@ export const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\
 
 /**
  * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have
- * the range of their destination in `data.destination`; code has `data.isFenced`. Throws a TooComplexError if the text
+ * the range of their destination in `data.destination`; code has `data.isFenced`; the root has what is not shown in `data.hidden`. Throws a TooComplexError if the text
  * is nested too deep or would expand too much; that depends only on the text. `blocks` that were parsed lately are not parsed again.
  */
 export function parseMarkdown(markdown: string, blocks?: BlockParser): Root {
   assertFewMarkers(markdown);
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
-  const { markdown: masked, boxes } = maskDialects(markdown, isKind);
-  const read = treeOf(masked, blocks);
-  const tree = placeBoxes(read, boxes) ? read : treeOf(maskDialects(markdown).markdown, blocks);
+  const tree = readDialects(markdown, (text) => treeOf(text, blocks));
   takeBlockIds(tree, markdown);
   return tree;
 }

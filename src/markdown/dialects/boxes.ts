@@ -1,5 +1,5 @@
 import type { Blockquote, List, Node, Nodes, Paragraph, RootContent } from 'mdast';
-import type { Box } from './mask.ts';
+import { type Box, type Edit, FILLER } from './mask.ts';
 
 declare module 'mdast' {
   interface BlockquoteData {
@@ -8,28 +8,34 @@ declare module 'mdast' {
   }
 }
 
-/**
- * Makes quotes of the boxes that `maskDialects` found, in place. False if the tree has not what it expected: then the
- * text is read without them.
- */
-export function placeBoxes(parent: Nodes, boxes: ReadonlyMap<number, Box>): boolean {
-  if (boxes.size === 0 || !('children' in parent)) return true;
+/** Makes quotes of the boxes of a mask, in place. Returns the groups of the boxes that the tree has. */
+export function placeBoxes(tree: Nodes, boxes: ReadonlyMap<number, PlacedBox>): ReadonlySet<number> {
+  const placed = new Set<number>();
+  if (boxes.size > 0) placeIn(tree, boxes, placed);
+  return placed;
+}
+
+type PlacedBox = Box & Pick<Edit, 'group'>;
+type Boxes = ReadonlyMap<number, PlacedBox>;
+
+function placeIn(parent: Nodes, boxes: Boxes, placed: Set<number>): void {
+  if (!('children' in parent)) return;
   const children = parent.children as RootContent[];
   const made: RootContent[] = [];
   for (let i = 0; i < children.length; i += 1) {
     const child = children[i] as RootContent;
     const box = child.type === 'thematicBreak' ? boxes.get(child.position?.start.line ?? 0) : undefined;
-    if (child.type === 'list') made.push(...withoutItems(child, boxes));
-    else if (box && box.closes > 0) {
-      let end = i + 1;
-      while (end < children.length && !isAt(children[end] as RootContent, box.closes)) end += 1;
-      if (end === children.length) return false;
+    let end = i + 1;
+    while (box && end < children.length && !isAt(children[end] as RootContent, box.closes)) end += 1;
+    if (child.type === 'list') made.push(...withoutItems(child, boxes, placed));
+    else if (box && box.closes > 0 && end < children.length) {
+      placed.add(box.group);
       made.push(quote(box, child, children.slice(i + 1, end)));
       i = end;
     } else made.push(child);
   }
   children.splice(0, children.length, ...made);
-  return children.every((child) => placeBoxes(child as Nodes, boxes));
+  for (const child of children) placeIn(child as Nodes, boxes, placed);
 }
 
 function isAt({ type, position }: Node, line: number): boolean {
@@ -48,16 +54,18 @@ function quote(box: Box, { position }: Node, children: RootContent[]): Blockquot
 }
 
 /** A list whose items may be boxes, as these and the lists between them. */
-function withoutItems(list: List, boxes: ReadonlyMap<number, Box>): RootContent[] {
+function withoutItems(list: List, boxes: Boxes, placed: Set<number>): RootContent[] {
   const made: RootContent[] = [];
   for (const item of list.children) {
-    const box = boxes.get(item.position?.start.line ?? 0);
+    const found = boxes.get(item.position?.start.line ?? 0);
+    const box = found && hasMark(item) ? found : undefined;
     const last = made.at(-1);
+    if (box) placed.add(box.group);
     if (box?.word === '')
       made.push(
         titleOf(box, item),
         ...withoutMark(item.children).flatMap((child) =>
-          child.type === 'list' ? withoutItems(child, boxes) : [child],
+          child.type === 'list' ? withoutItems(child, boxes, placed) : [child],
         ),
       );
     else if (box?.closes === 0) made.push(quote(box, item, withoutMark(item.children)));
@@ -78,11 +86,18 @@ function titleOf({ title }: Box, { position }: Node): Paragraph {
   };
 }
 
+function hasMark({ children: [first] }: List['children'][number]): boolean {
+  const head = first?.type === 'paragraph' ? first.children[0] : undefined;
+  return head?.type === 'text' && head.value.startsWith(FILLER);
+}
+
+const MARK = new RegExp(`^${FILLER}+(?:\\n\\s*|$)`);
+
 /** Without the letters that stand for the head of the box. */
 function withoutMark([first, ...rest]: List['children'][number]['children']): RootContent[] {
   const head = first?.type === 'paragraph' ? first.children[0] : undefined;
   if (first?.type !== 'paragraph' || head?.type !== 'text') return first ? [first, ...rest] : rest;
-  const value = head.value.replace(/^x+(?:\n\s*|$)/, '');
+  const value = head.value.replace(MARK, '');
   const children = [...(value === '' ? [] : [{ ...head, value, ...nextLine(head) }]), ...first.children.slice(1)];
   const left: Paragraph = { ...first, children };
   return children.length === 0 ? rest : [left, ...rest];

@@ -104,12 +104,8 @@ function shortened(node: Text, from: number): Text {
   return { ...node, value: value.slice(from), ...(position && start && { position: { ...position, start } }) };
 }
 
-/**
- * `==highlighted==` and `%%a comment%%`, as Obsidian has them: between words, not within. Comments were masked before the
- * text was parsed; what is not is one whose marks are escaped.
- */
-const MARKED =
-  /(?<![\p{L}\p{N}=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\p{L}\p{N}=])|(?<![\p{L}\p{N}%])%%(x[x\r\n]*)%%(?![\p{L}\p{N}%])/gu;
+/** `==highlighted==`, as Obsidian has it: between words, not within. */
+const MARKED = /(?<![\p{L}\p{N}=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\p{L}\p{N}=])/gu;
 const NAMED = new RegExp(EMOJI, 'gu');
 
 /** What an emoji is written as, for the id of its heading. */
@@ -121,7 +117,7 @@ declare module 'hast' {
   interface TextData extends Written {}
 }
 
-/** What a text shows: highlights are marked, comments are left out, and names of emoji are emoji. Spaces at line ends are not shown. */
+/** What a text shows: highlights are marked, and names of emoji are emoji. Spaces at line ends are not shown. */
 export function markedText(node: Text): ElementContent[] {
   const text = { ...node, value: node.value.replace(/[ \t]*(\r?\n|\r)[ \t]*/g, '$1') };
   const { value } = text;
@@ -150,14 +146,13 @@ function asText({ value, position }: Words): Text {
 
 function highlights(text: Text): ElementContent[] {
   const { value } = text;
-  if (!value.includes('==') && !value.includes('%%')) return [piece(text, 0, value.length)];
+  if (!value.includes('==')) return [piece(text, 0, value.length)];
   const pieces: ElementContent[] = [];
   let from = 0;
   for (const match of value.matchAll(MARKED)) {
-    const [whole, highlighted] = match;
+    const [whole] = match;
     if (match.index > from) pieces.push(piece(text, from, match.index));
     from = match.index + whole.length;
-    if (highlighted === undefined) continue;
     const words = piece(text, match.index + 2, from - 2);
     const { position } = words;
     pieces.push({ type: 'element', tagName: 'mark', properties: {}, children: [words], ...(position && { position }) });

@@ -237,3 +237,57 @@ test('shortcodes of Hugo that are boxes are callouts, and others stay as they ar
     assert.ok(!renderMarkdown(text).html.includes('callout'), text);
   assert.ok(!renderMarkdown('```\n{{< note >}}\nb\n{{< /note >}}\n```').html.includes('callout'));
 });
+
+test('what looks like a dialect in code, HTML and formulas is shown as it is written', () => {
+  const written = [
+    ':::tip\nmy content\n:::',
+    '!!! note "A title"\n    text',
+    '=== "Tab"\n    text',
+    '%%secret words%%',
+    '%%\nsecret\n%%',
+    '{/* a comment */}',
+    '{{% note "Title" %}}\ntext\n{{% /note %}}',
+    '[text]({{< ref "page.md" >}})',
+    "import a from 'b';",
+  ].join('\n\n');
+  const indented = (by: string) => written.replace(/^(?=.)/gm, by);
+  const inCode: [what: string, markdown: string][] = [
+    ['indented code', `Write:\n\n${indented('    ')}\n`],
+    ['indented code of an item', `- Write:\n\n${indented('      ')}\n`],
+    ['indented code of a quote', `> Write:\n>\n${written.replace(/^/gm, '>     ')}\n`],
+    ['fenced code', `~~~\n${written}\n~~~\n`],
+    [
+      'fenced code behind a quote whose fence has no space',
+      `> \`\`\`js\n> f()\n>\`\`\`\n\n\`\`\`\n${written}\n\`\`\`\n`,
+    ],
+    ['fenced code behind a quote that ends its fence', `> \`\`\`\n> f()\n\n\`\`\`\n${written}\n\`\`\`\n`],
+    ['fenced code that holds a fence with a language', `\`\`\`\n\`\`\`js\n${written}\n\`\`\`\n`],
+  ];
+  for (const [what, markdown] of inCode) {
+    const { text, html: made } = renderMarkdown(markdown);
+    const lines = written.split('\n').filter((line) => line !== '');
+    for (const line of lines) assert.ok(text.includes(line), `${what}: ${line}\n${text}`);
+    assert.doesNotMatch(made, /callout|\*\*\*|\ufddf/, what);
+  }
+  for (const [markdown, shown] of [
+    ['<pre>\n:::tip\na\n:::\n%%b%% {/* c */}\n</pre>', ':::tip\na\n:::\n%%b%% {/* c */}'],
+    ['<div>text\n%%b%% {/* c */}\n!!! note\n    d\n</div>', 'text %%b%% {/* c */} !!! note d'],
+    ['$$\n%% first\na = b %% c\n$$', '%% first\na = b %% c'],
+    ['$a %%b%%$', 'a %%b%%'],
+    ['`a\n%%b%% {/* c */}`', 'a %%b%% {/* c */}'],
+    ['<!-- <Foo a={1}/> --> b', 'b'],
+    ['%%xxx%% a \\%%xxx%%', 'a %%xxx%%'],
+    ['a&#98;%%c%%', 'ab'],
+  ] as const)
+    assert.equal(renderMarkdown(markdown).text.trim(), shown, markdown);
+  assert.match(html('[a](b%%c%%d) ![%%e%%](f)'), /href="b%25%25c%25%25d".*alt="%%e%%"/);
+});
+
+test('a box, a comment and a tag around code that looks like one are read all the same', () => {
+  const { html: made, text } = renderMarkdown(
+    ':::tip\n\n    :::note\n    a\n    :::\n\n%%hidden%%\n\n<Foo a={b}>shown</Foo>\n:::\n\n    %%c%%\n',
+  );
+  assert.match(made, /callout tip/);
+  assert.doesNotMatch(made, /callout note/);
+  assert.equal(text, 'Tip\n:::note\na\n:::\nshown\n%%c%%');
+});

@@ -1,3 +1,4 @@
+import { Fences } from './fences.ts';
 import { commentAt, type Line, statementAt } from './hidden-lines.ts';
 import { TAG_MAX, tagEnd } from './jsx-tag.ts';
 import { shortcodeOf } from './shortcodes.ts';
@@ -19,33 +20,82 @@ export interface Box {
   closes: number;
 }
 
-export interface Masked {
-  markdown: string;
-  boxes: ReadonlyMap<number, Box>;
-  hidden: Hidden[];
-}
+/**
+ * What a tree must have where an edit is, for the edit to mean what it was made for: no code, HTML or formula (lines), words (comment), a
+ * comment of HTML (markup), a tag (tag), the address of a link (destination), the head or end of a box (box).
+ */
+export type Place = 'lines' | 'comment' | 'markup' | 'tag' | 'destination' | 'box';
 
-interface Edit {
+/** A part of the text in other words of the same length. */
+export interface Edit {
   start: number;
   text: string;
+  place: Place;
+  /** Edits of one group are undone together: the offset at which the first one was found. */
+  group: number;
 }
+
+type Grouped<T> = T & Pick<Edit, 'group'>;
+
+export interface Mask {
+  /** In the order of the text, without overlaps. */
+  edits: readonly Edit[];
+  boxes: ReadonlyMap<number, Grouped<Box>>;
+  hidden: readonly Grouped<Hidden>[];
+}
+
+/** Stands for the letters of what is hidden: a noncharacter of Unicode, so that it cannot be mistaken for a word of the text. */
+export const FILLER = '\ufddf';
 
 const HAS_DIALECT =
   /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>/m;
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
-const FENCE = /^[ \t]*(?:(?:[-+*>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
 
 /**
- * The text with what CommonMark would misread in other words, of the same length and with the same lines, so that every
- * place in the tree is one in the text: comments and code of MDX are blank, heads of boxes are blocks of their own. The
- * content of code is not changed. Without `isBox` there are no boxes. Linear in the length of the text.
+ * How to write the text so that CommonMark does not misread its dialects: in other words of the same length and with the same lines, so
+ * that every place in the tree is one in the text. Comments and code of MDX are blank, heads of boxes are blocks of their own. Lines alone
+ * do not tell what is code, so that the tree has to be asked afterwards (`Reading`). Undefined for a text without dialects. Linear in the
+ * length of the text.
  */
-export function maskDialects(markdown: string, isBox?: (word: string) => boolean): Masked {
-  if (!HAS_DIALECT.test(markdown)) return { markdown, boxes: new Map(), hidden: [] };
+export function maskOf(markdown: string, isBox: (word: string) => boolean): Mask | undefined {
+  if (!HAS_DIALECT.test(markdown) || markdown.includes(FILLER)) return undefined;
   const scan = new Scan(isBox);
   scan.readLines(linesOf(markdown), FRONT_MATTER.exec(markdown)?.[0].length ?? 0);
   for (const [start, end] of scan.prose) scan.readProse(markdown.slice(start, end), start);
-  return { markdown: applied(markdown, scan.edits), boxes: scan.boxes, hidden: scan.hidden };
+  const edits = withoutOverlaps(scan.edits);
+  return edits.length === 0 ? undefined : { edits, boxes: scan.boxes, hidden: scan.hidden };
+}
+
+/** The mask without some groups of its edits. */
+export function withoutGroups({ edits, boxes, hidden }: Mask, groups: ReadonlySet<number>): Mask {
+  const isKept = ({ group }: Pick<Edit, 'group'>) => !groups.has(group);
+  return {
+    edits: edits.filter(isKept),
+    boxes: new Map([...boxes].filter(([, box]) => isKept(box))),
+    hidden: hidden.filter(isKept),
+  };
+}
+
+/** The text in the words of a mask. */
+export function masked(markdown: string, { edits }: Mask): string {
+  let text = '';
+  let from = 0;
+  for (const edit of edits) {
+    text += markdown.slice(from, edit.start) + edit.text;
+    from = edit.start + edit.text.length;
+  }
+  return text + markdown.slice(from);
+}
+
+function withoutOverlaps(edits: Edit[]): Edit[] {
+  let from = 0;
+  return edits
+    .sort((a, b) => a.start - b.start)
+    .filter(({ start, text }) => {
+      if (start < from) return false;
+      from = start + text.length;
+      return true;
+    });
 }
 
 function linesOf(markdown: string): Line[] {
@@ -59,24 +109,13 @@ function linesOf(markdown: string): Line[] {
   return lines;
 }
 
-function applied(markdown: string, edits: Edit[]): string {
-  let masked = '';
-  let from = 0;
-  for (const { start, text } of edits.sort((a, b) => a.start - b.start)) {
-    if (start < from) continue;
-    masked += markdown.slice(from, start) + text;
-    from = start + text.length;
-  }
-  return masked + markdown.slice(from);
-}
-
 function blank(text: string): string {
   return text.replace(/[^\r\n]/g, ' ');
 }
 
-/** A letter for each: an empty line would end the paragraph. */
+/** A filler for each letter: an empty line would end the paragraph. */
 function filled(text: string): string {
-  return text.replace(/[^\r\n]/g, 'x');
+  return text.replace(/[^\r\n]/g, FILLER);
 }
 
 /** `:::note Title`, `:::note[Title]`, `::: {.note}`, or `:::` alone. */
@@ -85,39 +124,31 @@ const COLONS = /^([ \t]*)(:{3,})[ \t]*(?:\{[ \t]*\.([\w-]+)[^}]*\}|([a-z][\w-]*)
 const INDENTED = /^( *)(!!!|\?\?\?\+?) +([a-z][\w-]*)((?: +[\w-]+)*)(?: +"([^"]*)")?\s*$/i;
 /** `=== "Title"`, with `+` for the tab that is shown first and `!` for one that begins a new set. */
 const TAB = /^( *)={3}[!+]? +"([^"]+)"\s*$/;
+
 class Scan {
   readonly edits: Edit[] = [];
-  readonly boxes = new Map<number, Box>();
-  readonly hidden: Hidden[] = [];
+  readonly boxes = new Map<number, Grouped<Box>>();
+  readonly hidden: Grouped<Hidden>[] = [];
   /** Ranges of lines outside of code. */
   readonly prose: [start: number, end: number][] = [];
-  private readonly isBox: ((word: string) => boolean) | undefined;
+  private readonly isBox: (word: string) => boolean;
   /** How many letters may be read for ends of tags, so that nested ones take linear time. */
   private letters = 0;
   /** The names of closing tags: `<Some.Type>` without one is text. */
   private closed: ReadonlySet<string> = new Set();
   private open: { line: number; closes: string; edit: Edit; box: Box }[] = [];
 
-  constructor(isBox: ((word: string) => boolean) | undefined) {
+  constructor(isBox: (word: string) => boolean) {
     this.isBox = isBox;
   }
 
   readLines(lines: readonly Line[], from: number): void {
     this.letters = 1_000_000;
-    let fence = '';
+    const fences = new Fences();
     let lastComment = lines.length;
     for (let i = 0; i < lines.length; i += 1) {
       const { start, text } = lines[i] as Line;
-      if (start < from) continue;
-      const marker = FENCE.exec(text)?.[1] ?? '';
-      if (fence !== '') {
-        if (marker.startsWith(fence)) fence = '';
-        continue;
-      }
-      if (marker !== '') {
-        fence = marker;
-        continue;
-      }
+      if (start < from || fences.takes(text)) continue;
       const until =
         statementAt(lines, i, this.hidden.at(-1)?.end === start - 1) ??
         (i < lastComment ? commentAt(lines, i) : undefined);
@@ -142,18 +173,20 @@ class Scan {
 
   /** Blanks lines [from, until); returns the last one. */
   private hide(lines: readonly Line[], from: number, until: number, what: Hidden['what']): number {
-    for (const { start, text } of lines.slice(from, until)) this.edits.push({ start, text: blank(text) });
+    const group = (lines[from] as Line).start;
+    for (const { start, text } of lines.slice(from, until))
+      this.edits.push({ start, text: blank(text), place: 'lines', group });
     const last = lines[until - 1] as Line;
-    this.hidden.push({ what, start: (lines[from] as Line).start, end: last.start + last.text.length });
+    this.hidden.push({ what, start: group, end: last.start + last.text.length, group });
     return until - 1;
   }
 
   private readColons(text: string, line: number, start: number): boolean {
-    if (!this.isBox || !text.includes(':::')) return false;
+    if (!text.includes(':::')) return false;
     const [, indent = '', colons = '', inBraces = '', bare = '', bracketed, rest = ''] = COLONS.exec(text) ?? [];
     if (colons === '') return false;
     const word = (inBraces || bare).toLowerCase();
-    const edit = { start, text: `${indent}***`.padEnd(text.length) };
+    const edit = boxEdit(start, `${indent}***`.padEnd(text.length));
     if (word !== '' && this.isBox(word)) {
       const fold = word === 'details' ? '-' : '';
       this.open.push({ line, closes: colons, edit, box: { word, title: bracketed ?? rest, fold, closes: 0 } });
@@ -169,17 +202,18 @@ class Scan {
     const opening = this.open[at];
     if (!opening) return false;
     this.open.length = at;
-    this.boxes.set(opening.line, { ...opening.box, closes: line });
-    this.edits.push(opening.edit, edit);
+    const { group } = opening.edit;
+    this.boxes.set(opening.line, { ...opening.box, closes: line, group });
+    this.edits.push(opening.edit, { ...edit, group });
     return true;
   }
 
   /** A shortcode of Hugo whose name or argument says that it is a box; others stay as they are. */
   private readShortcode(text: string, line: number, start: number): boolean {
-    const code = this.isBox && text.includes('{{') ? shortcodeOf(text, this.isBox) : undefined;
-    if (!code || !this.isBox?.(code.word)) return false;
+    const code = text.includes('{{') ? shortcodeOf(text, this.isBox) : undefined;
+    if (!code || !this.isBox(code.word)) return false;
     const { indent, name, isEnd, word, title } = code;
-    const edit = { start, text: `${indent}***`.padEnd(text.length) };
+    const edit = boxEdit(start, `${indent}***`.padEnd(text.length));
     if (isEnd) return this.close(name, line, edit);
     const fold = word === 'details' ? '-' : '';
     this.open.push({ line, closes: name, edit, box: { word, title, fold, closes: 0 } });
@@ -189,7 +223,7 @@ class Scan {
   /** As an item of a list, whose content is indented by four spaces too. */
   private readIndented(lines: readonly Line[], at: number): boolean {
     const { text, start } = lines[at] as Line;
-    if (!this.isBox || !/^ *[!?=]{3}/.test(text)) return false;
+    if (!/^ *[!?=]{3}/.test(text)) return false;
     const tab = TAB.exec(text);
     const [, indent = '', sign = '', word = '', , title = ''] = tab
       ? ['', tab[1], '!!!', '', '', tab[2]]
@@ -198,51 +232,63 @@ class Scan {
     const next = lines[at + 1]?.text.trim() === '' ? lines[at + 2] : lines[at + 1];
     if (!next?.text.startsWith(`${indent}    `)) return false;
     const fold = sign === '!!!' ? '' : sign === '???' ? '-' : '+';
-    this.boxes.set(at + 1, { word: word.toLowerCase(), title, fold, closes: 0 });
-    this.edits.push({ start, text: `${indent}+   `.padEnd(text.length, 'x') });
+    this.boxes.set(at + 1, { word: word.toLowerCase(), title, fold, closes: 0, group: start });
+    this.edits.push(boxEdit(start, `${indent}+   `.padEnd(text.length, FILLER)));
     return true;
   }
 
   /** Comments, tags of components and links of Hugo in text that has no fenced code. */
   readProse(text: string, offset: number): void {
     this.closed = new Set([...text.matchAll(/<\/([\w.]+)>/g)].map(([, name = '']) => name));
+    let from = 0;
     for (const match of text.matchAll(IN_PROSE)) {
       const [whole, comment, ref, tag] = match;
-      const isOfMdx = whole.startsWith('{/*');
+      if (match.index < from) continue;
       const start = offset + match.index;
-      if (isOfMdx) {
-        this.edits.push({ start, text: `<!--${filled(whole.slice(4, -3))}-->` });
-        this.hidden.push({ what: 'comment', start, end: start + whole.length });
+      if (whole.startsWith('{/*')) {
+        this.replace(start, `<!--${filled(whole.slice(4, -3))}-->`, 'markup');
+        this.hidden.push({ what: 'comment', start, end: start + whole.length, group: start });
       } else if (comment !== undefined) {
-        this.edits.push({ start: start + 2, text: filled(comment) });
-        this.hidden.push({ what: 'comment', start, end: start + whole.length });
+        this.replace(start, `%%${filled(comment)}%%`, 'comment');
+        this.hidden.push({ what: 'comment', start, end: start + whole.length, group: start });
       } else if (ref !== undefined) {
         const at = whole.indexOf(ref, whole.search(/ref\s/) + 3);
-        this.edits.push({ start: start + 2, text: `${' '.repeat(at - 2)}${ref}`.padEnd(whole.length - 3) });
+        this.replace(start + 2, `${' '.repeat(at - 2)}${ref}`.padEnd(whole.length - 3), 'destination');
       } else if (tag !== undefined) {
-        this.readTag(text, match.index, tag, offset);
+        from = this.readTag(text, match.index, tag, offset);
       }
     }
   }
 
-  private readTag(text: string, at: number, name: string, offset: number): void {
-    const from = at + text.slice(at).indexOf(name) + name.length;
+  private replace(start: number, text: string, place: Place): void {
+    this.edits.push({ start, text, place, group: start });
+  }
+
+  /** Returns where the tag of a component ends. */
+  private readTag(text: string, at: number, name: string, offset: number): number {
+    const from = at + text.slice(at, at + name.length + 2).indexOf(name) + name.length;
     const tag = this.letters < 0 ? undefined : tagEnd(text, from);
     this.letters -= tag ? tag.end - from : TAG_MAX;
     const isComponent = /^[A-Z].*[a-z.]/.test(name) && !/^(?:br|hr|img|wbr|input)$/i.test(name);
-    if (name.includes('.') && !tag?.isEmpty && !this.closed.has(name)) return;
-    if (!tag || !(isComponent || tag.hasBraces)) return;
+    if (name.includes('.') && !tag?.isEmpty && !this.closed.has(name)) return 0;
+    if (!tag || !(isComponent || tag.hasBraces)) return 0;
     const whole = text.slice(at, tag.end);
     const start = offset + at;
     const attributes = text.slice(from, tag.end - (tag.isEmpty ? 2 : 1));
-    if (!whole.startsWith('</')) this.hidden.push({ what: 'code', start, end: start + whole.length });
+    if (!whole.startsWith('</')) this.hidden.push({ what: 'code', start, end: start + whole.length, group: start });
     if (isComponent && tag.isEmpty && whole.length >= 7) {
-      this.edits.push({ start, text: `<!--${filled(whole.slice(4, -3))}-->` });
+      this.replace(start, `<!--${filled(whole.slice(4, -3))}-->`, 'tag');
     } else if (tag.hasBraces || name.includes('.')) {
       const written = whole.slice(0, from - at).replaceAll('.', '-');
-      this.edits.push({ start, text: written + filled(attributes).replace(/^x/, ' ') + (tag.isEmpty ? '/>' : '>') });
-    }
+      const unread = attributes.replace(/[^\r\n]/g, 'x').replace(/^x/, ' ');
+      this.replace(start, written + unread + (tag.isEmpty ? '/>' : '>'), 'tag');
+    } else if (!whole.startsWith('</')) this.replace(start, whole, 'tag');
+    return tag.end;
   }
+}
+
+function boxEdit(start: number, text: string): Edit {
+  return { start, text, place: 'box', group: start };
 }
 
 /** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */

@@ -55,3 +55,15 @@ test('front matter behind blank lines is front matter, and lines are those of th
   for (const plain of ['\n---\n\nA heading: not a field\n---\n', '\n---\nA line\n---\n', '\n# A\n'])
     assert.equal(compiled(plain).markdown, plain);
 });
+
+test('what code shows is no loss, however the code is written', () => {
+  const code = '%%a%%\n{/* b */}\n<Foo c={d} />\nimport e from "f";';
+  for (const text of [
+    code.replace(/^/gm, '    '),
+    `- x\n\n${code.replace(/^/gm, '      ')}`,
+    `> \`\`\`\n> f()\n>\`\`\`\n\n\`\`\`\n${code}\n\`\`\``,
+    '$$\n%% a\nb %% c\n$$',
+    `<pre>\n%%a%%\n</pre>`,
+  ])
+    assert.deepEqual(compiled(`${text}\n`).losses, [], text);
+});

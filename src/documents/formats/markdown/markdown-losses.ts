@@ -1,5 +1,6 @@
 import { isKind } from '../../../markdown/dialects/callouts.ts';
-import { maskDialects } from '../../../markdown/dialects/mask.ts';
+import { type Hidden, maskOf } from '../../../markdown/dialects/mask.ts';
+import { parseMarkdown, TooComplexError } from '../../../markdown/parse-markdown.ts';
 import { type Loss, type LossKind, lostText } from '../losses.ts';
 
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\n(?:[\s\S]*?\n)?\1[ \t]*(?:\n|$)/;
@@ -22,8 +23,7 @@ export function markdownLosses(markdown: string, first = 1): Loss[] {
   const found: { start: number; kind: LossKind; text: string; isThing?: boolean }[] = [];
   const front = FRONT_MATTER.exec(markdown)?.[0] ?? '';
   found.push(...fieldsOf(front));
-  const { hidden } = maskDialects(markdown, isKind);
-  for (const { what, start, end } of hidden) {
+  for (const { what, start, end } of hiddenIn(markdown)) {
     found.push({ start, kind: what === 'code' ? 'script' : 'markup_comment', text: markdown.slice(start, end) });
   }
   const without = new Set<string>();
@@ -52,6 +52,22 @@ export function markdownLosses(markdown: string, first = 1): Loss[] {
     }
   }
   return atLines(markdown, found, first);
+}
+
+/** In UTF-16 units; a longer text is only ever parsed in parts, to bound the memory it takes. */
+const PARSED_MAX = 250_000;
+
+/** Comments and code of MDX. Only parsing tells them from code that shows some. */
+function hiddenIn(markdown: string): readonly Hidden[] {
+  const hidden = maskOf(markdown, isKind)?.hidden ?? [];
+  if (hidden.length === 0 || markdown.length > PARSED_MAX) return hidden;
+  try {
+    return parseMarkdown(markdown).data?.hidden ?? [];
+  } catch (error) {
+    // It becomes plain text, which shows them.
+    if (error instanceof TooComplexError) return [];
+    throw error;
+  }
 }
 
 /** What stands before the end of code whose beginning has this before it. */

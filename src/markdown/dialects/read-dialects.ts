@@ -1,0 +1,56 @@
+import type { Nodes, Root } from 'mdast';
+import { placeBoxes } from './boxes.ts';
+import { isKind } from './callouts.ts';
+import { FILLER, type Hidden, type Mask, masked, maskOf, withoutGroups } from './mask.ts';
+import { Reading } from './reading.ts';
+
+declare module 'mdast' {
+  interface RootData {
+    /** What the text has and its page does not. */
+    hidden?: readonly Hidden[];
+  }
+}
+
+/** How often a text is parsed with a mask; what is still misread then is parsed as it is written. */
+const TRIES = 4;
+
+/**
+ * The tree of a text with its dialects. What a mask changed in code, HTML and formulas is undone and the text parsed again, so that nothing
+ * but a comment, a tag or the head of a box is shown in other words.
+ */
+export function readDialects(markdown: string, parse: (markdown: string) => Root): Root {
+  const whole = maskOf(markdown, isKind);
+  let undone: ReadonlySet<number> = new Set();
+  for (let tries = 1; whole && tries <= TRIES; tries += 1) {
+    const mask = withoutGroups(whole, undone);
+    if (mask.edits.length === 0 && tries > 2) break;
+    const text = masked(markdown, mask);
+    const tree = parse(text);
+    const reading = new Reading(tree, text);
+    const misread = reading.misread(mask.edits, placeBoxes(tree, mask.boxes));
+    // One edit that is misread may be why all that follow it are: they are judged again where the text has them as they are written.
+    const literal = tries === 2 ? reading.literal(whole.edits.filter(({ group }) => undone.has(group))) : undone;
+    if (misread.size === 0 && literal.size === undone.size) return withoutHidden(tree, mask);
+    undone = new Set([...literal, ...misread]);
+  }
+  return parse(markdown);
+}
+
+function withoutHidden(tree: Root, { edits, hidden }: Mask): Root {
+  if (edits.some(({ place }) => place === 'comment' || place === 'lines')) dropHidden(tree);
+  if (hidden.length > 0) tree.data = { hidden };
+  return tree;
+}
+
+const COMMENT = new RegExp(`%%[${FILLER}\\r\\n]*${FILLER}[${FILLER}\\r\\n]*%%`, 'g');
+
+/** Leaves the line breaks, so that the words behind a comment stay on their lines. */
+function dropHidden(node: Nodes): void {
+  if (node.type === 'text') {
+    if (node.value.includes(FILLER))
+      node.value = node.value.replace(COMMENT, (comment) => comment.replace(/[^\n]/g, ''));
+  } else if (node.type === 'code') {
+    // To the parser, indented code has the blank lines behind it.
+    if (!node.data?.isFenced) node.value = node.value.replace(/[ \t\r\n]+$/, '');
+  } else if ('children' in node) for (const child of node.children) dropHidden(child);
+}
