@@ -94,20 +94,48 @@ export function stemPrefix(term: string): string {
   return /^[a-z]{4,}$/.test(term) ? term.slice(0, -1) : term;
 }
 
-const foldedCharacters = new Map<string, string>();
+/** Letters of other scripts with the few signs and spaces between them, so that a sentence of them is one run. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is the range of ASCII
+const OTHER_SCRIPTS = /[^\x00-\x7f]+(?:[ -/]{1,2}[^\x00-\x7f]+)*/g;
 
 /** Folds each character by itself, so that offsets stay the same. */
 export function foldInPlace(text: string): string {
   const lower = text.toLowerCase();
-  const same = lower.length === text.length ? lower : text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the range of ASCII
-  return same.replace(/[^\x00-\x7f]/g, (character) => {
-    let folded = foldedCharacters.get(character);
-    if (folded === undefined) {
-      folded = foldText(character);
-      if (folded.length !== 1) folded = character;
-      foldedCharacters.set(character, folded);
-    }
+  return (lower.length === text.length ? lower : text).replace(OTHER_SCRIPTS, foldRun);
+}
+
+/** What each UTF-16 unit is folded to, as far as it was met; 0 for those that were not. */
+const foldedUnits = new Uint16Array(2 ** 16);
+const foldedLetters = new Map<number, string>();
+const RUN_MAX = 4_096;
+
+/** Up to this many letters, an array costs more than it saves. */
+const SHORT_RUN = 4;
+
+function foldRun(run: string): string {
+  let folded = '';
+  if (run.length <= SHORT_RUN) {
+    for (let i = 0; i < run.length; i += 1)
+      folded += foldedLetters.get(run.charCodeAt(i)) ?? foldLetter(run.charCodeAt(i));
     return folded;
-  });
+  }
+  for (let from = 0; from < run.length; from += RUN_MAX) {
+    const units = new Uint16Array(Math.min(RUN_MAX, run.length - from));
+    for (let i = 0; i < units.length; i += 1) {
+      const unit = run.charCodeAt(from + i);
+      if (foldedUnits[unit] === 0) foldLetter(unit);
+      units[i] = foldedUnits[unit] as number;
+    }
+    folded += String.fromCharCode.apply(undefined, units as unknown as number[]);
+  }
+  return folded;
+}
+
+function foldLetter(unit: number): string {
+  const letter = String.fromCharCode(unit);
+  const folded = unit < 0x80 ? '' : foldText(letter);
+  const one = folded.length === 1 ? folded : letter;
+  foldedLetters.set(unit, one);
+  foldedUnits[unit] = one.charCodeAt(0);
+  return one;
 }
