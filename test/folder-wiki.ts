@@ -11,6 +11,12 @@ interface ListedPage {
   stale: boolean;
 }
 
+interface TreePage {
+  page_id: string;
+  parent_page_id: string;
+  slug: string;
+}
+
 /** A new wiki of this owner that folders are uploaded to. */
 export async function newFolderWiki(owner: Owner) {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Folders' });
@@ -46,6 +52,14 @@ export async function newFolderWiki(owner: Owner) {
     ids: (paths: readonly string[]): Promise<string[]> =>
       Promise.all(paths.map(async (path) => (await page(path)).page_id)),
     stale: async () => (await pages()).flatMap(({ stale, path }) => (stale ? path : [])).sort(),
+    /** The paths of all pages, as the tree shows them. */
+    tree: async (): Promise<string[]> => {
+      const { body } = await owner.get(`${at}/tree`);
+      const below = Map.groupBy(body as TreePage[], ({ parent_page_id }) => parent_page_id);
+      const walk = (parent: string, path: string): string[] =>
+        (below.get(parent) ?? []).flatMap(({ page_id, slug }) => [path + slug, ...walk(page_id, `${path}${slug}/`)]);
+      return walk('', '');
+    },
     paths: async () => (await pages()).map(({ path }) => path).sort(),
   };
 }

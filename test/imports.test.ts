@@ -75,7 +75,7 @@ const FILES_MAX = 25;
 
 /**
  * What a page of the web application imports besides the API: reading a cookie, refusals without a session, error messages, amounts, escaping HTML, a cache,
- * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read, where packages are,
+ * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read, which files are hidden, where packages are,
  * what error codes mean, and rendering a document for developers.
  */
 const WEB_IMPORTS = [
@@ -92,15 +92,17 @@ const WEB_IMPORTS = [
   '../src/templates/fill-template.ts',
   '../src/documents/formats/loss-words.ts',
   '../src/documents/formats/formats.ts',
+  '../src/documents/hidden-files.ts',
   '../src/programs/packages.ts',
   '../src/http/openapi/error-codes.ts',
   '../src/markdown/render.ts',
 ];
 
-/** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged, what variables of templates become. */
+/** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged, what variables of templates become, which files are hidden. */
 const BROWSER_IMPORTS = [
   '../src/core/errors.ts',
   '../src/core/slug.ts',
+  '../src/documents/hidden-files.ts',
   '../src/markdown/merge-texts.ts',
   '../src/templates/fill-template.ts',
 ];

@@ -728,7 +728,7 @@ test('the files of an upload are listed by what a person has to do, then by path
   await owner.patch(`${api}/pages/${edited.page_id}`, update);
   const { body: again } = await world.upload(owner, wiki.wiki_id, {
     ...first,
-    'list/broken.md': '',
+    'list/broken.md': Buffer.from([0xff, 0x00, 0x01]),
     'list/edited.md': lines('Edited').replace('Two.', 'Theirs.'),
   });
   const { body: text } = await me.open(`/hostile/w/-/uploads/${again.upload_id}`);

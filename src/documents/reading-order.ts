@@ -1,4 +1,4 @@
-import type { GivenOrder } from './order/given-order.ts';
+import { type GivenOrder, UNLISTED } from './order/given-order.ts';
 
 /** Numbers count as numbers: chapter 2 comes before chapter 10. */
 const { compare } = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
@@ -20,7 +20,7 @@ export function byReadingOrder(a: string, b: string, given: GivenOrder = NOT_GIV
     const placeOf = (segments: readonly string[]) => {
       const name = segments.slice(0, i + 1).join('/');
       const isFirst = i === segments.length - 1 && FIRST.test(segments[i] ?? '');
-      const unlisted = isFirst ? -1 : Infinity;
+      const unlisted = isFirst ? -1 : UNLISTED;
       return { listed: given.listed.get(name) ?? unlisted, weight: given.weights.get(name) ?? Infinity };
     };
     const [l, r] = [placeOf(left), placeOf(right)];

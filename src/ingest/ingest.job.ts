@@ -6,7 +6,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { compiledAhead } from './compile-ahead.ts';
 import { fileCompiler } from './compile-upload-file.ts';
 import type { CompiledUploadFile, PendingFile } from './compiled-upload.ts';
-import { endUpload } from './end-upload.ts';
+import { endUpload } from './ending/end-upload.ts';
 import {
   countAttempt,
   enterProcess,
@@ -17,6 +17,7 @@ import {
   takeBackAttempts,
   takeBackInterrupted,
 } from './file-attempts.ts';
+import { holdFolders } from './held-folders.ts';
 import { mergeEdits } from './merge-edits.ts';
 import { readOrder } from './order-files.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
@@ -72,6 +73,7 @@ export const ingestJob = defineRecordJob({
     );
     const compile = fileCompiler(services, db.query, upload, { around, titles, plans, stopping: signal });
     const write = (batch: readonly CompiledUploadFile[]) => mergeAndWrite(db, services.sandbox, job, around, batch);
+    const folders = holdFolders();
     const begun: number[] = [];
     const takeBack = () => takeBackAttempts(db.query, job, begun);
     const unwatch = takeBackAtStop(signal, takeBack);
@@ -83,7 +85,7 @@ export const ingestJob = defineRecordJob({
           const file_nos = group.filter((file) => !isGivenUp(file)).map(({ file_no }) => file_no);
           await countAttempt(db.query, job, file_nos);
           begun.push(...file_nos);
-          await writeInBatches(compiledAhead(group, compile, signal), write, signal);
+          await writeInBatches(folders.release(compiledAhead(group, compile, signal)), write, signal);
         } finally {
           leave();
         }
@@ -96,7 +98,7 @@ export const ingestJob = defineRecordJob({
     }
     // What was begun is written; the rest is left to the next attempt.
     if (signal.aborted) return;
-    await write(await leftOut(db.query, upload, compile));
+    await write([...folders.empty(), ...(await leftOut(db, job, compile))]);
     await db.transaction((query) => finish(query, job, '', ignored));
   },
   onFailure: finish,

@@ -28,7 +28,7 @@ export const USED_FOR_ORDER = 'used_for_order: the file says in which order the 
 
 /** The note of a hidden file, which becomes no page even if it names nothing. */
 const NAMES_NOTHING = 'no_order: the file names nothing that is beside it';
-const HIDDEN_NAME = /(?:^|\/)\.order$/i;
+const HIDDEN_NAME = /(?:^|\/)\.(?:order|pages|nav\.ya?ml)$/i;
 
 /**
  * Reads in which order the author of an upload's files wants their pages, and marks the files that say nothing else, which

@@ -278,7 +278,7 @@ test("another wiki's pages and those that people wrote are left alone", async ()
 test('an upload that fails, or an archive that cannot be opened, makes nothing stale', async () => {
   const wiki = await newWiki();
   await wiki.sync(DOCS);
-  const failed = await wiki.sync({ 'docs/empty.md': '' });
+  const failed = await wiki.sync({ 'docs/empty.txt': '' });
   assert.equal(failed.status, 'failed');
   const form = new FormData();
   form.append('files', new Blob(['# A\n']), 'docs/a.md');

@@ -37,6 +37,9 @@ export const isNotRenamed = sql`not exists (
     and (select ${ranAt('u')} from uploads u where u.wiki_id = r.wiki_id and u.upload_id = r.upload_id)
       > (select ${ranAt('u')} from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id))`;
 
+/** The note of a hidden file that no text shows, and of one that an operating system added. */
+export const HIDDEN_LEFT_OUT = 'left_out: a hidden file that no text shows';
+
 /** The names of the folders that files lie in, and of those above. */
 function foldersOf(filenames: Sql): Sql {
   return sql`
@@ -58,7 +61,8 @@ export async function noteSyncRoot(query: Query, { wiki_id, upload_id }: UploadI
     update uploads u set planned_at = clock_timestamp(), sync_root = case when not u.is_sync then u.sync_root else coalesce(u.sync_root, (
       select case when count(distinct split_part(f.filename, '/', 1)) = 1 and bool_and(position('/' in f.filename) > 0)
         then min(split_part(f.filename, '/', 1)) else '' end
-      from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file')) end
+      from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file'
+        and f.error <> ${HIDDEN_LEFT_OUT})) end
     where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id}
     returning u.created_by as creator, u.is_sync`);
   if (!upload) throw new Error('an ingest job has no upload');

@@ -27,10 +27,13 @@ test('a page that people edited moves with its file and those that it links to, 
   assert.deepEqual(page.html.match(/href="[^"]*"/g), ['href="b"', 'href="x/y"']);
 });
 
+/** No text. */
+const BROKEN = new Uint8Array([0xff, 0x00, 0x01]);
+
 test('a file that could not be read at one sync and is gone at the next one is gone', async () => {
   const wiki = await newWiki();
   await wiki.sync({ ...Z, 'd/a.md': '# A\n', 'd/kept.md': '# Kept\n' });
-  await wiki.sync({ ...Z, 'd/a.md': '' });
+  await wiki.sync({ ...Z, 'd/a.md': BROKEN });
   assert.deepEqual(await wiki.stale(), ['d/kept'], 'a file that cannot be read is there');
   await owner.post(`${wiki.at}/pages/${(await wiki.page('d/kept')).page_id}/keep`);
   await wiki.sync(Z);

@@ -186,13 +186,13 @@ test('a file that cannot be read fails alone and is named with what to do; the o
     'good.md': '# Good\n',
     'latin.md': Buffer.from('caf\xe9\n', 'latin1'),
     'paper.pdf': '%PDF-1.7\n',
-    'empty.md': '',
+    'empty.txt': '',
     'sub/index.md': Buffer.from([0xff, 0x00, 0x01]),
     'sub/child.md': '# Child\n',
   });
   assert.equal(upload.body.status, 'completed');
   assert.equal(upload.body.source_count, 2);
-  for (const name of ['latin.md', 'paper.pdf', 'empty.md', 'sub/index.md'])
+  for (const name of ['latin.md', 'paper.pdf', 'empty.txt', 'sub/index.md'])
     assert.ok(upload.body.summary.includes(name), name);
   assert.match(upload.body.summary, /save it as UTF-8/);
   const { body } = await someone.get(`/v1/wikis/${someone.wiki_id}/pages`);

@@ -42,7 +42,7 @@ async function oneFile(content: Buffer) {
 test('files that were announced come by tus in any number of requests, and become sources and pages', async () => {
   const owner = await world.owner();
   const { wiki_id } = owner;
-  const contents = { 'guide/large.md': markdown(2_000), 'small.md': markdown(10), 'empty.md': Buffer.alloc(0) };
+  const contents = { 'guide/large.md': markdown(2_000), 'small.md': markdown(10), 'empty.txt': Buffer.alloc(0) };
   const upload = await announce(owner, wiki_id, contents);
   const { body: before } = await owner.get(upload.path);
   assert.deepEqual([before.status, before.status_label, before.error], ['uploading', 'running', '']);
@@ -473,7 +473,7 @@ test('what an archive held is listed behind it, each file with what became of it
   const made = await world.upload(owner, owner.wiki_id, {
     'all.zip': zipOf([
       ['in/one.md', '# One'],
-      ['in/none.md', ''],
+      ['in/none.txt', ''],
     ]),
   });
   const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/uploads/${made.body.upload_id}/files`);
@@ -486,6 +486,6 @@ test('what an archive held is listed behind it, each file with what became of it
   assert.deepEqual(said, [
     ['all.zip', 'done', '', true],
     ['in/one.md', 'done', 'in/one', true],
-    ['in/none.md', 'failed', '', true],
+    ['in/none.txt', 'failed', '', true],
   ]);
 });

@@ -90,10 +90,10 @@ export function titleFromFilename(filename: string): string {
   return words || name;
 }
 
-/** Throws an ExtractError if there is nothing to show, or more than the limit of a document. */
+/** Throws an ExtractError if there is nothing to show, unless it is an empty note, or more than the limit of a document. */
 export function checkDocument(extracted: Extracted): Extracted {
-  const { markdown } = extracted;
-  if (markdown.trim() === '') {
+  const { kind, markdown } = extracted;
+  if (markdown.trim() === '' && kind !== 'markdown') {
     throw new ExtractError('empty_file', 'the file has no text to show; upload one with text in it');
   }
   if (Buffer.byteLength(markdown) > DOCUMENT_MAX) throw tooLarge();

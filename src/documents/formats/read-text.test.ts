@@ -99,9 +99,9 @@ test('a file that cannot be read is refused with its type and what to do', () =>
   }
   assertRefused(bytes('abc\0def'), 'a.md', 'not_text', /not text .* upload what can be read: Markdown, /);
   assertRefused(bytes('\x80\x81\0\xff'), 'a.bin', 'not_text', /not text/);
-  assertRefused('', 'a.md', 'empty_file', /empty/);
+  assertRefused('', 'a.txt', 'empty_file', /empty/);
   assertRefused(' \r\n\t\n', 'a.txt', 'empty_file', /no text/);
-  assertRefused('\ufeff', 'a.md', 'empty_file', /no text/);
+  assertRefused('\ufeff', 'a.txt', 'empty_file', /no text/);
   assertRefused('<!doctype html><title>x</title><script>render()</script>', 'a.html', 'empty_file', /no text/);
   assert.equal(read('x'.repeat(1.5 * 2 ** 20), 'a.md').markdown.length, 1.5 * 2 ** 20);
 });

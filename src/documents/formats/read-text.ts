@@ -3,7 +3,7 @@ import { addressOfContent } from './data-pictures.ts';
 import { decodeHtml, decodeText } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
 import { checkDocument, type Extracted, type RestOfFile, type UploadedFile } from './extracted.ts';
-import { fileKind, withAdvice } from './file-type.ts';
+import { fileKind, isMarkdownName, withAdvice } from './file-type.ts';
 import { formatOf, isDocumentFormat, type TextFormat } from './formats.ts';
 import { htmlToMarkdown } from './html/html.ts';
 import { asHtml, isXhtml } from './html/xhtml.ts';
@@ -53,7 +53,9 @@ export function extractAsPlainText(file: UploadedFile): Extracted & { text: stri
 }
 
 function readText(file: UploadedFile): CutText & { format: TextFormat } {
-  if (file.bytes.length === 0) throw new ExtractError('empty_file', 'the file is empty; upload one with text in it');
+  // A note without a text is a page with a title.
+  if (file.bytes.length === 0 && !isMarkdownName(file.filename))
+    throw new ExtractError('empty_file', 'the file is empty; upload one with text in it');
   const format = formatOf(fileKind(file));
   if (isDocumentFormat(format)) throw new Error(`a file of kind ${format.kind} is read in a process of its own`);
   const text = decode(format.kind, file);

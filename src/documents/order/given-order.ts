@@ -10,6 +10,9 @@ export interface GivenOrder {
   weights: ReadonlyMap<string, number>;
 }
 
+/** The place of what no list names, before which and behind which listed names are. */
+export const UNLISTED = 1e9;
+
 const INDEX = /(?:^|\/)_?(?:index|readme)\.[^./]+$/i;
 
 /**
@@ -28,15 +31,18 @@ export function givenOrder(
   const foreign = new Set<string>();
   const depth = (filename: string) => filename.split('/').length;
   const nearestFirst = [...orders].sort(([a], [b]) => depth(b) - depth(a) || orderKind(a) - orderKind(b));
-  for (const [filename, { paths, root, weight }] of nearestFirst) {
+  for (const [filename, { paths, last = [], root, weight }] of nearestFirst) {
     const folder = filename.slice(0, Math.max(filename.lastIndexOf('/'), 0));
     if (weight !== undefined && folder !== '') weighed.set(folder, weight);
     const roots = root === undefined ? [folder] : [joined(folder, root), folder];
-    const named = paths.flatMap((path) => namedBy(path, roots, known)).filter((name) => isBelow(name, folder));
-    if (paths.length > 0 && named.length === 0) foreign.add(filename);
+    const namesOf = (list: readonly string[]) =>
+      list.flatMap((path) => namedBy(path, roots, known)).filter((name) => isBelow(name, folder));
+    const [named, behind] = [namesOf(paths), namesOf(last)];
+    if (paths.length + last.length > 0 && named.length + behind.length === 0) foreign.add(filename);
     for (const name of named) {
       for (const each of [...foldersOf(name, folder), name]) if (!listed.has(each)) listed.set(each, listed.size);
     }
+    for (const name of behind) if (!listed.has(name)) listed.set(name, UNLISTED + 1 + listed.size);
   }
   for (const [filename, weight] of weights) {
     const at = filename.lastIndexOf('/');

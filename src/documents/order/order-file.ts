@@ -3,6 +3,7 @@ import { docfxToc } from './docfx-toc.ts';
 import { linkList } from './link-list.ts';
 import { mkdocsNav } from './mkdocs-nav.ts';
 import { nameList } from './name-list.ts';
+import { pagesNav } from './pages-nav.ts';
 import type { ReadOrder } from './read-order.ts';
 
 interface Reader {
@@ -13,6 +14,7 @@ interface Reader {
 /** Where files of several kinds order the same folder, the first kind counts before the others. */
 const READERS: readonly Reader[] = [
   { name: /^\.order$/i, read: nameList },
+  { name: /^\.(?:pages|nav\.ya?ml)$/i, read: pagesNav },
   { name: /^summary\.md$/i, read: linkList },
   { name: /^_sidebar\.md$/i, read: linkList },
   { name: /^toc\.ya?ml$/i, read: docfxToc },

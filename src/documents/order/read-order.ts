@@ -2,6 +2,8 @@
 export interface OrderFile {
   /** Addresses or names of files and folders, in their order. Their extensions may be left out. */
   paths: readonly string[];
+  /** Those that come behind everything that no list names. */
+  last?: readonly string[];
   /** The folder that they start from, below that of the file; else they start from the file's own. */
   root?: string;
   /** Where the folder of the file stands among those beside it: small ones first. */

@@ -6,10 +6,13 @@ import { sql } from '../../db/sql.ts';
 import { ExtractError } from '../../documents/formats/extract-error.ts';
 import { fileKind, isDocument, isZip } from '../../documents/formats/file-type.ts';
 import { formatByName } from '../../documents/formats/formats.ts';
+import { isHidden, isSystemFile } from '../../documents/hidden-files.ts';
 import type { ClaimedJob } from '../../jobs/define-job.ts';
 import { lockJob } from '../../jobs/record-queue.ts';
 import { type Blobs, mapAtOnce } from '../../providers/storage/blobs.ts';
 import type { CompiledUploadFile, PendingFile } from '../compiled-upload.ts';
+import { HIDDEN_LEFT_OUT } from '../sync-folder.ts';
+import { pagesOfNames } from './known-pages.ts';
 
 /** A picture or another file that texts show or link to, and that is no page itself. */
 export interface AttachedFile {
@@ -45,12 +48,13 @@ export async function findAttachedFiles(
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending' and page_path = ''
       and not is_attachment
     order by file_no`);
+  const hidden = await hiddenAmong(db, job, files);
   // Files of formats that are read are not opened to find out what they are.
-  const unnamed = files.filter(({ filename }) => formatByName(filename) === undefined);
+  const unnamed = files.filter((file) => hidden.has(file) || formatByName(file.filename) === undefined);
   for (let from = 0; from < unnamed.length; from += BATCH) {
     const types = await mapAtOnce(unnamed.slice(from, from + BATCH), async (file) => ({
       file_no: file.file_no,
-      content_type: await typeOfAttached(blobs, file),
+      content_type: await typeOfAttached(blobs, file, hidden.has(file)),
     }));
     const attached = types.filter(({ content_type }) => content_type !== '');
     if (attached.length === 0) continue;
@@ -64,6 +68,40 @@ export async function findAttachedFiles(
   }
 }
 
+/**
+ * The hidden files among these, which become no pages unless they have one already, or there is nothing else. Those of
+ * operating systems are done with.
+ */
+async function hiddenAmong(
+  db: Pick<Db, 'query' | 'transaction'>,
+  job: ClaimedJob,
+  files: readonly Candidate[],
+): Promise<ReadonlySet<Candidate>> {
+  const found = files.filter(({ filename }) => isHidden(filename));
+  const system = found.filter(({ filename }) => isSystemFile(filename));
+  const hidden = found.filter(({ filename }) => !isSystemFile(filename));
+  await leaveOut(db, job, system);
+  if (hidden.length === 0 || found.length === files.length) return new Set();
+  const names = hidden.map(({ filename }) => filename);
+  const pages = new Set((await pagesOfNames(db.query, job.wiki_id, names)).map(({ filename }) => filename));
+  return new Set(hidden.filter(({ filename }) => !pages.has(filename)));
+}
+
+async function leaveOut(
+  db: Pick<Db, 'transaction'>,
+  job: ClaimedJob,
+  files: readonly { file_no: number }[],
+): Promise<void> {
+  if (files.length === 0) return;
+  await db.transaction(async (query) => {
+    await lockJob(query, job);
+    await query(sql`
+      update upload_files set is_attachment = true, status = 'done', error = ${HIDDEN_LEFT_OUT}
+      where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and status = 'pending'
+        and file_no = any (${files.map(({ file_no }) => file_no)}::int[])`);
+  });
+}
+
 interface Candidate {
   file_no: number;
   filename: string;
@@ -71,11 +109,15 @@ interface Candidate {
   sha256: string;
 }
 
-/** What a file is by its beginning if it can be no page; else "". */
-async function typeOfAttached(blobs: Blobs, { filename, content_type, sha256 }: Candidate): Promise<string> {
+/** What a file is by its beginning if it is hidden, or can be no page; else "". */
+async function typeOfAttached(
+  blobs: Blobs,
+  { filename, content_type, sha256 }: Candidate,
+  is_hidden: boolean,
+): Promise<string> {
   try {
     const start = await buffer(await blobs.stream(sha256, { start: 0, end: SNIFFED_BYTES - 1 }));
-    const isPage = !OBSIDIAN_NAME.test(filename) && canBePage({ filename, content_type, bytes: start });
+    const isPage = !is_hidden && !OBSIDIAN_NAME.test(filename) && canBePage({ filename, content_type, bytes: start });
     return isPage ? '' : await sniffType(start);
   } catch (error) {
     // Bytes that are gone are told of where the file is compiled.
@@ -105,7 +147,8 @@ export async function attachedFiles(
 ): Promise<ReadonlyMap<string, AttachedFile>> {
   const files = await query<Omit<AttachedFile, 'placeholder'>>(sql`
     select file_no, filename, content_type, byte_size, sha256 from upload_files
-    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and sha256 <> '' order by file_no desc`);
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and sha256 <> ''
+      and error <> ${HIDDEN_LEFT_OUT} order by file_no desc`);
   return new Map(files.map((file) => [file.filename, { ...file, placeholder: newId('attachment') }]));
 }
 
@@ -151,17 +194,25 @@ export const NOT_SHOWN = 'not_shown';
 
 /**
  * What becomes of the files of an upload that no page has attached: pictures, and what only Obsidian shows, were left out.
- * Others fail for what they are, and so do pictures in an upload that has made no page.
+ * Others fail for what they are, and so do pictures in an upload that has made no page. Hidden files are done with.
  */
 export async function leftOut(
-  query: Query,
-  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+  db: Pick<Db, 'query' | 'transaction'>,
+  job: ClaimedJob,
   compile: (file: PendingFile) => Promise<CompiledUploadFile[]>,
 ): Promise<CompiledUploadFile[]> {
-  const left = await query<PendingFile>(sql`
+  const { query } = db;
+  const { wiki_id, upload_id } = job;
+  const unshown = await query<PendingFile>(sql`
     select file_no, kind, status, filename, content_type, byte_size, sha256, page_path, page_id, section_of, attempts, renamed_from
     from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and status = 'pending' order by file_no`);
+  await leaveOut(
+    db,
+    job,
+    unshown.filter(({ filename }) => isHidden(filename)),
+  );
+  const left = unshown.filter(({ filename }) => !isHidden(filename));
   if (left.length === 0) return [];
   const pages = await query(sql`
     select from upload_files

@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts';
 import { sql } from '../../db/sql.ts';
 import { planPaths } from '../../documents/file-paths.ts';
+import { isHidden, isSystemFile } from '../../documents/hidden-files.ts';
 import { folderOf } from '../../markdown/page-links.ts';
 import type { CompileOutput } from '../../sandbox/sandbox.ts';
 import { invalid } from './archive-error.ts';
@@ -13,9 +14,6 @@ import { namesOfWiki } from './wiki-names.ts';
 
 /** Files that become pages; what else pages show or link to becomes an attachment of theirs. */
 const DOCUMENT = /\.(?:md|markdown|mdx|txt|html?)$/i;
-
-/** What tools leave beside the files: hidden ones, and those that macOS adds to every archive. */
-const LEFT_OUT = /(?:^|\/)(?:\.|__MACOSX\/|Thumbs\.db$|desktop\.ini$)/;
 
 /** Failures that the summary names; the rest is counted. */
 const NAMED = 5;
@@ -82,13 +80,14 @@ export async function importFolder(context: ImportContext): Promise<PreparedImpo
   await inBatches(plan.planned, ({ entry }) => (entry === undefined ? 0 : archive.size(entry)), make, write);
   if (prepared === 0) throw invalid(`None of the files can become a page. ${failures.slice(0, NAMED).join('; ')}`);
   await attachClaimed(context, plan.entryOf, plan.attachmentIds, claimed);
-  const left = plan.attachmentIds.size - claimed.size;
+  const left = [...plan.attachmentIds.keys()].filter((name) => !claimed.has(name) && !isLeftOut(name)).length;
   return { summary: summarize(prepared, claimed.size, left, failures), people: [], wholeWiki: undefined };
 }
 
 async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<FolderPlan> {
   const entryOf = filesOf(archive.names);
-  const documents = [...entryOf.keys()].filter((name) => DOCUMENT.test(name));
+  const isDocument = (name: string) => DOCUMENT.test(name) && !isLeftOut(name);
+  const documents = [...entryOf.keys()].filter(isDocument);
   if (documents.length === 0) throw invalid('The archive has no Markdown, text or HTML file that could become a page.');
   const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
     select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);
@@ -99,7 +98,7 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
   );
   const attachmentIds = new Map<string, string>();
   for (const name of entryOf.keys()) {
-    if (DOCUMENT.test(name)) continue;
+    if (isDocument(name)) continue;
     const attachment_id = newId('attachment');
     attachmentIds.set(name, attachment_id);
     pages.set(name, `attachment:${attachment_id}`);
@@ -169,10 +168,17 @@ function revisionOf(
 
 /** The files by their names without the one folder that everything lies in, as archives of repositories have it. */
 function filesOf(names: readonly string[]): Map<string, string> {
-  const kept = names.filter((name) => !LEFT_OUT.test(name));
-  const [top] = kept[0]?.split('/') ?? [];
-  const isWrapped = kept.length > 0 && kept.every((name) => name.startsWith(`${top}/`));
-  return new Map(kept.toSorted().map((name) => [isWrapped ? name.slice(`${top}/`.length) : name, name]));
+  const kept = names.filter((name) => !isSystemFile(name));
+  const visible = kept.filter((name) => !isLeftOut(name));
+  const [top] = visible[0]?.split('/') ?? [];
+  const isWrapped = visible.length > 0 && visible.every((name) => name.startsWith(`${top}/`));
+  const within = (name: string) => (isWrapped && name.startsWith(`${top}/`) ? name.slice(`${top}/`.length) : name);
+  return new Map(kept.toSorted().map((name) => [within(name), name]));
+}
+
+/** Hidden files become no pages; pages that show or link to them have them as attachments. */
+function isLeftOut(name: string): boolean {
+  return /(?:^|\/)\./.test(name) || isHidden(name);
 }
 
 /** The page of each document and folder, parents first, and where links between the files lead to. */

@@ -1,3 +1,5 @@
+import { isHidden, isSystemFile, mentionedFiles } from '../../../src/documents/hidden-files.ts';
+
 /** A file to upload; its name includes the path of its folders. */
 export interface ChosenFile {
   name: string;
@@ -13,31 +15,62 @@ export interface UploadOptions {
   encoding: string;
 }
 
-/** Files of a folder that are left out: hidden files but `.order`, installed packages and system files. */
-const IGNORED = /(?:^|\/)(?:\.(?!order$)[^/]+|node_modules|__MACOSX|Thumbs\.db)(?:\/|$)/;
+/** What was chosen, and the names of files and folders that are not sent. */
+export interface Chosen {
+  files: ChosenFile[];
+  left_out: string[];
+}
 
-export function filesOfInput({ files }: HTMLInputElement): ChosenFile[] {
-  return [...(files ?? [])]
-    .map((file) => ({ name: file.webkitRelativePath || file.name, file }))
-    .filter(({ name }) => !IGNORED.test(name));
+/** Installed packages, which are no part of a wiki. */
+const PACKAGES = /(?:^|\/)node_modules\//;
+
+/** Texts that can show hidden files, and how much of one is read for that, in bytes. */
+const TEXT_NAME = /\.(?:md|markdown|mdx|html?|txt|adoc|asciidoc)$/i;
+const TEXT_MAX = 2 ** 21;
+
+export function filesOfInput({ files }: HTMLInputElement): Promise<Chosen> {
+  return withoutHidden([...(files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })));
 }
 
 /** Dropped files, and all files in dropped folders. */
-export async function filesOfDrop({ items, files }: DataTransfer): Promise<ChosenFile[]> {
+export async function filesOfDrop({ items, files }: DataTransfer): Promise<Chosen> {
   // The items are cleared when the event handler returns, so all entries are read before the first await.
   const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  if (entries.length === 0) return [...files].map((file) => ({ name: file.name, file }));
-  const found = await Promise.all(entries.map((entry) => filesIn(entry, '')));
-  return found.flat().filter(({ name }) => !IGNORED.test(name));
+  if (entries.length === 0) return withoutHidden([...files].map((file) => ({ name: file.name, file })));
+  const ignored: string[] = [];
+  const found = await Promise.all(entries.map((entry) => filesIn(entry, '', ignored)));
+  const chosen = await withoutHidden(found.flat());
+  return { ...chosen, left_out: [...ignored, ...chosen.left_out] };
 }
 
-async function filesIn(entry: FileSystemEntry, folder: string): Promise<ChosenFile[]> {
+/** Of hidden files only those are sent that a text shows or links to, since such a folder may hold secrets. */
+async function withoutHidden(all: readonly ChosenFile[]): Promise<Chosen> {
+  const mentioned = mentionedFiles();
+  if (all.some(({ name }) => isHidden(name) && !isIgnored(name))) {
+    for (const { name, file } of all) {
+      if (!TEXT_NAME.test(name) || isHidden(name) || isIgnored(name) || file.size > TEXT_MAX) continue;
+      mentioned.read(await file.text());
+    }
+  }
+  const isSent = ({ name }: ChosenFile) => !isIgnored(name) && (!isHidden(name) || mentioned.isMentioned(name));
+  return { files: all.filter(isSent), left_out: all.filter((each) => !isSent(each)).map(({ name }) => name) };
+}
+
+/** Whether a file is one of the system, or of an installed package. */
+export function isIgnored(name: string): boolean {
+  return PACKAGES.test(name) || isSystemFile(name);
+}
+
+async function filesIn(entry: FileSystemEntry, folder: string, ignored: string[]): Promise<ChosenFile[]> {
   const name = folder + entry.name;
   if (entry.isFile) {
     const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
     return [{ name, file }];
   }
-  if (IGNORED.test(name)) return [];
+  if (isIgnored(`${name}/`)) {
+    ignored.push(`${name}/`);
+    return [];
+  }
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const entries: FileSystemEntry[] = [];
   for (;;) {
@@ -46,5 +79,5 @@ async function filesIn(entry: FileSystemEntry, folder: string): Promise<ChosenFi
     if (some.length === 0) break;
     entries.push(...some);
   }
-  return (await Promise.all(entries.map((below) => filesIn(below, `${name}/`)))).flat();
+  return (await Promise.all(entries.map((below) => filesIn(below, `${name}/`, ignored)))).flat();
 }

@@ -1,6 +1,6 @@
 import { html, nothing, render } from 'lit';
 import { ApiError, callApi, errorMessage } from '../call-api.ts';
-import type { ChosenFile, UploadOptions } from './chosen-files.ts';
+import { type Chosen, type ChosenFile, isIgnored, type UploadOptions } from './chosen-files.ts';
 import {
   announceUpload,
   type PendingFile,
@@ -45,12 +45,13 @@ export function openNewUpload(
   container: HTMLElement,
   wiki_id: string,
   uploadsUrl: string,
-  chosen: readonly ChosenFile[],
+  { files, left_out }: Chosen,
   options: UploadOptions,
 ): UploadPanel {
-  if (chosen.length > 0) return openPanel(container, uploadsUrl, () => announceUpload(wiki_id, chosen, options));
+  const begin = () => announceUpload(wiki_id, files, options);
+  if (files.length > 0) return openPanel(container, uploadsUrl, begin, undefined, left_out);
   render(
-    html`<p class="handing" role="status">There is nothing to upload: the folder is empty, or contains only hidden files.</p>`,
+    html`<p class="handing" role="status">There is nothing to upload: the folder is empty, or contains only hidden files.</p>${leftOutView(left_out)}`,
     container,
   );
   return { resume: () => false };
@@ -66,6 +67,7 @@ function openPanel(
   uploadsUrl: string,
   begin: () => Promise<PendingUpload>,
   known?: PendingUpload,
+  left_out: readonly string[] = [],
 ): UploadPanel {
   let upload = known;
   let state: State = known ? 'waiting' : 'announcing';
@@ -106,7 +108,8 @@ function openPanel(
   function finish(ended: PendingUpload): void {
     removeStored(ended);
     setState('sent');
-    if (sending.size === 0) location.href = `${uploadsUrl}/${ended.upload_id}`;
+    // What was left out is read here first.
+    if (sending.size === 0 && left_out.every(isIgnored)) location.href = `${uploadsUrl}/${ended.upload_id}`;
   }
 
   function pause(): void {
@@ -146,7 +149,7 @@ function openPanel(
   function renderPanel(): void {
     isRenderScheduled = false;
     const link = upload && `${uploadsUrl}/${upload.upload_id}`;
-    render(panelView({ state, upload, problem, link }, { start, pause, cancel }), container);
+    render(panelView({ state, upload, problem, link, left_out }, { start, pause, cancel }), container);
   }
 
   if (known) renderPanel();
@@ -160,6 +163,8 @@ interface Shown {
   upload: PendingUpload | undefined;
   problem: unknown;
   link: string | undefined;
+  /** Names of files that were chosen and are not sent. */
+  left_out: readonly string[];
 }
 
 interface Actions {
@@ -168,7 +173,7 @@ interface Actions {
   cancel: () => Promise<void>;
 }
 
-function panelView({ state, upload, problem, link }: Shown, actions: Actions) {
+function panelView({ state, upload, problem, link, left_out }: Shown, actions: Actions) {
   const files = upload?.files ?? [];
   const total = sum(files, ({ size }) => size);
   const sent = sum(files, (file) => file.sent);
@@ -179,11 +184,21 @@ function panelView({ state, upload, problem, link }: Shown, actions: Actions) {
     ${upload && state !== 'cancelled' ? html`<progress max=${Math.max(total, 1)} .value=${total === 0 ? 1 : sent} aria-label="All files"></progress>` : nothing}
     ${problem === undefined ? nothing : html`<div class="note bad" role="alert"><p>${errorMessage(problem)}</p></div>`}
     ${state === 'waiting' ? html`<p>Choose the same files again to continue: bytes that have arrived are not sent again.</p>` : nothing}
+    ${leftOutView(left_out)}
     ${state === 'sent' && upload ? html`<p><a href="${link}">Status of the upload</a></p>` : nothing}
     ${canChange ? html`<p class="row-of-buttons">${mainButton(state, actions)}<button type="button" class="button quiet" @click=${actions.cancel}>${state === 'waiting' ? 'Discard' : 'Cancel'}</button></p>` : nothing}
     ${state === 'cancelled' ? nothing : html`<ul class="handing-list" tabindex="0" aria-label="Files">${files.slice(0, LISTED).map(fileRow)}</ul>`}
     ${files.length > LISTED ? html`<p class="small">and ${files.length - LISTED} more</p>` : nothing}
   </section>`;
+}
+
+/** Names of files that are left out, up to this number; the rest is counted. */
+const LEFT_OUT_NAMED = 5;
+
+function leftOutView(names: readonly string[]) {
+  if (names.length === 0) return nothing;
+  const more = names.length > LEFT_OUT_NAMED ? ', …' : '';
+  return html`<p class="small">${formatCount(names.length)} left out, hidden or of the system: ${names.slice(0, LEFT_OUT_NAMED).join(', ')}${more}. To upload a hidden file, show it or link to it in a text of the folder.</p>`;
 }
 
 function mainButton(state: State, { start, pause }: Actions) {

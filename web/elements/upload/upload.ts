@@ -1,4 +1,11 @@
-import { type ChosenFile, filesOfDrop, filesOfInput, type UploadMode, type UploadOptions } from './chosen-files.ts';
+import {
+  type Chosen,
+  type ChosenFile,
+  filesOfDrop,
+  filesOfInput,
+  type UploadMode,
+  type UploadOptions,
+} from './chosen-files.ts';
 import { listPendingUploads } from './pending-upload.ts';
 import { openNewUpload, openPendingUpload, type UploadPanel } from './upload-panel.ts';
 
@@ -9,18 +16,19 @@ class UploadForm extends HTMLElement {
   connectedCallback(): void {
     for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file]')) {
       input.addEventListener('change', () => {
-        this.upload(filesOfInput(input));
+        const chosen = filesOfInput(input);
         // Without this, choosing the same files again would fire no event.
         input.value = '';
+        void chosen.then((files) => this.upload(files));
       });
     }
     void this.#showPending();
   }
 
-  upload(chosen: readonly ChosenFile[]): void {
-    if (this.#panels.some((panel) => panel.resume(chosen))) return;
+  upload(chosen: Chosen): void {
+    if (this.#panels.some((panel) => panel.resume(chosen.files))) return;
     const { wiki = '', to = '' } = this.dataset;
-    this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen, this.#optionsOf(chosen)));
+    this.#panels.push(openNewUpload(prependContainer(this), wiki, to, chosen, this.#optionsOf(chosen.files)));
   }
 
   /** Files that were chosen one by one are not all of a folder. */
@@ -82,13 +90,13 @@ class DropAnywhere extends HTMLElement {
     });
   }
 
-  async #uploadIn(panel: HTMLElement, chosen: readonly ChosenFile[]): Promise<void> {
+  async #uploadIn(panel: HTMLElement, chosen: Chosen): Promise<void> {
     const wiki = this.dataset.wiki ?? '';
     const uploadsUrl = (this.dataset.to ?? '').replace(/upload$/, 'uploads');
     const container = prependContainer(panel);
     // If the service cannot be reached, announcing the files fails too and shows the error.
     for (const pending of await listPendingUploads(wiki).catch(() => [])) {
-      if (openPendingUpload(container, uploadsUrl, pending).resume(chosen)) return;
+      if (openPendingUpload(container, uploadsUrl, pending).resume(chosen.files)) return;
     }
     openNewUpload(container, wiki, uploadsUrl, chosen, { mode: 'add', encoding: '' });
   }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { isHidden, isSystemFile, mentionedFiles } from '../../hidden-files.ts';
 import { ExtractError } from '../extract-error.ts';
 import { openZip, type ZipEntry } from './zip.ts';
 
@@ -12,8 +13,9 @@ export const BYTES_MAX = 2 ** 30;
 /** Of the name of a file that is left out. */
 export const NAME_MAX = 200;
 
-/** Hidden files, but not those that order the others, and files that operating systems add to archives. */
-const CLUTTER = /(?:^|\/)(?:__MACOSX\/|\.(?!order$)[^./]|Thumbs\.db$|desktop\.ini$|Icon\r$)/i;
+/** Texts that can show hidden files, and how much of one is read for that, in bytes. */
+const TEXT_NAME = /\.(?:md|markdown|mdx|html?|txt|adoc|asciidoc|ipynb)$/i;
+const TEXT_MAX = 2 ** 21;
 
 /** Files that packed documents have and plain archives do not. */
 const DOCUMENT_ENTRY =
@@ -45,8 +47,9 @@ export function filesIn(bytes: Uint8Array): { files: PackedFile[]; left_out: Lef
   const links: string[] = [];
   const entries = openZip(bytes, (name) => links.push(name));
   if (isPackedDocument(entries)) return undefined;
-  const hidden = entries.filter(({ name }) => CLUTTER.test(name));
-  const files = entries.filter(({ name }) => !CLUTTER.test(name));
+  const isShown = shownHidden(entries);
+  const hidden = entries.filter(({ name }) => isHidden(name) && !isShown(name));
+  const files = entries.filter(({ name }) => !isHidden(name) || isShown(name));
   const total = files.reduce((sum, { size }) => sum + size, 0);
   if (files.length > FILES_MAX || total > BYTES_MAX) throw archiveTooLarge();
   const names = [...links, ...hidden.map(({ name }) => name)].slice(0, LEFT_OUT_NAMED);
@@ -58,6 +61,22 @@ export function filesIn(bytes: Uint8Array): { files: PackedFile[]; left_out: Lef
       names: names.map((name) => name.slice(0, NAME_MAX).toWellFormed()),
     },
   };
+}
+
+/** Which hidden files of an archive its texts show or link to. */
+function shownHidden(entries: readonly ZipEntry[]): (name: string) => boolean {
+  if (!entries.some(({ name }) => isHidden(name) && !isSystemFile(name))) return () => false;
+  const mentioned = mentionedFiles();
+  for (const entry of entries) {
+    if (!TEXT_NAME.test(entry.name) || isHidden(entry.name) || entry.size > TEXT_MAX) continue;
+    try {
+      mentioned.read(entry.read(TEXT_MAX).toString('utf8'));
+    } catch (error) {
+      // What is damaged is told of where it becomes a file.
+      if (!(error instanceof ExtractError)) throw error;
+    }
+  }
+  return (name) => !isSystemFile(name) && mentioned.isMentioned(name);
 }
 
 /** The bytes of a file as they were packed: what is damaged must not become a page. Throws an ExtractError. */

@@ -1,14 +1,15 @@
-import { changedFields } from '../access/audit-record.ts';
-import { newId } from '../core/ids.ts';
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import { lossesInWords } from '../documents/formats/loss-words.ts';
-import type { Loss } from '../documents/formats/losses.ts';
-import { givenUp, hasFailedBytes } from '../uploads/upload-file.ts';
+import { changedFields } from '../../access/audit-record.ts';
+import { newId } from '../../core/ids.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { lossesInWords } from '../../documents/formats/loss-words.ts';
+import type { Loss } from '../../documents/formats/losses.ts';
+import { LEFT_OUT_NAMED } from '../../documents/formats/zip/unpack.ts';
+import { givenUp, hasFailedBytes } from '../../uploads/upload-file.ts';
+import { USED_FOR_ORDER } from '../order-files.ts';
+import { NOT_SHOWN } from '../surroundings/attached-files.ts';
+import { type Gone, HIDDEN_LEFT_OUT } from '../sync-folder.ts';
 import { type BrokenLinks, findBrokenLinks } from './broken-links.ts';
-import { USED_FOR_ORDER } from './order-files.ts';
-import { NOT_SHOWN } from './surroundings/attached-files.ts';
-import type { Gone } from './sync-folder.ts';
 
 interface Counts {
   files: number;
@@ -25,6 +26,7 @@ interface Counts {
   attached: number;
   used_for_order: number;
   left_out: number;
+  hidden: number;
 }
 
 /** A page that people and its file changed in the same places. */
@@ -62,12 +64,13 @@ export async function endUpload(
       where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and status = 'pending'`);
   }
   const [counts] = await query<Omit<Counts, 'lost_sections'>>(sql`
-    select count(*) filter (where kind = 'file')::int as files,
+    select count(*) filter (where kind = 'file' and not ${isHiddenLeftOut})::int as files,
       count(*) filter (where kind = 'file' and status = 'done' and not is_attachment)::int as usable,
       count(*) filter (where kind = 'file' and status <> 'done' and not ${isLeftOut})::int as failed,
       count(*) filter (where is_attachment and status = 'done' and error = '')::int as attached,
       count(*) filter (where ${isUsedForOrder})::int as used_for_order,
       count(*) filter (where ${isLeftOut})::int as left_out,
+      count(*) filter (where ${isHiddenLeftOut})::int as hidden,
       count(*) filter (where new_source)::int as new_sources,
       count(*) filter (where kind = 'file' and status = 'done' and not new_source and not is_attachment)::int as known_sources,
       count(*) filter (where page_change = 'new')::int as new_pages,
@@ -85,6 +88,9 @@ export async function endUpload(
   const left = await query<{ filename: string }>(sql`
     select filename from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id} and ${isLeftOut}
     order by file_no limit ${NAMED}`);
+  const hidden = await query<{ filename: string }>(sql`
+    select filename from upload_files where wiki_id = ${wiki_id} and upload_id = ${upload_id} and ${isHiddenLeftOut}
+    order by file_no limit ${LEFT_OUT_NAMED}`);
   const conflicts = await query<Conflict>(sql`
     select case when p.status = 'draft' then '' else p.path end as path, f.filename from upload_files f
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
@@ -99,6 +105,7 @@ export async function endUpload(
     failures,
     conflicts,
     left.map(({ filename }) => filename),
+    hidden.map(({ filename }) => filename),
     incomplete,
     gone,
     broken,
@@ -134,12 +141,16 @@ const isUsedForOrder = sql`(is_attachment and status = 'done' and error = ${USED
 /** A picture or drawing that no text shows. */
 const isLeftOut = sql`(is_attachment and status = 'failed' and error like ${`${NOT_SHOWN}:%`})`;
 
+/** A hidden file that no text shows, or one that an operating system added. */
+const isHiddenLeftOut = sql`(is_attachment and status = 'done' and error = ${HIDDEN_LEFT_OUT})`;
+
 /** One line: how many files became what, which failed and why, and which pages need to be looked at. */
 function summarize(
   counts: Counts,
   failures: { filename: string; error: string }[],
   conflicts: Conflict[],
   left: string[],
+  hidden: string[],
   incomplete: Incomplete,
   gone: Gone,
   broken: BrokenLinks,
@@ -164,6 +175,8 @@ function summarize(
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
     incomplete.others > 0 &&
       `${count(incomplete.others, 'file')} read without what stands around the text (navigation, headers, scripts)`,
+    counts.hidden > 0 &&
+      `${count(counts.hidden, 'hidden file')} left out (${hidden.join(', ')}${counts.hidden > hidden.length ? ', …' : ''})`,
     ...incomplete.archives.map(({ filename, error }) => `${error.replace(/^left_out: /, '')} of ${filename}`),
     counts.failed > 0 && `${count(counts.failed, 'file')} failed`,
   ].filter(Boolean);

@@ -1,6 +1,6 @@
-import type { Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import { leadsElsewhere, writtenTarget } from '../pages/links/broken-links.ts';
+import type { Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { leadsElsewhere, writtenTarget } from '../../pages/links/broken-links.ts';
 
 /** Links of the pages of an upload that lead to nothing: how many, and the first of them, each with its file. */
 export interface BrokenLinks {
