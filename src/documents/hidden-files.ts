@@ -8,6 +8,9 @@ const HIDDEN = /(?:^|\/)\.(?!(?:order|pages|nav\.ya?ml)$)[^./][^/]*(?:\/|$)/i;
 /** How far behind the name of a hidden folder an address may go on, in characters. */
 const ADDRESS_MAX = 300;
 
+/** How many addresses of one text are read. */
+const MENTIONS_MAX = 20_000;
+
 /** Whether a file is none of its author's: `.DS_Store`, `__MACOSX/…`, `Thumbs.db`, `.git/…`. */
 export function isSystemFile(filename: string): boolean {
   return SYSTEM_FILE.test(filename);
@@ -26,7 +29,10 @@ export function mentionedFiles(): { read(text: string): void; isMentioned(filena
   const tails = new Set<string>();
   return {
     read(text) {
-      for (const { 0: start, index } of text.matchAll(/\.[\w-][^\s/\\"'()<>|]*[/\\]|%2e[\w-]+(?:\/|%2f)/gi)) {
+      let read = 0;
+      for (const { 0: start, index } of text.matchAll(/\.[\w-][^\s/\\"'()<>|]{0,100}[/\\]|%2e[\w-]+(?:\/|%2f)/gi)) {
+        read += 1;
+        if (read > MENTIONS_MAX) return;
         const [address = ''] = text.slice(index, index + start.length + ADDRESS_MAX).split(/["<>|\n`]/, 1);
         const ends = [/[?#].*$/, /\)[^)]*$/, /\).*$/, /\s.*$/, /[?#)\s].*$/, /'.*$/];
         for (const each of [address, ...ends.map((end) => address.replace(end, ''))]) tails.add(tailKey(each));
