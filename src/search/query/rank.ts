@@ -29,7 +29,12 @@ export interface RankingQuery {
   required: readonly (readonly string[])[];
   /** Lists of terms: a document that contains all terms of one is excluded. */
   excluded: readonly (readonly string[])[];
+  /** The terms of the query's words, of which a document that has more ranks higher; none where that says nothing. */
+  coordinated: readonly string[];
 }
+
+/** By what share a document is raised that has all words of the query, counted by how rare they are. */
+const COORDINATION = 0.3;
 
 /** A search result: `document_no`, or -1 and `document_id` for a pending document. */
 export interface Candidate {
@@ -66,6 +71,8 @@ export function rank(
     weights.set(term, weight);
     if (found?.postings) addImpacts(found.postings, weight, scores);
   }
+  const rarity = raritiesOf(wanted.coordinated, terms, index.documents);
+  raiseByShare(scores, rarity, terms);
   const exclude = (no: number) => (scores[no] = 0);
   if (wanted.required.length > 0) {
     const held = wanted.required.map((list) => countTermsHeld(terms, list, index.next_no));
@@ -80,7 +87,7 @@ export function rank(
   for (const document of pending) {
     if (document.document_no >= 0) scores[document.document_no] = 0;
     if (isShown?.(document.document_no, document.document_id) === false) continue;
-    const score = document.terms ? scoreOf(document.terms, index, weights, wanted) : 0;
+    const score = document.terms ? scoreOf(document.terms, index, weights, rarity, wanted) : 0;
     if (score > 0 && score <= (behind?.score ?? score))
       candidates.push({ document_no: -1, document_id: document.document_id, score });
   }
@@ -96,6 +103,31 @@ export function rank(
   const isAll = candidates.length - numbers.length + count <= most;
   candidates.sort((a, b) => b.score - a.score || a.document_no - b.document_no);
   return { best: candidates.slice(0, most), isAll };
+}
+
+/** How rare each of several terms is; without those that are in no document, or in so many that they hardly say anything. */
+function raritiesOf(words: readonly string[], terms: IndexData['terms'], documents: number): Map<string, number> {
+  const rarity = new Map<string, number>();
+  for (const term of words) {
+    const found = terms.get(term);
+    if (found?.postings) rarity.set(term, inverseDocumentFrequency(found.documents, documents));
+  }
+  if (rarity.size < 2) rarity.clear();
+  return rarity;
+}
+
+function raiseByShare(scores: Float32Array, rarity: ReadonlyMap<string, number>, terms: IndexData['terms']): void {
+  if (rarity.size === 0) return;
+  let total = 0;
+  const held = new Float32Array(scores.length);
+  for (const [term, worth] of rarity) {
+    total += worth;
+    for (const no of terms.get(term)?.postings?.numbers ?? []) held[no] = (held[no] as number) + worth;
+  }
+  const share = COORDINATION / total;
+  for (let no = 0; no < scores.length; no += 1) {
+    if (scores[no] !== 0) scores[no] = (scores[no] as number) * (1 + share * (held[no] as number));
+  }
 }
 
 /** Ranking is synchronous, so all searches share one buffer; a new one per search would leave megabytes of garbage. */
@@ -120,6 +152,7 @@ function scoreOf(
   document: { title_terms: string; body_terms: string },
   pivots: Pivots,
   weights: ReadonlyMap<string, number>,
+  rarity: ReadonlyMap<string, number>,
   { required, excluded }: RankingQuery,
 ): number {
   const terms = readTerms(document);
@@ -129,7 +162,12 @@ function scoreOf(
   const impacts = withBeginnings(impactsOf(terms, pivots));
   let score = 0;
   for (const [term, weight] of weights) score += weight * (impacts.get(term) ?? 0);
-  return score;
+  let [held, total] = [0, 0];
+  for (const [term, worth] of rarity) {
+    total += worth;
+    if (holds(term)) held += worth;
+  }
+  return total > 0 ? score * (1 + (COORDINATION * held) / total) : score;
 }
 
 /**

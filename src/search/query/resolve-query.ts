@@ -1,6 +1,6 @@
 import type { Statements } from '../../access/guard.ts';
 import { STOP_WORDS } from '../../analysis/stop-words.ts';
-import { type Token, termOf, tokenize } from '../../analysis/tokenize.ts';
+import { isUnspaced, type Token, termOf, tokenize } from '../../analysis/tokenize.ts';
 import type { Index } from '../index/pending.ts';
 import { isCharacter, suggestWords, type WordSuggestion } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
@@ -21,6 +21,15 @@ export interface ResolvedQuery {
   words: readonly Token[];
   /** Whether `data` is from memory: what is found with it is true only if the index still has its state. */
   isRecalled: boolean;
+}
+
+/** A longer query is a text, of which no document has all words. */
+const COORDINATED_MAX = 10;
+
+/** Pairs of letters of scripts without spaces overlap, and say how much of a word a document has. */
+function coordinatedBy(words: readonly Token[]): string[] {
+  const terms = [...new Set(words.map(({ term }) => term))];
+  return terms.length > COORDINATED_MAX || terms.some(isUnspaced) ? [] : terms;
 }
 
 /** What a document has to contain for its phrases and title terms, and by `+` and AND. */
@@ -54,7 +63,13 @@ export async function resolveQuery(
   const { words, excluded } = query;
   const weights = weighTerms(query);
   const required = requiredBy(query);
-  const ranking: RankingQuery = { terms: weights, required, excluded: excluded.map((term) => [term]) };
+  const excludedTerms = excluded.map((term) => [term]);
+  const ranking: RankingQuery = {
+    terms: weights,
+    required,
+    excluded: excludedTerms,
+    coordinated: coordinatedBy(words),
+  };
   const needed = [...new Set([...required.flat(), ...excluded])];
   const recalled = mayRecall ? recallIndex(index, [...weights.keys()], needed) : undefined;
   const data = recalled ?? (await readIndex(many, index, [...weights.keys()], needed));
@@ -82,7 +97,9 @@ export async function resolveQuery(
   // What was unknown in memory may be known by now.
   if (isRecalled && reread.state !== data.state) return resolveQuery(many, index, query);
   const { corrected, meant } = addSuggestions(reread, weights, suggestions);
-  return { data: reread, ranking, corrected, words: withMeant(words, meant), isRecalled: again !== undefined };
+  const wordsMeant = withMeant(words, meant);
+  const rankingMeant = { ...ranking, coordinated: coordinatedBy(wordsMeant) };
+  return { data: reread, ranking: rankingMeant, corrected, words: wordsMeant, isRecalled: again !== undefined };
 }
 
 /** The number of documents with a term, those that are not merged yet included. */
