@@ -21,6 +21,7 @@ import { longTextToMarkdown } from './formats/text/text.ts';
 import { titleBelowBanner } from './links/banner-title.ts';
 import { editText } from './links/edit-text.ts';
 import { relink } from './links/relink.ts';
+import { linkRows } from './links/row-links.ts';
 import { linkTitles } from './links/title-links.ts';
 import { NO_NAMES, type TitleNames } from './links/title-names.ts';
 import { isLong, type Part, split } from './split/split-document.ts';
@@ -113,12 +114,14 @@ export function compileFile(
       onExtracted(extracted.markdown.length);
       const tree = parseMarkdown(extracted.markdown);
       const { edits, links, references } = relink(extracted.markdown, tree, file, pages);
+      const rows =
+        extracted.kind === 'csv' ? linkRows(extracted.markdown, tree, file, pages) : { edits: [], links: [] };
       const named = linkNames(extracted, tree, file, names);
-      const markdown = editText(extracted.markdown, tree, [...edits, ...named.edits]);
+      const markdown = editText(extracted.markdown, tree, [...edits, ...rows.edits, ...named.edits]);
       const page_links = linksOf(tree, markdown, file.page_path);
       const wiki = uploadLinkResolver(file, pages);
       const rendered = renderTree(tree, wiki);
-      const linked = [...new Set([...links, ...wiki.filesOf(rendered.wiki_links)])];
+      const linked = [...new Set([...links, ...rows.links, ...wiki.filesOf(rendered.wiki_links)])];
       return finished(file, extracted, rendered, {
         markdown,
         links: linked,

@@ -1,10 +1,9 @@
+import { hasNotionId, withoutNotionId } from './notion-names.ts';
+
 /** The extensions of texts that can be the page of a folder by their name; of several files the first one counts. */
 const EXTENSIONS = ['md', 'markdown', 'mdx', 'html', 'htm', 'adoc', 'asciidoc', 'txt'];
 
 const INDEX = /^(?:index|readme)\.[^./]+$/i;
-
-/** The id that Notion puts behind the names of files and, in older exports, of folders. */
-const NOTION_ID = /(?<=\S) [0-9a-f]{32}$/i;
 
 /**
  * Which file is the page of each folder: `index.md` or `README.md` in it; else the text beside it that has its name
@@ -41,7 +40,7 @@ export function folderPageFiles(filenames: readonly string[]): Map<string, numbe
 
 /** A name as it is compared with that of a folder: without regard to case, accents, the kind of space, and Notion's id. */
 export function nameKey(name: string): string {
-  const plain = name.replace(NOTION_ID, '').normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const plain = withoutNotionId(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return plain.replace(/[\s_-]+/g, ' ').trim() || name;
 }
 
@@ -58,7 +57,9 @@ function textsByName(filenames: readonly string[]): Map<string, NamedText[]> {
   for (const [i, filename] of filenames.entries()) {
     const { folder, name } = partsOf(filename);
     const [, stem = '', extension = ''] = /^(.+)\.([^.]+)$/.exec(name) ?? [];
-    const rank = EXTENSIONS.indexOf(extension.toLowerCase());
+    // A database of Notion is a table, with a page for each row in the folder of its name.
+    const isDatabase = extension.toLowerCase() === 'csv' && hasNotionId(name);
+    const rank = isDatabase ? EXTENSIONS.length : EXTENSIONS.indexOf(extension.toLowerCase());
     if (rank < 0 || (INDEX.test(name) && folder !== '')) continue;
     const key = joined(folder, nameKey(stem));
     const same = texts.get(key) ?? [];

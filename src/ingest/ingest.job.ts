@@ -28,7 +28,7 @@ import { type KnownFiles, openFilesAround } from './surroundings/files-around.ts
 import { knownTitles } from './surroundings/known-titles.ts';
 import { markGone, NONE_GONE, noteReturnedFolders } from './sync-folder.ts';
 import { skipUnchanged } from './unchanged-files.ts';
-import { unpackArchives } from './unpack-archives.ts';
+import { unpackArchives } from './unpacking/unpack-archives.ts';
 import { insertSections, writeFiles } from './write-files.ts';
 import { EditedMeanwhileError } from './write-pages.ts';
 

@@ -4,12 +4,14 @@ import { sql } from '../db/sql.ts';
 import { planPaths } from '../documents/file-paths.ts';
 import { folderPageFiles, foldersOf, nameKey } from '../documents/folder-pages.ts';
 import { titleFromFilename } from '../documents/formats/extracted.ts';
+import { allRowsOf } from '../documents/notion-names.ts';
 import type { GivenOrder } from '../documents/order/given-order.ts';
 import { byReadingOrder } from '../documents/reading-order.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { exchangePages } from './move-pages.ts';
 import { findMoved } from './renamed-files.ts';
+import { SAME_TABLE } from './surroundings/attached-files.ts';
 import { knownPagesOf, pagesOfNames } from './surroundings/known-pages.ts';
 import { noteSyncRoot } from './sync-folder.ts';
 
@@ -69,7 +71,19 @@ export async function planUpload(
   for (const { filename, page_path } of placed) pages.set(filename, page_path);
   const names = placed.flatMap(({ kind, filename }) => (kind === 'file' ? filename : [])).toReversed();
   for (const [folder, i] of folderPageFiles(names)) pages.set(folder, pages.get(names[i] ?? '') ?? '');
+  await addViews(query, job, pages);
   return pages;
+}
+
+/** Links to a view of a table lead to the page of all its rows. */
+async function addViews(query: Query, job: ClaimedJob, pages: Map<string, string>): Promise<void> {
+  const views = await query<{ filename: string }>(sql`
+    select filename from upload_files
+    where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and is_attachment and error = ${SAME_TABLE}`);
+  for (const { filename } of views) {
+    const path = pages.get(allRowsOf(filename) ?? '');
+    if (path !== undefined) pages.set(filename, path);
+  }
 }
 
 /** What has a page or may get one: no archive, nothing that could not be unpacked, no picture. Sections are planned with their file. */

@@ -7,7 +7,7 @@ import type { Loss } from '../../documents/formats/losses.ts';
 import { LEFT_OUT_NAMED } from '../../documents/formats/zip/unpack.ts';
 import { givenUp, hasFailedBytes } from '../../uploads/upload-file.ts';
 import { USED_FOR_ORDER } from '../order-files.ts';
-import { NOT_SHOWN } from '../surroundings/attached-files.ts';
+import { NOT_SHOWN, SAME_TABLE } from '../surroundings/attached-files.ts';
 import { type Gone, HIDDEN_LEFT_OUT } from '../sync-folder.ts';
 import { type BrokenLinks, findBrokenLinks } from './broken-links.ts';
 
@@ -26,6 +26,7 @@ interface Counts {
   attached: number;
   used_for_order: number;
   left_out: number;
+  same_tables: number;
   hidden: number;
 }
 
@@ -66,6 +67,7 @@ export async function endUpload(
   const [counts] = await query<Omit<Counts, 'lost_sections'>>(sql`
     select count(*) filter (where kind = 'file' and not ${isHiddenLeftOut})::int as files,
       count(*) filter (where kind = 'file' and status = 'done' and not is_attachment)::int as usable,
+      count(*) filter (where is_attachment and status = 'done' and error = ${SAME_TABLE})::int as same_tables,
       count(*) filter (where kind = 'file' and status <> 'done' and not ${isLeftOut})::int as failed,
       count(*) filter (where is_attachment and status = 'done' and error = '')::int as attached,
       count(*) filter (where ${isUsedForOrder})::int as used_for_order,
@@ -171,6 +173,7 @@ function summarize(
     counts.attached > 0 && `${count(counts.attached, 'file')} attached to pages that show them`,
     counts.used_for_order > 0 && `${count(counts.used_for_order, 'file')} used for the order`,
     ignored.length > 0 && `${count(ignored.length, 'order file')} ignored`,
+    counts.same_tables > 0 && `${count(counts.same_tables, 'table')} that another file has with all rows`,
     counts.left_out > 0 && `${count(counts.left_out, 'file')} that no text shows left out`,
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
     incomplete.others > 0 &&

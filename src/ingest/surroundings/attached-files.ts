@@ -7,6 +7,7 @@ import { ExtractError } from '../../documents/formats/extract-error.ts';
 import { fileKind, isDocument, isZip } from '../../documents/formats/file-type.ts';
 import { formatByName } from '../../documents/formats/formats.ts';
 import { isHidden, isSystemFile } from '../../documents/hidden-files.ts';
+import { allRowsOf } from '../../documents/notion-names.ts';
 import type { ClaimedJob } from '../../jobs/define-job.ts';
 import { lockJob } from '../../jobs/record-queue.ts';
 import { type Blobs, mapAtOnce } from '../../providers/storage/blobs.ts';
@@ -25,6 +26,9 @@ export interface AttachedFile {
   /** The id in compiled texts, before a page has it as an attachment of its own; no other text has it. */
   placeholder: string;
 }
+
+/** The note of a table that is part of another one; what leads to it leads to the page of that one. */
+export const SAME_TABLE = 'same_table: another file has all rows of the table';
 
 /** Archives that are no documents. */
 const ARCHIVE_NAME =
@@ -49,8 +53,11 @@ export async function findAttachedFiles(
       and not is_attachment
     order by file_no`);
   const hidden = await hiddenAmong(db, job, files);
+  const views = await viewsAmong(db, job, files);
   // Files of formats that are read are not opened to find out what they are.
-  const unnamed = files.filter((file) => hidden.has(file) || formatByName(file.filename) === undefined);
+  const unnamed = files.filter(
+    (file) => !views.has(file) && (hidden.has(file) || formatByName(file.filename) === undefined),
+  );
   for (let from = 0; from < unnamed.length; from += BATCH) {
     const types = await mapAtOnce(unnamed.slice(from, from + BATCH), async (file) => ({
       file_no: file.file_no,
@@ -68,6 +75,26 @@ export async function findAttachedFiles(
   }
 }
 
+/** Files of Notion with the rows of a database as one view shows them, beside one with all rows: they become no pages. */
+async function viewsAmong(
+  db: Pick<Db, 'query' | 'transaction'>,
+  job: ClaimedJob,
+  files: readonly Candidate[],
+): Promise<ReadonlySet<Candidate>> {
+  const names = new Set(files.map(({ filename }) => filename));
+  const views = files.filter(({ filename }) => names.has(allRowsOf(filename) ?? ''));
+  if (views.length === 0) return new Set();
+  const earlier = await pagesOfNames(
+    db.query,
+    job.wiki_id,
+    views.map(({ filename }) => filename),
+  );
+  const pages = new Set(earlier.map(({ filename }) => filename));
+  const left = views.filter(({ filename }) => !pages.has(filename));
+  await leaveOut(db, job, left, SAME_TABLE);
+  return new Set(left);
+}
+
 /**
  * The hidden files among these, which become no pages unless they have one already, or there is nothing else. Those of
  * operating systems are done with.
@@ -80,7 +107,7 @@ async function hiddenAmong(
   const found = files.filter(({ filename }) => isHidden(filename));
   const system = found.filter(({ filename }) => isSystemFile(filename));
   const hidden = found.filter(({ filename }) => !isSystemFile(filename));
-  await leaveOut(db, job, system);
+  await leaveOut(db, job, system, HIDDEN_LEFT_OUT);
   if (hidden.length === 0 || found.length === files.length) return new Set();
   const names = hidden.map(({ filename }) => filename);
   const pages = new Set((await pagesOfNames(db.query, job.wiki_id, names)).map(({ filename }) => filename));
@@ -91,12 +118,13 @@ async function leaveOut(
   db: Pick<Db, 'transaction'>,
   job: ClaimedJob,
   files: readonly { file_no: number }[],
+  note: string,
 ): Promise<void> {
   if (files.length === 0) return;
   await db.transaction(async (query) => {
     await lockJob(query, job);
     await query(sql`
-      update upload_files set is_attachment = true, status = 'done', error = ${HIDDEN_LEFT_OUT}
+      update upload_files set is_attachment = true, status = 'done', error = ${note}
       where wiki_id = ${job.wiki_id} and upload_id = ${job.upload_id} and status = 'pending'
         and file_no = any (${files.map(({ file_no }) => file_no)}::int[])`);
   });
@@ -148,7 +176,7 @@ export async function attachedFiles(
   const files = await query<Omit<AttachedFile, 'placeholder'>>(sql`
     select file_no, filename, content_type, byte_size, sha256 from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and sha256 <> ''
-      and error <> ${HIDDEN_LEFT_OUT} order by file_no desc`);
+      and error not in (${HIDDEN_LEFT_OUT}, ${SAME_TABLE}) order by file_no desc`);
   return new Map(files.map((file) => [file.filename, { ...file, placeholder: newId('attachment') }]));
 }
 
@@ -211,6 +239,7 @@ export async function leftOut(
     db,
     job,
     unshown.filter(({ filename }) => isHidden(filename)),
+    HIDDEN_LEFT_OUT,
   );
   const left = unshown.filter(({ filename }) => !isHidden(filename));
   if (left.length === 0) return [];

@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts';
 import { sql } from '../../db/sql.ts';
 import { planPaths } from '../../documents/file-paths.ts';
+import { isArchiveName } from '../../documents/formats/zip/unpack.ts';
 import { isHidden, isSystemFile } from '../../documents/hidden-files.ts';
 import { folderOf } from '../../markdown/page-links.ts';
 import type { CompileOutput } from '../../sandbox/sandbox.ts';
@@ -88,6 +89,8 @@ async function planFolder({ query, wiki_id, archive }: ImportContext): Promise<F
   const entryOf = filesOf(archive.names);
   const isDocument = (name: string) => DOCUMENT.test(name) && !isLeftOut(name);
   const documents = [...entryOf.keys()].filter(isDocument);
+  const isOfArchives = entryOf.size > 0 && [...entryOf.keys()].every(isArchiveName);
+  if (isOfArchives) throw invalid('The archive holds archives. Upload it instead, or import each of them by itself.');
   if (documents.length === 0) throw invalid('The archive has no Markdown, text or HTML file that could become a page.');
   const existing = await query<{ page_id: string; path: string; title: string; origin: 'authored' | 'compiled' }>(sql`
     select page_id, path, title, origin from pages where wiki_id = ${wiki_id} and trashed_at is null`);

@@ -6,6 +6,9 @@ import { openZip, type ZipEntry } from './zip.ts';
 /** The limit of one unpacked file of an archive, in bytes. */
 const FILE_MAX = 32 * 2 ** 20;
 
+/** The limit of an archive in an archive that holds nothing else, in bytes; an answer of the reader has little more. */
+const ARCHIVE_MAX = 60 * 2 ** 20;
+
 /** The limits of all files of an archive: their number and their declared size. */
 export const FILES_MAX = 20_000;
 export const BYTES_MAX = 2 ** 30;
@@ -53,8 +56,9 @@ export function filesIn(bytes: Uint8Array): { files: PackedFile[]; left_out: Lef
   const total = files.reduce((sum, { size }) => sum + size, 0);
   if (files.length > FILES_MAX || total > BYTES_MAX) throw archiveTooLarge();
   const names = [...links, ...hidden.map(({ name }) => name)].slice(0, LEFT_OUT_NAMED);
+  const most = files.every(({ name }) => isArchiveName(name)) ? ARCHIVE_MAX : FILE_MAX;
   return {
-    files: files.map((entry) => ({ name: entry.name, read: () => readWhole(entry) })),
+    files: files.map((entry) => ({ name: entry.name, read: () => readWhole(entry, most) })),
     left_out: {
       hidden: hidden.length,
       symbolic_links: links.length,
@@ -80,12 +84,17 @@ function shownHidden(entries: readonly ZipEntry[]): (name: string) => boolean {
 }
 
 /** The bytes of a file as they were packed: what is damaged must not become a page. Throws an ExtractError. */
-function readWhole(entry: ZipEntry): Buffer {
-  const bytes = entry.read(FILE_MAX);
+function readWhole(entry: ZipEntry, most: number): Buffer {
+  const bytes = entry.read(most);
   if (bytes.length !== entry.size || crc32(bytes) !== entry.crc) {
     throw new ExtractError('unreadable', 'the file is damaged in its archive; pack it again and upload it again');
   }
   return bytes;
+}
+
+/** Whether a file is called as archives are. */
+export function isArchiveName(name: string): boolean {
+  return /\.zip$/i.test(name);
 }
 
 export function archiveTooLarge(): ExtractError {

@@ -1,13 +1,11 @@
 import { buffer } from 'node:stream/consumers';
-import { cleanFilename } from '../core/filename.ts';
-import type { Db, Query } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
-import { isZip } from '../documents/formats/file-type.ts';
-import type { LeftOut } from '../documents/formats/zip/unpack.ts';
-import type { ClaimedJob } from '../jobs/define-job.ts';
-import { lockJob } from '../jobs/record-queue.ts';
-import type { UnpackedFile } from '../sandbox/document-messages.ts';
-import type { CompilingNeeds } from './compile-upload-file.ts';
+import type { Db, Query } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { isZip } from '../../documents/formats/file-type.ts';
+import { archiveTooLarge, BYTES_MAX, FILES_MAX, type LeftOut } from '../../documents/formats/zip/unpack.ts';
+import type { ClaimedJob } from '../../jobs/define-job.ts';
+import { lockJob } from '../../jobs/record-queue.ts';
+import type { CompilingNeeds } from '../compile-upload-file.ts';
 import {
   countAttempt,
   enterProcess,
@@ -15,7 +13,8 @@ import {
   isGivenUp,
   takeBackAtStop,
   takeBackAttempts,
-} from './file-attempts.ts';
+} from '../file-attempts.ts';
+import { type PackedRow, readArchive } from './read-archive.ts';
 
 interface Candidate {
   file_no: number;
@@ -25,19 +24,10 @@ interface Candidate {
   attempts: number;
 }
 
-/** A row of upload_files to be. */
-interface PackedRow {
-  filename: string;
-  byte_size: number;
-  sha256: string;
-  status: 'pending' | 'failed';
-  error: string;
-}
-
 /**
  * Puts the files of an upload's ZIP archives into the upload, as if they had been uploaded with their folders, beside the
- * archive. What was unpacked is written in one transaction for each archive, before any page is planned. An archive in an
- * archive stays one, and fails. Answers false if the signal was aborted before all were unpacked.
+ * archive. What was unpacked is written in one transaction for each archive, before any page is planned. An archive that holds
+ * nothing but archives, as Notion makes it, is the files of those; any other archive in an archive stays one, and fails. Answers false if the signal was aborted before all were unpacked.
  */
 export async function unpackArchives(
   { blobs, reader }: Pick<CompilingNeeds, 'blobs' | 'reader'>,
@@ -87,34 +77,15 @@ export async function unpackArchives(
 
   async function unpackArchive({ file_no, filename, byte_size, sha256 }: Candidate): Promise<void> {
     const folder = filename.slice(0, filename.lastIndexOf('/') + 1);
-    const rows: PackedRow[] = [];
-
-    async function take(files: readonly UnpackedFile[]): Promise<void> {
-      const kept = await blobs.keepAll(files.flatMap((file) => (file.ok ? [file.bytes] : [])));
-      const hashes = kept.values();
-      for (const file of files) {
-        const filename = cleanFilename(folder + file.name);
-        rows.push(
-          file.ok
-            ? {
-                filename,
-                byte_size: file.bytes.length,
-                sha256: hashes.next().value ?? '',
-                status: 'pending',
-                error: '',
-              }
-            : { filename, byte_size: 0, sha256: '', status: 'failed', error: `${file.code}: ${file.message}` },
-        );
-      }
-    }
-
-    const open = () => blobs.stream(sha256);
-    const unpacked = await reader.unpack({ owner: job.upload_id ?? '', byte_size, open }, take);
-    if (unpacked.is === 'document') return;
-    if (unpacked.is === 'broken') await fail(file_no, `${unpacked.code}: ${unpacked.message}`);
-    else if (rows.length === 0)
-      await fail(file_no, 'empty_file: the archive has no files in it; pack some and upload it again');
-    else await db.transaction((query) => insertRows(query, file_no, rows, leftOut(unpacked.left_out)));
+    const opened = await readArchive({ blobs, reader, upload_id: job.upload_id ?? '' }, { byte_size, sha256 }, folder);
+    if (opened.is === 'document') return;
+    if (opened.is === 'broken') return fail(file_no, `${opened.code}: ${opened.message}`);
+    const { rows, left_out } = opened;
+    if (rows.length === 0)
+      return fail(file_no, 'empty_file: the archive has no files in it; pack some and upload it again');
+    const bytes = rows.reduce((sum, row) => sum + row.byte_size, 0);
+    if (rows.length > FILES_MAX || bytes > BYTES_MAX) return fail(file_no, `too_large: ${archiveTooLarge().message}`);
+    await db.transaction((query) => insertRows(query, file_no, rows, leftOut(left_out)));
   }
 
   async function fail(file_no: number, error: string): Promise<void> {
