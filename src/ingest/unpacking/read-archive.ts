@@ -1,5 +1,11 @@
 import { cleanFilename } from '../../core/filename.ts';
-import { FILES_MAX, isArchiveName, LEFT_OUT_NAMED, type LeftOut } from '../../documents/formats/zip/unpack.ts';
+import {
+  BYTES_MAX,
+  FILES_MAX,
+  isArchiveName,
+  LEFT_OUT_NAMED,
+  type LeftOut,
+} from '../../documents/formats/zip/unpack.ts';
 import type { Unpacked, UnpackedFile } from '../../sandbox/document-messages.ts';
 import type { CompilingNeeds } from '../compile-upload-file.ts';
 
@@ -68,7 +74,8 @@ async function openInner(reading: Reading, outer: OpenedArchive, folder: string)
     } else if (inner?.is === 'broken') {
       rows.push({ ...packed, sha256: '', byte_size: 0, status: 'failed', error: `${inner.code}: ${inner.message}` });
     } else rows.push(packed);
-    if (rows.length > FILES_MAX) break;
+    // More is refused; the rest is not even read, since each archive can be small and hold a lot.
+    if (rows.length > FILES_MAX || rows.reduce((sum, row) => sum + row.byte_size, 0) > BYTES_MAX) break;
   }
   return { is: 'archive', rows, left_out: allLeftOut(left_outs) };
 }
