@@ -4,9 +4,9 @@ import type { Db, Query } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { FIRST_PIVOTS, impactsOf, lengthOf, type Pivots, readTerms } from './impacts.ts';
 import { mergePostings } from './merge-postings.ts';
-import type { DocumentKind } from './pending.ts';
+import type { DocumentKind, Index } from './pending.ts';
 import { dropSegments, OLD_SEGMENT } from './segments.ts';
-import { type Lengths, type TargetState, takePending, targetStateOf } from './take-pending.ts';
+import { type Lengths, type Pending, type TargetState, takePending, targetStateOf } from './take-pending.ts';
 import { addWords } from './vocabulary.ts';
 
 /**
@@ -37,66 +37,117 @@ interface IndexedDocument extends Lengths {
   document_no: number;
 }
 
+/** How long terms are computed for one batch, in milliseconds: what a slow machine does not reach is left to the next batch. */
+const COMPUTING_MS = 5_000;
+
 /**
- * Merges pending documents into the index in one transaction, which blocks neither reads nor writes of documents.
- * Returns the number of merged documents: 0 if none is pending, or if another transaction merges this index and
- * `ifLocked` is "skip".
+ * A merge is never undone for being slow: it would begin again with the same documents. Others do not wait for its locks, and the job
+ * has a time limit of its own.
+ */
+const PATIENCE = sql`
+  select set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '10min', true)`;
+
+/**
+ * Merges pending documents into the index in one transaction, which blocks neither reads nor writes of documents. Their terms are
+ * computed before it begins. Returns the number of documents that were pending and are not any more: 0 if none is, or if another
+ * transaction merges this index and `ifLocked` is "skip". At least one document is merged, however slow the machine is.
  */
 export async function mergePending(
   db: Db,
   wiki_id: string,
   kind: DocumentKind,
   ifLocked: 'wait' | 'skip' = 'skip',
+  computingMs = COMPUTING_MS,
 ): Promise<number> {
+  const computed = await computeTargets(await takePending(db.query, wiki_id, kind), computingMs);
+  if (computed.length === 0) return 0;
   return db.transaction(async (query) => {
+    await query(PATIENCE);
     const index = await lockIndex(query, wiki_id, kind, ifLocked);
     if (!index) return 0;
-    const pending = await takePending(query, wiki_id, kind);
-    if (pending.length === 0) return 0;
-    const ids = pending.map(({ document_id }) => document_id);
-    const indexed = await readIndexedDocuments(query, wiki_id, kind, ids);
-    const numbers = new Map(indexed.map(({ document_id, document_no }) => [document_id, document_no]));
-    let { next_no } = index;
-    const targets: TargetState[] = [];
-    for (const document of pending) {
-      // Splitting a text into terms takes about a millisecond, and the event loop has requests to serve.
-      await yieldToEventLoop();
-      const target = targetStateOf(document);
-      targets.push(target);
-      if (!target.isDeleted && !numbers.has(target.document_id)) numbers.set(target.document_id, next_no++);
-    }
-    const totals = totalsOf(index, indexed, targets);
-    const averages = averagesOf(totals);
-    const isLarge = totals.documents >= LARGE_INDEX_DOCUMENTS;
-    const hasDrifted = exceedsDrift(averages, index, isLarge ? MAX_PIVOT_DRIFT_LARGE : MAX_PIVOT_DRIFT);
-    const isSmall = index.documents <= SMALL_INDEX_DOCUMENTS;
-    const pivots = hasDrifted && isSmall ? averages : index;
-    const existing = new Set(indexed.map(({ document_id }) => document_id));
-    await mergePostings(
-      query,
-      { wiki_id, kind },
-      targets.flatMap(({ document_id, isDeleted, terms }) => {
-        const document_no = numbers.get(document_id);
-        if (document_no === undefined) return [];
-        const impacts = isDeleted ? new Map<string, number>() : impactsOf(terms, pivots);
-        return [{ document_no, isIndexed: existing.has(document_id), impacts }];
-      }),
-    );
-    await writeDocuments(query, wiki_id, kind, targets, numbers);
-    const words = [...new Set(targets.flatMap((document) => document.words))];
-    const loose_words = await addWords(query, { wiki_id, kind }, words, index.loose_words);
-    await query(sql`
-      delete from search_pending p using unnest(${ids}::text[], ${pending.map(({ version }) => version)}::int[]) t (id, version)
-      where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.document_id = t.id and p.version <= t.version`);
-    // The impacts of the other documents were computed with older averages.
-    if (hasDrifted && isSmall) await queueOthers(query, wiki_id, kind, ids);
-    await query(sql`
-      update search_wikis set next_no = ${next_no}, documents = ${totals.documents}, title_terms = ${totals.title_terms},
-        body_terms = ${totals.body_terms}, pivot_title = ${pivots.pivot_title}, pivot_body = ${pivots.pivot_body},
-        loose_words = ${loose_words}, is_stale = is_stale or ${hasDrifted && !isSmall}
-      where wiki_id = ${wiki_id} and kind = ${kind}`);
-    return pending.length;
+    const targets = await stillPending(query, wiki_id, kind, computed);
+    if (targets.length > 0) await mergeTargets(query, { wiki_id, kind }, index, targets);
+    return computed.length;
   });
+}
+
+interface Target extends TargetState {
+  /** Of the pending row that it was computed from. */
+  version: number;
+}
+
+async function computeTargets(pending: readonly Pending[], milliseconds: number): Promise<Target[]> {
+  const until = performance.now() + milliseconds;
+  const targets: Target[] = [];
+  for (const document of pending) {
+    // Splitting a text into terms takes about a millisecond, and the event loop has requests to serve.
+    await yieldToEventLoop();
+    targets.push({ ...targetStateOf(document), version: document.version });
+    if (performance.now() > until) break;
+  }
+  return targets;
+}
+
+/** Without those that another transaction has merged meanwhile, maybe in a later version. */
+async function stillPending(
+  query: Query,
+  wiki_id: string,
+  kind: DocumentKind,
+  targets: readonly Target[],
+): Promise<readonly Target[]> {
+  const rows = await query<{ document_id: string }>(sql`
+    select t.document_id
+    from unnest(${targets.map(({ document_id }) => document_id)}::text[], ${targets.map(({ version }) => version)}::int[])
+      t (document_id, version)
+    join search_pending p on p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.document_id = t.document_id
+      and p.version = t.version`);
+  const pending = new Set(rows.map(({ document_id }) => document_id));
+  return targets.filter(({ document_id }) => pending.has(document_id));
+}
+
+async function mergeTargets(
+  query: Query,
+  { wiki_id, kind }: Index,
+  index: IndexRow,
+  targets: readonly Target[],
+): Promise<void> {
+  const ids = targets.map(({ document_id }) => document_id);
+  const indexed = await readIndexedDocuments(query, wiki_id, kind, ids);
+  const numbers = new Map(indexed.map(({ document_id, document_no }) => [document_id, document_no]));
+  let { next_no } = index;
+  for (const { isDeleted, document_id } of targets) {
+    if (!isDeleted && !numbers.has(document_id)) numbers.set(document_id, next_no++);
+  }
+  const totals = totalsOf(index, indexed, targets);
+  const averages = averagesOf(totals);
+  const isLarge = totals.documents >= LARGE_INDEX_DOCUMENTS;
+  const hasDrifted = exceedsDrift(averages, index, isLarge ? MAX_PIVOT_DRIFT_LARGE : MAX_PIVOT_DRIFT);
+  const isSmall = index.documents <= SMALL_INDEX_DOCUMENTS;
+  const pivots = hasDrifted && isSmall ? averages : index;
+  const existing = new Set(indexed.map(({ document_id }) => document_id));
+  await mergePostings(
+    query,
+    { wiki_id, kind },
+    targets.flatMap(({ document_id, isDeleted, terms }) => {
+      const document_no = numbers.get(document_id);
+      if (document_no === undefined) return [];
+      const impacts = isDeleted ? new Map<string, number>() : impactsOf(terms, pivots);
+      return [{ document_no, isIndexed: existing.has(document_id), impacts }];
+    }),
+  );
+  await writeDocuments(query, wiki_id, kind, targets, numbers);
+  const words = [...new Set(targets.flatMap((document) => document.words))];
+  const loose_words = await addWords(query, { wiki_id, kind }, words, index.loose_words);
+  await query(sql`
+    delete from search_pending p using unnest(${ids}::text[], ${targets.map(({ version }) => version)}::int[]) t (id, version)
+    where p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.document_id = t.id and p.version <= t.version`);
+  // The impacts of the other documents were computed with older averages.
+  if (hasDrifted && isSmall) await queueOthers(query, wiki_id, kind, ids);
+  await query(sql`
+    update search_wikis set next_no = ${next_no}, documents = ${totals.documents}, title_terms = ${totals.title_terms},
+      body_terms = ${totals.body_terms}, pivot_title = ${pivots.pivot_title}, pivot_body = ${pivots.pivot_body},
+      loose_words = ${loose_words}, is_stale = is_stale or ${hasDrifted && !isSmall}
+    where wiki_id = ${wiki_id} and kind = ${kind}`);
 }
 
 /** Removes what was indexed before there were segments, when all of it was indexed again. */

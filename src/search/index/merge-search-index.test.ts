@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openWorld } from '../../../test/world.ts';
-import { sql } from '../../db/sql.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Owner, openWorld } from '../../../test/world.ts';
+import type { Db } from '../../db/db.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import { mergePending } from './merge-pending.ts';
 import { mergeSearchIndex } from './merge-search-index.job.ts';
 
 // Nothing is merged but what these tests ask for.
@@ -42,4 +45,71 @@ test('what is read each second to find them does not grow with the documents tha
   const few = await pagesRead(100);
   const many = await pagesRead(20_000);
   assert.ok(many < 2 * few, `${many} pages of 20,000 documents, ${few} of 100`);
+});
+
+/** A wiki with this many pages whose terms nobody has computed, as after an upgrade of the analysis. */
+async function withoutTerms(pages: number): Promise<Owner> {
+  const owner = await world.owner();
+  for (let i = 0; i < pages; i += 1) {
+    const page = { title: `Sluice ${i}`, markdown: `The weir of place ${i}.` };
+    assert.equal((await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, page)).status, 201);
+  }
+  await db.query(sql`update search_pending set analysis = 0 where wiki_id = ${owner.wiki_id}`);
+  return owner;
+}
+
+const waiting = async ({ wiki_id }: Owner) =>
+  (await db.query(sql`select from search_pending where wiki_id = ${wiki_id}`)).length;
+const found = async (owner: Owner) =>
+  (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/search?query=weir`)).body.length;
+
+test('a merge that is slow between its statements is not undone by the limit of idle transactions', async () => {
+  const owner = await withoutTerms(2);
+  const slow: Db = {
+    query: db.query,
+    transaction: (work) =>
+      db.transaction(async (query) => {
+        await query(sql`select set_config('idle_in_transaction_session_timeout', '50', true)`);
+        return work(async <T>(statement: Sql) => {
+          const rows = await query<T>(statement);
+          await sleep(200);
+          return rows;
+        });
+      }),
+  };
+  assert.ok((await mergePending(slow, owner.wiki_id, 'page', 'wait')) > 0);
+  assert.deepEqual([await waiting(owner), await found(owner)], [0, 2]);
+});
+
+test('a machine that computes no more than one document in time merges one at a time', async () => {
+  const owner = await withoutTerms(3);
+  for (const left of [2, 1, 0]) {
+    assert.equal(await mergePending(db, owner.wiki_id, 'page', 'wait', 0), 1);
+    assert.equal(await waiting(owner), left);
+  }
+  assert.equal(await mergePending(db, owner.wiki_id, 'page', 'wait', 0), 0);
+  assert.equal(await found(owner), 3);
+});
+
+test('what others merge while terms are computed is not merged again, nor is a later text replaced by an earlier one', async () => {
+  const owner = await withoutTerms(3);
+  const [page] = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body;
+  const late: Db = {
+    query: db.query,
+    transaction: async (work) => {
+      // Its terms are computed; now the page is edited, and another merge takes everything.
+      const edit = { base_revision: page.revision, markdown: 'A barrage.' };
+      const { status } = await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page.page_id}`, edit);
+      assert.equal(status, 200);
+      while ((await mergePending(db, owner.wiki_id, 'page', 'wait')) > 0);
+      return db.transaction(work);
+    },
+  };
+  await mergePending(late, owner.wiki_id, 'page', 'wait');
+  assert.equal(await found(owner), 2);
+  const [index] = await db.query(
+    sql`select documents from search_wikis where wiki_id = ${owner.wiki_id} and kind = 'page'`,
+  );
+  const pages = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body.length;
+  assert.deepEqual([index, await waiting(owner)], [{ documents: pages }, 0]);
 });
