@@ -193,14 +193,16 @@ function finished(
   };
 }
 
-/** The title of the front matter or of the first heading, which may be a banner that all files of a project have. */
+/** The title of the front matter or of a heading, which may be a banner that all files of a project have. */
 function titleOfText(
   { filename }: CompileInput,
   kind: Extracted['kind'],
   { title, outline }: Pick<Rendered, 'title' | 'outline'>,
   markdown: string,
 ): string {
-  if (kind !== 'markdown' || outline[0]?.text !== title) return title;
+  // Documents of other formats begin with what is above their title.
+  if (kind !== 'markdown') return title || oneLine(outline[0]?.text ?? '', TITLE_MAX);
+  if (outline[0]?.text !== title) return title;
   return titleBelowBanner(filename, markdown.replace(FRONT_MATTER, ''), title);
 }
 

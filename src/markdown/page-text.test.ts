@@ -102,13 +102,13 @@ test('the outline has the first 2,000 headings, and the HTML and the text have a
   assert.ok(html.includes('id="h-h2000"') && text.endsWith('H2000'));
 });
 
-test('title, description and language come from the front matter, else from the first heading and paragraph', () => {
+test('title, description and language come from the front matter, else from a heading and the first paragraph', () => {
   const { title, description, language } = renderMarkdown(GUIDE);
   assert.deepEqual(
     [title, description, language],
     ['Guide to *Acme*', 'Acme is a tool. It runs anywhere and fast.', 'en-GB'],
   );
-  const bare = renderMarkdown('- x\n\n## Later\n\n> quoted\n');
+  const bare = renderMarkdown('- x\n\n# Later\n\n> quoted\n');
   assert.deepEqual([bare.title, bare.description, bare.language], ['Later', 'quoted', '']);
   const boxed = renderMarkdown('> [!TIP]\n> Oil it.\n');
   assert.equal(boxed.description, 'Oil it.', 'the title of a callout says nothing of the page');

@@ -42,26 +42,31 @@ const MEANING: Record<string, string> = {
   bdo: MARKS.turned,
 };
 
+/** Headings in these are no title: an outliner writes each line as an item. */
+const NO_TITLES = new Set('blockquote dd details li table'.split(' '));
+
 const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
 
 /**
  * The text of a page for readers: one line per block, whitespace collapsed as in a browser, code unchanged; with the
- * offsets of its headings, its first paragraph, and the ranges of its blocks in the text and in the Markdown (items of
+ * offsets of its headings, its title (the first heading of level 1, else a heading that it begins with: a later one names a part), its
+ * first paragraph, and the ranges of its blocks in the text and in the Markdown (items of
  * lists and rows of tables are blocks). References to footnotes are left out, because they are not part of a word.
  */
 export function readPageText(tree: Root): {
   text: string;
   outline: OutlineEntry[];
+  title: string;
   paragraph: string;
   blocks: TextBlock[];
 } {
   const reader = new TextReader();
   reader.read(tree, false, true);
-  const { outline, paragraph, blocks } = reader;
+  const { outline, title, paragraph, blocks } = reader;
   const text = reader.text.trimEnd();
   const last = blocks.at(-1);
   if (last) last.end = Math.min(last.end, text.length);
-  return { text, outline, paragraph, blocks };
+  return { text, outline, title: title || reader.beginning, paragraph, blocks };
 }
 
 /** The first headings are the outline: more are no help to readers, and each costs every reading of the page. */
@@ -72,7 +77,12 @@ class TextReader {
   readonly outline: OutlineEntry[] = [];
   readonly blocks: TextBlock[] = [];
   text = '';
+  title = '';
+  /** The heading that the text begins with. */
+  beginning = '';
   paragraph = '';
+  /** How many elements around what is read have no titles in them. */
+  private untitled = 0;
   /** The number of top-level blocks that have begun. */
   private parts = 0;
   /**
@@ -138,7 +148,10 @@ class TextReader {
     const isTurnedHere = this.isTurned && (isOutermost ? !isContainer : properties.dir !== undefined);
     const mark = isDrawn(element) ? MARKS.drawn : (MEANING[tagName] ?? (isTurnedHere ? MARKS.turned : undefined));
     if (mark) this.form.push(mark);
+    const isUntitled = NO_TITLES.has(tagName);
+    if (isUntitled) this.untitled += 1;
     this.read(element, isCode || tagName === 'pre', isContainer);
+    if (isUntitled) this.untitled -= 1;
     if (mark) this.endMark(mark);
     this.isTurned = outer.isTurned;
     this.columns = outer.columns;
@@ -154,6 +167,10 @@ class TextReader {
   private addHeading({ tagName, properties }: Element, start: number): void {
     const heading = oneLine(this.text.slice(start), Number.POSITIVE_INFINITY);
     const anchor = String(properties.id ?? '');
+    if (this.untitled === 0) {
+      if (tagName === 'h1') this.title ||= heading;
+      else if (start === 0) this.beginning = heading;
+    }
     if (heading !== '' && this.outline.length < OUTLINE_MAX)
       this.outline.push({ level: Number(tagName.slice(1)), text: heading, anchor, offset: start });
   }

@@ -13,7 +13,7 @@ export interface Rendered {
   /** The same of the text alone, without headings and links, as a source is indexed. */
   text_indexed: IndexedText;
   word_count: number;
-  /** The title of the front matter, else the first heading, else "". At most 255 characters. */
+  /** The title of the front matter, else the first heading of level 1, else the heading that the text begins with, else "". At most 255 characters. */
   title: string;
   /** The description of the front matter, else the first paragraph, else "". At most 300 characters. */
   description: string;

@@ -69,7 +69,7 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
   return catchOverflow(() => {
     const tree = safeTree(markdown, wiki);
     markDirections(tree);
-    const { text, outline, paragraph, blocks } = readPageText(tree);
+    const { text, outline, title, paragraph, blocks } = readPageText(tree);
     const front = readFrontMatter(markdown);
     const html = writeHtml(tree);
     const text_indexed = indexBody(text);
@@ -81,7 +81,7 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
       text_indexed,
       blocks,
       word_count: countWords(text),
-      title: front.title || oneLine(outline[0]?.text ?? '', TITLE_MAX),
+      title: front.title || oneLine(title, TITLE_MAX),
       description: front.description || paragraph,
       language: front.language,
       tags: front.tags,

@@ -5,7 +5,7 @@ import { TITLE_BYTES, titleOfBeginning } from './title-of-beginning.ts';
 
 const PLAIN = 'x\n\n';
 
-/** Files, and whether their pages are named after the file. */
+/** Files by name: their pages are named after them where nothing in them is a title. */
 const FILES: Record<string, string> = {
   'a.md': '# The *Title* of `it`\n\n# Other\n',
   'b.md': '---\nlang: en\n---\n\nText.\n\nThe title\n=========\n',
@@ -13,6 +13,13 @@ const FILES: Record<string, string> = {
   'd.md': '<!-- # no -->\n\n```\n# no\n```\n\n~~~\n# no\n~~~\n\n## Yes ##\n',
   'e.md': '<h1 align="center">\n  By <b>HTML</b>\n</h1>\n\n# No\n',
   'f.md': '#\n\n#hashtag\n\n- - -\n\nA list\n\n- x\n---\n\n# Title\n',
+  'Home.md': 'Some text first.\n\n## Links\n',
+  'All pages.md': '- ## Usage\n\t- text\n',
+  'Quoted.md': '> # Quoted\n',
+  'm.md': '## Part\n\nText\n\n# Title\n',
+  'n.md': '<!-- x -->\n\n## Part\n\n### Sub\n',
+  'o.md': 'Text\n\nTitle\n===\n',
+  'p q.md': 'Text\n\nPart\n---\n\n1. item\n\n   ## In it\n',
   'some-file name.md': 'No heading.\n',
   'g.html': '<!doctype html><html><head><style>h1{}</style><title>R&amp;D\n of it</title><body><h1>No</h1>',
   'h.html': `${'<p>x</p>'}<h1>The <i>first</i></h1><h1>second</h1>`,
@@ -28,6 +35,25 @@ test('the title from the beginning of a file equals the title of the compiled pa
     const file = { filename, content_type: '', bytes: Buffer.from(text) };
     const { title } = compileFile({ ...file, wiki_id: 'wiki_x', page_path: 'x' }, new Map());
     assert.equal(titleOfBeginning(file).title, title, filename);
+  }
+});
+
+test('a title is a heading of level 1, or a heading that a text begins with; else the file has the name', () => {
+  for (const [filename, text, expected] of [
+    ['Home.md', 'Some text first.\n\n## Links\n', 'Home'],
+    ['All pages.md', '- ## Usage\n\t- text\n', 'All pages'],
+    ['All pages.md', '- # Usage\n\t- text\n\n1. # One\n', 'All pages'],
+    ['Notes.md', '> # Quoted\n\n> [!NOTE]\n> # In a box\n\n:::tip\n# In a box\n:::\n', 'Notes'],
+    ['Notes.md', '<details><summary>x</summary>\n\n# Folded\n\n</details>\n', 'Notes'],
+    ['Notes.md', 'Text\n\n## Part\n\n# The title\n', 'The title'],
+    ['Notes.md', '## The title\n\nText\n\n### Part\n', 'The title'],
+    ['Notes.md', '![logo](x.png)\n\n### Part\n', 'Notes'],
+    ['Notes.md', '---\ntags: [a]\n---\n\n### The title\n', 'The title'],
+    ['Notes.md', '<div align="center">\n\n# The title\n\n</div>\n', 'The title'],
+    ['Notes.md', '[^1] Text\n\n[^1]: # In a note\n', 'Notes'],
+  ] as const) {
+    const file = { filename, content_type: '', bytes: Buffer.from(text) };
+    assert.equal(compileFile({ ...file, wiki_id: 'wiki_x', page_path: 'x' }, new Map()).title, expected, text);
   }
 });
 

@@ -12,7 +12,7 @@ import type { KnownTitle } from './title-names.ts';
 export const TITLE_BYTES = 16_384;
 
 /**
- * The title of a file's page from its beginning: Markdown has it in the front matter or first heading, HTML in its
+ * The title of a file's page from its beginning: Markdown has it in the front matter or a heading, HTML in its
  * head; other files are named after the file. `bytes`: the first BEGINNING bytes of the file, or all. "" if it cannot
  * be determined.
  */
@@ -23,9 +23,10 @@ export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' |
     const kind = fileKind(file);
     if (kind !== 'html' && kind !== 'markdown') return byName;
     const text = wholeLines(file, kind);
-    const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text, file.filename);
+    const isWhole = file.bytes.length < TITLE_BYTES;
+    const title = kind === 'html' ? titleOfHtml(text) : titleOfMarkdown(text, file.filename, isWhole);
     if (title !== undefined) return { title, is_filename: false };
-    return file.bytes.length < TITLE_BYTES ? byName : { title: '', is_filename: false };
+    return isWhole ? byName : { title: '', is_filename: false };
   } catch (error) {
     // Such a file fails, or is reported when it is compiled.
     if (error instanceof ExtractError || error instanceof TooComplexError) return { title: '', is_filename: false };
@@ -58,20 +59,32 @@ function titleOfHtml(html: string): string | undefined {
 const HEADING =
   /^ {0,3}(?:(?:(`{3,9}|~{3,9})[\s\S]*?(?:\n {0,3}\1[^\n]*|$(?![\s\S]))|<!--[\s\S]*?(?:-->|$(?![\s\S])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][\s\S]{0,500}?<\/h[1-6]>))/gm;
 
-function titleOfMarkdown(text: string, filename: string): string | undefined {
+function titleOfMarkdown(text: string, filename: string, isWhole: boolean): string | undefined {
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';
   const [fence, line] = front.startsWith('+++') ? ['+++', /^title[ \t]*=.*$/m] : ['---', /^title:.*$/m];
   const title = oneTitle(`${fence}\n${line.exec(front)?.[0] ?? ''}\n${fence}\n`);
   if (title !== '') return title;
   const body = text.slice(front.length);
-  for (const { 1: code, 2: heading } of body.matchAll(HEADING)) {
+  let beginning: string | undefined;
+  for (const { 0: written, 1: code, 2: heading, index } of body.matchAll(HEADING)) {
     if (code !== undefined || heading === undefined) continue;
-    if (heading.length > HEADING_MAX) return '';
+    const isFirst = beginning === undefined && body.slice(0, index).replace(COMMENTS, '').trim() === '';
+    const isTop = IS_TOP.test(heading);
+    if (!isTop && !isFirst) continue;
+    // An indented one may be part of an item.
+    if (heading.length > HEADING_MAX || (!isFirst && written.startsWith(' '))) return '';
     const said = oneTitle(heading);
-    if (said !== '') return titleBelowBanner(filename, body, said);
+    if (said === '') continue;
+    if (isTop) return titleBelowBanner(filename, body, said);
+    beginning = said;
   }
-  return undefined;
+  // A heading of level 1 may follow.
+  return beginning !== undefined && !isWhole ? '' : beginning;
 }
+
+const COMMENTS = /<!--[\s\S]*?-->/g;
+/** A heading of level 1. */
+const IS_TOP = /^(?:#[ \t]|<h1[\s>])|\n {0,3}=+[ \t]*$/;
 
 function oneTitle(markdown: string): string {
   return markdown.length > HEADING_MAX ? '' : renderMarkdown(markdown).title;
