@@ -2,7 +2,7 @@ import type { Grid, GridCell } from './grids.ts';
 import type { Line } from './lines.ts';
 import { isNumber } from './table-rows.ts';
 
-/** A grid is coarse if more than this share of its numbers share their cells, and at least so many. */
+/** A grid is coarse if more than this share of its numbers are in a cell with others, and no fewer than the minimum. */
 const SHARED = 0.5;
 const NUMBERS_MIN = 4;
 
