@@ -59,18 +59,27 @@ export function isZip(start: Uint8Array): boolean {
 }
 
 /** The format that a file is of by its signature. */
-export function formatBySignature(start: Uint8Array): DocumentFormat | undefined {
-  const letters = lettersOf(start, 8);
+export function formatBySignature(file: Beginning): DocumentFormat | undefined {
+  const letters = lettersOf(file.bytes, EXAMINED);
   return FORMATS.filter(isDocumentFormat).find(
-    ({ signature }) => signature !== undefined && letters.startsWith(signature),
+    (format) =>
+      format.signature !== undefined &&
+      (letters.startsWith(format.signature) || (format.has_preamble && isBehindLines(format, file, letters))),
   );
+}
+
+/** Whether lines of a program stand before the signature. A text may quote it: then its name or type says that it is a text. */
+function isBehindLines(format: DocumentFormat, { filename, content_type }: Beginning, letters: string): boolean {
+  if (!letters.includes(`\n${format.signature}`) && !letters.includes(`\r${format.signature}`)) return false;
+  const named = formatByName(filename) ?? (extensionOf(filename) === '' ? formatByType(content_type) : undefined);
+  return named === format || (named === undefined && letters.includes('\0'));
 }
 
 /** Whether a file is one for `readDocument`, from its first bytes and its name. */
 export function isDocument(file: Beginning): boolean {
   return (
     isZip(file.bytes) ||
-    formatBySignature(file.bytes) !== undefined ||
+    formatBySignature(file) !== undefined ||
     isDocumentFormat(formatOf(kindOfText(file, lettersOf(file.bytes, EXAMINED))))
   );
 }

@@ -33,6 +33,8 @@ export interface DocumentFormat extends Described {
   kind: DocumentKind;
   /** How its files begin, in Latin-1, whatever they are called. Without one the name or the declared type decides. */
   signature?: string;
+  /** Whether readers of the format look for the signature at the start of a line, too, in the first 1,024 bytes. */
+  has_preamble?: boolean;
   /** For files that are packed as ZIP: the name of the entry that no other format has. */
   entry?: RegExp;
   /** Throws an ExtractError. */
@@ -102,6 +104,7 @@ export const FORMATS: readonly Format[] = [
     extensions: ['pdf'],
     media_types: ['application/pdf'],
     signature: '%PDF-',
+    has_preamble: true,
     folder: '`pdf/`',
     counted_in: "PDF.js' text items",
     listed_as_lost:

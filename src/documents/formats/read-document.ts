@@ -19,7 +19,7 @@ const NO_DOCUMENT =
 /** Reads a document in a format that is only parsed in a separate process. Throws an ExtractError. */
 export async function readDocument(file: UploadedFile): Promise<ExtractedDocument> {
   if (isZip(file.bytes)) return readPackage(file);
-  const format = formatBySignature(file.bytes) ?? formatOf(fileKind(file));
+  const format = formatBySignature(file) ?? formatOf(fileKind(file));
   if (!isDocumentFormat(format)) throw new Error(`a file of kind ${format.kind} is read as a text`);
   try {
     return await format.read({ ...file, entries: [] });

@@ -12,6 +12,7 @@ import {
   widestRegion,
 } from './page/bands.ts';
 import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
+import { numberRows } from './page/number-rows.ts';
 import { isNumber, rowsIn, type TableRow } from './page/table-rows.ts';
 import type { PdfBlock } from './pdf-block.ts';
 import { withHeads } from './table-heads.ts';
@@ -26,6 +27,8 @@ const [FEW_ROWS, FEW_LINES] = [3, 30];
 const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
 const PROSE = 35;
+/** Lines of a justified paragraph: the share that ends at one place, within so many points, the share that is in lower case behind the gap, and words a line. */
+const [JUSTIFIED, EDGE_POINTS, SMALL, LINE_WORDS] = [0.75, 1.5, 0.5, 5];
 
 /** This share of the lines have several cells; where there are two columns more, because lists of terms look like them. */
 const WITH_CELLS = 0.4;
@@ -62,10 +65,11 @@ export function tableAt(
   const table = withHeads(body, rows, from, free);
   if (few && !isBelowHead(few, table)) return undefined;
   const count = countOf(table);
-  const places = table.map((row) => ({ page, ...boxOf(row.cells.flat()) }));
+  const rowsOfCells = table.flatMap((row) => numberRows(row.cells));
+  const places = rowsOfCells.map((row) => ({ page, ...boxOf(row.flat()) }));
   const [first] = rows[from] ?? [];
   const start = end - count;
-  const cells = table.map((row) => row.cells.map((lines) => runsOfCell(lines, hyphenated)));
+  const cells = rowsOfCells.map((row) => row.map((lines) => runsOfCell(lines, hyphenated)));
   const columns = (table[0]?.cells ?? []).map((_, k) => boxOf(table.flatMap((row) => row.cells[k] ?? [])));
   return {
     from: start,
@@ -150,12 +154,31 @@ function isBelowHead(body: readonly TableRow[], table: readonly TableRow[]): boo
   return filled.length === columns.length - 1 && 2 * aligned.length > columns.length;
 }
 
-/** Lines of prose beside each other are not cells. */
+/** Lines of prose beside each other are not cells, and neither are words of justified lines. */
 function isProse(table: readonly TableRow[]): boolean {
-  return (table[0]?.cells ?? []).every((_, k) => {
+  const isLong = (table[0]?.cells ?? []).every((_, k) => {
     const own = table.flatMap(({ cells }) => cells[k] ?? []);
     return own.reduce((sum, { words }) => sum + words.length, 0) > PROSE * own.length;
   });
+  return isLong || isJustified(table);
+}
+
+/** Whether rows are lines of a paragraph that all end at one place, with a wide space below another one. */
+function isJustified(table: readonly TableRow[]): boolean {
+  const rows = table.map(({ cells }) => cells.flat()).filter((lines) => lines.length > 1);
+  const right = Math.max(...rows.flat().map((line) => line.right));
+  const words = rows.map((lines) => lines.map((line) => line.words).join(' '));
+  // Equal words end at one place in a table, too.
+  const lengths = new Set(words.map(({ length }) => length));
+  const full = rows.filter((lines) => lines.some((line) => right - line.right <= EDGE_POINTS));
+  const small = rows.filter((lines) => lines.slice(1).every((line) => /^\p{Ll}/u.test(line.words)));
+  const count = words.reduce((sum, row) => sum + (row.match(/\p{L}{2,}/gu)?.length ?? 0), 0);
+  return (
+    2 * lengths.size > rows.length &&
+    full.length >= JUSTIFIED * rows.length &&
+    small.length >= SMALL * rows.length &&
+    count >= LINE_WORDS * rows.length
+  );
 }
 
 /** The rows from here on whose columns were found by the gaps between them. */

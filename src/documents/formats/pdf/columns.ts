@@ -1,4 +1,5 @@
 import type { Line } from './page/lines.ts';
+import { readDown } from './page/prose-columns.ts';
 
 /** The minimum number of long lines in a column. */
 const PROSE_LINES = 5;
@@ -156,7 +157,9 @@ function independentLines(lines: readonly Line[], at: number): number {
   if (count < SHORT_LINES || lines.length - sides.length > CROSSING * count) return 0;
   const inOrder = sides.sort((a, b) => a.order - b.order);
   const changes = inOrder.filter((line, i) => i > 0 && line.x >= at !== (inOrder[i - 1] as Line).x >= at).length;
-  if (changes > Math.max(1, CHANGES * count)) return 0;
+  const isWrittenAcross = changes > Math.max(1, CHANGES * count);
+  if (!isWrittenByRows(lines, at) && readDown(before, behind, isWrittenAcross)) return count;
+  if (isWrittenAcross) return 0;
   // The entries of an index stand beside each other, and each of them has its own words and numbers.
   if (isIndex(before) && isIndex(behind)) return count;
   return Math.min(shareApart(before, behind), shareApart(behind, before)) >= APART ? count : 0;

@@ -230,3 +230,64 @@ test('a cell beside rows of several lines is known by the lines around it, and l
   const drawing = await markdownOf([...cells, ...lines, ...axes, ...wide].join('\n'));
   assert.doesNotMatch(drawing, /\| Those \|/);
 });
+
+/** Rules after every third row only, and none between the two numbers of a year. */
+const GROUPED = [
+  ...[716, 700, 655, 610].map((y) => line(50, y, 290, y)),
+  ...[50, 130, 210, 290].map((x) => line(x, 716, x, 610)),
+  show('Country', 54, 704),
+  show('Men', 134, 704),
+  show('Women', 214, 704),
+];
+const COUNTRIES = ['Austria', 'Belgium', 'Cyprus', 'Denmark', 'Estonia', 'Finland'];
+
+test('rows and columns that ruled lines do not separate are rows and columns', async () => {
+  const rows = COUNTRIES.map((name, i) => [name, `1,${200 + i}`, `${30 + i}.5`]);
+  const texts = rows.flatMap(([name = '', men = '', women = ''], i) => [
+    show(name, 54, 688 - 15 * i),
+    show(men, 150, 688 - 15 * i),
+    show(women, 240, 688 - 15 * i),
+  ]);
+  const expected = rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
+  assert.equal(
+    await markdownOf([...GROUPED, ...texts].join('\n')),
+    `| Country | Men | Women |\n| - | - | - |\n${expected}\n`,
+  );
+  const pairs = rows.map(([name, men, women], i) => [name, men, `${90 + i}`, women, `${10 + i}`]);
+  const four = pairs.flatMap((row, i) =>
+    row.map((text = '', k) => show(text, [54, 134, 180, 214, 260][k] ?? 0, 688 - 15 * i)),
+  );
+  const markdown = await markdownOf([...GROUPED, ...four].join('\n'));
+  for (const row of pairs) assert.ok(markdown.includes(`| ${row.join(' | ')} |`), markdown);
+});
+
+test('one ruled row with numbers below each other in a table of single ones is as many rows', async () => {
+  const cells = [
+    ['North', '11', '12', 690],
+    ['South', '21', '22', 675],
+    ['West', '31', '32', 660],
+    ['Men', '14', '15', 645],
+    ['Women', '16', '17', 633],
+  ] as const;
+  const table = [
+    ...[704, 687, 672, 657, 628].map((y) => line(50, y, 290, y)),
+    ...[50, 130, 210, 290].map((x) => line(x, 704, x, 628)),
+    ...cells.flatMap(([name, one, other, y]) => [show(name, 54, y), show(one, 134, y), show(other, 214, y)]),
+  ];
+  const markdown = await markdownOf(table.join('\n'));
+  assert.match(markdown, /\| Men \| 14 \| 15 \|\n\| Women \| 16 \| 17 \|/);
+});
+
+test('a text of several lines beside a number stays in its ruled row', async () => {
+  const table = [
+    ...[704, 674, 644, 614].map((y) => line(50, y, 290, y)),
+    ...[50, 210, 290].map((x) => line(x, 704, x, 614)),
+    ...[0, 1, 2].flatMap((i) => [
+      show('A name that is long', 54, 693 - 30 * i),
+      show('and goes on', 54, 681 - 30 * i),
+      show(`${40 + i}`, 214, 693 - 30 * i),
+    ]),
+  ];
+  const row = (i: number) => `| A name that is long and goes on | ${40 + i} |`;
+  assert.equal(await markdownOf(table.join('\n')), `${row(0)}\n| - | - |\n${row(1)}\n${row(2)}\n`);
+});

@@ -5,9 +5,11 @@ import { inReadingOrder } from './columns.ts';
 import type { Hyphenated } from './join-runs.ts';
 import type { DrawnShapes } from './marks/drawn-shapes.ts';
 import { rulesOf } from './marks/rules.ts';
+import { coarseGrids } from './page/coarse-grids.ts';
 import { type Box, turnBox } from './page/frames.ts';
 import { cellAt, type Grid, type GridCell, gridsOf, type Rule } from './page/grids.ts';
 import { boxOf, type Line, linesOf, type Run } from './page/lines.ts';
+import { numberRows } from './page/number-rows.ts';
 import type { PdfPage } from './page/page.ts';
 import { mayBeTable } from './page/pieces.ts';
 import type { PlacedText } from './page/placed-texts.ts';
@@ -145,7 +147,7 @@ function inCells(texts: readonly PlacedText[], grids: readonly Grid[]) {
   });
 }
 
-/** The lines of a page whose texts know their cells, except in what has too few cells or is one row or column. */
+/** The lines of a page whose texts know their cells, except in what has too few cells, is one row or column, or is coarse. */
 function dividedLines({ tabular, lines }: PdfPage, grids: readonly Grid[]): Line[] {
   const placed = inCells(tabular, grids).map(({ text, middle: cell }) => ({ text, cell }));
   const cells = new Set(placed.map(({ cell }) => cell));
@@ -155,7 +157,13 @@ function dividedLines({ tabular, lines }: PdfPage, grids: readonly Grid[]): Line
     return isWide && own.length >= CELLS_MIN;
   });
   if (tables.length === 0) return lines;
-  return linesOf(placed.map(({ text, cell }) => (cell && tables.includes(cell.grid) ? { ...text, cell } : text)));
+  const linesIn = (known: readonly Grid[]) =>
+    linesOf(placed.map(({ text, cell }) => (cell && known.includes(cell.grid) ? { ...text, cell } : text)));
+  const divided = linesIn(tables);
+  const coarse = coarseGrids(divided);
+  if (coarse.size === 0) return divided;
+  const fine = tables.filter((grid) => !coarse.has(grid));
+  return fine.length === 0 ? lines : linesIn(fine);
 }
 
 /** The words of a text; where they stand is known by their share of the characters. */
@@ -210,13 +218,14 @@ function tableBlock(grid: Grid, lines: readonly Line[], page: number, hyphenated
   for (const [i, row] of grid.cells.entries()) {
     const own = row.filter((cell, k) => cell.row === i && cell.column === k && byCell.has(cell));
     if (own.length === 0) continue;
-    rows.push(
-      row.flatMap((cell, k) => {
-        if (!byColumn.has(k)) return [];
-        return [own.includes(cell) && cell.column === k ? runsOfCell(byCell.get(cell) ?? [], hyphenated) : []];
-      }),
-    );
-    row_places.push({ page, ...boxOf(own.flatMap((cell) => byCell.get(cell) ?? [])) });
+    const cells = row.flatMap((cell, k) => {
+      if (!byColumn.has(k)) return [];
+      return [own.includes(cell) && cell.column === k ? (byCell.get(cell) ?? []) : []];
+    });
+    for (const each of numberRows(cells)) {
+      rows.push(each.map((own) => runsOfCell(own, hyphenated)));
+      row_places.push({ page, ...boxOf(each.flat()) });
+    }
   }
   const size = lines[0]?.size ?? 0;
   const places = [{ page, ...boxOf(lines) }];
