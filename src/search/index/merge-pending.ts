@@ -6,7 +6,14 @@ import { FIRST_PIVOTS, impactsOf, lengthOf, type Pivots, readTerms } from './imp
 import { mergePostings } from './merge-postings.ts';
 import type { DocumentKind, Index } from './pending.ts';
 import { dropSegments, OLD_SEGMENT } from './segments.ts';
-import { type Lengths, type Pending, type TargetState, takePending, targetStateOf } from './take-pending.ts';
+import {
+  type Lengths,
+  MAX_MERGED_DOCUMENTS,
+  type Pending,
+  type TargetState,
+  takePending,
+  targetStateOf,
+} from './take-pending.ts';
 import { addWords } from './vocabulary.ts';
 
 /**
@@ -47,6 +54,9 @@ const COMPUTING_MS = 5_000;
 const PATIENCE = sql`
   select set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '10min', true)`;
 
+/** How many documents the next batch of an index may have, where one failed: each failure halves it, each success doubles it. */
+const batchSizes = new Map<string, number>();
+
 /**
  * Merges pending documents into the index in one transaction, which blocks neither reads nor writes of documents. Their terms are
  * computed before it begins. Returns the number of documents that were pending and are not any more: 0 if none is, or if another
@@ -59,16 +69,25 @@ export async function mergePending(
   ifLocked: 'wait' | 'skip' = 'skip',
   computingMs = COMPUTING_MS,
 ): Promise<number> {
-  const computed = await computeTargets(await takePending(db.query, wiki_id, kind), computingMs);
+  const name = `${kind} ${wiki_id}`;
+  const most = batchSizes.get(name) ?? MAX_MERGED_DOCUMENTS;
+  const computed = await computeTargets(await takePending(db.query, wiki_id, kind, most), computingMs);
   if (computed.length === 0) return 0;
-  return db.transaction(async (query) => {
-    await query(PATIENCE);
-    const index = await lockIndex(query, wiki_id, kind, ifLocked);
-    if (!index) return 0;
-    const targets = await stillPending(query, wiki_id, kind, computed);
-    if (targets.length > 0) await mergeTargets(query, { wiki_id, kind }, index, targets);
-    return computed.length;
-  });
+  try {
+    return await db.transaction(async (query) => {
+      await query(PATIENCE);
+      const index = await lockIndex(query, wiki_id, kind, ifLocked);
+      if (!index) return 0;
+      const targets = await stillPending(query, wiki_id, kind, computed);
+      if (targets.length > 0) await mergeTargets(query, { wiki_id, kind }, index, targets);
+      if (2 * most < MAX_MERGED_DOCUMENTS) batchSizes.set(name, 2 * most);
+      else batchSizes.delete(name);
+      return computed.length;
+    });
+  } catch (error) {
+    batchSizes.set(name, Math.max(1, Math.floor(computed.length / 2)));
+    throw error;
+  }
 }
 
 interface Target extends TargetState {

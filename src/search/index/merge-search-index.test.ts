@@ -91,6 +91,21 @@ test('a machine that computes no more than one document in time merges one at a 
   assert.equal(await found(owner), 3);
 });
 
+test('a batch that fails is tried again with half of it, and later ones grow', async () => {
+  const owner = await withoutTerms(6);
+  await db.query(sql`delete from search_pending where wiki_id = ${owner.wiki_id} and version > 1`);
+  const pending = await waiting(owner);
+  // As a connection is lost that takes too long to answer.
+  const lost: Db = { query: db.query, transaction: () => Promise.reject(new Error('the connection is lost')) };
+  await assert.rejects(mergePending(lost, owner.wiki_id, 'page', 'wait'));
+  await assert.rejects(mergePending(lost, owner.wiki_id, 'page', 'wait'));
+  const quarter = Math.floor(Math.floor(pending / 2) / 2);
+  for (const size of [quarter, 2 * quarter, pending - 3 * quarter]) {
+    assert.equal(await mergePending(db, owner.wiki_id, 'page', 'wait'), size);
+  }
+  assert.equal(await found(owner), 6);
+});
+
 test('what others merge while terms are computed is not merged again, nor is a later text replaced by an earlier one', async () => {
   const owner = await withoutTerms(3);
   const [page] = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body;

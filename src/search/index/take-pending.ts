@@ -12,7 +12,7 @@ import { type DocumentTerms, lengthOf, readTerms } from './impacts.ts';
 import type { DocumentKind } from './pending.ts';
 
 /** The limits of one transaction. */
-const MAX_MERGED_DOCUMENTS = 500;
+export const MAX_MERGED_DOCUMENTS = 500;
 const MAX_MERGED_CHARACTERS = 4_000_000;
 
 export interface Pending {
@@ -44,8 +44,8 @@ export interface TargetState extends Lengths {
   words: string[];
 }
 
-/** The latest pending version of each document, with its text if the version has no terms. */
-export async function takePending(query: Query, wiki_id: string, kind: DocumentKind): Promise<Pending[]> {
+/** The latest pending version of each of up to `most` documents, with its text if the version has no terms. */
+export async function takePending(query: Query, wiki_id: string, kind: DocumentKind, most: number): Promise<Pending[]> {
   const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
   const isPage = kind === 'page';
   const structure = raw(isPage ? 'r.outline, r.html' : 'null as outline, null as html');
@@ -58,7 +58,7 @@ export async function takePending(query: Query, wiki_id: string, kind: DocumentK
       select distinct on (document_id) document_id, version, title_terms, vocabulary, analysis,
         case when analysis = ${ANALYSIS} then body_terms end as body_terms
       from search_pending where wiki_id = ${wiki_id} and kind = ${kind}
-      order by document_id, version desc limit ${MAX_MERGED_DOCUMENTS}
+      order by document_id, version desc limit ${most}
     ), sized as (
       select l.*, d.title, sum(coalesce(length(l.body_terms), 2000)) over (order by l.document_id) as characters
       from latest l left join ${table} d on d.wiki_id = ${wiki_id} and d.${id} = l.document_id
