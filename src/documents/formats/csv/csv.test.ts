@@ -51,6 +51,20 @@ test('the records of RFC 4180, section 2, are read as specified', () => {
   );
 });
 
+test('a first line that tells Excel the separator is no row, and separates cells', () => {
+  for (const said of ['sep=;', 'SEP=;', '"sep=;"']) {
+    const { markdown, lines, file_characters } = csvToMarkdown(`${said}\nName;Sum, paid\nAnna;5\n`);
+    assert.equal(markdown, '| Name | Sum, paid |\n| - | - |\n| Anna | 5 |\n', said);
+    assert.equal(lines[0]?.line, 2);
+    assert.equal(file_characters, 'NameSum,paidAnna5'.length);
+  }
+  assert.deepEqual(cellsOf('sep=|\na|b'), [['a', 'b']]);
+  assert.deepEqual(cellsOf('sep=x,b\n1,2'), [
+    ['sep=x', 'b'],
+    ['1', '2'],
+  ]);
+});
+
 test('what RFC 4180 leaves open is read as spreadsheets do', () => {
   assert.deepEqual(cellsOf('a,"b" tail,c'), [['a', 'b tail', 'c']], 'text behind a closing quote is kept');
   assert.deepEqual(cellsOf('a,"b" ,c'), [['a', 'b', 'c']]);

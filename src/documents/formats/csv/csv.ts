@@ -18,6 +18,9 @@ const CUT_ROW_MAX = 2 ** 20;
 /** The limit of text that a page omits, in UTF-16 units. It is kept for search; the limit is that of a page. */
 const REST_MAX = 1_000_000;
 
+/** The first line with which Excel is told what separates cells; no row. */
+const SAID_SEPARATOR = /^"?sep=(.)"?\n/i;
+
 const writer = markdownWriter({ tablePipeAlign: false });
 
 /**
@@ -27,8 +30,9 @@ const writer = markdownWriter({ tablePipeAlign: false });
  * an ExtractError if a quote is never closed.
  */
 export function csvToMarkdown(text: string, behind?: RestOfFile): Table {
-  const separator = separatorOf(text);
-  const records = readRecords(text, separator, behind !== undefined);
+  const [said = '', saidSeparator] = SAID_SEPARATOR.exec(text) ?? [];
+  const separator = saidSeparator ?? separatorOf(text);
+  const records = readRecords(text, said.length, separator, behind !== undefined);
   const rows = records.map(({ row }) => row);
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const width = Math.min(columns, COLUMNS_MAX);
@@ -65,7 +69,7 @@ export function csvToMarkdown(text: string, behind?: RestOfFile): Table {
     markdown: writer.stringify(root),
     ...boundRest(rest.join('\n')),
     lines: linesOf(records.slice(0, shown)),
-    file_characters: countCells(text, separator),
+    file_characters: countCells(text.slice(said.length), separator),
   };
 }
 
@@ -156,12 +160,12 @@ interface CsvRecord {
 }
 
 /** `isCut`: the text is the beginning of a file, and may end within a cell. */
-function readRecords(text: string, separator: string, isCut: boolean): CsvRecord[] {
+function readRecords(text: string, from: number, separator: string, isCut: boolean): CsvRecord[] {
   const records: CsvRecord[] = [];
   let row: string[] = [];
-  let start = 0;
-  let line = 1;
-  let at = 0;
+  let start = from;
+  let line = 1 + lineEndsIn(text.slice(0, from));
+  let at = from;
   while (at < text.length) {
     let cell: string;
     if (text[at] === '"') {

@@ -10,6 +10,7 @@ import { type LossList, lossList } from '../loss-list.ts';
 import type { Loss } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { dropPositions, findElement, moveBreaksOut, separateBlocksInHeadings, textOf } from './elements.ts';
+import { readGoogleDocs } from './google-docs.ts';
 import { finishMarkup, pageHandlers } from './handlers.ts';
 import { countText, dropRepeatedAlternatives, mainContent, removeChrome } from './html-content.ts';
 import { markReferences, openTargets } from './link-targets.ts';
@@ -73,6 +74,7 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
       return catchOverflow(() => {
         const document = parser.parse(html);
         assertDepth(document);
+        readGoogleDocs(document);
         const title = textOf(findElement(document, 'title')) || textOf(findElement(document, 'h1'));
         const base = URL.parse(String(findElement(document, 'base')?.properties.href));
         const lang = findElement(document, 'html')?.properties.lang;

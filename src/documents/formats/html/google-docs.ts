@@ -1,0 +1,103 @@
+import type { Element, Root } from 'hast';
+import { type Children, classesOf, findElement, newElement, textOf, visit } from './elements.ts';
+
+/** Declarations of a style that Markdown has an element for. */
+const MEANINGS: readonly [declaration: RegExp, tagName: string][] = [
+  [/font-weight:\s*(?:bold|[6-9]00)/, 'strong'],
+  [/font-style:\s*italic/, 'em'],
+  [/text-decoration:[^;]*line-through/, 'del'],
+  [/vertical-align:\s*super/, 'sup'],
+  [/vertical-align:\s*sub/, 'sub'],
+];
+
+const LIST_LEVEL = / lst-([\w-]+)-(\d) /;
+
+/**
+ * Writes what Google Docs says by classes with elements, in place: bold, italics and the like, the title, lists in lists, and links
+ * without the detour over google.com. Does nothing to a document of another origin.
+ */
+export function readGoogleDocs(document: Root): void {
+  const body = findElement(document, 'body');
+  if (!body || !isGoogleDocs(document, body)) return;
+  const meanings = meaningsOf(textOf(findElement(document, 'style')));
+  nestLists(body);
+  visit(body, (element) => {
+    const { tagName, properties } = element;
+    const classes = classesOf(element);
+    if (tagName === 'a') properties.href = withoutDetour(String(properties.href ?? ''));
+    else if (tagName === 'p' && classes.includes(' title ')) element.tagName = 'h1';
+    else if (tagName === 'span' && textOf(element).trim() !== '') {
+      const names = new Set(classes.split(' ').flatMap((name) => meanings.get(name) ?? []));
+      for (const name of names) element.children = [newElement(name, {}, element.children)];
+    }
+  });
+  for (const level of ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']) visit(body, (element) => unemphasize(element, level));
+}
+
+function isGoogleDocs(document: Root, body: Element): boolean {
+  return (
+    classesOf(body).includes(' doc-content ') ||
+    textOf(findElement(document, 'style')).includes('themes.googleusercontent')
+  );
+}
+
+/** The elements that stand for each class. */
+function meaningsOf(style: string): Map<string, string[]> {
+  const meanings = new Map<string, string[]>();
+  for (const [, name = '', declarations = ''] of style.matchAll(/\.(c\d+)\{([^}]*)\}/g)) {
+    const names = MEANINGS.flatMap(([declaration, tagName]) => (declaration.test(declarations) ? tagName : []));
+    if (names.length > 0) meanings.set(name, names);
+  }
+  return meanings;
+}
+
+/** A heading is bold by itself. */
+function unemphasize(heading: Element, level: string): void {
+  if (heading.tagName !== level) return;
+  visit(heading, (element) => {
+    if (element.tagName === 'strong') element.tagName = 'span';
+  });
+}
+
+/** Each level is a list beside the one that it belongs below, in the last item of which it goes on. */
+function nestLists(parent: Root | Element): void {
+  /** The open lists by level. */
+  let open: { id: string; list: Element }[] = [];
+  const kept: Children = [];
+  for (const child of parent.children as Children) {
+    const [, id = '', digit = ''] =
+      child.type === 'element' && /^[ou]l$/.test(child.tagName) ? (LIST_LEVEL.exec(classesOf(child)) ?? []) : [];
+    if (child.type === 'text' && child.value.trim() === '') {
+      kept.push(child);
+      continue;
+    }
+    if (child.type !== 'element' || id === '') {
+      if (child.type === 'element') nestLists(child);
+      open = [];
+      kept.push(child);
+      continue;
+    }
+    const level = Number(digit);
+    open.length = Math.min(open.length, level + 1);
+    const same = open[level];
+    const above = open[level - 1];
+    const item = above?.list.children.findLast((each) => each.type === 'element');
+    if (same?.id === id && same.list.tagName === child.tagName) same.list.children.push(...child.children);
+    else if (item?.type === 'element') {
+      item.children.push(child);
+      open[level] = { id, list: child };
+    } else {
+      kept.push(child);
+      open = [];
+      open[level] = { id, list: child };
+    }
+  }
+  parent.children = kept;
+}
+
+/** The address behind `https://www.google.com/url?q=…`. */
+function withoutDetour(href: string): string {
+  const url = URL.parse(href);
+  if (url?.hostname !== 'www.google.com' || url.pathname !== '/url') return href;
+  return url.searchParams.get('q') || href;
+}
