@@ -84,7 +84,7 @@ const WEB_IMPORTS = [
   '../src/access/network.ts',
   '../src/core/errors.ts',
   '../src/core/quotas.ts',
-  '../src/core/slug.ts',
+  '../src/core/slugs/page-slug.ts',
   '../src/http/to-api-error.ts',
   '../src/core/escape-html.ts',
   '../src/core/sized-cache.ts',
@@ -101,7 +101,7 @@ const WEB_IMPORTS = [
 /** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged, what variables of templates become, which files are hidden. */
 const BROWSER_IMPORTS = [
   '../src/core/errors.ts',
-  '../src/core/slug.ts',
+  '../src/core/slugs/page-slug.ts',
   '../src/documents/hidden-files.ts',
   '../src/markdown/merge-texts.ts',
   '../src/templates/fill-template.ts',

@@ -272,7 +272,9 @@ async function send(
 }
 
 function addressOf(redirect: string): string {
-  return redirect.length > LONGEST_ADDRESS ? '/' : redirect;
+  // A header has no other letters.
+  const address = redirect.replace(/[^\p{ASCII}]+/gu, encodeURIComponent);
+  return address.length > LONGEST_ADDRESS ? '/' : address;
 }
 
 function cookieText({ name, value, maxAgeSeconds }: Cookie, publicUrl: string): string {

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { ApiError } from './errors.ts';
 import { isSlug, numberedSlug, RESERVED_SLUGS, slugFrom } from './slug.ts';
+import { isPageSlug, numberedPageSlug, pageSlugFrom } from './slugs/page-slug.ts';
 
 /** How many numbered slugs are tried before random ones. */
 const NUMBERED_CANDIDATES = 20;
@@ -35,10 +36,28 @@ export function slugCandidates(
     }
     return reserved.has(requested) ? slugTaken(requested) : [requested];
   }
-  const base = slugFrom(name, fallback);
-  const numbered = Array.from({ length: NUMBERED_CANDIDATES }, (_, i) => (i === 0 ? base : numberedSlug(base, i + 1)));
-  const random = Array.from({ length: RANDOM_CANDIDATES }, () => numberedSlug(base, randomInt(10 ** 9, 10 ** 10)));
-  return [...numbered, ...random].filter((slug) => !reserved.has(slug));
+  return candidatesFrom(slugFrom(name, fallback), numberedSlug).filter((slug) => !reserved.has(slug));
+}
+
+/** As `slugCandidates` for a page, whose slug may have letters of every script and is never reserved but for `reserved`. */
+export function pageSlugCandidates(
+  requested: string | null | undefined,
+  name: string,
+  reserved: ReadonlySet<string> = new Set(),
+): string[] | ApiError {
+  if (typeof requested === 'string') return isPageSlug(requested) ? [requested] : malformedPageSlug();
+  return candidatesFrom(pageSlugFrom(name, 'page'), numberedPageSlug).filter((slug) => !reserved.has(slug));
+}
+
+export function malformedPageSlug(): ApiError {
+  const letters = 'lower-case letters (Latin, Greek and Cyrillic ones as a-z), digits and single dashes';
+  return new ApiError('invalid_slug', `A slug of a page is 1 to 48 ${letters}, neither first nor last.`);
+}
+
+function candidatesFrom(base: string, numberedFrom: (base: string, n: number) => string): string[] {
+  const numbered = Array.from({ length: NUMBERED_CANDIDATES }, (_, i) => (i === 0 ? base : numberedFrom(base, i + 1)));
+  const random = Array.from({ length: RANDOM_CANDIDATES }, () => numberedFrom(base, randomInt(10 ** 9, 10 ** 10)));
+  return [...numbered, ...random];
 }
 
 /** The candidates of an attempt, counted from 0. */

@@ -52,7 +52,8 @@ function truncate(dashed: string, length: number): string {
   return dashed.slice(0, length).replace(/-$/, '');
 }
 
-function transliterate(letter: string): string {
+/** A letter in lower-case ASCII if it is Latin, Greek or Cyrillic; others as they decompose. */
+export function transliterate(letter: string): string {
   const known = LETTERS.get(letter);
   if (known !== undefined) return known;
   // Compatibility characters may decompose to capitals (ℌ, ㎒).

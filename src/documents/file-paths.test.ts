@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { anyText } from '../../test/any-text.ts';
 import { extent } from '../../test/extent.ts';
 import { cleanFilename } from '../core/filename.ts';
-import { isSlug } from '../core/slug.ts';
+import { isPageSlug } from '../core/slugs/page-slug.ts';
 import { folderOf } from '../markdown/page-links.ts';
 import { planPaths } from './file-paths.ts';
 
@@ -27,7 +27,7 @@ test('index and README are the page of their folder, and ordinary pages at the t
 
 test('names with the same slug are numbered in order, folders before files', () => {
   const plan = planPaths(['x.md', 'X.md', 'x.md', 'x/y.md', 'X/y.md', '日本.md', '中国.md'], nothing);
-  assert.deepEqual(plan.files, ['x', 'x-2', 'x-3', 'x/y', 'x-2/y', 'page', 'page-2']);
+  assert.deepEqual(plan.files, ['x', 'x-2', 'x-3', 'x/y', 'x-2/y', '日本', '中国']);
 });
 
 test('an existing page is never replaced, and the pages of a folder are created below it', () => {
@@ -61,7 +61,7 @@ test('every file gets a unique well-formed path, for any names', () => {
         assert.ok(path.length <= 1_024, `the path must be at most 1,024 characters, not ${path.length}`);
         const segments = path.split('/');
         assert.ok(segments.length <= 21, `${path} must be at most 20 folders deep`);
-        assert.ok(segments.every(isSlug), `each segment of ${path} must be a slug`);
+        assert.ok(segments.every(isPageSlug), `each segment of ${path} must be a slug`);
         const parent = folderOf(path);
         const isThere = parent === '' || pages.includes(parent) || pageAt(parent) !== undefined;
         assert.ok(isThere, `the page ${parent} must be there for ${path} to lie below it`);

@@ -1,4 +1,4 @@
-import { numberedSlug, slugFrom } from '../core/slug.ts';
+import { numberedPageSlug, pageSlugFrom } from '../core/slugs/page-slug.ts';
 import { folderPageFiles } from './folder-pages.ts';
 import { withoutNotionId } from './notion-names.ts';
 
@@ -33,7 +33,7 @@ export function planPaths(
 
   function uniquePath(parent: string, name: string, filename: string): string {
     const base = childSlug(parent, name);
-    const pathOf = (n: number) => join(parent, n === 1 ? base : numberedSlug(base, n));
+    const pathOf = (n: number) => join(parent, n === 1 ? base : numberedPageSlug(base, n));
     for (let n = 1; ; n += 1) {
       const path = pathOf(n);
       // Usually the first path is free; if not, many more may be taken, so the lookahead grows.
@@ -53,7 +53,7 @@ export function planPaths(
     const parent = folderPath(at < 0 ? '' : folder.slice(0, at));
     const base = childSlug(parent, folder.slice(at + 1));
     let path = join(parent, base);
-    for (let n = 2; used.has(path); n += 1) path = join(parent, numberedSlug(base, n));
+    for (let n = 2; used.has(path); n += 1) path = join(parent, numberedPageSlug(base, n));
     used.add(path);
     folderPaths.set(folder, path);
     folders.set(path, folder);
@@ -83,8 +83,8 @@ export function planPaths(
 
 /** Twenty folders with slugs of maximum length leave less than a slug's length of the 1,024 characters of a path. */
 export function childSlug(parent: string, name: string): string {
-  const slug = slugFrom(withoutNotionId(name), 'page');
-  return parent.length < 970 ? slug : slugFrom(slug.slice(0, 30), 'page');
+  const slug = pageSlugFrom(withoutNotionId(name), 'page');
+  return parent.length < 970 ? slug : pageSlugFrom([...slug].slice(0, 30).join(''), 'page');
 }
 
 function join(parent: string, slug: string): string {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { numberedSlug } from '../core/slug.ts';
+import { numberedPageSlug } from '../core/slugs/page-slug.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { folderOf } from '../markdown/page-links.ts';
@@ -52,7 +52,7 @@ export async function placePages(
 
   return (planned: string, page_id: string): Place => {
     const parent = pageAt.get(folderOf(planned));
-    for (const slug of [...slugsOf(planned), numberedSlug('page', randomInt(10 ** 9, 10 ** 10))]) {
+    for (const slug of [...slugsOf(planned), numberedPageSlug('page', randomInt(10 ** 9, 10 ** 10))]) {
       const path = pathBelow(parent, slug);
       if (paths.has(path)) continue;
       paths.add(path);
@@ -67,7 +67,7 @@ export async function placePages(
 /** The slugs that a page may have there, the planned one first. */
 function slugsOf(planned: string): string[] {
   const slug = planned.slice(planned.lastIndexOf('/') + 1);
-  return [slug, ...Array.from({ length: 9 }, (_, i) => numberedSlug(slug, i + 2))];
+  return [slug, ...Array.from({ length: 9 }, (_, i) => numberedPageSlug(slug, i + 2))];
 }
 
 function pathBelow(parent: { path: string } | undefined, slug: string): string {

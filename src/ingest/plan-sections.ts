@@ -1,5 +1,5 @@
 import { newId } from '../core/ids.ts';
-import { numberedSlug } from '../core/slug.ts';
+import { numberedPageSlug } from '../core/slugs/page-slug.ts';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { childSlug } from '../documents/file-paths.ts';
@@ -92,7 +92,7 @@ export async function planSections(
   function freePath(folder: string, name: string): string {
     const slug = childSlug(folder, name);
     for (let n = 1; ; n += 1) {
-      const path = `${folder}/${n === 1 ? slug : numberedSlug(slug, n)}`;
+      const path = `${folder}/${n === 1 ? slug : numberedPageSlug(slug, n)}`;
       if (isTaken.has(path)) continue;
       isTaken.add(path);
       return path;
@@ -106,7 +106,7 @@ async function takenBelow(
   { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
   page_path: string,
 ): Promise<Set<string>> {
-  // A path is of small letters, digits, dashes and slashes, and 0 comes right behind the slash.
+  // Paths are compared by their bytes, in which 0 comes right behind the slash.
   const [from, to] = [`${page_path}/`, `${page_path}0`];
   const taken = await query<{ path: string }>(sql`
     select path from pages where wiki_id = ${wiki_id} and trashed_at is null and path > ${from} and path < ${to}

@@ -1,4 +1,4 @@
-import { slugFrom } from '../core/slug.ts';
+import { pageSlugFrom } from '../core/slugs/page-slug.ts';
 import type { Query } from '../db/db.ts';
 import { normalizeName } from '../documents/links/find-file.ts';
 import { folderOf } from '../markdown/page-links.ts';
@@ -50,7 +50,7 @@ export async function findMoved<File extends FreshFile>(
 /** What the path of a page has of the name of its file. */
 function slugsOf(filename: string): string {
   const segments = filename.replace(/\.[^./]+$/, '').split('/');
-  return segments.map((segment) => slugFrom(segment, 'page')).join('/');
+  return segments.map((segment) => pageSlugFrom(segment, 'page')).join('/');
 }
 
 /**

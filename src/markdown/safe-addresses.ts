@@ -164,7 +164,37 @@ function rewriteFragment(href: string, ids: ReadonlySet<string>): string {
   const name = plainId(decoded(href.slice(at + 1)));
   const isSamePage = at === 0;
   const id = isSamePage && !ids.has(name) && ids.has(ID_PREFIX + name) ? ID_PREFIX + name : anchorOf(name);
+  if (isSamePage && !ids.has(id)) {
+    const other = idOfLetters(name, ids);
+    if (other !== undefined) return `#${encodeURIComponent(other)}`;
+  }
   return id === '' ? href : `${href.slice(0, at)}#${encodeURIComponent(id)}`;
+}
+
+/** The first id with the same letters and digits: other generators of sites make other ids of the same heading. */
+function idOfLetters(name: string, ids: ReadonlySet<string>): string | undefined {
+  const letters = lettersOf(name.replace(/^id-(?=.)/i, ''));
+  if (letters === '') return undefined;
+  let known = lettersOfIds.get(ids);
+  if (!known) {
+    known = new Map();
+    for (const id of ids) {
+      const key = lettersOf(id.startsWith(ID_PREFIX) ? id.slice(ID_PREFIX.length) : id);
+      if (!known.has(key)) known.set(key, id);
+    }
+    lettersOfIds.set(ids, known);
+  }
+  return known.get(letters);
+}
+
+/** Ids by their letters and digits, for each document that is rendered. */
+const lettersOfIds = new WeakMap<ReadonlySet<string>, Map<string, string>>();
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
 
 function decoded(fragment: string): string {

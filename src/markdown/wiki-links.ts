@@ -1,5 +1,5 @@
 import type { Root } from 'mdast';
-import { slugFrom } from '../core/slug.ts';
+import { pageSlugFrom } from '../core/slugs/page-slug.ts';
 import { lineOf, visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 
@@ -31,7 +31,7 @@ export function wikiLinksOf(tree: Root, wiki: Wiki): WikiLinkTo[] {
 export function pathOfTarget(target: string): string {
   return target
     .split('/')
-    .map((part) => slugFrom(part, '-'))
+    .map((part) => pageSlugFrom(part, '-'))
     .join('/');
 }
 
@@ -52,11 +52,24 @@ export function addressOf(url: string): string {
   return /^[^?#]*/.exec(url)?.[0] ?? '';
 }
 
+const SEGMENT = String.raw`(?:[a-z0-9-]|(?![A-Z])[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}])+`;
+const PATH = new RegExp(String.raw`^(?:\.{1,2}/)*${SEGMENT}(?:/${SEGMENT})*/?$`, 'u');
+
+/** An address with its letters beyond ASCII as such; unchanged if its percent-encoding is broken, or that of ASCII. */
+function decoded(address: string): string {
+  if (/^\p{ASCII}*$/u.test(address) && !/%[89a-f]/i.test(address)) return address;
+  try {
+    return address.replace(/(?:%[89a-f][0-9a-f])+/gi, decodeURIComponent).normalize('NFC');
+  } catch {
+    return address;
+  }
+}
+
 /** Resolves a relative address from a folder to a path of the wiki; undefined if it leads elsewhere. */
 export function pathOf(url: string, folder: string): string | undefined {
-  const address = addressOf(url);
+  const address = decoded(addressOf(url));
   // Schemes, absolute addresses and file names cannot be paths of pages.
-  if (!/^(?:\.{1,2}\/)*[a-z0-9-]+(?:\/[a-z0-9-]+)*\/?$/.test(address)) return undefined;
+  if (!PATH.test(address)) return undefined;
   const segments = folder === '' ? [] : folder.split('/');
   for (const segment of address.split('/')) {
     if (segment === '..' && segments.pop() === undefined) return undefined;

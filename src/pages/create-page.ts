@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
-import { slugCandidates, slugTaken } from '../core/chosen-slug.ts';
+import { pageSlugCandidates, slugTaken } from '../core/chosen-slug.ts';
 import { ApiError, notFound } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { InputText, WikiParams } from '../core/records.ts';
@@ -20,9 +20,6 @@ import {
   shownPage,
 } from './schema.ts';
 import { resolvedLinks, textCtes } from './write-text.ts';
-
-/** A page stands below the service's own addresses, so no word is reserved. */
-const NO_SLUGS: ReadonlySet<string> = new Set();
 
 interface Place {
   parent_path: string | null;
@@ -98,7 +95,7 @@ export async function addPage(context: NewPageContext, page: NewPage): Promise<F
   } = context;
   const title = readTitle(page.title);
   if (title instanceof ApiError) return refuse(title);
-  const slugs = slugCandidates(page.slug, title, 'page', NO_SLUGS);
+  const slugs = pageSlugCandidates(page.slug, title);
   if (slugs instanceof ApiError) return refuse(slugs);
   const tooLong = checkMarkdown(page.markdown, services.limits.markdown_bytes);
   if (tooLong) return refuse(tooLong);

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { onWiki } from '../access/access-rule.ts';
+import { malformedPageSlug } from '../core/chosen-slug.ts';
 import { ApiError } from '../core/errors.ts';
 import { InputText } from '../core/records.ts';
-import { isSlug } from '../core/slug.ts';
+import { isPageSlug } from '../core/slugs/page-slug.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { checkMarkdown, readOptionalTitle, revisionOf } from './page-input.ts';
 import { exampleFullPage, FullPage, PageParams, pageTag } from './schema.ts';
@@ -69,9 +70,7 @@ function checkKeyInput(
   const { markdown, slug, parent_page_id, position, status } = body;
   const title = readOptionalTitle(body.title);
   if (title instanceof ApiError) return title;
-  if (slug !== undefined && !isSlug(slug)) {
-    return new ApiError('invalid_slug', 'A slug is 1 to 48 of a-z, 0-9 and single dashes, neither first nor last.');
-  }
+  if (slug !== undefined && !isPageSlug(slug)) return malformedPageSlug();
   const tooLong = markdown === undefined ? undefined : checkMarkdown(markdown, markdownBytes);
   if (tooLong) return tooLong;
   const base_revision = body.base_revision ?? (ifMatch === undefined ? undefined : revisionOf(ifMatch));

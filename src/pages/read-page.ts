@@ -28,7 +28,7 @@ ${html}
 
 /** Where a page is read by its path. */
 export function pageAddress({ wiki_id, path }: { wiki_id: string; path: string }): string {
-  return `/v1/wikis/${wiki_id}/pages/path/${path}`;
+  return `/v1/wikis/${wiki_id}/pages/path/${encodeURI(path)}`;
 }
 
 /** What the forms of a page are made by: with another one its ETags are others. */

@@ -149,7 +149,7 @@ export async function showPageInTree(address: string, page_id: string): Promise<
 }
 
 function leafOf(address: string): HTMLAnchorElement | null {
-  return roots?.querySelector<HTMLAnchorElement>(`a.leaf[href="${CSS.escape(address)}"]`) ?? null;
+  return roots?.querySelector<HTMLAnchorElement>(`a.leaf[href="${CSS.escape(decodeURI(address))}"]`) ?? null;
 }
 
 /** Adds the entries of the way to a page, and of those beside it, that the tree does not have yet. */

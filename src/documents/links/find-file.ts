@@ -126,12 +126,26 @@ export function pageOfReference(
 /** What the address of a page of a site leaves out. */
 const EXTENSIONS = ['', '.md', '.mdx', '.markdown', '.html'];
 
+/** What a page of a site has in the place of the extension of its text. */
+const SITE_EXTENSION = /\.html?$/i;
+
+/** Names that end as those of files do. */
+const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
+
+/** Folders that generators of sites take as the root of their addresses. */
+const ROOT_FOLDER = /(?:^|\/)(?:docs?|documentation|content|pages|src|book|wiki)$/i;
+
+/** The file that stands for its folder is in many folders. */
+const INDEX = /(?:^|\/)(?:index|readme)(?:\.[^./]+)?$/i;
+
 /**
- * The names that a file may have to which an address refers, the best one first. A relative address has one. An absolute one
- * begins at the root of the site, if the wiki has a setting for it; else at the root of the upload, or of its only folder.
+ * The names that a file may have to which an address refers, the best one first. A relative address is resolved as by a browser;
+ * where that is no file, without the extension or with that of its text. One that leads above the folder that everything lies in
+ * ends there, and one from the root of a site begins there. An absolute one begins at the root of the site, if the wiki has a
+ * setting for it; else at the root of the upload, or of its only folder.
  */
 function namesFor(address: string, file: Linking, pages: ReadonlyMap<string, string>): string[] {
-  if (!address.startsWith('/')) return [resolveName(file.filename, address)];
+  if (!address.startsWith('/')) return relativeNames(address, file.filename, onlyFolder(pages));
   const { site_root } = file;
   const isBelow = typeof site_root === 'string' && `${address}/`.toLowerCase().startsWith(site_root.toLowerCase());
   const folder = onlyFolder(pages);
@@ -142,8 +156,32 @@ function namesFor(address: string, file: Linking, pages: ReadonlyMap<string, str
     names.push(...within(rest), resolveName('', `/${rest}`));
   }
   names.push(resolveName('', address), ...within(address));
-  return names.flatMap((name) => (name === '' ? [] : EXTENSIONS.map((extension) => name + extension)));
+  return names.flatMap((name) =>
+    name === '' ? [] : [...EXTENSIONS.map((extension) => name + extension), ...textsOf(name)],
+  );
 }
+
+function relativeNames(address: string, filename: string, folder: string): string[] {
+  const names = [resolveName(filename, address)];
+  const within = folder === '' ? filename : filename.slice(folder.length + 1);
+  if (/^(?:\.\.\/)/.test(address)) {
+    if (folder !== '' && filename.startsWith(`${folder}/`)) names.push(`${folder}/${resolveName(within, address)}`);
+  } else if (!/^\.\//.test(address) && !INDEX.test(address)) {
+    const segments = filename.split('/').slice(0, -1);
+    const roots = segments.map((_, i) => segments.slice(0, i + 1).join('/')).filter((root) => ROOT_FOLDER.test(root));
+    for (const root of [...roots.toReversed(), folder, ''])
+      names.push(resolveName(root === '' ? '' : `${root}/x`, address));
+  }
+  return [...new Set(names)].flatMap((name) => (name === '' ? [] : [name, ...textsOf(name)]));
+}
+
+/** The names of texts that a site shows at this one. */
+function textsOf(name: string): string[] {
+  if (SITE_EXTENSION.test(name)) return TEXTS.map((extension) => name.replace(SITE_EXTENSION, extension));
+  return FILE_NAME.test(name) ? [] : TEXTS.map((extension) => name + extension);
+}
+
+const TEXTS = ['.md', '.mdx', '.markdown', '.html', '.htm', '.txt', '.adoc'];
 
 const onlyFolders = new WeakMap<ReadonlyMap<string, string>, string>();
 

@@ -1,4 +1,4 @@
-import { numberedSlug, slugFrom } from '../../core/slug.ts';
+import { numberedPageSlug, pageSlugFrom } from '../../core/slugs/page-slug.ts';
 import { TITLE_MAX } from '../../markdown/plain-text.ts';
 import type { Extracted, PageRange } from '../formats/extracted.ts';
 import type { LineRun } from '../source-lines.ts';
@@ -193,7 +193,7 @@ function uniqueNames(): (name: string) => string {
   return (name) => {
     let free = name;
     let n = counts.get(name) ?? 1;
-    while (taken.has(free)) free = numberedSlug(name, (n += 1));
+    while (taken.has(free)) free = numberedPageSlug(name, (n += 1));
     counts.set(name, n);
     taken.add(free);
     return free;
@@ -202,7 +202,7 @@ function uniqueNames(): (name: string) => string {
 
 function sectionOf(blocks: Block[], title: string, i: number): Section {
   const words = blocks[0]?.words || numbered(title, i + 1);
-  return { name: slugFrom(words, 'section'), title: words, blocks, isSplittable: true };
+  return { name: pageSlugFrom(words, 'section'), title: words, blocks, isSplittable: true };
 }
 
 function calledByPages(blocks: readonly Block[], pages: readonly PageRange[], title: string, i: number) {

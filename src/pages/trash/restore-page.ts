@@ -1,5 +1,5 @@
 import { onWiki } from '../../access/access-rule.ts';
-import { slugCandidates } from '../../core/chosen-slug.ts';
+import { pageSlugCandidates } from '../../core/chosen-slug.ts';
 import { ApiError, notFound } from '../../core/errors.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -54,7 +54,7 @@ export const restorePage = endpoint({
       if (!page) throw notFound();
       if (!page.is_trashed) throw new ApiError('conflict', 'This page is not in the trash.');
       // The same slug first, then numbered ones: of that many one is free.
-      const numbered = slugCandidates(undefined, page.slug, 'page', new Set([page.slug])) as string[];
+      const numbered = pageSlugCandidates(undefined, page.slug, new Set([page.slug])) as string[];
       await tx
         .one({
           before: sql`

@@ -164,7 +164,10 @@ async function* givenRevisions(
         `${where} is longer than the ${limits.markdown_bytes} bytes that a page may have.`,
       );
     }
-    if (given.folder !== '' && !/^[a-z0-9-]+(?:\/[a-z0-9-]+)*$/.test(given.folder))
+    if (
+      given.folder !== '' &&
+      !given.folder.split('/').every((segment) => /^[-\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}]+$/u.test(segment))
+    )
       throw invalid(`${where} has a folder that cannot be.`);
     before = given.revision;
     const isLast = given.revision === page.revision;

@@ -1,4 +1,4 @@
-import { isSlug } from '../../core/slug.ts';
+import { isPageSlug } from '../../core/slugs/page-slug.ts';
 import { folderOf } from '../../markdown/page-links.ts';
 import {
   ArchivedAttachment,
@@ -73,13 +73,13 @@ function checkPages(archive: Archive, pages: readonly ArchivedPage[]): void {
   if (paths.size !== pages.length) throw invalid(`${PAGES_FILE} has two pages at one path.`);
   if (ids.size !== pages.length) throw invalid(`${PAGES_FILE} has two pages of one page_id.`);
   for (const { path, file, former_paths, meant } of pages) {
-    if (!path.split('/').every(isSlug)) throw invalid(`${PAGES_FILE}: ${shown(path)} is no path of a page.`);
+    if (!path.split('/').every(isPageSlug)) throw invalid(`${PAGES_FILE}: ${shown(path)} is no path of a page.`);
     const parent = folderOf(path);
     if (parent !== '' && !paths.has(parent))
       throw invalid(`${PAGES_FILE}: ${shown(path)} lies below no page of the archive.`);
     if (!archive.has(file)) throw invalid(`The archive has no file ${shown(file)}, which ${PAGES_FILE} names.`);
     for (const each of former_paths) {
-      if (!each.split('/').every(isSlug) || former.has(each))
+      if (!each.split('/').every(isPageSlug) || former.has(each))
         throw invalid(`${PAGES_FILE}: ${shown(each)} cannot have been the path of ${shown(path)}.`);
       former.add(each);
     }

@@ -1,4 +1,4 @@
-import { numberedSlug, slugFrom } from '../../../src/core/slug.ts';
+import { numberedPageSlug, pageSlugFrom } from '../../../src/core/slugs/page-slug.ts';
 import type { FullPage } from '../../../src/pages/schema.ts';
 import { fillTemplate } from '../../../src/templates/fill-template.ts';
 import { ApiError } from '../call-api.ts';
@@ -41,9 +41,9 @@ export async function preparePageWrite(
   if (markdown !== written) editor.text = markdown;
   // Its slug was made before its title.
   const isUntitled = !isNew && slug === wasSlug && savedTitle === UNTITLED && title !== UNTITLED;
-  const newSlug = isUntitled ? slugFrom(title, 'page') : slug;
+  const newSlug = isUntitled ? pageSlugFrom(title, 'page') : slug;
   // Nothing depends on this one, which was not chosen: any other will do.
-  const otherSlugs = isUntitled && SLUG_NUMBERS.map((n) => numberedSlug(newSlug, n));
+  const otherSlugs = isUntitled && SLUG_NUMBERS.map((n) => numberedPageSlug(newSlug, n));
   return {
     key: randomId(),
     method: isNew ? 'POST' : 'PATCH',
