@@ -221,7 +221,7 @@ test('the name of the wiki, breadcrumbs and tables use the room that there is', 
   for (const width of [1_440, 1_024]) {
     await page.setViewportSize({ width, height: 900 });
     await page.evaluate("document.documentElement.classList.add('with-viewer')");
-    const [mark, name, chevron] = [await box('.brand .mark'), await box('.brand-name'), await box('.switcher summary')];
+    const [mark, name, chevron] = [await box('.brand .logo'), await box('.brand-name'), await box('.switcher summary')];
     assert.ok(mark.x + mark.width <= name.x && name.width > 20, `the name at ${width}`);
     assert.ok(name.x + name.width <= chevron.x + 1, `the menu of wikis at ${width}`);
   }

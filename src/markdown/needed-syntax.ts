@@ -1,5 +1,8 @@
 import type { Construct, Extension } from 'micromark-util-types';
 
+/** Chinese, Japanese and Korean letters and signs, which stand beside each other without spaces. */
+const CJK = String.raw`[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3000-\u303f\uff00-\uffef]`;
+
 /**
  * What a text must contain for a construct to begin in it, by the name of the construct. Character references do not
  * count: the parser decodes them afterwards.
@@ -17,6 +20,7 @@ const NEEDS: Record<string, RegExp> = {
   mathText: /\$/,
   mathFlow: /\$/,
   wikiLink: /\[\[/,
+  cjkEmphasis: new RegExp(`[*_]${CJK}|${CJK}[*_]`, 'u'),
 };
 
 /** The names of the constructs that a text may contain: all others can be left out of a parser of it, with the same result. */

@@ -3,6 +3,7 @@ import type { Blockquote, Code, Image, Node, Paragraph, Text } from 'mdast';
 import { defaultHandlers, type Handlers, type State } from 'mdast-util-to-hast';
 import { calloutOf, markedText } from './dialects/callouts.ts';
 import { definitionList } from './dialects/definition-lists.ts';
+import { languageOf } from './dialects/language-of.ts';
 import { highlighter } from './highlight.ts';
 import type { InlineMath, MathBlock } from './math-syntax.ts';
 import { anchorOf, headingAnchor } from './safe-addresses.ts';
@@ -22,16 +23,16 @@ export function elementHandlers(wiki: Wiki): Handlers {
     },
     text: (_state: State, node: Text): ElementContent[] => markedText(node),
     code(state: State, node: Code): Element {
-      const language = node.lang?.toLowerCase() ?? '';
+      const language = languageOf(`${node.lang ?? ''} ${node.meta ?? ''}`);
       const fences = node.data?.isFenced ? 1 : 0;
       if (language === 'math') return withPosition(node, mathBlock(node.value), fences);
       if (language === 'mermaid') {
         return withPosition(node, element('pre', { className: ['mermaid'] }, [text(node.value)]), fences);
       }
-      const pre: Element = defaultHandlers.code(state, node);
+      const pre: Element = defaultHandlers.code(state, { ...node, lang: language || null });
       const [code] = pre.children;
       if (code?.type === 'element') {
-        if (node.value !== '') code.children = highlight(language.split(/\s/, 1)[0] ?? '', `${node.value}\n`);
+        if (node.value !== '') code.children = highlight(language, `${node.value}\n`);
         withPosition(node, code, fences);
       }
       return withPosition(node, pre, fences);

@@ -1,4 +1,5 @@
 import type { Nodes, Root } from 'mdast';
+import { cjkFriendlyExtension } from 'micromark-extension-cjk-friendly';
 import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
@@ -156,7 +157,9 @@ function parserFor(needed: ReadonlySet<string>, hasFrontMatter: boolean): Parser
 function extendSyntax(this: Processor, needed: ReadonlySet<string>): void {
   const data = this.data();
   const syntax = [...(data.micromarkExtensions ?? []), mathSyntax, wikiLinkSyntax];
-  data.micromarkExtensions = syntax.map((extension) => onlyNeeded(extension, needed));
+  const kept = syntax.map((extension) => onlyNeeded(extension, needed));
+  // `**注意：**请` is bold: what CommonMark asks of spaces around marks does not fit scripts without them.
+  data.micromarkExtensions = needed.has('cjkEmphasis') ? [...kept, cjkFriendlyExtension()] : kept;
   data.fromMarkdownExtensions = [
     ...(data.fromMarkdownExtensions ?? []).flat().map(withoutTransforms),
     mathFromMarkdown,

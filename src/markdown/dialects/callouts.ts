@@ -84,16 +84,20 @@ function phrasing(state: State, children: PhrasingContent[]): ElementContent[] {
 /** The content of the first line, and that of the others. */
 function splitLine(content: readonly PhrasingContent[]): { title: PhrasingContent[]; text: PhrasingContent[] } {
   for (const [i, node] of content.entries()) {
-    if (node.type === 'break') return { title: content.slice(0, i), text: content.slice(i + 1) };
+    if (node.type === 'break') return { title: content.slice(0, i).filter(isShown), text: content.slice(i + 1) };
     const at = node.type === 'text' ? node.value.indexOf('\n') : -1;
     if (node.type !== 'text' || at < 0) continue;
     const title = [...content.slice(0, i), { ...node, value: node.value.slice(0, at) }];
     return {
-      title: title.filter((each) => each.type !== 'text' || each.value.trim() !== ''),
+      title: title.filter(isShown),
       text: [shortened(node, at + 1), ...content.slice(i + 1)],
     };
   }
-  return { title: content.filter((each) => each.type !== 'text' || each.value !== ''), text: [] };
+  return { title: content.filter(isShown), text: [] };
+}
+
+function isShown(node: PhrasingContent): boolean {
+  return node.type !== 'text' || node.value.trim() !== '';
 }
 
 /** A text without its beginning; its position starts on the line of what is left. */

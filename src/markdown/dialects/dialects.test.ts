@@ -291,3 +291,36 @@ test('a box, a comment and a tag around code that looks like one are read all th
   assert.doesNotMatch(made, /callout note/);
   assert.equal(text, 'Tip\n:::note\na\n:::\nshown\n%%c%%');
 });
+
+test('the language of code is named in the ways of other programs, and what they add is not shown', () => {
+  for (const [info, language] of [
+    ['rust,ignore', 'rust'],
+    ['js{1,3-4}', 'js'],
+    ['js=101', 'js'],
+    ['ts:src/a.ts', 'ts'],
+    ['python title="a.py" hl_lines="2"', 'python'],
+    ['{ .yaml .annotate }', 'yaml'],
+    ['{.haskell .x}', 'haskell'],
+    ['{r, echo=FALSE}', 'r'],
+    ['{code-block} python', 'python'],
+    ['c++', 'c++'],
+    ['C#', 'c#'],
+  ])
+    assert.match(
+      html(`\`\`\`${info}\nlet a = 1\n\`\`\``),
+      new RegExp(`<code class="language-${language?.replaceAll('+', '\\+')}">`),
+      info,
+    );
+  for (const info of ['{=html}', '{', '{}']) assert.match(html(`\`\`\`${info}\na\n\`\`\``), /<pre><code>a/, info);
+});
+
+test('what is bold beside signs of Chinese, Japanese and Korean is bold', () => {
+  assert.equal(html('**注意：**请*「是」*。').trim(), '<p><strong>注意：</strong>请<em>「是」</em>。</p>');
+  assert.match(html('한국어 **강조(強調)**는'), /<strong>강조\(強調\)<\/strong>는/);
+  assert.equal(html('a**"b"**c').trim(), '<p>a**"b"**c</p>', 'other scripts are read as CommonMark says');
+});
+
+test('spaces behind the head of a callout are no title', () => {
+  for (const head of ['[!NOTE]  ', '[!NOTE]\t ', '[!note]\\'])
+    assert.match(html(`> ${head}\n> text`), /callout-title">Note<\/p>\n<p>text/, head);
+});

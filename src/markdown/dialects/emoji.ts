@@ -1,5 +1,5 @@
-/** `:name:` between words, not within: `10:30:45` is a time. */
-export const EMOJI = String.raw`(?<![\p{L}\p{N}:]):([a-z0-9_+-]{1,50}):(?![\p{L}\p{N}])`;
+/** `:name:` between words or behind another one, not within a word: `10:30:45` is a time. */
+export const EMOJI = String.raw`(?:(?<![\p{L}\p{N}:])|(?<=:[a-z0-9_+-]{1,50}:)):([a-z0-9_+-]{1,50}):(?![\p{L}\p{N}])`;
 
 let emojiOf: Readonly<Record<string, string>> | undefined;
 

@@ -1,8 +1,9 @@
 import { useEmoji } from '../dialects/emoji.ts';
+import { languageOf } from '../dialects/language-of.ts';
 import { isCommon, useLanguages } from '../highlight.ts';
 
 /** Names that may be languages of code: behind a fence, and in the classes of HTML. */
-const LANGUAGE = /(?:`{3,}|~{3,})[ \t]*([^\s`{]+)|\blang(?:uage)?-([\w+#.-]+)/g;
+const LANGUAGE = /(?:`{3,}|~{3,})([^\n`]+)|\blang(?:uage)?-([\w+#.-]+)/g;
 /** What is drawn in the browser. */
 const DRAWN = new Set(['math', 'mermaid']);
 
@@ -25,8 +26,8 @@ function asciiOf(bytes: Uint8Array): string {
 function needsMoreLanguages(text: string): boolean {
   if (!/```|~~~|\blang(?:uage)?-/.test(text)) return false;
   for (const [, fenced, classed] of text.matchAll(LANGUAGE)) {
-    const name = (fenced ?? classed ?? '').toLowerCase();
-    if (!DRAWN.has(name) && !isCommon(name)) return true;
+    const name = fenced === undefined ? (classed ?? '').toLowerCase() : languageOf(fenced);
+    if (name !== '' && !DRAWN.has(name) && !isCommon(name)) return true;
   }
   return false;
 }

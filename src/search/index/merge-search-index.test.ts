@@ -47,7 +47,7 @@ test('what is read each second to find them does not grow with the documents tha
   assert.ok(many < 2 * few, `${many} pages of 20,000 documents, ${few} of 100`);
 });
 
-/** A wiki with this many pages whose terms nobody has computed, as after an upgrade of the analysis. */
+/** A wiki with this many pages whose terms are still to be computed, as after an upgrade of the analysis. */
 async function withoutTerms(pages: number): Promise<Owner> {
   const owner = await world.owner();
   for (let i = 0; i < pages; i += 1) {

@@ -105,7 +105,7 @@ export function rank(
   return { best: candidates.slice(0, most), isAll };
 }
 
-/** How rare each of several terms is; without those that are in no document, or in so many that they hardly say anything. */
+/** How rare each of several terms is. Terms without postings are left out: they are in no document, or in most. */
 function raritiesOf(words: readonly string[], terms: IndexData['terms'], documents: number): Map<string, number> {
   const rarity = new Map<string, number>();
   for (const term of words) {

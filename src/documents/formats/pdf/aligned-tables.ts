@@ -27,7 +27,7 @@ const [FEW_ROWS, FEW_LINES] = [3, 30];
 const HEAD_POINTS = 2.5;
 /** Cells of every column that are longer than this are lines of prose beside each other. */
 const PROSE = 35;
-/** Lines of a justified paragraph: the share that ends at one place, within so many points, the share that is in lower case behind the gap, and words a line. */
+/** Justified paragraphs: the share of lines with a common end, the tolerance of that in points, the share in lower case, words a line. */
 const [JUSTIFIED, EDGE_POINTS, SMALL, LINE_WORDS] = [0.75, 1.5, 0.5, 5];
 
 /** This share of the lines have several cells; where there are two columns more, because lists of terms look like them. */

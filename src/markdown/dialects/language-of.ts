@@ -1,0 +1,18 @@
+/** Directives whose argument is the language: "```{code-block} python" of MyST and Sphinx. */
+const DIRECTIVE = /^\{(?:code|code-block|code-cell|sourcecode|literalinclude)\}\s*([^\s{]*)/i;
+/** The first class or word in braces: `{ .yaml .x }`, `{.haskell}`, `{r, echo=FALSE}`, `{python}`. */
+const IN_BRACES = /^\{\s*\.?([^\s,.{}=]+)(?!=)/;
+/** What follows a language without a space: `rust,ignore`, `js{1,3}`, `js=101`, `ts:src/a.ts`. */
+const BEHIND = /[,{=:].*$/s;
+
+/**
+ * The language of fenced code, in lower case, by everything that stands behind the fence: "" where none is named. Options for other
+ * programs are dropped.
+ */
+export function languageOf(info: string): string {
+  const text = info.trim();
+  const name = text.startsWith('{')
+    ? (DIRECTIVE.exec(text)?.[1] ?? IN_BRACES.exec(text)?.[1])
+    : text.split(/\s/, 1)[0]?.replace(BEHIND, '');
+  return (name ?? '').toLowerCase();
+}
