@@ -1,4 +1,5 @@
 import type { Construct, Extension } from 'micromark-util-types';
+import { formulaLines } from './dialects/formula-lines.ts';
 
 /**
  * What a text must contain for a construct to begin in it, by the name of the construct. Character references do not
@@ -15,7 +16,7 @@ const NEEDS: Record<string, RegExp> = {
   gfmPotentialFootnoteCall: /\[\^/,
   table: /^[ \t>]*(?=[|:-])(?=[|: \t-]*[|:])(?=[|: \t]*-)[|: \t-]*$/m,
   mathText: /\$/,
-  mathFlow: /\$/,
+  mathFlow: /\$\$[ \t]*$/m,
   wikiLink: /\[\[/,
 };
 
@@ -33,6 +34,8 @@ interface Places {
   addresses: ReadonlySet<number>;
   /** The numbers of the lines of tables. */
   tables: ReadonlySet<number>;
+  /** The numbers of the lines that begin formulas with an end. */
+  formulas: ReadonlySet<number>;
 }
 
 /**
@@ -68,11 +71,12 @@ function guarded(construct: Construct): Construct {
       },
     };
   }
-  if (name !== 'table') return construct;
+  if (name !== 'table' && name !== 'mathFlow') return construct;
+  const lines = name === 'table' ? () => places.tables : () => places.formulas;
   return {
     ...construct,
     tokenize(effects, ok, nok) {
-      return places.tables.has(this.now().line) ? tokenize.call(this, effects, ok, nok) : nok;
+      return lines().has(this.now().line) ? tokenize.call(this, effects, ok, nok) : nok;
     },
   };
 }
@@ -88,6 +92,7 @@ function placesIn(markdown: string, needed: ReadonlySet<string>): Places {
     emails: needed.has('emailAutolink') ? linesWithAt(markdown, skipped) : [],
     addresses,
     tables: needed.has('table') ? linesOfTables(markdown) : new Set(),
+    formulas: needed.has('mathFlow') ? formulaLines(markdown) : new Set(),
   };
 }
 
