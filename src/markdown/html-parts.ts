@@ -3,6 +3,7 @@ import { raw } from 'hast-util-raw';
 import { VFile } from 'vfile';
 import { assertDepth } from './parse-markdown.ts';
 import { lineEndsIn } from './plain-text.ts';
+import { IN_MARKDOWN, withEndTags } from './raw-html/empty-elements.ts';
 
 /** Consecutive blocks of a page. */
 export interface Part {
@@ -107,7 +108,7 @@ export function hasRawHtml(node: Root | Element): boolean {
   let found = false;
   for (const child of node.children as Child[]) {
     if (child.type === 'raw') {
-      child.value = removeScripts(child.value);
+      child.value = withEndTags(removeScripts(child.value), IN_MARKDOWN);
       found = true;
     } else if (child.type === 'element' && hasRawHtml(child)) {
       found = true;

@@ -1,11 +1,15 @@
 import type { Code, Construct, Effects, State, TokenizeContext } from 'micromark-util-types';
 import { DOLLAR, isBlank, isLineEnding } from './character-codes.ts';
 
-/** A line of `$$`, and the lines up to the next one; like fenced code, it also ends with its container. */
+/**
+ * A line of `$$`, and the lines up to the next one, which may have words behind it. One without an end is text: it would take the rest of
+ * the page.
+ */
 export const mathBlock: Construct = { name: 'mathFlow', tokenize: tokenizeMathFlow, concrete: true };
 
 const nextLine: Construct = { tokenize: tokenizeNextLine, partial: true };
 const fence: Construct = { tokenize: tokenizeFence, partial: true };
+const ending: Construct = { tokenize: tokenizeEnding, partial: true };
 
 function tokenizeMathFlow(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
   const { interrupt } = this;
@@ -25,7 +29,7 @@ function tokenizeMathFlow(this: TokenizeContext, effects: Effects, ok: State, no
   }
 
   function lineStart(code: Code): State | undefined {
-    return effects.attempt(fence, end, content)(code);
+    return effects.attempt(ending, end, content)(code);
   }
 
   function content(code: Code): State | undefined {
@@ -62,6 +66,15 @@ function tokenizeNextLine(this: TokenizeContext, effects: Effects, ok: State, no
 
 /** `$$` alone on its line. */
 function tokenizeFence(effects: Effects, ok: State, nok: State): State {
+  return tokenizeMarks(effects, ok, nok, false);
+}
+
+/** The same, or with words behind it. */
+function tokenizeEnding(effects: Effects, ok: State, nok: State): State {
+  return tokenizeMarks(effects, ok, nok, true);
+}
+
+function tokenizeMarks(effects: Effects, ok: State, nok: State, mayHaveWords: boolean): State {
   let size = 0;
   return (code) => {
     effects.enter('mathFlowFence');
@@ -90,8 +103,21 @@ function tokenizeFence(effects: Effects, ok: State, nok: State): State {
       effects.consume(code);
       return after;
     }
-    if (code !== null && !isLineEnding(code)) return nok(code);
+    const isEnd = code === null || isLineEnding(code);
+    if (!isEnd && !mayHaveWords) return nok(code);
     effects.exit('mathFlowFence');
-    return ok(code);
+    if (isEnd) return ok(code);
+    effects.enter('mathFlowBehind');
+    return words(code);
+  }
+
+  function words(code: Code): State | undefined {
+    if (code === DOLLAR) return nok(code);
+    if (code === null || isLineEnding(code)) {
+      effects.exit('mathFlowBehind');
+      return ok(code);
+    }
+    effects.consume(code);
+    return words;
   }
 }

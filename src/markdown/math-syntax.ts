@@ -37,6 +37,8 @@ declare module 'mdast-util-from-markdown' {
   interface CompileData {
     /** The current line of the mathematics that is being compiled. */
     mathLine?: number;
+    /** The words behind the end of the formula that is being compiled. */
+    mathBehind?: Token;
   }
 }
 
@@ -48,6 +50,8 @@ declare module 'micromark-util-types' {
     mathFlow: 'mathFlow';
     mathFlowFence: 'mathFlowFence';
     mathFlowValue: 'mathFlowValue';
+    /** Words behind the end of a formula. */
+    mathFlowBehind: 'mathFlowBehind';
   }
 }
 
@@ -74,9 +78,19 @@ export const mathFromMarkdown: FromMarkdown = {
       delete this.data.mathLine;
       this.exit(token);
     },
+    mathFlowBehind(token) {
+      this.data.mathBehind = token;
+    },
     mathFlow(token) {
       delete this.data.mathLine;
       this.exit(token);
+      const { mathBehind } = this.data;
+      if (!mathBehind) return;
+      delete this.data.mathBehind;
+      this.enter({ type: 'paragraph', children: [] }, mathBehind);
+      this.enter({ type: 'text', value: this.sliceSerialize(mathBehind).trim() }, mathBehind);
+      this.exit(mathBehind);
+      this.exit(mathBehind);
     },
   },
 };

@@ -1,4 +1,5 @@
 import type { Construct, Extension } from 'micromark-util-types';
+import { formulaLines } from './dialects/formula-lines.ts';
 
 /** Chinese, Japanese and Korean letters and signs, which stand beside each other without spaces. */
 const CJK = String.raw`[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3000-\u303f\uff00-\uffef]`;
@@ -18,7 +19,7 @@ const NEEDS: Record<string, RegExp> = {
   gfmPotentialFootnoteCall: /\[\^/,
   table: /^[ \t>]*(?=[|:-])(?=[|: \t-]*[|:])(?=[|: \t]*-)[|: \t-]*$/m,
   mathText: /\$/,
-  mathFlow: /\$/,
+  mathFlow: /\$\$[ \t]*$/m,
   wikiLink: /\[\[/,
   cjkEmphasis: new RegExp(`[*_]${CJK}|${CJK}[*_]`, 'u'),
 };
@@ -37,6 +38,8 @@ interface Places {
   addresses: ReadonlySet<number>;
   /** The numbers of the lines of tables. */
   tables: ReadonlySet<number>;
+  /** The numbers of the lines that begin formulas with an end. */
+  formulas: ReadonlySet<number>;
 }
 
 /**
@@ -72,11 +75,12 @@ function guarded(construct: Construct): Construct {
       },
     };
   }
-  if (name !== 'table') return construct;
+  if (name !== 'table' && name !== 'mathFlow') return construct;
+  const lines = name === 'table' ? () => places.tables : () => places.formulas;
   return {
     ...construct,
     tokenize(effects, ok, nok) {
-      return places.tables.has(this.now().line) ? tokenize.call(this, effects, ok, nok) : nok;
+      return lines().has(this.now().line) ? tokenize.call(this, effects, ok, nok) : nok;
     },
   };
 }
@@ -92,6 +96,7 @@ function placesIn(markdown: string, needed: ReadonlySet<string>): Places {
     emails: needed.has('emailAutolink') ? linesWithAt(markdown, skipped) : [],
     addresses,
     tables: needed.has('table') ? linesOfTables(markdown) : new Set(),
+    formulas: needed.has('mathFlow') ? formulaLines(markdown) : new Set(),
   };
 }
 

@@ -53,7 +53,8 @@ export function elementHandlers(wiki: Wiki): Handlers {
         return withPosition(only, mathBlock(only.value));
       if (only?.type === 'image' && only.title && others.length === 0) return withPosition(node, figure(state, only));
       const definitions = definitionList(state, node);
-      return definitions ? withPosition(node, definitions) : defaultHandlers.paragraph(state, node);
+      if (!definitions) return defaultHandlers.paragraph(state, node);
+      return withPosition(node, { ...definitions, properties: { ...node.data?.hProperties } });
     },
     wikiLink: (_state: State, node: WikiLink): Element => withPosition(node, wikiLink(node, wiki)),
   };

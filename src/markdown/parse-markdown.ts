@@ -6,9 +6,11 @@ import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
 import { takeBlockIds } from './dialects/block-ids.ts';
 import { readDialects } from './dialects/read-dialects.ts';
+import { withFrontMatterEnd } from './front-matter/ends.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
 import { expectSyntax, neededSyntax, onlyNeeded } from './needed-syntax.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
+import { showUnknownTags } from './raw-html/unknown-tags.ts';
 import type { BlockParser } from './reuse/block-cache.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
@@ -51,10 +53,12 @@ export const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\
  * the range of their destination in `data.destination`; code has `data.isFenced`; the root has what is not shown in `data.hidden`. Throws a TooComplexError if the text
  * is nested too deep or would expand too much; that depends only on the text. `blocks` that were parsed lately are not parsed again.
  */
-export function parseMarkdown(markdown: string, blocks?: BlockParser): Root {
+export function parseMarkdown(written: string, blocks?: BlockParser): Root {
+  const markdown = withFrontMatterEnd(written);
   assertFewMarkers(markdown);
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
   const tree = readDialects(markdown, (text) => treeOf(text, blocks));
+  showUnknownTags(tree, markdown);
   takeBlockIds(tree, markdown);
   return tree;
 }

@@ -1,5 +1,6 @@
 import { slug } from 'github-slugger';
 import type { Element, Nodes, Properties, Root } from 'hast';
+import { addressOfMedia, isMedia, nameOfAddress } from './raw-html/media-elements.ts';
 
 /**
  * The prefix of all ids in a page's content. No global variable or property of `document` begins with it, so that a
@@ -33,6 +34,7 @@ function collect(parent: Root | Element, elements: Element[], isInLink: boolean)
   );
   for (const child of parent.children) {
     if (child.type !== 'element') continue;
+    if (isMedia(child)) linkMedia(child);
     // The content of <template> is shown, because most often the tag is mentioned in the text rather than used.
     if (child.content) child.children = child.content.children as Element['children'];
     // An attribute without a value equals an empty one; it is always written the same way.
@@ -45,6 +47,25 @@ function collect(parent: Root | Element, elements: Element[], isInLink: boolean)
     elements.push(child);
     collect(child, elements, isInLink || child.tagName === 'a');
   }
+}
+
+/** Makes a link of an element that shows a file, with its fallback behind it, unless that has the link. */
+function linkMedia(element: Element): void {
+  const href = addressOfMedia(element);
+  const fallback = element.children.filter((child) => child.type !== 'element' || child.tagName !== 'source');
+  const words: Element['children'] = [{ type: 'text', value: nameOfAddress(href) }];
+  const link: Element = { type: 'element', tagName: 'a', properties: { href }, children: words };
+  if (element.position) link.position = element.position;
+  const isLinked = href === '' || hasLink(fallback, href);
+  Object.assign(element, { tagName: 'span', properties: {}, children: isLinked ? fallback : [link, ...fallback] });
+}
+
+function hasLink(nodes: Element['children'], href: string): boolean {
+  return nodes.some(
+    (node) =>
+      node.type === 'element' &&
+      (node.properties.href === href || node.properties.src === href || hasLink(node.children, href)),
+  );
 }
 
 /**

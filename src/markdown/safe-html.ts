@@ -21,7 +21,7 @@ const SCHEMA: Schema = {
     'h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup ' +
     'table tbody td tfoot th thead time tr tt u ul var wbr'
   ).split(' '),
-  strip: 'applet embed frame frameset head iframe math noembed noframes object script style svg'.split(' '),
+  strip: 'applet embed frame frameset head iframe math noembed noframes script style svg'.split(' '),
   ancestors: Object.fromEntries('caption tbody td tfoot th thead tr'.split(' ').map((name) => [name, ['table']])),
   attributes: {
     a: [

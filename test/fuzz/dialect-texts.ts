@@ -52,8 +52,8 @@ const PIECES: readonly ((word: Word) => string)[] = [
 const CONTAINERS: readonly ((text: string, word: Word) => string)[] = [
   (text) => text,
   (text) => text,
-  (text) => text.replace(/^/gm, '    '),
-  (text, w) => `- ${w()}\n\n${text.replace(/^/gm, '      ')}`,
+  (text) => indented('    ', text),
+  (text, w) => `- ${w()}\n\n${indented('      ', text)}`,
   (text) => `- ${text.replace(/\n/g, '\n  ')}`,
   (text) => `1. ${text.replace(/\n/g, '\n   ')}`,
   (text) => text.replace(/^/gm, '> '),
@@ -67,6 +67,11 @@ const CONTAINERS: readonly ((text: string, word: Word) => string)[] = [
   (text, w) => `::::tip ${w()}\n\n${text}\n\n::::`,
   (text, w) => `${w()}\n${text}`,
 ];
+
+/** A fence in indented code is one by its lines, and hides losses behind it from their list. */
+function indented(by: string, text: string): string {
+  return /```|~~~/.test(text) ? text : text.replace(/^/gm, by);
+}
 
 /** What is lost of a tag behind a fence is not listed: by its lines it is code, and only within HTML it is a tag. */
 function inHtml(name: string, text: string): string {

@@ -1,3 +1,4 @@
+import { withFrontMatterEnd } from '../../markdown/front-matter/ends.ts';
 import { FRONT_MATTER, TooComplexError } from '../../markdown/parse-markdown.ts';
 import { renderMarkdown } from '../../markdown/render.ts';
 import { decodeHtml, decodeText } from '../formats/decode.ts';
@@ -59,7 +60,8 @@ function titleOfHtml(html: string): string | undefined {
 const HEADING =
   /^ {0,3}(?:(?:(`{3,9}|~{3,9})[\s\S]*?(?:\n {0,3}\1[^\n]*|$(?![\s\S]))|<!--[\s\S]*?(?:-->|$(?![\s\S])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][\s\S]{0,500}?<\/h[1-6]>))/gm;
 
-function titleOfMarkdown(text: string, filename: string, isWhole: boolean): string | undefined {
+function titleOfMarkdown(written: string, filename: string, isWhole: boolean): string | undefined {
+  const text = withFrontMatterEnd(written);
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';
   const [fence, line] = front.startsWith('+++') ? ['+++', /^title[ \t]*=.*$/m] : ['---', /^title:.*$/m];
   const title = oneTitle(`${fence}\n${line.exec(front)?.[0] ?? ''}\n${fence}\n`);

@@ -44,11 +44,14 @@ export interface Mask {
   hidden: readonly Grouped<Hidden>[];
 }
 
+/** Stands for a slash in a tag. */
+export const SLASH = '\ufdde';
+
 /** Stands for the letters of what is hidden: a noncharacter of Unicode, so that it cannot be mistaken for a word of the text. */
 export const FILLER = '\ufddf';
 
 const HAS_DIALECT =
-  /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>/m;
+  /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>|<[a-zA-Z][^<>\n]{0,200}=[^\s"'<>=]{0,200}\//m;
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 
 /**
@@ -58,8 +61,8 @@ const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)
  * length of the text.
  */
 export function maskOf(markdown: string, isBox: (word: string) => boolean): Mask | undefined {
-  if (!HAS_DIALECT.test(markdown) || markdown.includes(FILLER)) return undefined;
-  const scan = new Scan(isBox);
+  if (!HAS_DIALECT.test(markdown) || markdown.includes(FILLER) || markdown.includes(SLASH)) return undefined;
+  const scan = new Scan(markdown, isBox);
   scan.readLines(linesOf(markdown), FRONT_MATTER.exec(markdown)?.[0].length ?? 0);
   for (const [start, end] of scan.prose) scan.readProse(markdown.slice(start, end), start);
   const edits = withoutOverlaps(scan.edits);
@@ -134,11 +137,12 @@ class Scan {
   private readonly isBox: (word: string) => boolean;
   /** How many letters may be read for ends of tags, so that nested ones take linear time. */
   private letters = 0;
-  /** The names of closing tags: `<Some.Type>` without one is text. */
-  private closed: ReadonlySet<string> = new Set();
+  /** The names of closing tags: `<Type>` without one is text. */
+  private readonly closed: ReadonlySet<string>;
   private open: { line: number; closes: string; edit: Edit; box: Box }[] = [];
 
-  constructor(isBox: (word: string) => boolean) {
+  constructor(markdown: string, isBox: (word: string) => boolean) {
+    this.closed = new Set([...markdown.matchAll(/<\/([\w.]+)/g)].map(([, name = '']) => name));
     this.isBox = isBox;
   }
 
@@ -239,7 +243,6 @@ class Scan {
 
   /** Comments, tags of components and links of Hugo in text that has no fenced code. */
   readProse(text: string, offset: number): void {
-    this.closed = new Set([...text.matchAll(/<\/([\w.]+)>/g)].map(([, name = '']) => name));
     let from = 0;
     for (const match of text.matchAll(IN_PROSE)) {
       const [whole, comment, ref, tag] = match;
@@ -264,15 +267,34 @@ class Scan {
     this.edits.push({ start, text, place, group: start });
   }
 
+  /** Whether the tag has values that the parser misreads. */
+  private maskSlashes(tag: string, start: number): boolean {
+    if (tag.length > TAG_MAX || !tag.includes('=')) return false;
+    const isClosed = tag.endsWith('/>');
+    const inner = tag.slice(0, isClosed ? -2 : -1);
+    const quoted = inner.replace(/"[^"]*"|'[^']*'/g, (value) => FILLER.repeat(value.length));
+    const slashes = [...quoted.matchAll(UNQUOTED)].flatMap(({ index, 1: before = '', 2: value = '' }) =>
+      [...value].flatMap((letter, i) => (letter === '/' ? [index + before.length + i] : [])),
+    );
+    if (slashes.length === 0) return false;
+    const letters = [...tag.split('')];
+    for (const at of slashes) letters[at] = SLASH;
+    // Else the slash at the end belongs to the value.
+    if (isClosed) letters[inner.length] = ' ';
+    this.replace(start, letters.join(''), 'tag');
+    return true;
+  }
+
   /** Returns where the tag of a component ends. */
   private readTag(text: string, at: number, name: string, offset: number): number {
     const from = at + text.slice(at, at + name.length + 2).indexOf(name) + name.length;
     const tag = this.letters < 0 ? undefined : tagEnd(text, from);
     this.letters -= tag ? tag.end - from : TAG_MAX;
     const isComponent = /^[A-Z].*[a-z.]/.test(name) && !/^(?:br|hr|img|wbr|input)$/i.test(name);
-    if (name.includes('.') && !tag?.isEmpty && !this.closed.has(name)) return 0;
-    if (!tag || !(isComponent || tag.hasBraces)) return 0;
+    if (!tag) return 0;
     const whole = text.slice(at, tag.end);
+    const isOpen = isComponent && !tag.isEmpty && !this.closed.has(name);
+    if (isOpen || !(isComponent || tag.hasBraces)) return this.maskSlashes(whole, offset + at) ? tag.end : 0;
     const start = offset + at;
     const attributes = text.slice(from, tag.end - (tag.isEmpty ? 2 : 1));
     if (!whole.startsWith('</')) this.hidden.push({ what: 'code', start, end: start + whole.length, group: start });
@@ -286,6 +308,9 @@ class Scan {
     return tag.end;
   }
 }
+
+/** A value without quotes that has a slash, which the parser takes for the end of its tag. */
+const UNQUOTED = /(\s[a-z][\w:.-]*\s*=\s*)([^\s"'<>=`]*\/[^\s"'<>=`]*)/gi;
 
 function boxEdit(start: number, text: string): Edit {
   return { start, text, place: 'box', group: start };

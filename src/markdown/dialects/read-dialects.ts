@@ -1,7 +1,7 @@
 import type { Nodes, Root } from 'mdast';
 import { placeBoxes } from './boxes.ts';
 import { isKind } from './callouts.ts';
-import { FILLER, type Hidden, type Mask, masked, maskOf, withoutGroups } from './mask.ts';
+import { FILLER, type Hidden, type Mask, masked, maskOf, SLASH, withoutGroups } from './mask.ts';
 import { Reading } from './reading.ts';
 
 declare module 'mdast' {
@@ -37,7 +37,8 @@ export function readDialects(markdown: string, parse: (markdown: string) => Root
 }
 
 function withoutHidden(tree: Root, { edits, hidden }: Mask): Root {
-  if (edits.some(({ place }) => place === 'comment' || place === 'lines')) dropHidden(tree);
+  if (edits.some(({ place, text }) => place === 'comment' || place === 'lines' || text.includes(SLASH)))
+    dropHidden(tree);
   if (hidden.length > 0) tree.data = { hidden };
   return tree;
 }
@@ -52,5 +53,6 @@ function dropHidden(node: Nodes): void {
   } else if (node.type === 'code') {
     // To the parser, indented code has the blank lines behind it.
     if (!node.data?.isFenced) node.value = node.value.replace(/[ \t\r\n]+$/, '');
-  } else if ('children' in node) for (const child of node.children) dropHidden(child);
+  } else if (node.type === 'html') node.value = node.value.replaceAll(SLASH, '/');
+  else if ('children' in node) for (const child of node.children) dropHidden(child);
 }

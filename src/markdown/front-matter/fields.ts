@@ -5,11 +5,21 @@ export type Fields = ReadonlyMap<string, string | readonly string[]>;
 
 export const NO_FIELDS: Fields = new Map();
 
-/** Reads the nodes of the document without converting them to objects, so that aliases are never expanded. Broken YAML has no fields. */
+/** Reads the nodes of the document without converting them to objects, so that aliases are never expanded. Broken YAML is read line by line. */
 export function yamlFields(yaml: string): Fields {
+  return readYaml(yaml) ?? fieldsOfLines(yaml);
+}
+
+/** Whether YAML refuses a text, so that only its lines can be read. */
+export function isBrokenYaml(yaml: string): boolean {
+  return readYaml(yaml) === undefined;
+}
+
+function readYaml(yaml: string): Fields | undefined {
   try {
     const { contents, errors } = parseDocument(yaml, { logLevel: 'silent', uniqueKeys: false });
-    if (errors.length > 0 || !isMap(contents)) return NO_FIELDS;
+    if (errors.length > 0) return undefined;
+    if (!isMap(contents)) return NO_FIELDS;
     const fields = new Map<string, string | string[]>();
     for (const { key, value } of contents.items) {
       const name = scalarOf(key);
@@ -18,8 +28,37 @@ export function yamlFields(yaml: string): Fields {
     return fields;
   } catch {
     // Deeply nested YAML overflows the parser's stack; it is ignored like other broken YAML.
-    return NO_FIELDS;
+    return undefined;
   }
+}
+
+/** `name: value`, which may have another colon or begin with a sign that YAML reserves. */
+const LINE = /^([\w][\w .-]{0,99}?)[ \t]*:(?:[ \t]+(.*))?$/;
+const ITEM = /^[ \t]*-[ \t]+(.*)$/;
+
+function fieldsOfLines(yaml: string): Fields {
+  const fields = new Map<string, string | string[]>();
+  let last = '';
+  for (const line of yaml.split(/\r?\n/)) {
+    const [, item] = ITEM.exec(line) ?? [];
+    const [, name = '', value = ''] = item === undefined ? (LINE.exec(line) ?? []) : [];
+    const list = fields.get(last);
+    if (item !== undefined && last !== '') {
+      if (Array.isArray(list)) list.push(plainValue(item));
+      else if (list === '') fields.set(last, [plainValue(item)]);
+    } else if (name !== '' && !fields.has(name)) {
+      last = name;
+      const [, items] = /^\[(.*)\]$/.exec(value.trim()) ?? [];
+      fields.set(name, items === undefined ? plainValue(value) : items.split(',').map(plainValue));
+    }
+  }
+  return fields;
+}
+
+function plainValue(value: string): string {
+  // A list or a map that goes on in other lines.
+  if (/^\s*[[{][^\]}]*$/.test(value)) return '';
+  return value.trim().replace(/^(["'])(.*)\1$/, '$2');
 }
 
 /** A value as it is written, "" for none and for what is no single value: `1.10` is no `1.1` to a reader. */

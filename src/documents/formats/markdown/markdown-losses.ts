@@ -1,5 +1,7 @@
 import { isKind } from '../../../markdown/dialects/callouts.ts';
 import { type Hidden, maskOf } from '../../../markdown/dialects/mask.ts';
+import { withFrontMatterEnd } from '../../../markdown/front-matter/ends.ts';
+import { isBrokenYaml } from '../../../markdown/front-matter/fields.ts';
 import { parseMarkdown, TooComplexError } from '../../../markdown/parse-markdown.ts';
 import { type Loss, type LossKind, lostText } from '../losses.ts';
 
@@ -19,10 +21,13 @@ const IS_FILE = /\.[a-z0-9]{2,6}(?:[|#]|$)/i;
  * What of a Markdown file its page does not show: by kind, each with its line, of which the text's first has the number `first`.
  * Linear in the length of the text.
  */
-export function markdownLosses(markdown: string, first = 1): Loss[] {
+export function markdownLosses(written: string, first = 1): Loss[] {
+  const markdown = withFrontMatterEnd(written);
   const found: { start: number; kind: LossKind; text: string; isThing?: boolean }[] = [];
   const front = FRONT_MATTER.exec(markdown)?.[0] ?? '';
   found.push(...fieldsOf(front));
+  if (front.startsWith('---') && isBrokenYaml(front.replace(/^---.*\n|---[ \t]*\n?$/g, '')))
+    found.push({ start: 0, kind: 'damaged_part', text: 'front matter that YAML refuses', isThing: true });
   for (const { what, start, end } of hiddenIn(markdown)) {
     found.push({ start, kind: what === 'code' ? 'script' : 'markup_comment', text: markdown.slice(start, end) });
   }
@@ -38,9 +43,12 @@ export function markdownLosses(markdown: string, first = 1): Loss[] {
     if (start < from) continue;
     const { fence, code, comment, element, embed } = groups;
     const inside = start + opening.length;
-    if (fence !== undefined)
-      from = endOf(inside, `\n${indentOf(opening.slice(0, -fence.length))}${fence}`) ?? markdown.length;
-    else if (code !== undefined) from = endOf(inside, code) ?? inside;
+    if (fence !== undefined) {
+      const indent = indentOf(opening.slice(0, -fence.length));
+      // In a quote, the fence that ends it may have no space before it.
+      const ends = [indent, indent.replace(/> $/, '>')].map((before) => endOf(inside, `\n${before}${fence}`));
+      from = Math.min(...ends.map((end) => end ?? markdown.length));
+    } else if (code !== undefined) from = endOf(inside, code) ?? inside;
     else if (embed !== undefined) {
       if (!IS_FILE.test(embed)) found.push({ start, kind: 'embedded_object', text: embed, isThing: true });
     } else {
