@@ -58,6 +58,7 @@ export const ReadResponse = Type.Union([
       ),
       losses: Losses,
       file_characters: Type.Optional(FileCharacters),
+      rest: Type.Optional(Type.String()),
     }),
     pictures: Type.Array(Type.Object({ name: Type.String(), byte_size: Type.Integer({ minimum: 0 }) })),
     /** A second frame follows: the same document with its pictures. */

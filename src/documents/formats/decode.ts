@@ -26,18 +26,38 @@ export function decodeText(bytes: Uint8Array, contentType = ''): string {
 
 /**
  * Decodes an HTML file by its byte order mark, the declared type, or <meta> in its first 1,024 bytes, in this order
- * (HTML Standard, section 13.2.3.2), or the XML declaration, else as a text.
+ * (HTML Standard, section 13.2.3.2), or the XML declaration, else as a text, and as Windows-1252 where it is none in UTF-8.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string): string {
   if (markedEncoding(bytes)) return decodeText(bytes);
-  const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
-  const declared =
-    charsetOf(contentType) ?? /<meta\s[^<>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1] ?? xmlEncoding(bytes);
+  if (isWindows1252(bytes, contentType)) return asText(decodeAs(bytes, 'windows-1252'));
+  const declared = htmlEncoding(bytes, contentType);
   // A <meta> that is readable as ASCII is not UTF-16, whatever it declares.
   if (declared === undefined || isUnicode(declared)) return decodeText(bytes);
   // Of an encoding of one byte for a letter no text is valid UTF-8: a program wrote the wrong name.
   if (ONE_BYTE.test(declared) && isUtf8(bytes)) return decodeText(bytes);
   return asText(decodeAs(bytes, declared));
+}
+
+function htmlEncoding(bytes: Uint8Array, contentType: string): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
+  const [, named] = /<meta\s[^<>]*?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start) ?? [];
+  return charsetOf(contentType) ?? named ?? xmlEncoding(bytes);
+}
+
+/**
+ * Whether the HTML Standard makes a file Windows-1252: it names no encoding and is not UTF-8. XML is UTF-8 then, and so is a file of
+ * which most letters beyond ASCII are valid: it has a damaged place.
+ */
+export function isWindows1252(bytes: Uint8Array, contentType: string): boolean {
+  if (htmlEncoding(bytes, contentType) !== undefined || modelineEncoding(bytes) !== undefined) return false;
+  if (provenEncoding(bytes) || unreadEncoding(bytes) || bytes.subarray(0, EXAMINED).includes(0)) return false;
+  if (/^\s*<\?xml\s/i.test(Buffer.from(bytes.subarray(0, 200)).toString('latin1'))) return false;
+  const text = new TextDecoder().decode(bytes);
+  const damaged = text.split('\ufffd').length - 1;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for letters beyond ASCII
+  const letters = (text.match(/[^\x00-\x7f]/g)?.length ?? 0) - damaged;
+  return damaged > letters;
 }
 
 const ONE_BYTE = /^(?:iso[-_]?8859[-_]?\d+|latin[-_]?\d|windows-?125\d|cp125\d|us-ascii|ascii)$/i;

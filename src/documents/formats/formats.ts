@@ -37,6 +37,8 @@ export interface DocumentFormat extends Described {
   has_preamble?: boolean;
   /** For files that are packed as ZIP: the name of the entry that no other format has. */
   entry?: RegExp;
+  /** How the file `mimetype` of a package begins, where several formats have the entry. */
+  mimetype?: string;
   /** Throws an ExtractError. */
   read(file: DocumentFile): Promise<ExtractedDocument>;
 }
@@ -167,7 +169,84 @@ export const FORMATS: readonly Format[] = [
     listed_as_lost: 'files to include, comments, authors and revision',
     read: async (file) => (await import('./asciidoc/read-asciidoc.ts')).readAsciiDoc(file),
   },
+  {
+    kind: 'pptx',
+    name: 'PowerPoint (.pptx)',
+    extensions: ['pptx', 'pptm', 'potx', 'ppsx'],
+    media_types: ['application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+    entry: /^ppt\/presentation\.xml$/,
+    folder: '`office/`',
+    counted_in: '`a:t` of slides and notes',
+    listed_as_lost:
+      'hidden slides, comments, charts and diagrams, dates and numbers of slides, pictures that no browser shows',
+    read: async ({ entries }) => (await import('./office/pptx.ts')).readPptx(checked(entries)),
+  },
+  {
+    kind: 'xlsx',
+    name: 'Excel (.xlsx)',
+    extensions: ['xlsx', 'xlsm', 'xltx'],
+    media_types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+    entry: /^xl\/workbook\.xml$/,
+    folder: '`office/`',
+    counted_in: 'cells',
+    listed_as_lost:
+      "hidden sheets, rows and columns, comments, charts, pictures, formulas; what a table does not show is in the source's text",
+    read: async ({ entries }) => (await import('./office/xlsx.ts')).readXlsx(checked(entries)),
+  },
+  {
+    kind: 'odt',
+    name: 'OpenDocument text (.odt)',
+    extensions: ['odt', 'ott'],
+    media_types: ['application/vnd.oasis.opendocument.text'],
+    mimetype: 'application/vnd.oasis.opendocument.text',
+    entry: /^content\.xml$/,
+    folder: '`office/`',
+    counted_in: 'text nodes',
+    listed_as_lost: 'comments, deletions, hidden text, headers and footers, embedded objects',
+    read: async ({ entries }) => (await import('./office/odf.ts')).readOdf('odt', checked(entries)),
+  },
+  {
+    kind: 'ods',
+    name: 'OpenDocument spreadsheet (.ods)',
+    extensions: ['ods', 'ots'],
+    media_types: ['application/vnd.oasis.opendocument.spreadsheet'],
+    mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
+    entry: /^content\.xml$/,
+    folder: '`office/`',
+    counted_in: 'cells',
+    listed_as_lost: "hidden sheets, comments, charts; what a table does not show is in the source's text",
+    read: async ({ entries }) => (await import('./office/odf.ts')).readOdf('ods', checked(entries)),
+  },
+  {
+    kind: 'odp',
+    name: 'OpenDocument presentation (.odp)',
+    extensions: ['odp', 'otp'],
+    media_types: ['application/vnd.oasis.opendocument.presentation'],
+    mimetype: 'application/vnd.oasis.opendocument.presentation',
+    entry: /^content\.xml$/,
+    folder: '`office/`',
+    counted_in: 'text nodes',
+    listed_as_lost: 'comments, charts, pictures that no browser shows',
+    read: async ({ entries }) => (await import('./office/odf.ts')).readOdf('odp', checked(entries)),
+  },
+  {
+    kind: 'rtf',
+    name: 'RTF',
+    extensions: ['rtf'],
+    media_types: ['application/rtf', 'text/rtf'],
+    signature: '{\\rtf',
+    folder: '`office/`',
+    counted_in: 'words of its groups',
+    listed_as_lost: 'pictures, embedded objects, comments, hidden and deleted text, headers and footers',
+    read: async (file) => (await import('./office/rtf.ts')).readRtf(file),
+  },
 ];
+
+/** Throws an ExtractError if a package unpacks to more than an office document has. */
+function checked(entries: readonly ZipEntry[]): readonly ZipEntry[] {
+  assertUnpacks(entries, MAX_UNPACKED_BYTES);
+  return entries;
+}
 
 /** The formats in words: "Markdown, plain text, … and EPUB". */
 export const READABLE = `${FORMATS.slice(0, -1)

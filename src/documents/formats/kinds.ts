@@ -1,6 +1,19 @@
 /** The formats that are read: texts by `read-text.ts`, the others in a process without network and files. */
 export const TEXT_KINDS = ['markdown', 'text', 'html', 'csv'] as const;
-export const DOCUMENT_KINDS = ['pdf', 'docx', 'epub', 'ipynb', 'eml', 'asciidoc'] as const;
+export const DOCUMENT_KINDS = [
+  'pdf',
+  'docx',
+  'epub',
+  'ipynb',
+  'eml',
+  'asciidoc',
+  'pptx',
+  'xlsx',
+  'odt',
+  'ods',
+  'odp',
+  'rtf',
+] as const;
 export const KINDS = [...TEXT_KINDS, ...DOCUMENT_KINDS] as const;
 
 export type TextKind = (typeof TEXT_KINDS)[number];

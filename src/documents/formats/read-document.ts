@@ -44,11 +44,15 @@ async function readPackage(file: UploadedFile): Promise<ExtractedDocument> {
 }
 
 function readEntries(file: DocumentFile): Promise<ExtractedDocument> {
+  const mimetype = mimetypeOf(file.entries);
   const format = FORMATS.find(
     (each): each is DocumentFormat =>
-      isDocumentFormat(each) && each.entry !== undefined && file.entries.some(({ name }) => each.entry?.test(name)),
+      isDocumentFormat(each) &&
+      each.entry !== undefined &&
+      (each.mimetype === undefined || mimetype.startsWith(each.mimetype)) &&
+      file.entries.some(({ name }) => each.entry?.test(name)),
   );
   if (format) return format.read(file);
   const names = new Set(file.entries.map(({ name }) => name));
-  throw unreadablePackage(names, mimetypeOf(file.entries)) ?? new ExtractError('unsupported_type', NO_DOCUMENT);
+  throw unreadablePackage(names, mimetype) ?? new ExtractError('unsupported_type', NO_DOCUMENT);
 }

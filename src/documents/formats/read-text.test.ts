@@ -172,8 +172,20 @@ test('HTML is decoded with its declared encoding', () => {
   // What no text of one byte for a letter has is UTF-8, whatever a program wrote.
   for (const name of ['ISO-8859-1', 'windows-1252', 'iso8859-15', 'us-ascii'])
     assert.equal(read(`<meta charset="${name}"><p>é ж`, 'a.html').markdown, 'é ж\n', name);
-  assertRefused(bytes('<p>caf\xe9'), 'a.html', 'bad_encoding', /0xE9 at offset 6/);
+  assertRefused(bytes('<?xml version="1.0"?><html><p>caf\xe9'), 'a.html', 'bad_encoding', /0xE9 at offset/);
+  assertRefused(bytes('<p>na\xc3\xafve caf\xc3\xa9, caf\xe9'), 'a.html', 'bad_encoding', /0xE9 at offset/);
   assertRefused('<meta charset=x-unknown><p>x', 'a.html', 'bad_encoding', /x-unknown.*UTF-8/);
+});
+
+test('HTML that names no encoding and is not UTF-8 is Windows-1252, and its source says so', () => {
+  const { markdown, losses } = read(bytes('<p>\x93caf\xe9\x94 5 \x80'), 'a.html');
+  assert.equal(markdown, '“café” 5 €\n');
+  assert.deepEqual(
+    losses?.map(({ kind, place }) => [kind, /Windows-1252/.test(place)]),
+    [['decoding', true]],
+  );
+  assert.deepEqual(read('<p>café', 'a.html').losses, []);
+  assertRefused(bytes('caf\xe9'), 'a.txt', 'bad_encoding', /0xE9/);
 });
 
 test('Markdown is unchanged except for line ends', () => {

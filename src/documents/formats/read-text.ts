@@ -1,6 +1,6 @@
 import { csvToMarkdown } from './csv/csv.ts';
 import { addressOfContent } from './data-pictures.ts';
-import { decodeHtml, decodeText } from './decode.ts';
+import { decodeHtml, decodeText, isWindows1252 } from './decode.ts';
 import { ExtractError } from './extract-error.ts';
 import { checkDocument, type Extracted, type RestOfFile, type UploadedFile } from './extracted.ts';
 import { fileKind, isMarkdownName, withAdvice } from './file-type.ts';
@@ -8,7 +8,7 @@ import { formatOf, isDocumentFormat, type TextFormat } from './formats.ts';
 import { htmlToMarkdown } from './html/html.ts';
 import { asHtml, isXhtml } from './html/xhtml.ts';
 import type { TextKind } from './kinds.ts';
-import { countCharacters } from './losses.ts';
+import { countCharacters, type Loss, lostText } from './losses.ts';
 import { readMarkdown } from './markdown/read-markdown.ts';
 import { type CutText, cutText } from './text/cut-text.ts';
 import { textAsCode, textToMarkdown } from './text/text.ts';
@@ -60,7 +60,14 @@ function readText(file: UploadedFile): CutText & { format: TextFormat } {
   if (isDocumentFormat(format)) throw new Error(`a file of kind ${format.kind} is read in a process of its own`);
   const text = decode(format.kind, file);
   // A table is cut by its rows.
-  return { format, ...cutText(text, file.rest, format.kind === 'csv' ? Number.POSITIVE_INFINITY : undefined) };
+  const cut = cutText(text, file.rest, format.kind === 'csv' ? Number.POSITIVE_INFINITY : undefined);
+  return { format, ...cut, losses: [...assumptions(format.kind, file), ...cut.losses] };
+}
+
+/** What a person should look at because the file does not say it. */
+function assumptions(kind: TextKind, { bytes, content_type }: UploadedFile): Loss[] {
+  if (kind !== 'html' || !isWindows1252(bytes, content_type)) return [];
+  return [lostText('decoding', '', 'no encoding is named, so it is read as Windows-1252, as browsers do')];
 }
 
 function decode(kind: TextKind, { bytes, content_type }: UploadedFile): string {

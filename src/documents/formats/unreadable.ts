@@ -1,15 +1,15 @@
 import { ExtractError } from './extract-error.ts';
 
 /** What to do with a file that people write in an office program. */
-const SAVE_AS = 'save it as .docx, PDF or HTML, and upload that';
-const SAVE_TABLE = 'save it as CSV or PDF, and upload that';
+const SAVE_AS = 'save it as .docx, .odt or PDF, and upload that';
+const SAVE_TABLE = 'save it as .xlsx or CSV, and upload that';
 const SAVE_SLIDES = 'save it as PDF, and upload that';
+const SAVE_PRESENTATION = 'save it as .pptx or PDF, and upload that';
 const UNPACK = 'unpack it and upload its files, or pack them as ZIP';
 
 /** What a packed file is by a file that it holds, and what to do. */
 const PACKED: readonly [entry: RegExp, what: string, advice: string][] = [
-  [/^xl\/workbook\.(?:xml|bin)$/, 'an Excel workbook', SAVE_TABLE],
-  [/^ppt\/presentation\.xml$/, 'a PowerPoint presentation', SAVE_SLIDES],
+  [/^xl\/workbook\.bin$/, 'a binary Excel workbook (.xlsb)', SAVE_TABLE],
   [/^visio\/document\.xml$/, 'a Visio drawing', SAVE_SLIDES],
   [
     /^Index(?:\/Document\.iwa|\.zip)$/,
@@ -20,10 +20,8 @@ const PACKED: readonly [entry: RegExp, what: string, advice: string][] = [
 
 /** OpenDocument says its kind in its file `mimetype`. */
 const OPEN_DOCUMENT: readonly [type: string, what: string, advice: string][] = [
-  ['spreadsheet', 'an OpenDocument spreadsheet (.ods)', SAVE_TABLE],
-  ['presentation', 'an OpenDocument presentation (.odp)', SAVE_SLIDES],
   ['graphics', 'an OpenDocument drawing (.odg)', SAVE_SLIDES],
-  ['', 'an OpenDocument text (.odt)', SAVE_AS],
+  ['', 'an OpenDocument file of a kind', SAVE_AS],
 ];
 
 /**
@@ -51,7 +49,7 @@ const OLE: readonly [stream: string, what: string, advice: string][] = [
   ],
   ['WordDocument', 'a Word document in the format before 2007 (.doc)', SAVE_AS],
   ['Workbook', 'an Excel workbook in the format before 2007 (.xls)', SAVE_TABLE],
-  ['PowerPoint Document', 'a PowerPoint presentation in the format before 2007 (.ppt)', SAVE_SLIDES],
+  ['PowerPoint Document', 'a PowerPoint presentation in the format before 2007 (.ppt)', SAVE_PRESENTATION],
   ['VisioDocument', 'a Visio drawing', SAVE_SLIDES],
   ['__nameid_version1.0', 'a message of Outlook (.msg)', 'save it as text or HTML, and upload that'],
 ];
@@ -60,7 +58,6 @@ const COMPRESSED = 'a compressed file or archive (.gz, .bz2, .xz, .zst)';
 
 /** Files that are no text by how they begin, in Latin-1. */
 const SIGNATURES: readonly [start: string, what: string, advice: string][] = [
-  ['{\\rtf', 'an RTF document', SAVE_AS],
   ['7z\xbc\xaf\x27\x1c', 'a 7z archive', UNPACK],
   ['Rar!\x1a', 'a RAR archive', UNPACK],
   ['\x1f\x8b', COMPRESSED, UNPACK],

@@ -124,6 +124,8 @@ function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Leve
   const words = wordsOf(block.runs);
   if (/^(?:table|picture|code)$/.test(block.kind) || words.length > 250) return undefined;
   if (block.level !== undefined) return block.level === 0 ? undefined : (Math.min(block.level, 6) as Level);
+  // Numbers in a chart are larger than its text.
+  if (!hasLetters(block)) return undefined;
   // An item in larger type than the code that a document consists of.
   if (BULLET.test(words)) return undefined;
   // A line of a table of contents.
@@ -136,13 +138,17 @@ function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Leve
   );
 }
 
+function hasLetters({ runs }: PdfBlock): boolean {
+  return runs.some(({ text }) => /\p{L}/u.test(text));
+}
+
 /**
  * Heading levels by font size in half points: sizes above that of most of the text are headings, the largest is the
  * title.
  */
 function headingLevels(blocks: readonly PdfBlock[]): ReadonlyMap<number, Level> {
   const usual = Math.round(2 * usualSize(blocks));
-  const larger = [...new Set(blocks.map(({ size }) => Math.round(2 * size)))]
+  const larger = [...new Set(blocks.filter(hasLetters).map(({ size }) => Math.round(2 * size)))]
     .filter((size) => size > 1.12 * usual)
     .sort((a, b) => b - a);
   const levels = new Map<number, Level>();

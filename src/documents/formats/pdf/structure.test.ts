@@ -540,3 +540,18 @@ test('a table of wide cells is no pair of columns because there are headings and
   const { markdown } = await readPdf(pdfOf([[...around(760), ...rows, ...around(420)]]));
   assert.match(markdown, /\| tclsh \| The language of programs that tclsh is for \|/, markdown);
 });
+
+test('the numbers of a chart are no headings, however large, and do not lower the level of the headings', async () => {
+  const lines: PdfLine[] = [
+    ['Sales of the year', 50, 780, 16],
+    ['Sales rose in every year, as the figure shows.', 50, 750, 10],
+    ['88.3', 100, 700, 24],
+    ['66.2 %', 200, 660, 24],
+    ['(51)', 300, 620, 14],
+    ['The text goes on below the figure, in its usual size.', 50, 560, 10],
+  ];
+  const { markdown } = await readPdf(pdfOf([lines]));
+  assert.match(markdown, /^# Sales of the year\n/);
+  assert.deepEqual(markdown.match(/^#.*$/gm), ['# Sales of the year']);
+  for (const number of ['88.3', '66.2 %', '51']) assert.ok(markdown.includes(number), number);
+});
