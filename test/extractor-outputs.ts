@@ -5,6 +5,7 @@ import type { ExtractedDocument, UploadedFile } from '../src/documents/formats/e
 import { isDocument } from '../src/documents/formats/file-type.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
+import { FORM_VERSION } from '../src/markdown/block-form.ts';
 import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
 import { type PdfLine, pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
@@ -444,7 +445,7 @@ async function outputOf(samples: (typeof SAMPLES)[string]): Promise<string> {
     await loadNeeded(document.document?.markdown ?? input.bytes);
     const read = compileOrSplit({ ...input, ...document }, new Map(), () => undefined, NO_NAMES);
     if ('parts' in read) throw new Error(`${filename} must be one page`);
-    hash.update(JSON.stringify([read.source_text, read.citations, read.title, read.html]));
+    hash.update(JSON.stringify([FORM_VERSION, read.source_text, read.citations, read.title, read.html]));
   }
   return hash.digest('hex');
 }

@@ -4,6 +4,7 @@ import { sql } from '../db/sql.ts';
 import { citationsOf } from '../documents/cite-blocks.ts';
 import { extractorVersion } from '../documents/extractor-versions.ts';
 import { needsReview } from '../documents/formats/losses.ts';
+import { FORM_VERSION } from '../markdown/block-form.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';
@@ -165,7 +166,8 @@ async function writePageSources(
     if (!source || !isOfFile || change === 'kept') return [];
     // The same bytes as another type of file (LICENSE.md, LICENSE.txt) have another text, in which these places are not.
     const citations = page.content_type === source.content_type ? page.citations : citationsOf([]);
-    return [{ page_id, source_id: source.source_id, extractor_version: extractorVersion(page.kind), ...citations }];
+    const versions = { form_version: FORM_VERSION, extractor_version: extractorVersion(page.kind) };
+    return [{ page_id, source_id: source.source_id, ...versions, ...citations }];
   });
   if (rows.length === 0) return;
   await query(sql`
@@ -175,12 +177,12 @@ async function writePageSources(
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, source_id text, starts int[],
         ends int[], first_pages int[], last_pages int[], first_lines int[], last_lines int[], hashes text,
-        form_blocks int[], form_hashes text, extractor_version int, boxes int[])
+        form_blocks int[], form_hashes text, form_version int, extractor_version int, boxes int[])
     ), linked as (
       insert into page_sources (wiki_id, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        hashes, form_blocks, form_hashes, extractor_version, boxes)
+        hashes, form_blocks, form_hashes, form_version, extractor_version, boxes)
       select ${write.wiki_id}, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), extractor_version, nullif(boxes, '{}')
+        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), form_version, extractor_version, nullif(boxes, '{}')
       from given
     )
     update pages p set source_count = 1, stale = false, gone_file = null from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);

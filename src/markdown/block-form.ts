@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Properties } from 'hast';
 
 /**
@@ -11,9 +12,11 @@ import type { Properties } from 'hast';
  *   is raised.
  * - Each cell of a table begins with `cell`, and each column that another cell covers is one, so that a number cannot change its column. A box of a task is `open` or `done`.
  * - The words that stand for a picture come after `picture`.
+ * - What stands elsewhere and belongs to the statement is between `beside` and `within`: the words of the heads of a cell's
+ *   column, without which a number in it says nothing, and of a note where its mark stands.
  *
- * Nothing else is in it: bold, italics, links, the level of a heading and the references of footnotes may change. The
- * marks are noncharacters of Unicode, which a text cannot have: they are replaced in it.
+ * Nothing else is in it: bold, italics, the level of a heading and the numbers of notes may change. The marks are
+ * noncharacters of Unicode, which a text cannot have: they are replaced in it.
  */
 export const MARKS = {
   struck: '\ufdd0',
@@ -26,7 +29,12 @@ export const MARKS = {
   picture: '\ufdd7',
   turned: '\ufdd8',
   drawn: '\ufdd9',
+  beside: '\ufdda',
+  within: '\ufddb',
 };
+
+/** The version of forms: 1 since they have what is `beside`; 0 before. */
+export const FORM_VERSION = 1;
 
 /** Words as a form has them. */
 export function withoutMarks(words: string): string {
@@ -38,16 +46,34 @@ export function formOf(pieces: readonly string[]): string {
   return pieces.join('').replace(/^\n+/, '').trimEnd().normalize('NFC');
 }
 
-/** A form as it was before `drawn` was a mark; pages that were compiled before have such ones. */
+/** Longer words are repeated by each cell of a column, and by each mark of a note, as their hash. */
+const BESIDE_MAX = 64;
+
+/** What stands elsewhere, as a piece of a form. */
+export function beside(words: string): string {
+  return words === '' ? '' : `${MARKS.beside}${briefly(words)}${MARKS.within}`;
+}
+
+function briefly(words: string): string {
+  return words.length > BESIDE_MAX || /[\ufdd0-\ufdef]/.test(words) ? hash('sha256', words) : words;
+}
+
+/** A form as it was before words that stand elsewhere were in it. */
+export function withoutBeside(form: string): string {
+  return form.includes(MARKS.beside) ? form.replace(/\ufdda[^\ufddb]*\ufddb/g, '').normalize('NFC') : form;
+}
+
+/** A form as it was before `drawn` was a mark, without what is beside; pages that were compiled before have such ones. */
 export function withoutDrawn(form: string): string {
-  return form.includes(MARKS.drawn) ? form.replace(/\ufdd9([^\ufdd0-\ufdef]*)\ufdd3/g, '$1') : form;
+  const alone = withoutBeside(form);
+  return alone.includes(MARKS.drawn) ? alone.replace(/\ufdd9([^\ufdd0-\ufdef]*)\ufdd3/g, '$1') : alone;
 }
 
 /** A form whose marks can be read: for people, and to compare words. What is struck out is not there any more. */
 export function wordsOfForm(form: string): string {
   let depth = 0;
   let words = '';
-  for (const [piece] of form.matchAll(/[\ufdd0-\ufdd9]|[^\ufdd0-\ufdd9]+/g)) {
+  for (const [piece] of withoutBeside(form).matchAll(/[\ufdd0-\ufdd9]|[^\ufdd0-\ufdd9]+/g)) {
     if (piece === MARKS.struck || (depth > 0 && BEGINS.has(piece))) depth += 1;
     else if (depth === 0) words += SIGNS[piece] ?? piece;
     else if (piece === MARKS.end) depth -= 1;
@@ -81,6 +107,11 @@ export class TableColumns {
   private covered: number[] = [];
   private column = 0;
 
+  /** Where the next cell begins, counted from 0. */
+  get next(): number {
+    return this.column;
+  }
+
   /** The marks of the columns between the last cell and the next one, which has these properties. */
   before({ colSpan, rowSpan }: Properties): string[] {
     const passed = this.pass(() => (this.covered[this.column] ?? 0) > 0);
@@ -113,6 +144,45 @@ export class TableColumns {
     for (; this.column < COLUMNS_MAX && isPassed(); this.column += 1) marks.push(MARKS.cell);
     return marks;
   }
+}
+
+/** What the heads of one table say of its columns. */
+export class TableHeads {
+  /** Of the rows before the first one of values, and of the last that divides those. */
+  private readonly heads: string[] = [];
+  private divisions: string[] = [];
+  private hasValues = false;
+  private isDivided = false;
+
+  /** Begins a row; `isHead`: its cells are heads of what is below. */
+  beginRow(isHead: boolean): void {
+    if (!isHead) {
+      this.hasValues = true;
+      this.isDivided = false;
+    } else if (this.hasValues && !this.isDivided) {
+      this.divisions = [];
+      this.isDivided = true;
+    }
+  }
+
+  /** Adds the words of a head that begins in this column. */
+  add(column: number, properties: Properties, words: string): void {
+    const all = this.hasValues ? this.divisions : this.heads;
+    for (const at of columnsFrom(column, properties)) all[at] = briefly(`${all[at] ?? ''}\n${words}`);
+  }
+
+  /** What a cell of values that begins in this column stands below. */
+  above(column: number, properties: Properties): string {
+    return columnsFrom(column, properties)
+      .map((at) => [this.heads[at] ?? '', this.divisions[at] ?? ''].join('').trim())
+      .join('\n')
+      .trim();
+  }
+}
+
+function columnsFrom(column: number, { colSpan }: Properties): number[] {
+  const end = Math.max(column + 1, Math.min(COLUMNS_MAX, column + widthOf(colSpan)));
+  return Array.from({ length: end - column }, (_, i) => column + i);
 }
 
 function widthOf(colSpan: unknown): number {

@@ -1,8 +1,8 @@
-import type { Element, Root, Text } from 'hast';
-import { formOf, MARKS, TableColumns, withoutMarks } from './block-form.ts';
+import type { Element, Properties, Root, Text } from 'hast';
+import { beside, formOf, MARKS, TableColumns, TableHeads, withoutMarks } from './block-form.ts';
 import { runsAgainstItsLetters } from './directions.ts';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
-import { ID_PREFIX } from './safe-addresses.ts';
+import { decoded, ID_PREFIX } from './safe-addresses.ts';
 
 /** White space that is more than one space. */
 const UNEVEN = /[\t\n\f\r]| {2}/;
@@ -51,7 +51,7 @@ const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
  * The text of a page for readers: one line per block, whitespace collapsed as in a browser, code unchanged; with the
  * offsets of its headings, its title (the first heading of level 1, else a heading that it begins with: a later one names a part), its
  * first paragraph, and the ranges of its blocks in the text and in the Markdown (items of
- * lists and rows of tables are blocks). References to footnotes are left out, because they are not part of a word.
+ * lists and rows of tables are blocks). References to footnotes are left out of it, because they are not part of a word.
  */
 export function readPageText(tree: Root): {
   text: string;
@@ -60,13 +60,39 @@ export function readPageText(tree: Root): {
   paragraph: string;
   blocks: TextBlock[];
 } {
-  const reader = new TextReader();
+  const reader = new TextReader(notesOf(tree));
   reader.read(tree, false, true);
   const { outline, title, paragraph, blocks } = reader;
   const text = reader.text.trimEnd();
   const last = blocks.at(-1);
   if (last) last.end = Math.min(last.end, text.length);
   return { text, outline, title: title || reader.beginning, paragraph, blocks };
+}
+
+/** The words of the notes of a page by their ids, as forms. */
+function notesOf({ children }: Root): ReadonlyMap<string, string> {
+  const notes = new Map<string, string>();
+  for (const section of children) {
+    if (section.type !== 'element' || section.properties.dataFootnotes === undefined) continue;
+    for (const list of section.children) {
+      for (const note of list.type === 'element' && list.tagName === 'ol' ? list.children : []) {
+        if (note.type === 'element') notes.set(noteKey(String(note.properties.id ?? '')), formOfNote(note));
+      }
+    }
+  }
+  return notes;
+}
+
+/** Ids and addresses of notes may be encoded in other ways. */
+function noteKey(id: string): string {
+  return decoded(id).toLowerCase();
+}
+
+/** Without the notes of the note. */
+function formOfNote(note: Element): string {
+  const reader = new TextReader(new Map());
+  reader.read({ type: 'root', children: [{ ...note, properties: {} }] }, false, true);
+  return reader.blocks.map(({ form }) => form).join('\n');
 }
 
 /** The first headings are the outline: more are no help to readers, and each costs every reading of the page. */
@@ -103,6 +129,15 @@ class TextReader {
   /** Whether what is read is in a container whose direction is not that of its letters. */
   private isTurned = false;
   private columns = new TableColumns();
+  private heads = new TableHeads();
+  /** Whether the row that is read is one of heads. */
+  private isHead = false;
+  private readonly notes: ReadonlyMap<string, string>;
+
+  /** `notes`: their words by their ids. */
+  constructor(notes: ReadonlyMap<string, string>) {
+    this.notes = notes;
+  }
 
   /** `isOutermost`: the content is not part of a block yet. */
   read(node: Element | Root, isCode: boolean, isOutermost: boolean): void {
@@ -123,7 +158,11 @@ class TextReader {
     const isContainer = isOutermost && CONTAINERS.has(tagName);
     if (isOutermost && !isContainer) this.elements += 1;
     if (properties.id === FOOTNOTE_LABEL) return;
-    if (properties.dataFootnoteRef !== undefined || properties.dataFootnoteBackref !== undefined) return;
+    if (properties.dataFootnoteBackref !== undefined) return;
+    if (properties.dataFootnoteRef !== undefined) {
+      this.form.push(beside(this.noteAt(String(properties.href ?? ''))));
+      return;
+    }
     if (tagName === 'br') this.gap = '\n';
     if (tagName === 'img' && properties.alt) {
       this.form.push(MARKS.picture);
@@ -135,16 +174,17 @@ class TextReader {
     if (tagName === 'input')
       this.form.push(properties.checked === undefined || properties.checked === false ? MARKS.open : MARKS.done);
     const isCell = tagName === 'td' || tagName === 'th';
-    if (isCell) {
-      this.gap ||= ' ';
-      this.form.push(...this.columns.before(properties), MARKS.cell);
-    }
+    if (isCell) this.beginCell(properties);
+    const cell = { column: this.columns.next, begin: this.form.length };
     const isBlock = BLOCKS.has(tagName);
     if (isBlock) this.gap = '\n';
     const start = this.nextOffset();
-    const outer = { isTurned: this.isTurned, columns: this.columns };
+    const outer = { isTurned: this.isTurned, columns: this.columns, heads: this.heads, isHead: this.isHead };
     if (properties.dir !== undefined) this.isTurned = runsAgainstItsLetters(element);
     if (ROW_GROUPS.has(tagName)) this.columns = new TableColumns();
+    if (tagName === 'table') this.heads = new TableHeads();
+    if (tagName === 'thead' || tagName === 'table') this.isHead = tagName === 'thead';
+    if (tagName === 'tr') this.beginRow(element);
     const isTurnedHere = this.isTurned && (isOutermost ? !isContainer : properties.dir !== undefined);
     const mark = isDrawn(element) ? MARKS.drawn : (MEANING[tagName] ?? (isTurnedHere ? MARKS.turned : undefined));
     if (mark) this.form.push(mark);
@@ -155,6 +195,9 @@ class TextReader {
     if (mark) this.endMark(mark);
     this.isTurned = outer.isTurned;
     this.columns = outer.columns;
+    this.heads = outer.heads;
+    if (isCell && this.isHead) this.heads.add(cell.column, properties, formOf(this.form.slice(cell.begin)).trimStart());
+    this.isHead = outer.isHead;
     if (isCell) this.form.push(...this.columns.after(properties));
     if (tagName === 'tr') this.form.push(...this.columns.endRow());
     if (isOutermost && !isContainer) this.addBlock(start, this.elements - 1);
@@ -162,6 +205,23 @@ class TextReader {
     if (tagName === 'p' && this.paragraph === '' && !isCalloutTitle(element))
       this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
     if (isBlock) this.gap = '\n';
+  }
+
+  private beginRow({ children }: Element): void {
+    const cells = children.filter((child) => child.type === 'element');
+    this.isHead ||= cells.length > 0 && cells.every(({ tagName }) => tagName === 'th');
+    this.heads.beginRow(this.isHead);
+  }
+
+  private beginCell(properties: Properties): void {
+    this.gap ||= ' ';
+    this.form.push(...this.columns.before(properties), MARKS.cell);
+    if (!this.isHead) this.form.push(beside(this.heads.above(this.columns.next, properties)));
+  }
+
+  /** The words of the note that an address of this page leads to; where there is none, the address. */
+  private noteAt(href: string): string {
+    return this.notes.get(noteKey(href.slice(1))) ?? href;
   }
 
   private addHeading({ tagName, properties }: Element, start: number): void {

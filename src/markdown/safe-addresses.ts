@@ -218,7 +218,8 @@ function lettersOf(text: string): string {
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
 
-function decoded(fragment: string): string {
+/** A fragment without percent-encoding. */
+export function decoded(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {

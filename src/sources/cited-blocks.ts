@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Sql, sql } from '../db/sql.ts';
 import { boxesByBlock, hashAt } from '../documents/cite-blocks.ts';
+import type { FormKind } from './shown-blocks.ts';
 
 /** What a page shows of one source, as it was compiled; lists of the same length, a block each. */
 export interface CitationRow {
@@ -17,6 +18,8 @@ export interface CitationRow {
   /** As in Citations; null where the page was compiled before forms were kept. */
   form_blocks: number[] | null;
   form_hashes: string;
+  /** FORM_VERSION when it was compiled. */
+  form_version: number;
   /** The version that compiled it; 0 before it was kept, when forms did not mark what a browser draws. */
   extractor_version: number;
   /** As in Citations; null where they are not known. */
@@ -40,7 +43,7 @@ export interface CitedBlock {
   quote: string;
   /** Of its form; "" where the page was compiled before forms were kept. */
   form_sha256: string;
-  marks_drawn: boolean;
+  form_kind: FormKind;
   /** Whether the source's text still has its hash there. */
   source_matches: boolean;
 }
@@ -58,7 +61,7 @@ export interface CitedBox {
 export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
   encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes,
-  c.extractor_version, c.boxes`;
+  c.form_version, c.extractor_version, c.boxes`;
 
 /**
  * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
@@ -67,7 +70,7 @@ export const citationColumns: Sql = sql`
 export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedBlock[] {
   const forms = new Map(row.form_blocks?.map((block, i) => [block, hashAt(row.form_hashes, i)]));
   const boxes = boxesByBlock(row.boxes ?? []);
-  const marks_drawn = row.extractor_version > 0;
+  const form_kind = formKindOf(row);
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;
     const sha256 = hashAt(row.hashes, i);
@@ -87,10 +90,16 @@ export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedB
       sha256,
       quote,
       form_sha256,
-      marks_drawn,
+      form_kind,
       source_matches,
     };
   });
+}
+
+function formKindOf({ form_blocks, form_version, extractor_version }: CitationRow): FormKind {
+  if (form_blocks === null) return 'words';
+  if (form_version > 0) return 'whole';
+  return extractor_version > 0 ? 'alone' : 'undrawn';
 }
 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';

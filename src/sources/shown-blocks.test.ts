@@ -48,7 +48,7 @@ function compiledOf(markdown: string) {
   return blocks.map(({ start, end, form }) => ({
     quote: text.slice(start, end),
     form_sha256: hash('sha256', form),
-    marks_drawn: true,
+    form_kind: 'whole' as const,
   }));
 }
 
@@ -239,7 +239,8 @@ test('a cell that spans moves the cells beside and below it into other columns',
       ),
     ],
     [
-      1,
+      // The rows are below other heads.
+      3,
       table(
         '<th colspan="2">a</th><th>b</th><th>c</th>',
         '<td>x</td><td>1</td><td>3</td>',
@@ -277,13 +278,88 @@ test('words are no formula and no diagram of the same characters, which a browse
   const compiled = old.blocks.map(({ form }) => ({
     quote: old.text,
     form_sha256: hash('sha256', form.replace(/\ufdd9(.*?)\ufdd3/, '$1')),
-    marks_drawn: false,
+    form_kind: 'undrawn' as const,
   }));
   assert.deepEqual(
     compareBlocks(compiled, readShownPage(old.html)).map(({ shown }) => shown),
     ['unchanged'],
     'a page that was compiled before keeps its citations',
   );
+});
+
+const DOSES = `| Drug | Minimum | Maximum |
+| ---- | ------- | ------- |
+| A    | 1 mg    | 8 mg    |
+| B    |         | 9 mg    |
+`;
+
+test('a row of a table says something else below another head, and the same wherever its columns and rows are', () => {
+  const rows = DOSES.split('\n').slice(2).join('\n');
+  for (const head of ['| Drug | Maximum | Minimum |', '| Drug | Minimum | Never |', '| Drug | ~~Minimum~~ | Maximum |'])
+    assert.equal(lostIn(DOSES, `${head}\n|-|-|-|\n${rows}`), 3, `${head}: the head and both rows`);
+  assert.equal(lostIn(DOSES, `${DOSES.replace('Minimum', '**Minimum**')}| C | 2 | 3 |\n`), 0);
+  const [a = '', b = ''] = rows.split('\n');
+  assert.equal(lostIn(DOSES, DOSES.replace(rows, `${b}\n${a}\n`)), 0, 'rows in another order');
+  const other = DOSES.replace('Minimum', 'Lowest').replace('Maximum', 'Highest');
+  assert.equal(
+    lostIn(`${DOSES}\nThen\n\n${other}`, `${other}\nThen\n\n${DOSES}`),
+    0,
+    'two tables exchanged as a whole',
+  );
+});
+
+test('heads over several rows and columns, and rows that divide a table, are heads of what is below them', () => {
+  const table = (one: string, two: string, group: string) =>
+    `<table><thead><tr><th rowspan="2">Drug</th><th colspan="2">${one}</th></tr><tr><th>${two}</th><th>Max</th></tr></thead>` +
+    `<tbody><tr><th>A</th><td>1</td><td>2</td></tr><tr><th colspan="3">${group}</th></tr><tr><th>B</th><td>3</td><td>4</td></tr></tbody></table>`;
+  const before = table('Adults', 'Min', 'Old');
+  assert.equal(lostIn(before, before), 0);
+  assert.equal(lostIn(before, table('Children', 'Min', 'Old')), 3, 'the head and both rows');
+  assert.equal(lostIn(before, table('Adults', 'Mean', 'Old')), 3);
+  assert.equal(lostIn(before, table('Adults', 'Min', 'New')), 2, 'the division and the row below it');
+});
+
+test('a note belongs to the sentence that has its mark, and its number does not', () => {
+  const note = 'Take 10 mg.[^n] Then wait.[^ü]\n\nElse 5.\n\n[^n]: For adults.\n[^ü]: An hour.\n[^z]: In vain.\n';
+  for (const [from, to, lost, why] of [
+    ['10 mg.[^n]', '10 mg.', 2, 'a mark taken off, whose note is not shown any more'],
+    ['For adults', 'For nobody', 2, 'another note'],
+    ['An hour', '~~An hour~~', 2, 'a note that is struck out'],
+    ['wait.[^ü]', 'wait.[^n]', 2, 'a mark that leads to another note'],
+    ['Else 5.', 'Else 5.[^f]\n\n[^f]: This is false.', 1, 'a note added'],
+    ['Take 10', 'New.[^f]\n\n[^f]: Also.\n\nTake 10', 0, 'another number'],
+    [/\[\^n\]/g, '[^m]', 0, 'another label'],
+  ] as const) {
+    const after = note.replace(from, to);
+    assert.notEqual(after, note);
+    assert.equal(lostIn(note, after), lost, why);
+  }
+});
+
+test('long heads and notes are kept short in the forms of the blocks that have them', () => {
+  const words = 'maximum '.repeat(5_000);
+  const { blocks } = renderMarkdown(
+    `| ${words} |\n|-|\n${'| 1 |\n'.repeat(100)}\n${'See.[^a]\n\n'.repeat(100)}[^a]: ${words}`,
+  );
+  assert.ok(blocks.reduce((sum, { form }) => sum + form.length, 0) < 3 * words.length);
+  assert.equal(lostIn(`| ${words}a |\n|-|\n| 1 |`, `| ${words}b |\n|-|\n| 1 |`), 2);
+});
+
+test('forms of before stay valid: without heads and notes they are as they were', () => {
+  const markdown = `${DOSES}\nTake 10 mg.[^n] Then $x^2$.\n\n[^n]: For adults.\n`;
+  const { text, blocks, html } = renderMarkdown(markdown);
+  const compiled = blocks.map(({ start, end, form }) => ({
+    quote: text.slice(start, end),
+    form_sha256: hash('sha256', form.replace(/\ufdda.*?\ufddb/g, '')),
+    form_kind: 'alone' as const,
+  }));
+  assert.equal(
+    compiled[1]?.form_sha256,
+    hash('sha256', '\ufdd4A \ufdd41 mg \ufdd48 mg'.replaceAll(' \ufdd4', '\ufdd4 ')),
+  );
+  const shown = (page: string) => compareBlocks(compiled, readShownPage(page)).map((each) => each.shown);
+  assert.deepEqual(new Set(shown(html)), new Set(['unchanged']));
+  assert.ok(shown(html.replace('1 mg', '2 mg')).includes('edited'));
 });
 
 test('the words that differ are named, and where none does, all of the block', () => {
@@ -343,7 +419,7 @@ test('reading HTML takes time in proportion to its length, whatever it is', () =
 
 test('blocks of a page that was compiled before forms were kept are compared by their words', () => {
   const old = (markdown: string) =>
-    compiledOf(markdown).map(({ quote }) => ({ quote, form_sha256: '', marks_drawn: false }));
+    compiledOf(markdown).map(({ quote }) => ({ quote, form_sha256: '', form_kind: 'words' as const }));
   const lost = (after: string) =>
     compareBlocks(old(OWN.replace(/\nIt weighs.*\n/, '')), readShownPage(renderMarkdown(after).html)).filter(
       ({ shown }) => shown !== 'unchanged',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { diffWordsWithSpace } from 'diff';
-import { MARKS, withoutDrawn, wordsOfForm } from '../markdown/block-form.ts';
+import { MARKS, withoutBeside, withoutDrawn, wordsOfForm } from '../markdown/block-form.ts';
 import { readPageText } from '../markdown/page-text.ts';
 import { parseShownHtml } from '../markdown/shown-html.ts';
 
@@ -12,13 +12,19 @@ export interface PageBlock {
   form: string;
 }
 
+/**
+ * What forms of the time have that a page was compiled in, so that those of before stay valid: `words` alone; without marks of what a
+ * browser draws (`undrawn`); without what stands elsewhere (`alone`); or all of it (`whole`).
+ */
+export type FormKind = 'words' | 'undrawn' | 'alone' | 'whole';
+
 /** What was compiled of a source, to be looked for in a page. */
 export interface CompiledBlock {
   quote: string;
   /** The SHA-256 of its form, 64 hexadecimal digits; "" where its page was compiled before forms were kept. */
   form_sha256: string;
-  /** Whether its form marks what a browser draws, as those of pages that were compiled before do not. */
-  marks_drawn: boolean;
+  /** What its form has: see FormKind. */
+  form_kind: FormKind;
 }
 
 /** A segment of what the source says (same, removed) and what the page says instead (same, added). */
@@ -38,28 +44,30 @@ export interface ShownBlock {
 export interface ShownPage {
   text: string;
   blocks: readonly PageBlock[];
-  /** The places of the blocks by the SHA-256 of their forms. */
-  byForm: ReadonlyMap<string, readonly number[]>;
-  /** The same by forms without marks of what is drawn, and by their words alone. */
-  byOldForm: () => ReadonlyMap<string, readonly number[]>;
-  byWords: () => ReadonlyMap<string, readonly number[]>;
+  /** The places of the blocks by the SHA-256 of their forms, or by their words. */
+  placesBy: (kind: FormKind) => ReadonlyMap<string, readonly number[]>;
 }
 
 /** The blocks of a page, from its HTML as it is stored. */
 export function readShownPage(html: string): ShownPage {
   const { text, blocks: ranges } = readPageText(parseShownHtml(html));
   const blocks = ranges.map(({ start, end, element, form }) => ({ element, text: text.slice(start, end), form }));
-  const placesBy = (keyOf: (form: string) => string) => Map.groupBy(blocks.keys(), (i) => keyOf(blocks[i]?.form ?? ''));
-  let byWords: Map<string, number[]> | undefined;
-  let byOldForm: Map<string, number[]> | undefined;
-  return {
-    text,
-    blocks,
-    byForm: placesBy((form) => hash('sha256', form)),
-    byOldForm: () => (byOldForm ??= placesBy((form) => hash('sha256', withoutDrawn(form)))),
-    byWords: () => (byWords ??= placesBy(plainForm)),
+  const known = new Map<FormKind, Map<string, number[]>>();
+  const placesBy = (kind: FormKind) => {
+    const places = known.get(kind) ?? Map.groupBy(blocks.keys(), (i) => KEYS[kind](blocks[i]?.form ?? ''));
+    known.set(kind, places);
+    return places;
   };
+  return { text, blocks, placesBy };
 }
+
+/** What the blocks of a page are found by. */
+const KEYS: Record<FormKind, (form: string) => string> = {
+  words: plainForm,
+  undrawn: (form) => hash('sha256', withoutDrawn(form)),
+  alone: (form) => hash('sha256', withoutBeside(form)),
+  whole: (form) => hash('sha256', form),
+};
 
 /**
  * Which blocks of a page still say what was compiled: those whose form is the same, whole, each block of the page for one
@@ -77,13 +85,11 @@ export function compareBlocks(compiled: readonly CompiledBlock[], page: ShownPag
 /** For each compiled block the block that says the same; of several the first that is left for it, in order. */
 function findUnchanged(compiled: readonly CompiledBlock[], page: ShownPage): (number | undefined)[] {
   const taken = new Map<string, number>();
-  return compiled.map(({ quote, form_sha256, marks_drawn }) => {
-    const isOld = form_sha256 === '';
-    const key = isOld ? plainForm(quote.normalize('NFC')) : form_sha256;
+  return compiled.map(({ quote, form_sha256, form_kind }) => {
+    const key = form_kind === 'words' ? plainForm(quote.normalize('NFC')) : form_sha256;
     const count = taken.get(key) ?? 0;
     taken.set(key, count + 1);
-    const places = isOld ? page.byWords() : marks_drawn ? page.byForm : page.byOldForm();
-    return places.get(key)?.[count];
+    return page.placesBy(form_kind).get(key)?.[count];
   });
 }
 

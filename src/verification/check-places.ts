@@ -1,6 +1,7 @@
 import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
 import { extractorVersion } from '../documents/extractor-versions.ts';
 import { formatByName } from '../documents/formats/formats.ts';
+import { FORM_VERSION } from '../markdown/block-form.ts';
 import type { CitationRow } from '../sources/cited-blocks.ts';
 import { type Finding, finding } from './findings.ts';
 import type { ReadAgain, ReadPart } from './reread-file.ts';
@@ -29,7 +30,7 @@ export function checkPlaces(
   if (row.extractor_version > source.extractor_version) {
     return [finding('record_altered', 'a later version of the extractor compiled it than read the file', row.page_id)];
   }
-  const isOld = row.form_blocks === null || row.extractor_version === 0;
+  const isOld = row.form_blocks === null || row.extractor_version === 0 || row.form_version !== FORM_VERSION;
   const isOfNow = source.extractor_version === extractorVersion(reading.kind);
   // What this version compiles is kept as a whole.
   if (isOfNow && (isOld || row.extractor_version !== source.extractor_version)) return altered;

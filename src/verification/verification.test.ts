@@ -267,6 +267,7 @@ const COLUMNS: Record<(typeof TABLES)[number], Record<string, Column>> = {
     hashes: ['citations_altered'],
     form_blocks: ['citations_altered'],
     form_hashes: ['citations_altered'],
+    form_version: ['citations_altered'],
     boxes: ['citations_altered'],
     extractor_version: ['citations_altered', 'record_altered'],
   },
