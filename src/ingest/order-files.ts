@@ -1,6 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { CONFLUENCE } from '../documents/exports/confluence.ts';
+import { confluenceTree } from '../documents/exports/confluence-tree.ts';
 import { decodeText } from '../documents/formats/decode.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { isMarkdownName } from '../documents/formats/file-type.ts';
@@ -65,10 +67,36 @@ export async function readOrder(
   );
   const isUsed = ({ filename }: FileRow) => orders.has(filename) && !foreign.has(filename);
   const unused = candidates.filter((file) => !isUsed(file) && HIDDEN_NAME.test(file.filename));
-  await markAsNoPages(db, job, candidates.filter(isUsed), USED_FOR_ORDER);
+  const tree = await readTree(blobs, files);
+  await markAsNoPages(db, job, [...candidates.filter(isUsed), ...tree.indexes], USED_FOR_ORDER);
   await markAsNoPages(db, job, unused, NAMES_NOTHING);
   const names = candidates.map(({ filename }) => filename);
-  return { given, ignored: names.filter((name) => broken.has(name) || foreign.has(name)) };
+  const ignored = names.filter((name) => broken.has(name) || foreign.has(name));
+  if (tree.names.size === 0) return { given, ignored };
+  const listed = new Map([...given.listed, ...[...tree.names.values()].map((name, at) => [name, at] as const)]);
+  return { given: { ...given, listed, names: tree.names }, ignored };
+}
+
+/** The list of a space of Confluence is longer than other order files, in bytes. */
+const INDEX_BYTES_MAX = 2 ** 20;
+
+/** The tree that an export of Confluence has in its `index.html`: which files say it, and names in folders for the others. */
+async function readTree(
+  blobs: Pick<Blobs, 'stream'>,
+  files: readonly FileRow[],
+): Promise<{ indexes: FileRow[]; names: ReadonlyMap<string, string> }> {
+  const filenames = new Set(files.map(({ filename }) => filename));
+  const names = new Map<string, string>();
+  const indexes: FileRow[] = [];
+  if (!CONFLUENCE.isIn([...filenames])) return { indexes, names };
+  for (const file of files.filter(({ filename }) => /(?:^|\/)index\.html$/i.test(filename))) {
+    const folder = file.filename.slice(0, file.filename.lastIndexOf('/') + 1);
+    const text = file.byte_size <= INDEX_BYTES_MAX ? await beginningOf(blobs, file, INDEX_BYTES_MAX) : undefined;
+    const tree = confluenceTree(text ?? '', folder, filenames);
+    if (tree.size > 0) indexes.push(file);
+    for (const [filename, name] of tree) names.set(filename, name);
+  }
+  return { indexes, names };
 }
 
 /** Whether a file may get a new page, whose place depends on the weights of those around it. */

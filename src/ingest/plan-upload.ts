@@ -70,7 +70,8 @@ export async function planUpload(
   const pages = new Map<string, string>();
   for (const { filename, page_path } of placed) pages.set(filename, page_path);
   const names = placed.flatMap(({ kind, filename }) => (kind === 'file' ? filename : [])).toReversed();
-  for (const [folder, i] of folderPageFiles(names)) pages.set(folder, pages.get(names[i] ?? '') ?? '');
+  const nameOf = namesIn(given);
+  for (const [folder, i] of folderPageFiles(names.map(nameOf))) pages.set(folder, pages.get(names[i] ?? '') ?? '');
   await addViews(query, job, pages);
   return pages;
 }
@@ -86,12 +87,18 @@ async function addViews(query: Query, job: ClaimedJob, pages: Map<string, string
   }
 }
 
+/** The name of a file in the tree that is written down for it; else its own. */
+function namesIn(given: GivenOrder | undefined): (filename: string) => string {
+  return (filename) => given?.names?.get(filename) ?? filename;
+}
+
 /** What has a page or may get one: no archive, nothing that could not be unpacked, no picture. Sections are planned with their file. */
 const isPlanned = sql`(kind in ('file', 'folder') and not is_attachment and not (status = 'failed' and page_path = ''))`;
 
 async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: GivenOrder): Promise<void> {
   const upload = await noteSyncRoot(query, { wiki_id: job.wiki_id, upload_id: job.upload_id ?? '' });
-  const names = [...new Set(files.flatMap(({ filename }) => [filename, ...foldersOf(filename)]))];
+  const nameOf = namesIn(given);
+  const names = [...new Set(files.flatMap(({ filename }) => [filename, ...foldersOf(nameOf(filename))]))];
   const earlier = await pagesOfNames(query, job.wiki_id, names);
   const knownPages = await knownPagesOf(query, job.wiki_id, files, earlier);
   const unknown = files.filter((_, i) => !knownPages[i]);
@@ -101,7 +108,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
   const { plan, pageAt } = await planFresh(
     query,
     job.wiki_id,
-    fresh.map(({ filename }) => filename),
+    fresh.map(({ filename }) => nameOf(filename)),
     { given: new Set(knownPages.map((page) => page?.page_id)), gone: goneAt },
   );
   const freshAt = new Map(fresh.map((file, at) => [file, at]));
@@ -156,7 +163,7 @@ async function place(query: Query, job: ClaimedJob, files: FileRow[], given?: Gi
     .filter(({ kind, filename }) => kind === 'folder' && !placedFolders.has(filename))
     .map((page): Placed => ({ ...page, file_no: -1, page_path: page.path, present: page.position }));
   const inReadingOrder = [...placed, ...planned, ...present].sort(
-    (a, b) => byReadingOrder(a.filename, b.filename, given) || a.file_no - b.file_no,
+    (a, b) => byReadingOrder(nameOf(a.filename), nameOf(b.filename), given) || a.file_no - b.file_no,
   );
   setPositions(inReadingOrder);
   // Parents get their ids first, so that the order of ids is the order in which the pages are written.

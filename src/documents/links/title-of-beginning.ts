@@ -5,7 +5,7 @@ import { decodeHtml, decodeText } from '../formats/decode.ts';
 import { ExtractError } from '../formats/extract-error.ts';
 import { titleFromFilename, type UploadedFile } from '../formats/extracted.ts';
 import { fileKind, isDocument } from '../formats/file-type.ts';
-import { htmlToMarkdown } from '../formats/html/html.ts';
+import { htmlToMarkdown, withoutSpace } from '../formats/html/html.ts';
 import { titleBelowBanner } from './banner-title.ts';
 import type { KnownTitle } from './title-names.ts';
 
@@ -50,7 +50,7 @@ const HTML_TITLES = [/<title[\s>][\s\S]{0,500}?<\/title>/i, /<h1[\s>][\s\S]{0,50
 function titleOfHtml(html: string): string | undefined {
   for (const pattern of HTML_TITLES) {
     const title = htmlToMarkdown(pattern.exec(html)?.[0] ?? '').title;
-    if (title !== '') return title;
+    if (title !== '') return withoutSpace(html, title);
   }
   // Without either, the first heading of the rendered page decides.
   return /<h[1-6][\s>]/i.test(html) ? '' : undefined;

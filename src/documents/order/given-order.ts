@@ -8,6 +8,8 @@ export interface GivenOrder {
   listed: ReadonlyMap<string, number>;
   /** The weights of those that have one. */
   weights: ReadonlyMap<string, number>;
+  /** The names in folders of files whose tree is written down; places and weights are those of these names. */
+  names?: ReadonlyMap<string, string>;
 }
 
 /** The place of what no list names, before which and behind which listed names are. */

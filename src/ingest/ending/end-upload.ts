@@ -2,14 +2,16 @@ import { changedFields } from '../../access/audit-record.ts';
 import { newId } from '../../core/ids.ts';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
+import { exportOf } from '../../documents/exports/recognize.ts';
 import { lossesInWords } from '../../documents/formats/loss-words.ts';
 import type { Loss } from '../../documents/formats/losses.ts';
 import { LEFT_OUT_NAMED } from '../../documents/formats/zip/unpack.ts';
 import { givenUp, hasFailedBytes } from '../../uploads/upload-file.ts';
 import { USED_FOR_ORDER } from '../order-files.ts';
-import { NOT_SHOWN, SAME_TABLE } from '../surroundings/attached-files.ts';
+import { NOT_SHOWN, OF_EXPORT, SAME_TABLE } from '../surroundings/attached-files.ts';
 import { type Gone, HIDDEN_LEFT_OUT } from '../sync-folder.ts';
 import { type BrokenLinks, findBrokenLinks } from './broken-links.ts';
+import { findNotUnderstood, type NotUnderstood } from './not-understood.ts';
 
 interface Counts {
   files: number;
@@ -27,6 +29,7 @@ interface Counts {
   used_for_order: number;
   left_out: number;
   same_tables: number;
+  of_export: number;
   hidden: number;
 }
 
@@ -68,6 +71,7 @@ export async function endUpload(
     select count(*) filter (where kind = 'file' and not ${isHiddenLeftOut})::int as files,
       count(*) filter (where kind = 'file' and status = 'done' and not is_attachment)::int as usable,
       count(*) filter (where is_attachment and status = 'done' and error = ${SAME_TABLE})::int as same_tables,
+      count(*) filter (where is_attachment and status = 'done' and error = ${OF_EXPORT})::int as of_export,
       count(*) filter (where kind = 'file' and status <> 'done' and not ${isLeftOut})::int as failed,
       count(*) filter (where is_attachment and status = 'done' and error = '')::int as attached,
       count(*) filter (where ${isUsedForOrder})::int as used_for_order,
@@ -102,17 +106,20 @@ export async function endUpload(
   const incomplete = await incompleteSources(query, upload);
   const broken = await findBrokenLinks(query, upload, NAMED);
   const status = counts.usable > 0 ? 'completed' : 'failed';
-  const summary = summarize(
-    { ...counts, lost_sections },
-    failures,
-    conflicts,
-    left.map(({ filename }) => filename),
-    hidden.map(({ filename }) => filename),
-    incomplete,
-    gone,
-    broken,
-    ignored,
-  );
+  const summary =
+    summarize(
+      { ...counts, lost_sections },
+      failures,
+      conflicts,
+      left.map(({ filename }) => filename),
+      hidden.map(({ filename }) => filename),
+      incomplete,
+      gone,
+      broken,
+      ignored,
+    ) +
+    shownAsWritten(await findNotUnderstood(query, upload, NAMED)) +
+    (await recognized(query, upload));
   const problem =
     status === 'completed' ? '' : error || failures[0]?.error || 'no_usable_file: none of the files could be used';
   // Only a failed upload can be retried, and one that exceeds a limit has to make room.
@@ -135,6 +142,26 @@ export async function endUpload(
     from (select to_jsonb(before) as was, to_jsonb(ended) as became from before, ended) changes, wikis w
     where w.wiki_id = ${wiki_id}`);
   return { status, summary, error: problem } as const;
+}
+
+/** What the summary says of the syntax of other tools that pages show as it is written, and of files that have no reader. */
+function shownAsWritten({ counts, pages, filenames, plain }: NotUnderstood): string {
+  const signs = counts.map(([name, times]) => `${times} × ${name}`).join(', ');
+  const syntax = `Not understood and shown as written: ${signs} on ${count(pages, 'page')} of`;
+  return `${namedOf(syntax, filenames, pages).replace(' of: ', ': ')}${namedOf('Taken as plain text', plain.filenames, plain.count)}`;
+}
+
+/** What the summary says of the wiki that the files were exported from; "" if they have no sign of one. */
+async function recognized(
+  query: Query,
+  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+): Promise<string> {
+  // What is hidden in an archive is only in its note.
+  const files = await query<{ name: string }>(sql`
+    select case kind when 'archive' then error else filename end as name from upload_files
+    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind in ('file', 'archive')`);
+  const from = exportOf(files.map(({ name }) => name));
+  return from ? ` Recognized as an export of ${from.name}.${from.advice ? ` ${from.advice}` : ''}` : '';
 }
 
 /** A file that says in which order the others are. */
@@ -174,6 +201,7 @@ function summarize(
     counts.used_for_order > 0 && `${count(counts.used_for_order, 'file')} used for the order`,
     ignored.length > 0 && `${count(ignored.length, 'order file')} ignored`,
     counts.same_tables > 0 && `${count(counts.same_tables, 'table')} that another file has with all rows`,
+    counts.of_export > 0 && `${count(counts.of_export, 'file')} of the export itself left out`,
     counts.left_out > 0 && `${count(counts.left_out, 'file')} that no text shows left out`,
     incomplete.to_review > 0 && `${count(incomplete.to_review, 'file')} not read completely`,
     incomplete.others > 0 &&

@@ -3,6 +3,7 @@ import { SNIFFED_BYTES, sniffType } from '../../attachments/sniff-type.ts';
 import { newId } from '../../core/ids.ts';
 import type { Db, Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
+import { exportOf } from '../../documents/exports/recognize.ts';
 import { ExtractError } from '../../documents/formats/extract-error.ts';
 import { fileKind, isDocument, isZip } from '../../documents/formats/file-type.ts';
 import { formatByName } from '../../documents/formats/formats.ts';
@@ -54,9 +55,10 @@ export async function findAttachedFiles(
     order by file_no`);
   const hidden = await hiddenAmong(db, job, files);
   const views = await viewsAmong(db, job, files);
+  const own = await ownFilesAmong(db, job, files);
   // Files of formats that are read are not opened to find out what they are.
   const unnamed = files.filter(
-    (file) => !views.has(file) && (hidden.has(file) || formatByName(file.filename) === undefined),
+    (file) => !views.has(file) && !own.has(file) && (hidden.has(file) || formatByName(file.filename) === undefined),
   );
   for (let from = 0; from < unnamed.length; from += BATCH) {
     const types = await mapAtOnce(unnamed.slice(from, from + BATCH), async (file) => ({
@@ -73,6 +75,20 @@ export async function findAttachedFiles(
         where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_no = g.file_no`);
     });
   }
+}
+
+/** The note of a file that belongs to the export of another wiki, and not to that wiki. */
+export const OF_EXPORT = 'of_export: a file of the export itself, which is no page';
+
+async function ownFilesAmong(
+  db: Pick<Db, 'query' | 'transaction'>,
+  job: ClaimedJob,
+  files: readonly Candidate[],
+): Promise<ReadonlySet<Candidate>> {
+  const isNoPage = exportOf(files.map(({ filename }) => filename))?.isNoPage;
+  const own = isNoPage ? files.filter(({ filename }) => isNoPage(filename)) : [];
+  await leaveOut(db, job, own, OF_EXPORT);
+  return new Set(own);
 }
 
 /** Files of Notion with the rows of a database as one view shows them, beside one with all rows: they become no pages. */
@@ -176,7 +192,7 @@ export async function attachedFiles(
   const files = await query<Omit<AttachedFile, 'placeholder'>>(sql`
     select file_no, filename, content_type, byte_size, sha256 from upload_files
     where wiki_id = ${wiki_id} and upload_id = ${upload_id} and is_attachment and sha256 <> ''
-      and error not in (${HIDDEN_LEFT_OUT}, ${SAME_TABLE}) order by file_no desc`);
+      and error not in (${HIDDEN_LEFT_OUT}, ${SAME_TABLE}, ${OF_EXPORT}) order by file_no desc`);
   return new Map(files.map((file) => [file.filename, { ...file, placeholder: newId('attachment') }]));
 }
 

@@ -32,11 +32,16 @@ const CHROME_ROLES = new Set(['navigation', 'search', 'banner', 'contentinfo', '
 export function mainContent(document: Root, losses: LossList): Root {
   const mains: Element[] = [];
   let body: Element | undefined;
+  // A page of Confluence, exported as HTML.
+  let marked: Element | undefined;
+  let isExported = false;
   visit(document, (element) => {
     if (element.tagName === 'main' || element.properties.role === 'main') mains.push(element);
+    if (element.properties.id === 'main-content') marked = element;
+    if (element.properties.id === 'breadcrumb-section' || element.properties.id === 'title-heading') isExported = true;
     if (element.tagName === 'body') body ??= element;
   });
-  const [main, ...others] = mains;
+  const [main, ...others] = isExported && marked ? [marked] : mains;
   if (main && others.length === 0 && hasWords(main)) {
     if (body) addBeside(body, main, losses);
     return { type: 'root', children: main.children };

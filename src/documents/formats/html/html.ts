@@ -75,7 +75,8 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
         const document = parser.parse(html);
         assertDepth(document);
         readGoogleDocs(document);
-        const title = textOf(findElement(document, 'title')) || textOf(findElement(document, 'h1'));
+        const written = textOf(findElement(document, 'title')) || textOf(findElement(document, 'h1'));
+        const title = withoutSpace(html, written);
         const base = URL.parse(String(findElement(document, 'base')?.properties.href));
         const lang = findElement(document, 'html')?.properties.lang;
         const file_characters = countText(findElement(document, 'body') ?? document);
@@ -94,6 +95,13 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
     },
     finish: resolve,
   };
+}
+
+/** The title of a page of Confluence, exported as HTML, without the name of its space; other titles as they are. */
+export function withoutSpace(html: string, title: string): string {
+  return /\sid="(?:breadcrumb-section|title-heading)"/.test(html)
+    ? title.replace(/^\s*\S[^\n]{0,200}?\s:\s+(?=\S)/, '')
+    : title;
 }
 
 function treeOf(document: Root, path: string, references: References, isData: boolean, losses: LossList) {

@@ -1,0 +1,9 @@
+import type { WikiExport } from './wiki-export.ts';
+
+/** The repository of a wiki of Azure DevOps. */
+export const AZURE_DEVOPS: WikiExport = {
+  name: 'Azure DevOps',
+  isIn: (filenames) =>
+    filenames.some((name) => /(?:^|\/)\.order$/.test(name)) &&
+    filenames.some((name) => /(?:^|\/)\.attachments\//.test(name)),
+};

@@ -1,0 +1,12 @@
+import type { WikiExport } from './wiki-export.ts';
+
+/** A portable ZIP, which has all pages in one file of JSON. */
+export const BOOKSTACK: WikiExport = {
+  name: 'BookStack',
+  isIn: (filenames) =>
+    filenames.some((name) => /(?:^|\/)data\.json$/.test(name)) &&
+    filenames.some((name) => /(?:^|\/)files\/[^/]+$/.test(name)) &&
+    !filenames.some((name) => /\.(?:md|html?)$/i.test(name)),
+  advice:
+    'Pages of a portable ZIP of BookStack are not read: export each book as Markdown or HTML in BookStack and upload that.',
+};
