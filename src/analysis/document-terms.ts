@@ -1,17 +1,15 @@
 import { inflateRawSync } from 'node:zlib';
+import { initialsOf, TITLE_WORD_PREFIX, titleKey } from './title-key.ts';
 import { isUnspaced, tokenGroups, tokenize } from './tokenize.ts';
 
 /**
  * The version of everything that decides the terms of a document and their impacts. A change of it adds 1, and a migration
  * marks all search_wikis as stale, so that each wiki is indexed once more.
  */
-export const ANALYSIS = 2;
+export const ANALYSIS = 3;
 
 /** Text after this many characters is not indexed: more than a page can have, as its Markdown has 1.5 MiB at most. */
 export const MAX_INDEXED_CHARACTERS = 1_600_000;
-
-/** The prefix of unstemmed title words in the index, which are used for suggestions while a query is typed. */
-export const TITLE_WORD_PREFIX = '^';
 
 /** Sorts after every character of a word: the upper bound of a prefix search. */
 export const PREFIX_END = '\u{10ffff}';
@@ -28,79 +26,43 @@ export interface IndexedText {
  * Terms that are beside words, as the parts of camel-case names, and stop words do not count for the length of a text. A
  * count is the number of occurrences plus this for each such one, which is exact in binary.
  */
-const BESIDE = 2 ** -10;
+export const BESIDE = 2 ** -10;
 const MAX_BESIDE = 2 ** 10 - 1;
 
 /** Indexes all words of a title, stop words included. */
 export function indexTitle(title: string): IndexedText {
   const counts = new Map<string, number>();
   const words = new Set<string>();
+  for (const { term, isStopWord } of tokenize(title)) addCount(counts, term, isStopWord ? BESIDE : 1);
+  addName(counts, words, title);
+  return { terms: writeCounts(counts), vocabulary: writeWords(words) };
+}
+
+/** Adds the terms that a title or an alias has beside those of its words: the words as typed, its key and its initials. */
+export function addName(counts: Map<string, number>, words: Set<string>, name: string): void {
   let position = 0;
   // The count of such a word is its position: suggestions prefer titles that begin with it.
   const addTyped = (word: string) => {
     const typed = TITLE_WORD_PREFIX + word;
     if (!counts.has(typed)) counts.set(typed, (position += 1));
   };
-  const names: string[] = [];
-  for (const { word, term, isStopWord, extra } of tokenize(title)) {
-    addCount(counts, term, isStopWord ? BESIDE : 1);
+  const tokens = [...tokenize(name)];
+  const parts: string[] = [];
+  for (const { word, extra } of tokens) {
     addWord(words, word);
     addTyped(word);
     for (const one of extra) {
       addCount(counts, one.term, BESIDE);
-      if (one.kind === 'part' || one.kind === 'joined') names.push(one.word);
+      if (one.kind === 'part' || one.kind === 'joined') parts.push(one.word);
     }
   }
-  for (const name of names) {
-    addWord(words, name);
-    addTyped(name);
+  for (const part of parts) {
+    addWord(words, part);
+    addTyped(part);
   }
-  return { terms: writeCounts(counts), vocabulary: writeWords(words) };
-}
-
-/** What a page has beside the words of its text. */
-export interface PageStructure {
-  outline: readonly { level: number; text: string }[];
-  /** Safe HTML, as it is shown. */
-  html: string;
-}
-
-/** A word of a heading counts this much more than one of a text, as words that are beside others do. */
-const HEADING_WORTH = 4;
-/** How many addresses of a page are found by their words, and how much of each. */
-const MAX_ADDRESSES = 300;
-const MAX_ADDRESS = 200;
-
-/**
- * The index data of a page from that of its text: the words of headings count more, and those of the addresses that links lead to
- * are found. Neither makes the text longer.
- */
-export function withStructure(body: IndexedText, { outline, html }: PageStructure): IndexedText {
-  // The first one is the title of the page in most texts.
-  const headings = outline.slice(outline[0]?.level === 1 ? 1 : 0);
-  const addresses = addressesIn(html);
-  if (headings.length + addresses.length === 0) return body;
-  const counts = readCounts(body.terms);
-  for (const { text } of headings) {
-    for (const { term, isStopWord } of tokenize(text)) {
-      if (isStopWord) continue;
-      for (let i = 0; i < HEADING_WORTH; i += 1) addCount(counts, term, BESIDE);
-    }
-  }
-  for (const address of addresses) {
-    for (const { term, isStopWord } of tokenize(address)) if (!isStopWord) addCount(counts, term, BESIDE);
-  }
-  return { ...body, terms: writeCounts(counts) };
-}
-
-/** The addresses outside of the wiki that links lead to, each once, without what all of them begin with. */
-function addressesIn(html: string): string[] {
-  const addresses = new Set<string>();
-  for (const [, address = ''] of html.matchAll(/<a href="https?:\/\/(?:www\.)?([^"]+)"/g)) {
-    if (addresses.size >= MAX_ADDRESSES) break;
-    addresses.add(address.slice(0, MAX_ADDRESS).replaceAll('&#x26;', '&').replaceAll('&amp;', '&'));
-  }
-  return [...addresses];
+  const key = titleKey(name);
+  if (key !== '') counts.set(key, 1);
+  for (const initials of initialsOf(tokens)) addCount(counts, initials, BESIDE);
 }
 
 export function indexBody(text: string): IndexedText {
@@ -120,7 +82,7 @@ export function indexBody(text: string): IndexedText {
   return { terms: writeCounts(counts), vocabulary: writeWords(words) };
 }
 
-function addCount(counts: Map<string, number>, term: string, more: number): void {
+export function addCount(counts: Map<string, number>, term: string, more: number): void {
   const count = counts.get(term) ?? 0;
   if (more === 1 || besideOf(count) < MAX_BESIDE) counts.set(term, count + more);
 }
@@ -137,11 +99,11 @@ export function besideOf(count: number): number {
 
 const WORD = /^[\p{L}\p{M}]{3,32}$/u;
 
-function addWord(words: Set<string>, word: string): void {
+export function addWord(words: Set<string>, word: string): void {
   if (!words.has(word) && WORD.test(word) && !isUnspaced(word)) words.add(word);
 }
 
-function writeCounts(counts: ReadonlyMap<string, number>): string {
+export function writeCounts(counts: ReadonlyMap<string, number>): string {
   let text = ' ';
   for (const [term, count] of counts) {
     const beside = besideOf(count);
@@ -150,7 +112,7 @@ function writeCounts(counts: ReadonlyMap<string, number>): string {
   return text;
 }
 
-function writeWords(words: ReadonlySet<string>): string {
+export function writeWords(words: ReadonlySet<string>): string {
   return words.size === 0 ? '' : ` ${[...words].join(' ')} `;
 }
 

@@ -10,7 +10,9 @@ const MARKED_LETTER = /([\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Arabic}\p{
 
 /** Inside a word, but no part of it: soft hyphen, zero-width space and joiners, tatweel, and the nukta of Indic scripts. */
 export const INVISIBLE = '\u00ad\u200b-\u200d\u2060\ufeff\u0640';
-const IGNORED = new RegExp(`[${INVISIBLE}\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc]`, 'gu');
+/** How a picture is shown: in colour or not, and the tones of skin. */
+export const VARIATIONS = /[\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]/gu;
+const IGNORED = new RegExp(`[${INVISIBLE}\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc]`, 'gu');
 
 /** Letters that are written in another way where a keyboard lacks them, or that Unicode does not decompose. */
 const SPELLINGS: Readonly<Record<string, string>> = {

@@ -20,6 +20,9 @@ export function termOf(word: string): string {
 const LATIN = /^[a-z]+$/;
 const INFLECTED_AT_THE_END = /^[\p{sc=Cyrillic}\p{sc=Greek}]+$/u;
 const ARABIC = /^\p{sc=Arabic}+$/u;
+const DEVANAGARI = /^\p{sc=Devanagari}+$/u;
+/** Signs of vowels, vowels and nasals at the end of a word, and the semivowel between two of them: number, gender and case in Hindi. */
+const DEVANAGARI_ENDING = /(?<=..)(?:[\u0900-\u0914\u093e-\u094c]|(?<=ि)य(?=[ाेोौ]))+$/u;
 const HEBREW = /^\p{sc=Hebrew}+$/u;
 
 /** The letters that words of Cyrillic and Greek script are told apart by; endings come later, or are vowels. */
@@ -31,6 +34,7 @@ function stemOf(word: string): string {
   if (INFLECTED_AT_THE_END.test(word)) return word.slice(0, STEM_LETTERS).replace(ENDING, '');
   if (ARABIC.test(word)) return stemArabic(word);
   if (HEBREW.test(word)) return stemHebrew(word);
+  if (DEVANAGARI.test(word)) return word.replace(DEVANAGARI_ENDING, '');
   return word;
 }
 

@@ -82,7 +82,8 @@ test('names with signs, and words that are written as one or as two, have a term
     if (expected.length === 0) assert.deepEqual(found, [], text);
   }
   assert.deepEqual(words('🚀 up'), ['🚀', 'up']);
-  assert.deepEqual(words('👩🏽‍🚀'), ['👩🏽‍🚀']);
+  assert.deepEqual(words('👩🏽‍🚀'), words('👩‍🚀'));
+  assert.deepEqual(words('👍🏽👍'), ['👍', '👍']);
 });
 
 test('names in code are found by their parts', () => {

@@ -1,4 +1,4 @@
-import { foldCase, foldLetters, foldText, INVISIBLE } from './fold.ts';
+import { foldCase, foldLetters, foldText, INVISIBLE, VARIATIONS } from './fold.ts';
 import { simplifyHan } from './han-variants.ts';
 import { termOf } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
@@ -48,11 +48,12 @@ export interface Token {
 }
 
 /**
- * A term beside that of a word: its spelling with accents, the name that it begins ("wifi" of "wi-fi", "3.2.1", "c++"), a part of
- * it ("user" of "getUserName"), a word or character of a script without spaces, or the last stop words.
+ * A term beside that of a word: its spelling with accents, or with the letters that stand for them ("mueller"), the name that it begins
+ * ("wifi" of "wi-fi", "3.2.1", "c++"), the first half of a code ("ordrab" of "ORDR-AB-001"), a part of it ("user" of "getUserName"), a word
+ * or character of a script without spaces, or the last stop words.
  */
 export interface ExtraTerm {
-  kind: 'accented' | 'joined' | 'part' | 'segment' | 'character' | 'stop words';
+  kind: 'accented' | 'spelled' | 'joined' | 'begun' | 'part' | 'segment' | 'character' | 'stop words';
   /** Without case and accents, unless it is the spelling with them. */
   word: string;
   term: string;
@@ -71,7 +72,7 @@ export function* tokenGroups(text: string): Generator<readonly Token[]> {
   let group: Token[][] = [];
   let end = -1;
   /** The words before, as long as they are stop words. */
-  let before: string[] = [];
+  let before: Token[] = [];
   // No run goes over the end of a line, and most lines are in ASCII.
   for (let line = 0; line <= text.length; ) {
     const next = text.indexOf('\n', line);
@@ -85,7 +86,8 @@ export function* tokenGroups(text: string): Generator<readonly Token[]> {
       }
       const tokens = tokensOf(run, start);
       end = start + run.length;
-      before = addStopWords(before, tokens);
+      before = addStopWords(before, tokens, text);
+      if (tokens[0]?.isStopWord && isEmphasized(run, words)) tokens[0].isStopWord = false;
       if (tokens.length > 0) group.push(tokens);
     }
     line = last + 1;
@@ -95,18 +97,56 @@ export function* tokenGroups(text: string): Generator<readonly Token[]> {
 
 /** So many stop words in a row are a term, as none of them is by itself: "to be or not to be". */
 const STOP_WORDS_IN_A_ROW = 4;
+/**
+ * Pairs with these are no term, and neither are pairs of two frequent words: they are half of all pairs, and in most texts. Except where both
+ * words are capitalized: "The Who".
+ */
+const ARTICLES = new Set(['the', 'a', 'an', 'and', 'of', 'their', 'those', 'these']);
+const FREQUENT = new Set(
+  (
+    'am are as at be been being by can did do does each for from had has have he in is it its more most on or should some such that then ' +
+    'they this to was we were what when which will with you'
+  ).split(' '),
+);
+const CAPITAL = /^[A-Z]/;
 
-function addStopWords(before: readonly string[], tokens: readonly Token[]): string[] {
+function addStopWords(before: readonly Token[], tokens: readonly Token[], text: string): Token[] {
   const [token] = tokens;
   if (!token?.isStopWord || tokens.length > 1) return [];
-  const last = [...before, token.word].slice(-STOP_WORDS_IN_A_ROW);
-  if (last.length === STOP_WORDS_IN_A_ROW) addExtra(token, 'stop words', last.join('_'));
+  const last = [...before, token].slice(-STOP_WORDS_IN_A_ROW);
+  const words = last.map(({ word }) => word);
+  const [first] = last.slice(-2);
+  if (first && first !== token) {
+    const isName = CAPITAL.test(text[first.start] as string) && CAPITAL.test(text[token.start] as string);
+    if (isName || isTellingPair(first.word, token.word)) addExtra(token, 'stop words', words.slice(-2).join('_'));
+  }
+  if (last.length === STOP_WORDS_IN_A_ROW) addExtra(token, 'stop words', words.join('_'));
   return last;
 }
+
+/** Whether the index has two stop words in a row as a term however they are written. */
+export function isTellingPair(first: string, second: string): boolean {
+  return !ARTICLES.has(first) && !ARTICLES.has(second) && !(FREQUENT.has(first) && FREQUENT.has(second));
+}
+
+/** Whether a word is in capitals where others are not: "IT" is a name. */
+function isEmphasized(run: string, line: string): boolean {
+  return run.length > 1 && run === run.toUpperCase() && /\p{Ll}/u.test(line);
+}
+
+const SPACES = ' \u00a0\u202f\u2009';
+/** A number with its thousands apart; with points at least twice, as "1.250" is a fraction elsewhere. */
+const THOUSANDS = new RegExp(`^\\d{1,3}(?:(?:[,${SPACES}]\\d{3})+|(?:[.'’]\\d{3}){2,})$`);
 
 /** Whether the character joins the words on its two sides to one name. */
 function isConnector(text: string, at: number): boolean {
   const character = text[at] as string;
+  if (SPACES.includes(character)) {
+    return (
+      /(?:^|[^\d.,])\d{1,3}$/.test(text.slice(Math.max(0, at - 4), at)) &&
+      /^\d{3}(?!\d)/.test(text.slice(at + 1, at + 5))
+    );
+  }
   if (character === ',') return /\d/.test(text[at - 1] ?? '') && /^\d{3}(?!\d)/.test(text.slice(at + 1, at + 5));
   return "-_./\\'’&@+‐‑".includes(character);
 }
@@ -124,6 +164,7 @@ function joinGroup(group: readonly Token[][], text: string): readonly Token[] {
     const parts = group.flat();
     if (parts.length === group.length && !isUnspaced(first.word)) {
       addJoined(parts, text);
+      addBegun(parts, text);
       if (parts.every((token) => token.isStopWord)) first.isStopWord = false;
     }
   }
@@ -134,6 +175,14 @@ function joinGroup(group: readonly Token[][], text: string): readonly Token[] {
 function addJoined(group: readonly Token[], text: string): void {
   // A query without its stop words still has the name: "I/O", "on-call".
   const first = group.find(({ isStopWord }) => !isStopWord) ?? (group[0] as Token);
+  const joined = joinedWords(group, text);
+  const term = termOf(truncate(joined));
+  if (!group.some((token) => token.term === term)) addExtra(first, 'joined', joined);
+  const written = text.slice(group[0]?.start, group.at(-1)?.end);
+  if (THOUSANDS.test(written)) addExtra(first, 'joined', written.replace(/\D/g, ''));
+}
+
+function joinedWords(group: readonly Token[], text: string): string {
   let joined = group[0]?.word ?? '';
   for (let i = 1; i < group.length; i += 1) {
     const [one, other] = [group[i - 1] as Token, group[i] as Token];
@@ -141,8 +190,17 @@ function addJoined(group: readonly Token[], text: string): void {
     const isApart = text[one.end] !== ',' && /\d$/.test(one.word) && /^\d/.test(other.word);
     joined += (isApart ? '.' : '') + other.word;
   }
-  const term = termOf(truncate(joined));
-  if (!group.some((token) => token.term === term)) addExtra(first, 'joined', joined);
+  return joined;
+}
+
+/** Codes of more parts are machine-made identifiers, which people paste as a whole. */
+const MAX_CODE_PARTS = 4;
+
+/** People type the first two parts of a code: letters, and digits somewhere. */
+function addBegun(group: readonly Token[], text: string): void {
+  if (group.length < 3 || group.length > MAX_CODE_PARTS || !group.some(({ word }) => /\d/.test(word))) return;
+  const joined = joinedWords(group.slice(0, 2), text);
+  if (/\p{L}/u.test(joined)) addExtra(group[0] as Token, 'begun', joined);
 }
 
 /** "C#", "C++" and ".NET" are names with their signs. */
@@ -158,9 +216,11 @@ function addSymbols(first: Token, last: Token, text: string): void {
 
 const IN_WORD = /[\p{L}\p{N}]/u;
 
+const STEMMED: ReadonlySet<ExtraTerm['kind']> = new Set(['spelled', 'joined', 'begun', 'part']);
+
 function addExtra(token: Token, kind: ExtraTerm['kind'], word: string): void {
   const cut = truncate(word);
-  token.extra = [...token.extra, { kind, word: cut, term: kind === 'joined' || kind === 'part' ? termOf(cut) : cut }];
+  token.extra = [...token.extra, { kind, word: cut, term: STEMMED.has(kind) ? termOf(cut) : cut }];
 }
 
 function tokensOf(run: string, start: number): Token[] {
@@ -171,7 +231,7 @@ function tokensOf(run: string, start: number): Token[] {
     if (run.length > 5 && HEXADECIMAL.test(token.word)) addExtra(token, 'joined', token.word.slice(2));
     return [token];
   }
-  if (IS_PICTURE.test(run)) return [tokenOf(truncate(run.replaceAll('\ufe0f', '')), start, end)];
+  if (IS_PICTURE.test(run)) return [tokenOf(truncate(run.replace(VARIATIONS, '')), start, end)];
   const folded = foldLetters(run);
   // In scripts without spaces each token has its own range; elsewhere the range is the whole word with its accents.
   const hasOwnRange = folded.length === run.length && UNSPACED.test(folded);
@@ -199,10 +259,16 @@ function tokenOf(word: string, start: number, end: number): Token {
 const MAX_ACCENTED = 6;
 const LATIN = /^[\p{sc=Latin}\p{M}]+$/u;
 
+/** What German, Danish and Norwegian write where a letter is missing. */
+const LETTERS_FOR: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
+const HAS_LETTERS_FOR = /[äöüøå]/g;
+
 /** Where accents tell words apart, as the tones of Vietnamese, the word as it is written ranks higher. */
 function addSpelling(token: Token, run: string): void {
-  if (token.word.length > MAX_ACCENTED) return;
   const spelled = foldCase(run);
+  const other = foldText(spelled.replace(HAS_LETTERS_FOR, (letter) => LETTERS_FOR[letter] ?? letter));
+  if (other !== token.word && LATIN.test(spelled)) addExtra(token, 'spelled', other);
+  if (token.word.length > MAX_ACCENTED) return;
   if (spelled !== token.word && LATIN.test(spelled)) addExtra(token, 'accented', spelled);
 }
 

@@ -1,5 +1,6 @@
 import type { Root } from 'mdast';
-import { indexBody, withStructure } from '../analysis/document-terms.ts';
+import { indexBody } from '../analysis/document-terms.ts';
+import { withStructure } from '../analysis/page-terms.ts';
 import { markDirections } from './directions.ts';
 import { readFrontMatter } from './front-matter/front-matter.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
@@ -77,7 +78,7 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
       html,
       text,
       outline,
-      indexed: withStructure(text_indexed, { outline, html }),
+      indexed: withStructure(text_indexed, { outline, html, ...front }),
       text_indexed,
       blocks,
       word_count: countWords(text),

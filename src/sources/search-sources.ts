@@ -5,7 +5,7 @@ import { WikiParams } from '../core/records.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { lineEndsIn } from '../markdown/plain-text.ts';
-import { scoredDocuments } from '../search/query/candidates.ts';
+import { candidateDocuments } from '../search/query/candidates.ts';
 import { conditionsOf, type FilterConditions } from '../search/query/filter-conditions.ts';
 import {
   findPassages,
@@ -59,12 +59,12 @@ export const searchSources = endpoint({
     const { parsed, sort, part } = readRequest(query, paging, credential);
     const isFound = sql`true ${conditionsOf(parsed.filters, 's', CONDITIONS)}`;
     const shown = { isFound, isFiltered: parsed.filters.length > 0, isHidden: raw('false') };
-    const score = raw('scored.score');
+    const score = raw('c.score');
     const hits = await searchIndex<HitRow>(many, { wiki_id, kind: 'source' }, parsed, part, shown, (hitsPart) => ({
       hits: hitsOfPart(
         sql`
           select ${sourceColumns}, ${score} as score, ${sortColumns(sort, 's', score)}
-          from ${scoredDocuments({ wiki_id, kind: 'source' }, parsed.text)}
+          from ${candidateDocuments({ wiki_id, kind: 'source' })}
           where ${isFound}`,
         paging,
         sort,

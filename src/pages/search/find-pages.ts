@@ -4,7 +4,7 @@ import type { Statements } from '../../access/guard.ts';
 import { arrayText, raw, type Sql, sql } from '../../db/sql.ts';
 import type { ListPage } from '../../http/list-paging.ts';
 import type { Index } from '../../search/index/pending.ts';
-import { PENDING_NO, scoredDocuments } from '../../search/query/candidates.ts';
+import { candidateDocuments, PENDING_NO } from '../../search/query/candidates.ts';
 import { findPassages, hitTextColumns, MAX_MORE_CHARACTERS } from '../../search/query/passages.ts';
 import type { Hits } from '../../search/query/search.ts';
 import {
@@ -50,7 +50,7 @@ export function readPageSearch(
   const index: Index = { wiki_id, kind: 'page' };
   const { parsed, sort, part } = readRequest(query, paging, credential);
   const shown = shownPages(parsed.filters);
-  const score = raw('scored.score');
+  const score = raw('c.score');
   let known: ReturnType<typeof knownTexts> = new Map();
   const show = (hitsPart: HitsPart): Record<string, Sql> => {
     known = knownTexts(wiki_id, hitsPart.best ?? []);
@@ -60,7 +60,7 @@ export function readPageSearch(
         sql`
           select ${pageColumns}, ${score} as score, ${sortColumns(sort, 'p', score)},
             case when ${isNumbered} and c.no < ${PENDING_NO} then c.no end as document_no
-          from ${scoredDocuments(index, parsed.text)}
+          from ${candidateDocuments(index)}
           where ${shown.isFound}`,
         paging,
         sort,

@@ -1,5 +1,6 @@
-import { besideOf, occurrencesOf, readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
+import { besideOf, occurrencesOf, readCounts } from '../../analysis/document-terms.ts';
 import { beginningOf } from '../../analysis/stem.ts';
+import { TITLE_WORD_PREFIX } from '../../analysis/title-key.ts';
 
 /**
  * The average number of terms in titles and in texts of a wiki: the pivots of length normalization (Singhal, Buckley
@@ -62,7 +63,8 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
     if (inTitle.has(term) || term.startsWith(TITLE_WORD_PREFIX)) continue;
     impacts.set(term, quantize(saturate(frequencyOf(count), bodyNorm)));
   }
-  for (const [term, count] of title) {
+  // Those of a text are of other names of the page.
+  for (const [term, count] of [...body, ...title]) {
     if (!term.startsWith(TITLE_WORD_PREFIX)) continue;
     impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
   }

@@ -1,13 +1,7 @@
-import {
-  ANALYSIS,
-  indexBody,
-  indexTitle,
-  type PageStructure,
-  readWords,
-  withStructure,
-} from '../../analysis/document-terms.ts';
+import { ANALYSIS, type IndexedText, indexBody, indexTitle, readWords } from '../../analysis/document-terms.ts';
+import { type PageStructure, withStructure } from '../../analysis/page-terms.ts';
 import type { Query } from '../../db/db.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
 import { type DocumentTerms, lengthOf, readTerms } from './impacts.ts';
 import type { DocumentKind } from './pending.ts';
 
@@ -15,7 +9,7 @@ import type { DocumentKind } from './pending.ts';
 export const MAX_MERGED_DOCUMENTS = 500;
 const MAX_MERGED_CHARACTERS = 4_000_000;
 
-export interface Pending {
+export interface Pending extends Partial<StoredStructure> {
   document_id: string;
   version: number;
   /** Null: compute from the document's text. */
@@ -25,9 +19,30 @@ export interface Pending {
   /** Null if the document was deleted. */
   title: string | null;
   text: string | null;
-  /** With `text`, of a page. */
-  outline: PageStructure['outline'] | null;
-  html: string | null;
+}
+
+/** What a statement answers of the structure of a page; null of a source. */
+export type StoredStructure = { [Part in keyof PageStructure]: PageStructure[Part] | null };
+
+/** The columns of StoredStructure, of a page `p` and its revision `r`; `html`: the expression of it. */
+export function structureColumns(kind: DocumentKind, html = 'r.html'): Sql {
+  return raw(
+    kind === 'page'
+      ? `r.outline, ${html} as html, p.tags, p.description, p.properties`
+      : 'null as outline, null as html, null as tags, null as description, null as properties',
+  );
+}
+
+/** The index data of a text with what is stored of its structure. */
+export function indexStored(text: string, stored: Partial<StoredStructure>): IndexedText {
+  const { outline, html, tags, description, properties } = stored;
+  return withStructure(indexBody(text), {
+    outline: outline ?? [],
+    html: html ?? '',
+    tags: tags ?? [],
+    description: description ?? '',
+    properties: properties ?? [],
+  });
 }
 
 /** The numbers of words in a document. */
@@ -48,7 +63,6 @@ export interface TargetState extends Lengths {
 export async function takePending(query: Query, wiki_id: string, kind: DocumentKind, most: number): Promise<Pending[]> {
   const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
   const isPage = kind === 'page';
-  const structure = raw(isPage ? 'r.outline, r.html' : 'null as outline, null as html');
   const revision = isPage
     ? sql`left join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
       left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision`
@@ -66,20 +80,17 @@ export async function takePending(query: Query, wiki_id: string, kind: DocumentK
     select s.document_id, s.version, s.body_terms, s.title,
       case when s.analysis = ${ANALYSIS} then s.title_terms end as title_terms,
       case when s.analysis = ${ANALYSIS} then s.vocabulary end as vocabulary,
-      case when s.body_terms is null then coalesce(t.text, '') end as text, ${structure}
+      case when s.body_terms is null then coalesce(t.text, '') end as text, ${structureColumns(kind)}
     from sized s left join ${texts} t on t.wiki_id = ${wiki_id} and t.${id} = s.document_id and s.body_terms is null ${revision}
     where s.characters - coalesce(length(s.body_terms), 2000) < ${MAX_MERGED_CHARACTERS}
     order by s.document_id`);
 }
 
 export function targetStateOf(pending: Pending): TargetState {
-  const { document_id, title, text, outline, html, title_terms, body_terms, vocabulary } = pending;
+  const { document_id, title, text, title_terms, body_terms, vocabulary } = pending;
   const isDeleted = title === null;
   const head = isDeleted || title_terms !== null ? undefined : indexTitle(title);
-  const body =
-    isDeleted || text === null
-      ? undefined
-      : withStructure(indexBody(text), { outline: outline ?? [], html: html ?? '' });
+  const body = isDeleted || text === null ? undefined : indexStored(text, pending);
   const terms = readTerms({
     title_terms: isDeleted ? '' : (head?.terms ?? title_terms ?? ''),
     body_terms: isDeleted ? '' : (body?.terms ?? body_terms ?? ''),

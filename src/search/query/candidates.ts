@@ -35,16 +35,6 @@ export function candidateDocuments({ wiki_id, kind }: Index, candidates: Sql = r
     select ${d}.* from ${raw(`${kind}s`)} ${d} where ${d}.wiki_id = ${wiki_id} and ${d}.${raw(`${kind}_id`)} = c.id offset 0) ${d}`;
 }
 
-/**
- * These with `scored.score`: that of the candidate, increased by the same as `titleScore` if the title equals the query. It is
- * computed once, not in each column that says or orders by it: comparing titles costs more than all else of a row.
- */
-export function scoredDocuments(index: Index, query: string): Sql {
-  return sql`${candidateDocuments(index)} cross join lateral (
-    select case when lower(${letterOf(index.kind)}.title) = (select lower(${query})) then c.score * 1.5 + 2 else c.score end as score
-    offset 0) scored`;
-}
-
 function letterOf(kind: Index['kind']): Sql {
   return raw(kind === 'page' ? 'p' : 's');
 }

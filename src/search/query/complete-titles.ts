@@ -1,5 +1,6 @@
 import type { Statements } from '../../access/guard.ts';
-import { readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
+import { readCounts } from '../../analysis/document-terms.ts';
+import { TITLE_WORD_PREFIX } from '../../analysis/title-key.ts';
 import { tokenize } from '../../analysis/tokenize.ts';
 import { sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';

@@ -76,9 +76,6 @@ export function beginsAmongRaised(best: readonly Candidate[], behind: Cut['behin
 export interface NearHit {
   title: string;
   text: string;
-  /** By its words alone. */
-  rank_score: number;
-  /** More than `rank_score` if the title equals the query. */
   score: number;
   sort_number: number;
   sort_text: string;
@@ -99,15 +96,13 @@ export interface Part {
 export function raiseNear<Row extends NearHit>(
   rows: readonly Row[],
   pairs: readonly Neighbours[],
-  titleScore: (score: number) => number,
   { limit, offset, after }: Part,
 ): Row[] {
   const raised = rows.map((row) => {
     if (!row.is_near) return row;
     const near = nearnessOf(pairs, row.title, row.text.slice(0, CHARACTERS_READ));
-    const rank_score = row.rank_score * (1 + RAISE * near);
-    const score = row.score === row.rank_score ? rank_score : titleScore(rank_score);
-    return { ...row, rank_score, score, sort_number: score };
+    const score = row.score * (1 + RAISE * near);
+    return { ...row, score, sort_number: score };
   });
   const [number, text = ''] = after ?? [];
   const isBehind = (row: Row) =>

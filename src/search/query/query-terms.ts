@@ -1,6 +1,6 @@
-import { TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
 import { beginningOf } from '../../analysis/stem.ts';
-import type { ExtraTerm, Token } from '../../analysis/tokenize.ts';
+import { TITLE_WORD_PREFIX } from '../../analysis/title-key.ts';
+import { type ExtraTerm, isTellingPair, type Token } from '../../analysis/tokenize.ts';
 import type { ParsedQuery } from './parse-query.ts';
 
 /**
@@ -25,7 +25,9 @@ const THAI_WORD_WEIGHT = 1.5;
 
 const EXTRA_WEIGHTS: Readonly<Record<ExtraTerm['kind'], number>> = {
   accented: 0.5,
+  spelled: 0.5,
   joined: 1,
+  begun: 0,
   // Who asks for a name means the name, not its parts.
   part: 0,
   segment: 0.5,
@@ -60,6 +62,13 @@ export function preferNames(
   for (const { term } of known) weights.set(term, Math.max(NAME_WEIGHT, weights.get(term) ?? 0));
 }
 
+/** The terms that the index may have for stop words in a row. */
+export function stopWordsInARow(words: readonly string[]): { pairs: string[]; telling: string[] } {
+  const neighbours = words.slice(1).map((second, i) => [words[i] as string, second] as const);
+  const telling = neighbours.filter(([first, second]) => isTellingPair(first, second));
+  return { pairs: neighbours.map((pair) => pair.join('_')), telling: telling.map((pair) => pair.join('_')) };
+}
+
 /** The terms that a query's words are looked for by, with their weights. */
 export function weighTerms({ words, joined }: Pick<ParsedQuery, 'words' | 'joined'>): Map<string, number> {
   const counts = new Map<string, number>();
@@ -75,6 +84,9 @@ export function weighTerms({ words, joined }: Pick<ParsedQuery, 'words' | 'joine
       const weight = areStopWords && one.kind === 'stop words' ? 1 : weightOf(one);
       if (weight > 0) add(one.term, weight);
     }
+  }
+  if (areStopWords && words.length <= MAX_WORDS_AS_WRITTEN) {
+    for (const pair of stopWordsInARow(words.map(({ word }) => word)).pairs) if (!counts.has(pair)) add(pair, 1);
   }
   for (const term of joined) if (!counts.has(term)) add(term, JOINED_WEIGHT);
   for (const [term, count] of counts) counts.set(term, ((K3 + 1) * count) / (K3 + count));

@@ -31,6 +31,8 @@ export interface RankingQuery {
   excluded: readonly (readonly string[])[];
   /** The terms of the query's words, of which a document that has more ranks higher; none where that says nothing. */
   coordinated: readonly string[];
+  /** The key of the title or alias that equals the query; "" for none. */
+  equal: string;
 }
 
 /** By what share a document is raised that has all words of the query, counted by how rare they are. */
@@ -73,6 +75,7 @@ export function rank(
   }
   const rarity = raritiesOf(wanted.coordinated, terms, index.documents);
   raiseByShare(scores, rarity, terms);
+  for (const no of terms.get(wanted.equal)?.postings?.numbers ?? []) scores[no] = scoreOfEqual(scores[no] as number);
   const exclude = (no: number) => (scores[no] = 0);
   if (wanted.required.length > 0) {
     const held = wanted.required.map((list) => countTermsHeld(terms, list, index.next_no));
@@ -103,6 +106,11 @@ export function rank(
   const isAll = candidates.length - numbers.length + count <= most;
   candidates.sort((a, b) => b.score - a.score || a.document_no - b.document_no);
   return { best: candidates.slice(0, most), isAll };
+}
+
+/** The score of a document whose title or alias equals the query. */
+function scoreOfEqual(score: number): number {
+  return score > 0 ? score * 1.5 + 2 : 0;
 }
 
 /** How rare each of several terms is. Terms without postings are left out: they are in no document, or in most. */
@@ -153,7 +161,7 @@ function scoreOf(
   pivots: Pivots,
   weights: ReadonlyMap<string, number>,
   rarity: ReadonlyMap<string, number>,
-  { required, excluded }: RankingQuery,
+  { required, excluded, equal }: RankingQuery,
 ): number {
   const terms = readTerms(document);
   const holds = (term: string) => terms.title.has(term) || terms.body.has(term);
@@ -167,7 +175,8 @@ function scoreOf(
     total += worth;
     if (holds(term)) held += worth;
   }
-  return total > 0 ? score * (1 + (COORDINATION * held) / total) : score;
+  if (total > 0) score *= 1 + (COORDINATION * held) / total;
+  return holds(equal) ? scoreOfEqual(score) : score;
 }
 
 /**

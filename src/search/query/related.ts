@@ -1,5 +1,6 @@
 import type { Statements } from '../../access/guard.ts';
-import { indexBody, indexTitle, occurrencesOf, readCounts, TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
+import { indexBody, indexTitle, occurrencesOf, readCounts } from '../../analysis/document-terms.ts';
+import { TITLE_WORD_PREFIX } from '../../analysis/title-key.ts';
 import type { Sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidatesCte } from './candidates.ts';
@@ -32,7 +33,7 @@ export async function findRelated(
   const data = await readIndex(many, index, [...counts.keys()], []);
   const terms = mostTelling(data, counts);
   if (terms.size < LEAST_TELLING) return undefined;
-  const { best } = rank(data, { terms, required: [], excluded: [], coordinated: [] }, most);
+  const { best } = rank(data, { terms, required: [], excluded: [], coordinated: [], equal: '' }, most);
   const [first] = best;
   const like = best.filter(({ score }) => score >= LEAST_LIKENESS * (first?.score ?? 0));
   return like.length === 0 ? undefined : candidatesCte(index, like);

@@ -1,11 +1,12 @@
 import type { Statements } from '../../access/guard.ts';
 import { STOP_WORDS } from '../../analysis/stop-words.ts';
+import { titleKey } from '../../analysis/title-key.ts';
 import { isUnspaced, type Token, termOf, tokenize } from '../../analysis/tokenize.ts';
 import type { Index } from '../index/pending.ts';
 import { isCharacter, suggestWords, type WordSuggestion } from './correct-words.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import { readIndex, recallIndex } from './postings/read-index.ts';
-import { preferNames, weighTerms } from './query-terms.ts';
+import { preferNames, stopWordsInARow, weighTerms } from './query-terms.ts';
 import type { IndexData, PendingDocument, RankingQuery } from './rank.ts';
 
 /** The weight of a completion of the query's last word, relative to a word as typed. */
@@ -32,22 +33,38 @@ function coordinatedBy(words: readonly Token[]): string[] {
   return terms.length > COORDINATED_MAX || terms.some(isUnspaced) ? [] : terms;
 }
 
-/** What a document has to contain for its phrases and title terms, and by `+` and AND. */
+/** What a document has to contain for its phrases and title terms, and by `+` and AND: all terms of one of the lists. */
 export function requiredBy({ words, phrases, arePhrasesRequired, titles, required }: ParsedQuery): string[][] {
   const searched = new Set(words.map(({ term }) => term));
-  const inPhrases = arePhrasesRequired ? phrases.flatMap((phrase) => termsOfPhrase(phrase, searched)) : [];
-  const always = [...new Set([...titles, ...inPhrases])];
-  if (required.length === 0) return always.length === 0 ? [] : [always];
-  return required.map((terms) => [...new Set([...always, ...terms])]);
+  const inPhrases = arePhrasesRequired ? phrases.map((phrase) => termsOfPhrase(phrase, searched)) : [];
+  const titled = titles.length > 0 ? [[titles]] : [];
+  const explicit = required.length > 0 ? [required] : [];
+  const all = [...titled, ...inPhrases, ...explicit].reduce<string[][]>(
+    (lists, more) =>
+      lists.flatMap((list) => more.map((terms) => [...new Set([...list, ...terms])])).slice(0, MAX_LISTS),
+    [[]],
+  );
+  return all.some((list) => list.length === 0) ? [] : all;
 }
 
-/** Stop words are not in the index of texts, unless four of them are in a row; a phrase with others is verified in the text only. */
-function termsOfPhrase(phrase: readonly string[], searched: ReadonlySet<string>): string[] {
-  const inARow = [...tokenize(phrase.join(' '))]
+/** Of several phrases of stop words each has two lists. */
+const MAX_LISTS = 64;
+
+/**
+ * The lists of terms of which a document has one where it has the phrase. Stop words are in the index of titles, and in that of texts
+ * only where some are in a row; a phrase with others is verified in the text alone.
+ */
+function termsOfPhrase(phrase: readonly string[], searched: ReadonlySet<string>): string[][] {
+  const four = [...tokenize(phrase.join(' '))]
     .flatMap(({ extra }) => extra.filter(({ kind }) => kind === 'stop words'))
-    .map(({ term }) => term);
-  const others = inARow.length > 0 ? phrase.filter((word) => !STOP_WORDS.has(word)) : phrase;
-  return [...inARow, ...others.map(termOf).filter((term) => searched.has(term))];
+    .map(({ term }) => term)
+    .filter((term) => term.split('_').length > 2);
+  const termsOf = (some: readonly string[]) => some.map(termOf).filter((term) => searched.has(term));
+  if (four.length > 0) return [[...four, ...termsOf(phrase.filter((word) => !STOP_WORDS.has(word)))]];
+  const words = termsOf(phrase);
+  if (words.length < 2 || !phrase.every((word) => STOP_WORDS.has(word))) return [words];
+  const { pairs, telling } = stopWordsInARow(phrase);
+  return [telling.length > 0 ? telling : pairs, words];
 }
 
 /**
@@ -69,8 +86,10 @@ export async function resolveQuery(
     required,
     excluded: excludedTerms,
     coordinated: coordinatedBy(words),
+    equal: titleKey(query.text),
   };
-  const needed = [...new Set([...required.flat(), ...excluded])];
+  const equal = ranking.equal === '' ? [] : [ranking.equal];
+  const needed = [...new Set([...required.flat(), ...excluded, ...equal])];
   const recalled = mayRecall ? recallIndex(index, [...weights.keys()], needed) : undefined;
   const data = recalled ?? (await readIndex(many, index, [...weights.keys()], needed));
   const isRecalled = recalled !== undefined;
@@ -78,7 +97,9 @@ export async function resolveQuery(
   const asTyped = { data, ranking, corrected: new Map(), words, isRecalled };
   if (weights.size === 0) return asTyped;
   const isKnown = (term: string) => documentsWith(data, term) > 0;
-  const others = words.filter(({ word, term }) => !isKnown(term) || isCharacter(word));
+  const isUnknown = ({ word, term }: Token) => !isKnown(term) || isCharacter(word);
+  // A stop word in capitals is no typing error.
+  const others = words.filter((token) => isUnknown(token) && (words.length === 1 || !STOP_WORDS.has(token.word)));
   const unknown = [...new Map(others.map((token) => [token.word, token])).values()];
   const suggestions = [
     ...(await suggestWords(

@@ -89,7 +89,7 @@ function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery)
 export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   const time = { updated: `${d}.updated_at`, created: `${d}.created_at` };
   if (sort === 'relevance') {
-    return sql`${score} as sort_number, lpad((${PENDING_NO + 1} - c.no)::text, 10, '0') || c.id collate "C" as sort_text, c.is_near, c.score as rank_score`;
+    return sql`${score} as sort_number, lpad((${PENDING_NO + 1} - c.no)::text, 10, '0') || c.id collate "C" as sort_text, c.is_near`;
   }
   // A cursor holds no more of a title.
   if (sort === 'title')

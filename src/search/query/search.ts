@@ -1,5 +1,5 @@
 import type { Statements } from '../../access/guard.ts';
-import { TITLE_WORD_PREFIX } from '../../analysis/document-terms.ts';
+import { TITLE_WORD_PREFIX } from '../../analysis/title-key.ts';
 import { termOf } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { indexStateCte } from '../index/index-state.ts';
@@ -132,7 +132,7 @@ export async function readHits<Row>(
     if (read === undefined) return undefined;
     if (rows === undefined) value = read.value;
     rows = complete ? complete(read.rows) : read.rows;
-    if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, titleScore, part);
+    if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, part);
     if (isAll || rows.length >= limit) break;
   }
   // What was recalled and leaves nothing to ask for was not confirmed.
@@ -171,9 +171,4 @@ function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<s
   if (all.length <= MAX_MARKED) return new Set(all);
   const documents = (term: string) => terms.get(term)?.documents ?? 0;
   return new Set(all.sort((one, other) => documents(one) - documents(other)).slice(0, MAX_MARKED));
-}
-
-/** The score of a hit whose title equals the query. */
-function titleScore(score: number): number {
-  return score * 1.5 + 2;
 }

@@ -1,11 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Statements } from '../../../access/guard.ts';
-import { indexBody, type PageStructure, withStructure } from '../../../analysis/document-terms.ts';
 import { BEGINNING } from '../../../analysis/stem.ts';
 import { raw, type Sql, sql } from '../../../db/sql.ts';
 import { FIRST_PIVOTS } from '../../index/impacts.ts';
 import { stateOf } from '../../index/index-state.ts';
 import type { Index } from '../../index/pending.ts';
+import { indexStored, type StoredStructure, structureColumns } from '../../index/take-pending.ts';
 import type { IndexData, PendingDocument } from '../rank.ts';
 import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
@@ -153,15 +153,9 @@ async function termsOfTexts(
   if (unread.length === 0) return bodies;
   const id = raw(`${index.kind}_id`);
   const isPage = index.kind === 'page';
-  const texts = await many<{
-    id: string;
-    text: string;
-    outline: PageStructure['outline'] | null;
-    html: string | null;
-  }>(sql`
-    select t.${id} as id, left(t.text, ${MAX_RETITLED_CHARACTERS}) as text, ${
-      isPage ? sql`r.outline, left(r.html, ${MAX_RETITLED_CHARACTERS}) as html` : raw('null as outline, null as html')
-    }
+  const texts = await many<{ id: string; text: string } & StoredStructure>(sql`
+    select t.${id} as id, left(t.text, ${MAX_RETITLED_CHARACTERS}) as text,
+      ${structureColumns(index.kind, `left(r.html, ${MAX_RETITLED_CHARACTERS})`)}
     from ${raw(`${index.kind}_texts`)} t ${raw(
       isPage
         ? `left join pages p on p.wiki_id = t.wiki_id and p.page_id = t.page_id
@@ -172,10 +166,7 @@ async function termsOfTexts(
   for (const row of unread) {
     await yieldToEventLoop();
     const found = texts.find((text) => text.id === row.document_id);
-    const { terms } = withStructure(indexBody(found?.text ?? ''), {
-      outline: found?.outline ?? [],
-      html: found?.html ?? '',
-    });
+    const { terms } = indexStored(found?.text ?? '', found ?? {});
     bodies.set(row.document_id ?? '', terms);
     addToCache(index, nameOf(row), terms, 2 * terms.length);
   }

@@ -1,0 +1,48 @@
+import { termOf } from './stem.ts';
+import { foldText, isUnspaced, type Token } from './tokenize.ts';
+
+/** The prefix of unstemmed title words in the index, which are used for suggestions while a query is typed. */
+export const TITLE_WORD_PREFIX = '^';
+
+/** No typed word begins with it, so that a key is no completion. */
+const KEY_PREFIX = `${TITLE_WORD_PREFIX}=`;
+
+/** Of a longer key its two ends are kept. */
+const MAX_KEY = 64;
+const KEY_END = 24;
+
+const APOSTROPHES = /['’]/g;
+/** Signs that are part of a name at its end are kept: "C++" is not "C#". */
+const NO_NAME = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}+#]+|(?<![\p{L}\p{N}+])[+#]+/gu;
+
+/**
+ * The term by which titles and queries are equal: without case, accents and punctuation. "" where nothing is left of a title.
+ */
+export function titleKey(title: string): string {
+  const name = foldText(title).replace(APOSTROPHES, '').replace(NO_NAME, ' ').trim().replaceAll(' ', '_');
+  if (name === '') return '';
+  return (
+    KEY_PREFIX + (name.length <= MAX_KEY ? name : wellFormed(name.slice(0, MAX_KEY - KEY_END) + name.slice(-KEY_END)))
+  );
+}
+
+/** The cut may have divided a character. */
+function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed().replaceAll('\ufffd', '');
+}
+
+/** The number of words of titles that people know by their initials. */
+const MIN_WORDS = 2;
+const MAX_WORDS = 5;
+
+const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const LETTER = /^[\p{L}\p{N}]/u;
+
+/** The terms of the initials of a title, also with numbers as digits: "tfa" and "2fa" of "Two-factor authentication". */
+export function initialsOf(tokens: readonly Token[]): string[] {
+  if (tokens.length < MIN_WORDS || tokens.length > MAX_WORDS) return [];
+  if (tokens.some(({ word }) => isUnspaced(word) || !LETTER.test(word))) return [];
+  const letters = tokens.map(({ word }) => [...word][0] as string).join('');
+  const digits = tokens.map(({ word }) => (NUMBERS.includes(word) ? NUMBERS.indexOf(word) : [...word][0])).join('');
+  return [...new Set([termOf(letters), termOf(digits)])];
+}
