@@ -355,6 +355,12 @@ const WRAPPED =
   '<b><p>one</p><p>two</p></b><p>See<table><tr><th>a<th>b<tr><td><pre>c\nd</pre><td><a href="#e">e</a></table><p><tt id="e">e</tt><dl><dt>A<dt>B<dd><ul><li>C</ul></dl>';
 
 /** Like those of DocBook. */
+const CONFLUENCE =
+  '<html><head><title>SP : Home</title></head><body class="theme-default"><div id="page"><div id="main"><div id="main-header"><div id="breadcrumb-section"><ol id="breadcrumbs"><li><a href="index.html">SP</a></li></ol></div><h1 id="title-heading"><span id="title-text">SP : Home</span></h1></div><div id="content"><div class="page-metadata">Created by A</div><div id="main-content" class="wiki-content"><p>Text</p></div></div></div></div></body></html>';
+
+const GOOGLE_DOCS =
+  '<html><head><style>.c1{font-weight:700}</style></head><body class="doc-content"><p class="title"><span>Plan</span></p><ul class="lst-kix_a-0"><li><span class="c1">one</span></li></ul><ul class="lst-kix_a-1"><li>two</li></ul><p><a href="https://www.google.com/url?q=https://example.com/">x</a></p></body></html>';
+
 const XHTML_PAGE = '<?xml version="1.0"?><html><body><b><a id="a"/>b<i/></b><p>c</p></body></html>';
 
 /** What would be code of MDX, which a page hides, if it were written as Markdown. */
@@ -391,8 +397,13 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['wrapped.html', Buffer.from(WRAPPED)],
     ['page.html', Buffer.from(XHTML_PAGE)],
     ['rules.html', Buffer.from(`<hr><p>${STATEMENT}</p><hr>`)],
+    ['Home_1.html', Buffer.from(CONFLUENCE)],
+    ['google.html', Buffer.from(GOOGLE_DOCS)],
   ],
-  csv: [['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n8,%%9%%,\n')]],
+  csv: [
+    ['data.csv', Buffer.from('a,b,c\n1,"two, three",4\n5,,"6\n7"\n8,%%9%%,\n')],
+    ['excel.csv', Buffer.from('sep=;\na;b\n1;2\n')],
+  ],
   pdf: [
     ['two.pdf', PDF],
     ['ruled.pdf', RULED_PDF],

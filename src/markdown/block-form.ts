@@ -58,9 +58,18 @@ function briefly(words: string): string {
   return words.length > BESIDE_MAX || /[\ufdd0-\ufdef]/.test(words) ? hash('sha256', words) : words;
 }
 
-/** A form as it was before words that stand elsewhere were in it. */
+/** A form as it was before words that stand elsewhere were in it: nothing was raised or struck around them, nor a second space. */
 export function withoutBeside(form: string): string {
-  return form.includes(MARKS.beside) ? form.replace(/\ufdda[^\ufddb]*\ufddb/g, '').normalize('NFC') : form;
+  if (!form.includes(MARKS.beside)) return form;
+  let alone = form.replace(/\ufdda[^\ufddb]*\ufddb/g, MARKS.beside);
+  for (let before = ''; before !== alone; ) {
+    before = alone;
+    alone = alone.replace(/[\ufdd0-\ufdd2\ufdd8]\ufdda+\ufdd3/g, MARKS.beside);
+  }
+  return alone
+    .replace(/( ?)\ufdda+( ?)/g, (_, before: string, behind: string) => before || behind)
+    .trimEnd()
+    .normalize('NFC');
 }
 
 /** A form as it was before `drawn` was a mark, without what is beside; pages that were compiled before have such ones. */

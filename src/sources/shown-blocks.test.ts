@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { extent } from '../../test/extent.ts';
 import { randomNumbers } from '../../test/random-numbers.ts';
+import { withoutBeside } from '../markdown/block-form.ts';
 import { readPageText } from '../markdown/page-text.ts';
 import { renderMarkdown } from '../markdown/render.ts';
 import { parseShownHtml } from '../markdown/shown-html.ts';
@@ -350,7 +351,7 @@ test('forms of before stay valid: without heads and notes they are as they were'
   const { text, blocks, html } = renderMarkdown(markdown);
   const compiled = blocks.map(({ start, end, form }) => ({
     quote: text.slice(start, end),
-    form_sha256: hash('sha256', form.replace(/\ufdda.*?\ufddb/g, '')),
+    form_sha256: hash('sha256', form.replace(/\ufdd1\ufdda.*?\ufddb\ufdd3|\ufdda.*?\ufddb/g, '')),
     form_kind: 'alone' as const,
   }));
   assert.equal(
@@ -427,4 +428,26 @@ test('blocks of a page that was compiled before forms were kept are compared by 
   assert.equal(lost(OWN), 0);
   assert.equal(lost(OWN.replace('10 minutes', '100 minutes')), 1);
   assert.equal(lost(OWN.replace('10 minutes', '~~10~~ minutes')), 1);
+});
+
+test('forms of before notes were part of them stay valid, wherever the mark of a note stands', () => {
+  const notes = '\n\n[^1]: A note of it.\n\n[^2]: Another one.\n';
+  const formsOf = (markdown: string) =>
+    readShownPage(renderMarkdown(markdown).html).blocks.map(({ form }) => withoutBeside(form));
+  for (const [markdown, before] of [
+    ['a[^1] b', 'a b'],
+    ['a [^1] b', 'a b'],
+    ['a [^1]', 'a'],
+    ['[^1] b', 'b'],
+    ['*a*[^1].[^2]', '*a*.'],
+    ['Ouch<sup>[^1]</sup>.', 'Ouch.'],
+    ['x <sup>[^1]</sup> y', 'x y'],
+    ['~~[^1]~~ z', 'z'],
+    ['| h |\n|-|\n| a[^1] |', '| h |\n|-|\n| a |'],
+    ['- [x] a[^1]', '- [x] a'],
+    ['a[^1]\nb', 'a\nb'],
+  ] as const) {
+    const forms = formsOf(before);
+    assert.deepEqual(formsOf(markdown + notes).slice(0, forms.length), forms, markdown);
+  }
 });
