@@ -73,7 +73,9 @@ export function fileCompiler(
     const { file, result } = compiled;
     if (result.ok) return { ...compiled, pictures };
     // Other pages lie under the page of this file, so the folder gets a page all the same.
-    const names = [...around.known().pages].flatMap(([name, path]) => (path === file.page_path ? name : []));
+    const { pages } = around.known();
+    const hasBelow = [...pages.values()].some((path) => path.startsWith(`${file.page_path}/`));
+    const names = [...(hasBelow ? pages : [])].flatMap(([name, path]) => (path === file.page_path ? name : []));
     const folder = names.find((name) => name !== file.filename && !name.startsWith(EARLIER_UPLOAD_PREFIX));
     const page = folder === undefined ? undefined : await folderPage(file, folder);
     return { ...compiled, page: page?.ok ? page : undefined };

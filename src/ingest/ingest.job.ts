@@ -19,7 +19,7 @@ import {
 } from './file-attempts.ts';
 import { holdFolders } from './held-folders.ts';
 import { mergeEdits } from './merge-edits.ts';
-import { readOrder } from './order-files.ts';
+import { readAliases, readOrder } from './order-files.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
@@ -65,6 +65,7 @@ export const ingestJob = defineRecordJob({
     const plans = await openSectionPlans(db.query, upload);
     await giveUpSections(db.query, job);
     const pending = await pendingFiles(db.query, job);
+    if (pending.length > 0) around.addNames(await readAliases(services.blobs, db.query, job, planned));
     const titles = await knownTitles(
       { query: db.query, blobs: services.blobs, stopping: signal },
       upload,

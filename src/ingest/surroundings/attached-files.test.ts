@@ -137,7 +137,7 @@ test('drawings and views of Obsidian are left out with a word, and attached wher
   const { summary } = await wiki.upload({ 'a.md': '# A\n\n![[plan.canvas]]\n', ...drawings });
   assert.match(
     summary,
-    /1 new page, 1 file attached.*, 2 files that no text shows left out\. Left out: board\.canvas; all\.base\.$/,
+    /1 new page, 1 file attached.*, 2 files that no text shows left out\. Left out: board\.canvas; all\.base\. Recognized as an export of Obsidian\.$/,
   );
   assert.deepEqual([...(await wiki.attached('a')).keys()], ['plan.canvas']);
   const { body } = await owner.get(`${wiki.at}/pages?limit=500`);

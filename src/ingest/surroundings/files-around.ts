@@ -1,6 +1,11 @@
 import { newId } from '../../core/ids.ts';
 import type { Query } from '../../db/db.ts';
-import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX, type Linking } from '../../documents/links/find-file.ts';
+import {
+  ATTACHMENT_PREFIX,
+  EARLIER_UPLOAD_PREFIX,
+  type Linking,
+  normalizeName,
+} from '../../documents/links/find-file.ts';
 import { type AttachedFile, attachedFiles } from './attached-files.ts';
 import { type Asked, askedBy, earlierAttached, earlierPages, linkedPaths } from './earlier-files.ts';
 
@@ -33,6 +38,8 @@ export interface KnownFiles {
   include(files: readonly Referring[]): Promise<void>;
   /** Learns of all earlier files. */
   includeAll(): Promise<void>;
+  /** Adds other names of pages; files of these names come before them. */
+  addNames(pages: ReadonlyMap<string, string>): void;
 }
 
 /** `planned`: where the files and folders of the upload will be, by their names. */
@@ -71,6 +78,10 @@ export async function openFilesAround(
   return {
     known: () => around,
     includeAll: all,
+    addNames(pages) {
+      // In this order, so that of names which differ in case or extension alone those of files are found.
+      if (pages.size > 0) around = { ...around, pages: new Map([...around.pages, ...without(pages, around.pages)]) };
+    },
     async include(files) {
       if (asksAll) return asksAll;
       const asked = files.map(({ file, references }) => askedBy({ ...file, site_root }, references, around.pages));
@@ -79,6 +90,14 @@ export async function openFilesAround(
       return names.size + ends.size > NAMES_MAX ? all() : learn({ names: [...names], ends: [...ends] });
     },
   };
+}
+
+/** The pages whose names no other page has, with or without the extension of a text. */
+function without(pages: ReadonlyMap<string, string>, others: ReadonlyMap<string, string>): [string, string][] {
+  const nameOf = (filename: string) =>
+    normalizeName(filename.slice(filename.lastIndexOf('/') + 1).replace(/\.(?:md|markdown|mdx|txt|html?)$/i, ''));
+  const taken = new Set([...others.keys()].map(nameOf));
+  return [...pages].filter(([name]) => !taken.has(nameOf(name)));
 }
 
 function withAttached(
