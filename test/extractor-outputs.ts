@@ -7,6 +7,8 @@ import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
 import { FORM_VERSION } from '../src/markdown/block-form.ts';
 import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
+import { odfOf, pptxOf, shapeOf, xlsxOf } from './office.ts';
+import { outlookOf } from './outlook.ts';
 import { type PdfLine, pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
@@ -381,6 +383,13 @@ const HEADS_PDF = pdfOf([
   ],
 ]);
 
+const ODF_TABLE =
+  '<table:table table:name="Stock"><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row><table:table-row><table:table-cell><text:p>1</text:p></table:table-cell></table:table-row></table:table>';
+
+const ODF_TEXT = `<text:h text:outline-level="1">A title</text:h><text:p>Text<text:note><text:note-body><text:p>A note.</text:p></text:note-body></text:note></text:p><text:list><text:list-item><text:p>one</text:p></text:list-item></text:list>${ODF_TABLE}`;
+
+const RTF = String.raw`{\rtf1\ansi\ansicpg1252{\stylesheet{\s1 heading 1;}}\pard\s1 A title\par\pard {\b bold} caf\'e9{\footnote A note.}\par{\listtext -\tab}one\par\pard\trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell 2\cell\row}`;
+
 /** Small documents of each kind, with what is easily read in another way. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
   markdown: [['guide.md', Buffer.from(MARKDOWN)]],
@@ -436,6 +445,36 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
   ipynb: [['analysis.ipynb', Buffer.from(JSON.stringify(NOTEBOOK))]],
   eml: [['message.eml', Buffer.from(MESSAGE.replaceAll('\n', '\r\n'))]],
   asciidoc: [['guide.adoc', Buffer.from(ASCIIDOC)]],
+  pptx: [
+    [
+      'talk.pptx',
+      pptxOf([{ shapes: `${shapeOf('title', 'A talk')}${shapeOf('body', 'one', 'two')}`, notes: 'Slowly.' }]),
+    ],
+  ],
+  xlsx: [
+    [
+      'stock.xlsx',
+      xlsxOf(
+        [{ name: 'Stock', rows: `<row><c t="str"><v>Since</v></c></row><row><c s="0"><v>45000.5</v></c></row>` }],
+        {
+          styles: '<styleSheet><cellXfs><xf numFmtId="22"/></cellXfs></styleSheet>',
+        },
+      ),
+    ],
+  ],
+  odt: [['letter.odt', odfOf('text', ODF_TEXT)]],
+  ods: [['stock.ods', odfOf('spreadsheet', ODF_TABLE)]],
+  odp: [
+    [
+      'talk.odp',
+      odfOf(
+        'presentation',
+        `<draw:page><draw:frame><draw:text-box>${ODF_TEXT}</draw:text-box></draw:frame></draw:page>`,
+      ),
+    ],
+  ],
+  rtf: [['letter.rtf', Buffer.from(RTF)]],
+  msg: [['message.msg', outlookOf({ texts: { '0037': 'Hello', '0C1A': 'Ann', '1000': 'A text.' } })]],
 };
 
 /** The SHA-256 of what is read of the documents of a kind: their texts, the places and forms of their blocks, and how they are shown. */

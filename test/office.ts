@@ -54,7 +54,9 @@ export function pptxOf(slides: readonly SlideOf[], parts: readonly Part[] = []):
 
 /** A shape with paragraphs of runs (`text`) or of XML. */
 export function shapeOf(placeholder: string, ...paragraphs: readonly string[]): string {
-  const place = placeholder === '' ? '' : `<p:ph type="${placeholder}"/>`;
+  // The one for any content names no type.
+  const type = placeholder === 'any' ? 'idx="1"' : `type="${placeholder}"`;
+  const place = placeholder === '' ? '' : `<p:ph ${type}/>`;
   const texts = paragraphs.map((each) => (each.startsWith('<') ? each : `<a:p><a:r><a:t>${each}</a:t></a:r></a:p>`));
   return `<p:sp><p:nvSpPr><p:cNvPr id="2" name="x"/><p:nvPr>${place}</p:nvPr></p:nvSpPr><p:txBody>${texts.join('')}</p:txBody></p:sp>`;
 }

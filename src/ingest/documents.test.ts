@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { longTest } from '../../test/extent.ts';
+import { odfOf, pptxOf, shapeOf, xlsxOf } from '../../test/office.ts';
+import { outlookOf } from '../../test/outlook.ts';
 import { jpegImage, pdfOf, pixelImage } from '../../test/pdf.ts';
 import { type Owner, openWorld, waitForUpload } from '../../test/world.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
@@ -195,4 +197,46 @@ longTest('a table of values is a table, of a large one its beginning, and all of
   );
   const found = await errors(upload.upload_id);
   assert.match(found.get('broken.csv') ?? '', /^unreadable: a quote in the CSV file is never closed/);
+});
+
+test('PowerPoint, Excel, OpenDocument, RTF and Outlook files become pages whose blocks can be traced to them', async () => {
+  const owner = await world.owner();
+  const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`;
+  const { body: upload } = await world.upload(owner, owner.wiki_id, {
+    'talk.pptx': pptxOf([{ shapes: shapeOf('title', 'A talk') + shapeOf('body', 'The pump is ready') }]),
+    'stock.xlsx': xlsxOf([
+      { name: 'Stock', rows: '<row><c t="str"><v>Part</v></c></row><row><c t="str"><v>Pipe of copper</v></c></row>' },
+    ]),
+    'letter.odt': odfOf('text', '<text:h text:outline-level="1">A letter</text:h><text:p>The valve is open</text:p>'),
+    'list.ods': odfOf(
+      'spreadsheet',
+      `<table:table table:name="List"><table:table-row>${cell('Part')}</table:table-row><table:table-row>${cell('Lid of iron')}</table:table-row></table:table>`,
+    ),
+    'show.odp': odfOf(
+      'presentation',
+      '<draw:page><draw:frame><draw:text-box><text:p>The tank is full</text:p></draw:text-box></draw:frame></draw:page>',
+    ),
+    'old.rtf': Buffer.from(String.raw`{\rtf1\ansi The meter caf\'e9 runs\par}`),
+    'mail.msg': outlookOf({ texts: { '0037': 'A mail', '0C1A': 'Ann', '1000': 'The road is free' } }),
+  });
+  assert.equal(upload.status, 'completed');
+  assert.deepEqual([...(await errors(upload.upload_id)).values()].filter(Boolean), []);
+  for (const [path, words] of [
+    ['talk', 'The pump is ready'],
+    ['stock', 'Pipe of copper'],
+    ['letter', 'The valve is open'],
+    ['list', 'Lid of iron'],
+    ['show', 'The tank is full'],
+    ['old', 'The meter café runs'],
+    ['mail', 'The road is free'],
+  ] as const) {
+    const { page_id, markdown } = await page(owner, path);
+    assert.match(markdown, new RegExp(words));
+    const { body: citations } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/${page_id}/citations`);
+    assert.ok(citations.length > 0, path);
+    assert.ok(
+      citations.every((citation: Citation) => citation.verified),
+      path,
+    );
+  }
 });

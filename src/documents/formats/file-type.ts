@@ -64,14 +64,21 @@ export function formatBySignature(file: Beginning): DocumentFormat | undefined {
   return FORMATS.filter(isDocumentFormat).find(
     (format) =>
       format.signature !== undefined &&
-      (letters.startsWith(format.signature) || (format.has_preamble && isBehindLines(format, file, letters))),
+      (letters.startsWith(format.signature)
+        ? !format.needs_name || namedFormat(file) === format
+        : format.has_preamble && isBehindLines(format, file, letters)),
   );
 }
 
+/** By its name, or without an extension by its declared type. */
+function namedFormat({ filename, content_type }: Beginning): Format | undefined {
+  return formatByName(filename) ?? (extensionOf(filename) === '' ? formatByType(content_type) : undefined);
+}
+
 /** Whether lines of a program stand before the signature. A text may quote it: then its name or type says that it is a text. */
-function isBehindLines(format: DocumentFormat, { filename, content_type }: Beginning, letters: string): boolean {
+function isBehindLines(format: DocumentFormat, file: Beginning, letters: string): boolean {
   if (!letters.includes(`\n${format.signature}`) && !letters.includes(`\r${format.signature}`)) return false;
-  const named = formatByName(filename) ?? (extensionOf(filename) === '' ? formatByType(content_type) : undefined);
+  const named = namedFormat(file);
   return named === format || (named === undefined && letters.includes('\0'));
 }
 

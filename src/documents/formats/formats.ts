@@ -33,6 +33,8 @@ export interface DocumentFormat extends Described {
   kind: DocumentKind;
   /** How its files begin, in Latin-1, whatever they are called. Without one the name or the declared type decides. */
   signature?: string;
+  /** Whether other formats have the signature, too, so that the name or declared type decides. */
+  needs_name?: boolean;
   /** Whether readers of the format look for the signature at the start of a line, too, in the first 1,024 bytes. */
   has_preamble?: boolean;
   /** For files that are packed as ZIP: the name of the entry that no other format has. */
@@ -239,6 +241,18 @@ export const FORMATS: readonly Format[] = [
     counted_in: 'words of its groups',
     listed_as_lost: 'pictures, embedded objects, comments, hidden and deleted text, headers and footers',
     read: async (file) => (await import('./office/rtf.ts')).readRtf(file),
+  },
+  {
+    kind: 'msg',
+    name: 'Outlook messages (.msg)',
+    extensions: ['msg'],
+    media_types: ['application/vnd.ms-outlook'],
+    signature: '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
+    needs_name: true,
+    folder: '`eml/`',
+    counted_in: 'headers and texts as they are decoded',
+    listed_as_lost: 'attached files that are no pictures or messages, text that only RTF has',
+    read: async (file) => (await import('./eml/read-outlook.ts')).readOutlook(file),
   },
 ];
 

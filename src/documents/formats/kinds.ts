@@ -13,6 +13,7 @@ export const DOCUMENT_KINDS = [
   'ods',
   'odp',
   'rtf',
+  'msg',
 ] as const;
 export const KINDS = [...TEXT_KINDS, ...DOCUMENT_KINDS] as const;
 

@@ -69,11 +69,10 @@ test('a file of another program is refused with what it is and what to do', () =
     Buffer.concat([bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), Buffer.alloc(600), Buffer.from(stream, 'utf16le')]);
   const files: [Uint8Array, filename: string, message: RegExp][] = [
     [ole('WordDocument'), 'a.doc', /^the file is a Word document in the format before 2007 .* save it as \.docx/],
-    [ole('Workbook'), 'a.xls', /^the file is an Excel workbook .* save it as CSV/],
-    [ole('PowerPoint Document'), 'a.ppt', /PowerPoint .* save it as PDF/],
+    [ole('Workbook'), 'a.xls', /^the file is an Excel workbook .* save it as \.xlsx or CSV/],
+    [ole('PowerPoint Document'), 'a.ppt', /PowerPoint .* save it as \.pptx or PDF/],
     [ole('EncryptedPackage'), 'a.docx', /protected by a password.* save it without the password/],
     [ole('Contents'), 'a.md', /an Office document/],
-    [bytes('{\\rtf1 x}'), 'a.rtf', /an RTF document.* save it as \.docx/],
     [bytes('7z\xbc\xaf\x27\x1c'), 'a.7z', /a 7z archive.* pack them as ZIP/],
     [bytes('Rar!\x1a'), 'a.rar', /a RAR archive/],
     [bytes('\x1f\x8b\x08'), 'a.tar.gz', /a compressed file or archive/],

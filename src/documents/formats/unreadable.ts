@@ -51,7 +51,7 @@ const OLE: readonly [stream: string, what: string, advice: string][] = [
   ['Workbook', 'an Excel workbook in the format before 2007 (.xls)', SAVE_TABLE],
   ['PowerPoint Document', 'a PowerPoint presentation in the format before 2007 (.ppt)', SAVE_PRESENTATION],
   ['VisioDocument', 'a Visio drawing', SAVE_SLIDES],
-  ['__nameid_version1.0', 'a message of Outlook (.msg)', 'save it as text or HTML, and upload that'],
+  ['__nameid_version1.0', 'a message of Outlook', 'name it .msg, and upload it again'],
 ];
 
 const COMPRESSED = 'a compressed file or archive (.gz, .bz2, .xz, .zst)';

@@ -37,7 +37,7 @@ test('a presentation is its slides as headings with their lists, tables, links, 
         {
           shapes:
             shapeOf('title', 'What to do') +
-            shapeOf('body', item('Measure', 0), item('twice', 1), item('Cut', 0)) +
+            shapeOf('any', item('Measure', 0), item('twice', 1), item('Cut', 0)) +
             shapeOf('', link) +
             `<p:grpSp>${table}</p:grpSp>` +
             '<p:pic><p:nvPicPr><p:cNvPr id="4" name="p" descr="A pipe"/></p:nvPicPr><p:blipFill><a:blip r:embed="rId8"/></p:blipFill></p:pic>' +

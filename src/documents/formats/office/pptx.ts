@@ -58,7 +58,8 @@ function wordsIn(node: XmlNode): string {
 
 function slideHtml(slide: XmlNode, own: Slide, number: number, office: OfficePackage): string {
   const shapes = shapesIn(childOf(slide, 'cSld', 'spTree'));
-  const placeholder = (shape: XmlNode) => findAll(shape, 'ph')[0]?.attributes.type;
+  // The one for any content names no type.
+  const placeholder = (shape: XmlNode) => findAll(shape, 'ph').map(({ attributes }) => attributes.type ?? 'obj')[0];
   const isTitle = (shape: XmlNode) =>
     /^(?:title|ctrTitle)$/.test(placeholder(shape) ?? '') && wordsIn(shape).trim() !== '';
   const title = shapes.find(isTitle);
