@@ -1,6 +1,6 @@
 import { numberedPageSlug, pageSlugFrom } from '../core/slugs/page-slug.ts';
 import { folderPageFiles } from './folder-pages.ts';
-import { withoutNotionId } from './notion-names.ts';
+import { plainName } from './notion-names.ts';
 
 interface PlannedPaths {
   /** The path of each file's page, in the order of the files. */
@@ -83,7 +83,7 @@ export function planPaths(
 
 /** Twenty folders with slugs of maximum length leave less than a slug's length of the 1,024 characters of a path. */
 export function childSlug(parent: string, name: string): string {
-  const slug = pageSlugFrom(withoutNotionId(name), 'page');
+  const slug = pageSlugFrom(plainName(name), 'page');
   return parent.length < 970 ? slug : pageSlugFrom([...slug].slice(0, 30).join(''), 'page');
 }
 

@@ -11,6 +11,18 @@ export function withoutNotionId(name: string): string {
   return name.replace(ID, '');
 }
 
+/** The words of a name of a file or folder: without the id of Notion, and with the signs that Azure DevOps and Logseq encode. */
+export function plainName(name: string): string {
+  const plain = withoutNotionId(name);
+  if (!/%[0-9A-F]{2}/.test(plain)) return plain;
+  try {
+    const decoded = decodeURIComponent(plain);
+    return /\p{Cc}/u.test(decoded) ? plain : decoded;
+  } catch {
+    return plain;
+  }
+}
+
 /** The file of all rows of a database, for the file of its rows as one view shows them; undefined for any other file. */
 export function allRowsOf(filename: string): string | undefined {
   const all = filename.replace(/( [0-9a-f]{32})(\.csv)$/i, '$1_all$2');

@@ -94,15 +94,16 @@ const FIXTURES: Record<string, Fixture> = {
   'Azure DevOps': {
     files: {
       '.order': 'Home\nAbout\n',
-      'Home.md': '# Home\n\n![a](/.attachments/a.png) [s](/Home/Sub-page)\n',
+      'Home.md': '# Home\n\n![a](/.attachments/a.png) [s](/Home/Sub-page) [q](/Home/Q%26A)\n',
       'About.md': '# About\n',
-      'Home/.order': 'Sub-page\n',
+      'Home/.order': 'Sub-page\nQ%26A\n',
+      'Home/Q%26A.md': 'No heading, either. [s](/Home/Sub-page)\n',
       'Home/Sub-page.md': 'No heading\n',
       '.attachments/a.png': png(),
     },
-    tree: ['home', 'home/sub-page', 'about'],
+    tree: ['home', 'home/sub-page', 'home/q-a', 'about'],
     says: /2 files used for the order/,
-    html: { home: /<img src="\/v1.*href="home\/sub-page"/s },
+    html: { home: /<img src="\/v1.*href="home\/sub-page".*href="home\/q-a"/s, 'home/q-a': /href="sub-page"/ },
   },
   GitBook: {
     files: {
@@ -181,6 +182,13 @@ test('pages of Confluence have their titles without the space', async () => {
   await wiki.add({ 'e.zip': zipOf(Object.entries(FIXTURES.Confluence?.files ?? {})) });
   const titles = (await wiki.pages()).map(({ title }) => title).sort();
   assert.deepEqual(titles, ['Deep: below', 'Home', 'SP', 'Zebra', '子ページ']);
+});
+
+test('signs that names of files encode are in titles', async () => {
+  const wiki = await newFolderWiki(owner);
+  await wiki.add({ 'Q%26A.md': 'x\n', '100% done.md': 'y\n', 'bad%E0%A4%A.md': 'z\n', 'a%2Fb.md': 'w\n' });
+  const titles = (await wiki.pages()).map(({ title }) => title).sort();
+  assert.deepEqual(titles, ['100% done', 'Q&A', 'a/b', 'bad%E0%A4%A']);
 });
 
 test('ordinary files are recognized as nothing', async () => {

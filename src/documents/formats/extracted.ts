@@ -1,4 +1,4 @@
-import { withoutNotionId } from '../notion-names.ts';
+import { plainName } from '../notion-names.ts';
 import type { LineRun } from '../source-lines.ts';
 import { ExtractError } from './extract-error.ts';
 import type { DocumentKind, Kind } from './kinds.ts';
@@ -84,7 +84,7 @@ export const DOCUMENT_MAX = 8 * 2 ** 20;
 /** `guides/first-steps.md` becomes "first steps". */
 export function titleFromFilename(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
-  const words = withoutNotionId(name)
+  const words = plainName(name)
     .replace(/(?<=.)\.[^.\s]{1,16}$/, '')
     .replace(/[-_\s]+/g, ' ')
     .trim();
