@@ -10,7 +10,7 @@ const owner = await world.owner();
 const pages = `/v1/wikis/${owner.wiki_id}/pages`;
 await world.upload(owner, owner.wiki_id, {
   'guide/setup.md':
-    '---\ntitle: Set up\n---\n# Install\n\nUnpack the **archive** first.\n\n## Configure & run\n\nThen configure the <zebra> & run.\n',
+    '---\ntitle: Set up\n---\n# Install\n\nUnpack the **archive** first.\n\n## Configure & run\n\nThen configure the <gnu> & run.\n',
   'notes.md': '# Notes\n\nAn archive of zebras, and 100% of a_b.\n',
   'evil.md':
     '# Evil <img src=x onerror=alert(1)>\n\n[x](javascript:alert(1)) <script>alert(1)</script> <svg onload=alert(1)>\n',

@@ -38,14 +38,14 @@ async function newWiki() {
 const GUIDE = [
   '# Guide',
   '![The plan](../img/Plan%20A.png "Plan") ![again][p] and <img alt="x" src="../img/plan a.png">.',
-  'Data: [numbers](data/numbers.xlsx?raw=true#sheet), [[all.zip|everything]], ![[Photo.JPG|300]] and ![[logo.svg]].',
+  'Data: [numbers](data/numbers.sqlite?raw=true#sheet), [[all.zip|everything]], ![[Photo.JPG|300]] and ![[logo.svg]].',
   '[p]: ../img/plan%20a.png',
   '',
 ].join('\n\n');
 
 const FOLDER: Record<string, string | Uint8Array> = {
   'docs/guide.md': GUIDE,
-  'docs/data/numbers.xlsx': zipOf([['xl/workbook.xml', '<x/>']]),
+  'docs/data/numbers.sqlite': new Uint8Array(Buffer.from('SQLite format 3\0\x10\0\x01\x01')),
   'img/plan a.png': png('plan'),
   'img/photos/photo.jpg': Buffer.from('\xff\xd8\xff\xe0\0\x10JFIF\0', 'latin1'),
   'img/logo.svg': SVG,
@@ -58,12 +58,12 @@ async function assertGuide(wiki: Awaited<ReturnType<typeof newWiki>>) {
   const page = await wiki.page('docs/guide');
   assert.ok(page.markdown.includes(`![The plan](attachment:${id('plan a.png')} "Plan") ![again][p]`), page.markdown);
   assert.ok(page.markdown.includes(`[p]: attachment:${id('plan a.png')}`));
-  assert.ok(page.markdown.includes(`[numbers](attachment:${id('numbers.xlsx')})`), page.markdown);
+  assert.ok(page.markdown.includes(`[numbers](attachment:${id('numbers.sqlite')})`), page.markdown);
   const address = (name: string) => `${wiki.at}/attachments/${id(name)}`;
   assert.equal(page.html.split(`src="${address('plan a.png')}"`).length - 1, 3, page.html);
   assert.match(page.html, new RegExp(`<img[^>]* src="${address('photo.jpg')}"[^>]*width="300"`));
   assert.match(page.html, new RegExp(`src="${address('logo.svg')}"`));
-  assert.match(page.html, new RegExp(`href="${address('numbers.xlsx')}"`));
+  assert.match(page.html, new RegExp(`href="${address('numbers.sqlite')}"`));
   const answer = await owner.get(address('plan a.png'));
   assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'image/png']);
   assert.equal(attached.get('plan a.png')?.sha256, hash('sha256', png('plan')));
@@ -206,12 +206,12 @@ test('a picture alone fails with advice, and so does a file of another kind that
   assert.match(alone.error, /^unsupported_type: pictures cannot be read yet/);
   const beside = await wiki.upload({
     'a.md': '# A\n',
-    'n.xlsx': zipOf([['xl/workbook.xml', '<x/>']]),
-    't.rtf': '{\\rtf1}',
+    'n.7z': new Uint8Array(Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1')),
+    't.rar': new Uint8Array(Buffer.from('Rar!\x1a\x07', 'latin1')),
   });
   assert.match(
     beside.summary,
-    /1 new page, 2 files failed\. Failed: n\.xlsx \(the file is an Excel.*t\.rtf \(the file is an RTF/,
+    /1 new page, 2 files failed\. Failed: n\.7z \(the file is a 7z.*t\.rar \(the file is a RAR/,
   );
   const { body: files } = await owner.get(`${wiki.at}/uploads/${beside.upload_id}/files`);
   assert.equal(files.length, 3);
