@@ -12,8 +12,7 @@ import {
   widestRegion,
 } from './page/bands.ts';
 import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
-import { numberRows } from './page/number-rows.ts';
-import { isNumber, rowsIn, type TableRow } from './page/table-rows.ts';
+import { isNumber, numberRows, rowsIn, type TableRow } from './page/table-rows.ts';
 import type { PdfBlock } from './pdf-block.ts';
 import { withHeads } from './table-heads.ts';
 

@@ -140,6 +140,25 @@ test('fonts with the predefined encodings of Chinese, Japanese and Korean are re
   assert.equal((await read(pdfOfPages([columns.join(' ')], japanese('90ms-RKSJ-V')))).markdown, '日本語テスト日本語\n');
 });
 
+test('vertical text whose characters are written one by one is read in its columns, from right to left', async () => {
+  const text = '93fa967b8cea83658358836793fa967b8cea836583588367';
+  const column = (count: number, x: number) =>
+    Array.from(
+      { length: count },
+      (_, i) => `BT /F2 12 Tf ${x} ${700 - 14 * i} Td <${text.slice(4 * i, 4 * i + 4)}> Tj ET`,
+    );
+  const pdf = pdfOfPages(
+    [[...column(12, 500), ...column(12, 480), ...column(5, 460)].join(' ')],
+    japanese('90ms-RKSJ-H'),
+  );
+  assert.equal(
+    (await read(pdf)).markdown.replace(/\s/g, ''),
+    '日本語テスト日本語テスト日本語テスト日本語テスト日本語テス',
+  );
+  const label = pdfOfPages([column(4, 500).join(' ')], japanese('90ms-RKSJ-H'));
+  assert.equal((await read(label)).markdown.replace(/\s/g, ''), '日本語テ');
+});
+
 test('a font that does not say which characters it shows gives no signs, but a loss of its page', async () => {
   const font = (encoding: string) =>
     `/F2<</Type/Font/Subtype/Type0/BaseFont/ABCDEF+Foo/Encoding/${encoding}/DescendantFonts[<</Type/Font/Subtype/CIDFontType2/BaseFont/ABCDEF+Foo/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor<</Type/FontDescriptor/FontName/ABCDEF+Foo/Flags 4>>>>]>>`;

@@ -9,10 +9,10 @@ import { coarseGrids } from './page/coarse-grids.ts';
 import { type Box, turnBox } from './page/frames.ts';
 import { cellAt, type Grid, type GridCell, gridsOf, type Rule } from './page/grids.ts';
 import { boxOf, type Line, linesOf, type Run } from './page/lines.ts';
-import { numberRows } from './page/number-rows.ts';
 import type { PdfPage } from './page/page.ts';
 import { mayBeTable } from './page/pieces.ts';
 import type { PlacedText } from './page/placed-texts.ts';
+import { numberRows } from './page/table-rows.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 import { imagesOfPages } from './pictures/image-pages.ts';
 

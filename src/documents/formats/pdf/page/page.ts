@@ -9,6 +9,7 @@ import { boxOf, type Line, linesOf } from './lines.ts';
 import type { RestoreLigatures } from './lost-ligatures.ts';
 import { type PlacedText, placedTexts, type TextItem } from './placed-texts.ts';
 import type { UnreadableFonts } from './readable-fonts.ts';
+import { stackedTexts } from './stacked-texts.ts';
 import { tagsOf } from './tagged-texts.ts';
 import type { TaggedElement } from './tags.ts';
 
@@ -95,6 +96,7 @@ export async function readPage(
   const annotations = await readAnnotations(page, destinations).catch(() => damagedAnnotations(page.pageNumber));
   const unreadable = await unreadableOn(page, texts);
   const fixed = fixedFonts(texts, styles);
+  const stacked = stackedTexts(texts);
   const lost = { count: 0, excerpt: '' };
   const angles = new Map<number, { texts: PlacedText[]; characters: number }>();
   const drawn = new Map<string, Set<number>>();
@@ -110,11 +112,11 @@ export async function readPage(
     }
     const normal = normalizeText(item.str);
     lost.count += normal.unreadable;
-    const angle = angleOf(item.transform, styles[item.fontName]?.vertical ?? false);
+    const isVertical = stacked.has(item) || (styles[item.fontName]?.vertical ?? false);
+    const angle = angleOf(item.transform, isVertical);
     const group = angles.get(angle) ?? { texts: [], characters: 0 };
     angles.set(angle, group);
     group.characters += length;
-    const isVertical = styles[item.fontName]?.vertical ?? false;
     const element = tags?.byItem.get(item);
     const fixedFont = fixed.has(item.fontName) ? item.fontName : undefined;
     for (const text of placedTexts(item, normal.text, angle, annotations, isVertical)) {
