@@ -1,7 +1,8 @@
 import type { Data } from 'mdast';
 import type { CompileContext, Extension as FromMarkdown, Token } from 'mdast-util-from-markdown';
 import type { Extension } from 'micromark-util-types';
-import { DOLLAR } from './character-codes.ts';
+import { BACKSLASH, DOLLAR } from './character-codes.ts';
+import { mathInBackslashes } from './dialects/math-in-backslashes.ts';
 import { mathBlock } from './math-block.ts';
 import { mathText } from './math-in-text.ts';
 
@@ -55,7 +56,10 @@ declare module 'micromark-util-types' {
   }
 }
 
-export const mathSyntax: Extension = { text: { [DOLLAR]: mathText }, flow: { [DOLLAR]: mathBlock } };
+export const mathSyntax: Extension = {
+  text: { [DOLLAR]: mathText, [BACKSLASH]: mathInBackslashes },
+  flow: { [DOLLAR]: mathBlock },
+};
 
 export const mathFromMarkdown: FromMarkdown = {
   enter: {
@@ -71,7 +75,7 @@ export const mathFromMarkdown: FromMarkdown = {
     mathFlowValue: addLine,
     mathText(token) {
       const node = this.stack[this.stack.length - 1] as InlineMath;
-      node.display = this.sliceSerialize(token).startsWith('$$');
+      node.display = /^(?:\$\$|\\\[)/.test(this.sliceSerialize(token));
       node.value = node.value.trim();
       // GitHub's alternative $`…`$, for text where a dollar sign alone would be ambiguous.
       if (!node.display && /^`[^`]+`$/.test(node.value)) node.value = node.value.slice(1, -1);

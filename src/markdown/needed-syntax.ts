@@ -22,6 +22,7 @@ const NEEDS: Record<string, RegExp> = {
   mathFlow: /\$\$[ \t]*$/m,
   wikiLink: /\[\[/,
   cjkEmphasis: new RegExp(`[*_]${CJK}|${CJK}[*_]`, 'u'),
+  mathBackslash: /\\[([]/,
 };
 
 /** The names of the constructs that a text may contain: all others can be left out of a parser of it, with the same result. */

@@ -4,6 +4,7 @@ import remarkFrontmatter from 'remark-frontmatter';
 import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
+import { takeMarks } from './dialects/attributes.ts';
 import { takeBlockIds } from './dialects/block-ids.ts';
 import { readDialects } from './dialects/read-dialects.ts';
 import { withFrontMatterEnd } from './front-matter/ends.ts';
@@ -22,6 +23,10 @@ declare module 'mdast' {
     destination?: Destination;
     /** For fenced code: the content begins on the line after the fence. */
     isFenced?: boolean;
+  }
+  interface RootData {
+    /** Where the text has marks that are not shown, [start, end). */
+    marks?: readonly (readonly [number, number])[];
   }
 }
 
@@ -59,6 +64,8 @@ export function parseMarkdown(written: string, blocks?: BlockParser): Root {
   if (hasCostlyParagraph(markdown)) throw new TooComplexError('a paragraph with too many brackets or emphasis marks');
   const tree = readDialects(markdown, (text) => treeOf(text, blocks));
   showUnknownTags(tree, markdown);
+  const marks = takeMarks(tree, markdown);
+  if (marks.length > 0) tree.data = { ...tree.data, marks };
   takeBlockIds(tree, markdown);
   return tree;
 }

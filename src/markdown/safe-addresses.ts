@@ -10,6 +10,13 @@ export const ID_PREFIX = 'h-';
 
 const ID_MAX = 100;
 
+/**
+ * Schemes of links besides the web's, which open a program that asks before it does anything. Not `file:`, which makes Windows send a
+ * password's hash to a host, nor those of other applications, which may run something at once.
+ */
+export const OTHER_SCHEMES = ['ftp', 'ftps', 'geo', 'irc', 'ircs', 'mailto', 'sftp', 'sms', 'tel', 'xmpp'];
+const LINKS = new RegExp(`^(?:https?|${OTHER_SCHEMES.join('|')}):$`);
+
 /** The base of relative addresses; on the reserved host name every other host is external. */
 const PAGE = new URL('https://page.invalid/folder/page');
 
@@ -145,12 +152,12 @@ function rewriteAddresses({ tagName, properties }: Element, ids: ReadonlySet<str
     return;
   }
   if (tagName !== 'a') return;
-  const url = setAddress(properties, 'href', /^(?:https?|mailto):$/);
+  const url = setAddress(properties, 'href', LINKS);
   delete properties.rel;
   if (!url) return;
   const href = String(properties.href);
   const isExternal = url.host !== PAGE.host || /^[a-z]+:/.test(href);
-  if (isExternal && url.protocol !== 'mailto:') properties.rel = ['nofollow', 'noopener', 'noreferrer'];
+  if (isExternal && /^https?:$/.test(url.protocol)) properties.rel = ['nofollow', 'noopener', 'noreferrer'];
   if (!isExternal && !href.startsWith('/')) properties.href = rewriteFragment(href, ids);
 }
 

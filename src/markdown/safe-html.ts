@@ -8,7 +8,7 @@ import { CODE_CLASS } from './highlight.ts';
 import { hasRawHtml, type Part, parseHtmlParts, parseRawHtml, partsOf } from './html-parts.ts';
 import { elementHandlers } from './page-elements.ts';
 import { visit } from './parse-markdown.ts';
-import { ID_PREFIX, rewriteIdsAndAddresses } from './safe-addresses.ts';
+import { ID_PREFIX, OTHER_SCHEMES, rewriteIdsAndAddresses } from './safe-addresses.ts';
 import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
 /**
@@ -61,7 +61,7 @@ const SCHEMA: Schema = {
     ],
   },
   required: { input: { type: 'checkbox', disabled: true } },
-  protocols: { href: ['http', 'https', 'mailto'], src: ['http', 'https'] },
+  protocols: { href: ['http', 'https', ...OTHER_SCHEMES], src: ['http', 'https'] },
   // Ids have the prefix already; others are removed here.
   clobber: [],
   clobberPrefix: '',

@@ -92,12 +92,15 @@ export function dialectText(numbers: Numbers): DialectText {
   };
   const pick = <T>(list: readonly T[]): T => list[Math.floor(numbers() * list.length)] as T;
   let markdown = '';
+  let last = '<';
   const blocks = 1 + Math.floor(numbers() * 5);
   for (let i = 0; i < blocks; i += 1) {
     let text = pick(PIECES)(word);
     const depth = Math.floor(numbers() * 3);
     for (let level = 0; level < depth; level += 1) text = pick(CONTAINERS)(text, word);
-    markdown += (i === 0 ? '' : pick(GAPS)) + text;
+    // HTML goes on to the next blank line, also over what looks like a fence.
+    markdown += (i === 0 ? '' : last.includes('<') ? '\n\n' : pick(GAPS)) + text;
+    last = text;
   }
   return { markdown, words };
 }

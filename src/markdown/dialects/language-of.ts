@@ -1,7 +1,7 @@
 /** Directives whose argument is the language: "```{code-block} python" of MyST and Sphinx. */
 const DIRECTIVE = /^\{(?:code|code-block|code-cell|sourcecode|literalinclude)\}\s*([^\s{]*)/i;
 /** The first class or word in braces: `{ .yaml .x }`, `{.haskell}`, `{r, echo=FALSE}`, `{python}`. */
-const IN_BRACES = /^\{\s*\.?([^\s,.{}=]+)(?!=)/;
+const IN_BRACES = /^\{\s*\.?([a-z][^\s,.{}=]*)(?!=)/i;
 /** What follows a language without a space: `rust,ignore`, `js{1,3}`, `js=101`, `ts:src/a.ts`. */
 const BEHIND = /[,{=:].*$/s;
 

@@ -5,7 +5,7 @@ import { shortcodeOf } from './shortcodes.ts';
 
 /** What the text of a dialect has and its page does not. Offsets are UTF-16 units of the text. */
 export interface Hidden {
-  what: 'comment' | 'code';
+  what: 'comment' | 'code' | 'mark';
   start: number;
   end: number;
 }

@@ -1,4 +1,5 @@
 import type { Element, Root } from 'hast';
+import { addressOfMedia, nameOfAddress } from '../../../markdown/raw-html/media-elements.ts';
 import type { LossList } from '../loss-list.ts';
 import { countCharacters, type LossKind } from '../losses.ts';
 import { type Children, findElement, NOTE, newElement, newText, SYMBOL, TARGETS, textOf, visit } from './elements.ts';
@@ -18,6 +19,9 @@ const CHROME: ReadonlyMap<string, LossKind> = new Map([
 function eachAs(kind: LossKind, names: string): [string, LossKind][] {
   return names.split(' ').map((name) => [name, kind]);
 }
+
+/** Elements that show a file, with what is shown where that cannot be. */
+const FALLBACKS = new Set('audio canvas object video'.split(' '));
 
 /** Emphasis of nothing is nothing; the writer of Markdown would take the square of the length of a row of them. */
 const EMPHASIS = new Set('b big del em i mark s small strike strong u'.split(' '));
@@ -92,6 +96,7 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
       return EMPHASIS.has(child.tagName) ? emphasized(child) : [child];
     }
     if (isCheckbox(child)) return items && i === 0 ? [child] : [newText(child.properties.checked ? '☑ ' : '☐ ')];
+    if (FALLBACKS.has(child.tagName)) return fallbackOf(child, losses);
     const places = placesIn(child);
     const picture = child.tagName === 'svg' ? pictureIn(child) : undefined;
     if (picture) return [...places, picture];
@@ -99,6 +104,22 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
     return places;
   });
   parent.children = withJoinedPlaces(kept);
+}
+
+/** A link to the file, unless it is there, and what stands in its place. */
+function fallbackOf(element: Element, losses: LossList): Children {
+  const address = addressOfMedia(element);
+  removeFrom(element, false, losses);
+  if (address !== '') losses.addThing('embedded_object', address);
+  const fallback = element.children.filter((child) => child.type !== 'element' || child.tagName !== 'source');
+  const own = element.properties[TARGETS];
+  const places = own === undefined ? [] : [newElement('a', { [TARGETS]: own }, [])];
+  let isLinked = address === '';
+  visit(element, ({ properties }) => {
+    isLinked ||= properties.href === address || properties.src === address;
+  });
+  const link = isLinked ? [] : [newElement('a', { href: address }, [newText(nameOfAddress(address))])];
+  return [...places, ...link, ...fallback];
 }
 
 function isNothing({ tagName, children, properties }: Element): boolean {

@@ -5,6 +5,7 @@ import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
 import { assertDepth, catchOverflow } from '../../../markdown/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../../markdown/plain-text.ts';
+import { withEndTags } from '../../../markdown/raw-html/empty-elements.ts';
 import { pictureInAddress } from '../data-pictures.ts';
 import { type LossList, lossList } from '../loss-list.ts';
 import type { Loss } from '../losses.ts';
@@ -19,6 +20,7 @@ import { convertMathematics } from './mathematics.ts';
 import { findReferences, type References } from './references.ts';
 import { bracketReadings, raiseScripts } from './scripts.ts';
 import { prepareTables } from './tables.ts';
+import { markTasks } from './tasks.ts';
 import { openWrappedBlocks } from './wrapped-blocks.ts';
 
 const parser = unified().use(rehypeParse).freeze();
@@ -72,7 +74,7 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
   return {
     read({ path, html }: { path: string; html: string }, losses: LossList): HtmlPart {
       return catchOverflow(() => {
-        const document = parser.parse(html);
+        const document = parser.parse(withEndTags(html));
         assertDepth(document);
         readGoogleDocs(document);
         const written = textOf(findElement(document, 'title')) || textOf(findElement(document, 'h1'));
@@ -109,6 +111,7 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   dropPositions(content);
   convertMathematics(content, losses);
   const marks = markReferences(content, path, references);
+  markTasks(content);
   removeChrome(content, losses);
   raiseScripts(content);
   bracketReadings(content);

@@ -1,3 +1,4 @@
+import { mayHaveMarks } from '../../../markdown/dialects/attributes.ts';
 import { isKind } from '../../../markdown/dialects/callouts.ts';
 import { type Hidden, maskOf } from '../../../markdown/dialects/mask.ts';
 import { withFrontMatterEnd } from '../../../markdown/front-matter/ends.ts';
@@ -29,7 +30,7 @@ export function markdownLosses(written: string, first = 1): Loss[] {
   if (front.startsWith('---') && isBrokenYaml(front.replace(/^---.*\n|---[ \t]*\n?$/g, '')))
     found.push({ start: 0, kind: 'damaged_part', text: 'front matter that YAML refuses', isThing: true });
   for (const { what, start, end } of hiddenIn(markdown)) {
-    found.push({ start, kind: what === 'code' ? 'script' : 'markup_comment', text: markdown.slice(start, end) });
+    found.push({ start, kind: KINDS[what], text: markdown.slice(start, end) });
   }
   const without = new Set<string>();
   const endOf = (from: number, closing: string) => {
@@ -62,15 +63,18 @@ export function markdownLosses(written: string, first = 1): Loss[] {
   return atLines(markdown, found, first);
 }
 
+const KINDS: Record<Hidden['what'], LossKind> = { code: 'script', comment: 'markup_comment', mark: 'metadata' };
+
 /** In UTF-16 units; a longer text is only ever parsed in parts, to bound the memory it takes. */
 const PARSED_MAX = 250_000;
 
 /** Comments and code of MDX. Only parsing tells them from code that shows some. */
 function hiddenIn(markdown: string): readonly Hidden[] {
   const hidden = maskOf(markdown, isKind)?.hidden ?? [];
-  if (hidden.length === 0 || markdown.length > PARSED_MAX) return hidden;
+  if ((hidden.length === 0 && !mayHaveMarks(markdown)) || markdown.length > PARSED_MAX) return hidden;
   try {
-    return parseMarkdown(markdown).data?.hidden ?? [];
+    const { hidden: found = [], marks = [] } = parseMarkdown(markdown).data ?? {};
+    return [...found, ...marks.map(([start, end]) => ({ what: 'mark' as const, start, end }))];
   } catch (error) {
     // It becomes plain text, which shows them.
     if (error instanceof TooComplexError) return [];

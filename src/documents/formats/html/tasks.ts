@@ -1,0 +1,49 @@
+import type { Element, Root } from 'hast';
+import { classesOf, isBlank, newElement, visit } from './elements.ts';
+
+/**
+ * Makes tasks of the items that programs write in their own ways, in place: with a checkbox of HTML, as Confluence (`li.checked`), Notion
+ * (`checkbox-on`) and OneNote (`data-tag="to-do:completed"`) write them.
+ */
+export function markTasks(content: Root): void {
+  const items: [Element, boolean][] = [];
+  visit(content, (element, parent) => {
+    const state = stateOf(element, parent);
+    if (state !== undefined) items.push([element, state]);
+  });
+  for (const [element, isDone] of items) {
+    const box = newElement('input', { type: 'checkbox', disabled: true, ...(isDone && { checked: true }) }, []);
+    if (element.tagName === 'li') element.children.unshift(box);
+    else {
+      const item = newElement('li', {}, [box, ...element.children]);
+      Object.assign(element, { tagName: 'ul', properties: {}, children: [item] });
+    }
+  }
+}
+
+/** Whether a task is done; undefined for what is no task. Takes what says so off the element. */
+function stateOf(element: Element, parent: Root | Element): boolean | undefined {
+  const { tagName, properties } = element;
+  const tag = /(?:^|,)to-do(:completed)?(?:,|$)/.exec(String(properties.dataTag ?? ''));
+  if (tag && (tagName === 'li' || tagName === 'p')) return tag[1] !== undefined;
+  if (tagName !== 'li') return undefined;
+  const isConfluence = parent.type === 'element' && classesOf(parent).includes(' inline-task-list ');
+  if (isConfluence) return classesOf(element).includes(' checked ');
+  return takeBox(element);
+}
+
+const AROUND = new Set(['label', 'span', 'p', 'div']);
+
+/** Takes the checkbox that an element begins with. */
+function takeBox(element: Element): boolean | undefined {
+  const at = element.children.findIndex((child) => !isBlank(child) && child.type !== 'comment');
+  const first = element.children[at];
+  if (first?.type !== 'element') return undefined;
+  const isInput = first.tagName === 'input' && first.properties.type === 'checkbox';
+  if (isInput || classesOf(first).includes(' checkbox ')) {
+    element.children.splice(0, at + 1);
+    const checked = first.properties.checked;
+    return isInput ? checked !== undefined && checked !== false : classesOf(first).includes(' checkbox-on ');
+  }
+  return AROUND.has(first.tagName) ? takeBox(first) : undefined;
+}
