@@ -32,8 +32,7 @@ export function checkAnswer(request: RawRequest, answer: RawAnswer): void {
   assert.ok(status < 500, `no request may make the service fail; this one did: ${what}`);
   // What a secret address names never changes.
   const isKept = headers['cross-origin-resource-policy'] === 'cross-origin' && (status < 300 || status === 304);
-  const isLogo =
-    LOGO.test(String(headers['cache-control'])) && /\/v1\/workspaces\/[^/]+\/logo\b/.test(pathOf(request));
+  const isLogo = LOGO.test(String(headers['cache-control'])) && /\/v1\/workspaces\/[^/]+\/logo\b/.test(pathOf(request));
   const kept = { ...(isKept && { 'cache-control': KEPT }), ...(isLogo && { 'cache-control': LOGO }) };
   for (const [name, form] of Object.entries({ ...HEADERS, ...kept })) {
     assert.match(String(headers[name]), form, `every answer carries ${name}: ${what}`);
