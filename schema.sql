@@ -2796,6 +2796,7 @@ create table page_sources (
   form_hashes        bytea      not null default '\x'::bytea,
   boxes              integer[],
   extractor_version  integer    not null default 0,
+  form_version       integer    not null default 0,
   PRIMARY KEY (wiki_id, page_id, source_id),
   CHECK (((cardinality(ends) = cardinality(starts)) AND (length(hashes) = (32 * cardinality(starts))) AND ((cardinality(first_pages) = 0) OR (cardinality(first_pages) = cardinality(starts))) AND (cardinality(last_pages) = cardinality(first_pages)))),
   CHECK ((((cardinality(first_lines) = 0) OR (cardinality(first_lines) = cardinality(starts))) AND (cardinality(last_lines) = cardinality(first_lines)))),

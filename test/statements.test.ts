@@ -102,9 +102,9 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/wikis/:wiki_id/uploads': 3,
   'POST /v1/wikis/:wiki_id/pages/:page_id/attachments': 3,
   // What the index has for the words; the pages or sources of the best, as far as they may be seen.
-  'GET /v1/wikis/:wiki_id/pages/search': 2,
-  'GET /v1/wikis/:wiki_id/pages/search/facets': 2,
-  'GET /v1/wikis/:wiki_id/pages/search/view': 2,
+  'GET /v1/wikis/:wiki_id/pages/search': 3,
+  'GET /v1/wikis/:wiki_id/pages/search/facets': 3,
+  'GET /v1/wikis/:wiki_id/pages/search/view': 3,
   'GET /v1/wikis/:wiki_id/sources/search': 2,
   // Refuses before a byte is read, tracks the file before it is stored, looks whether there are pages where it is the
   // archive of a wiki, and writes.
