@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pathOf } from './wiki-links.ts';
 import fc from 'fast-check';
 import { extent } from '../../test/extent.ts';
 import { renderMarkdown, renderPage } from './render.ts';
@@ -106,4 +107,11 @@ test('the targets of wiki links are listed before rendering, for any text', () =
     }),
     { numRuns: extent(2_000, 300) },
   );
+});
+
+test('an address that can be no path is refused in time that grows with its length alone', () => {
+  const before = process.cpuUsage();
+  for (const address of ['a'.repeat(1_000), '1'.repeat(1_000), `${'a1-'.repeat(300)}/b`, 'é'.repeat(1_000)])
+    assert.equal(pathOf(`${address}.md`, ''), undefined);
+  assert.ok(process.cpuUsage(before).user < 500_000);
 });

@@ -52,7 +52,8 @@ export function addressOf(url: string): string {
   return /^[^?#]*/.exec(url)?.[0] ?? '';
 }
 
-const SEGMENT = String.raw`(?:[a-z0-9-]|(?![A-Z])[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}])+`;
+/** No letter is in both of its sets: a name that cannot be a path would take time that doubles with each letter. */
+const SEGMENT = String.raw`(?:[a-z0-9-]|(?!\p{ASCII})[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}])+`;
 const PATH = new RegExp(String.raw`^(?:\.{1,2}/)*${SEGMENT}(?:/${SEGMENT})*/?$`, 'u');
 
 /** An address with its letters beyond ASCII as such; unchanged if its percent-encoding is broken, or that of ASCII. */
