@@ -102,6 +102,7 @@ const MORE_THAN_ONE: Record<string, number> = {
   'POST /v1/wikis/:wiki_id/uploads': 3,
   'POST /v1/wikis/:wiki_id/pages/:page_id/attachments': 3,
   // What the index has for the words; the pages or sources of the best, as far as they may be seen.
+  // Where few are found, the words that contain those of the query are read in between.
   'GET /v1/wikis/:wiki_id/pages/search': 3,
   'GET /v1/wikis/:wiki_id/pages/search/facets': 3,
   'GET /v1/wikis/:wiki_id/pages/search/view': 3,
