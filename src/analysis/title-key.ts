@@ -5,7 +5,7 @@ import { foldText, isUnspaced, type Token } from './tokenize.ts';
 export const TITLE_WORD_PREFIX = '^';
 
 /** No typed word begins with it, so that a key is no completion. */
-const KEY_PREFIX = `${TITLE_WORD_PREFIX}=`;
+export const KEY_PREFIX = `${TITLE_WORD_PREFIX}=`;
 
 /** Of a longer key its two ends are kept. */
 const MAX_KEY = 64;

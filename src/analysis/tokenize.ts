@@ -203,7 +203,7 @@ function addBegun(group: readonly Token[], text: string): void {
   if (/\p{L}/u.test(joined)) addExtra(group[0] as Token, 'begun', joined);
 }
 
-/** "C#", "C++" and ".NET" are names with their signs. */
+/** "C#", "C++" and ".NET" are names with their signs, and "-40" is another number than "40". */
 function addSymbols(first: Token, last: Token, text: string): void {
   const signs = text[last.end] === '#' ? '#' : text.startsWith('++', last.end) ? '++' : '';
   if (signs !== '' && !IN_WORD.test(text[last.end + signs.length] ?? '')) {
@@ -211,6 +211,13 @@ function addSymbols(first: Token, last: Token, text: string): void {
   }
   if (text[first.start - 1] === '.' && !/[^\s([{"'`]/u.test(text[first.start - 2] ?? '')) {
     addExtra(first, 'joined', `.${first.word}`);
+  }
+  if (
+    /[-−]/.test(text[first.start - 1] ?? '') &&
+    /^\d/.test(first.word) &&
+    !/[^\s(]/u.test(text[first.start - 2] ?? '')
+  ) {
+    addExtra(first, 'joined', `-${first.word}`);
   }
 }
 

@@ -27,7 +27,7 @@ interface Group {
   lines: Line[];
 }
 
-const LEAST_LINES = 330;
+const LEAST_LINES = 450;
 /** How many lines may be as they are instead of as a person expects. */
 const MOST_ARGUED = 20;
 

@@ -1,9 +1,17 @@
 import { Type } from 'typebox';
 import { onWiki } from '../../access/access-rule.ts';
+import { termOf } from '../../analysis/tokenize.ts';
 import { WikiParams } from '../../core/records.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { searchIndex } from '../../search/query/search.ts';
-import { CUT_HEADER, cutHeader, SEARCH_ORDER } from '../../search/query/search-parameters.ts';
+import { findTerms } from '../../search/query/find-words.ts';
+import { type Hits, searchIndex } from '../../search/query/search.ts';
+import {
+  CORRECTED_HEADER,
+  CUT_HEADER,
+  correctedHeader,
+  cutHeader,
+  SEARCH_ORDER,
+} from '../../search/query/search-parameters.ts';
 import { examplePage } from '../schema.ts';
 import { PAGE_SEARCH, readPageSearch, withPassages } from './find-pages.ts';
 import type { HitRow } from './known-texts.ts';
@@ -33,13 +41,22 @@ export const searchPages = endpoint({
   params: WikiParams,
   query: Type.Object(PAGE_SEARCH),
   paging: SEARCH_ORDER,
-  replyHeaders: CUT_HEADER,
+  replyHeaders: { ...CUT_HEADER, ...CORRECTED_HEADER },
   reply: Type.Array(PageHit),
   example: { reply: exampleHits },
   run: async ({ params: { wiki_id }, query, paging, credential, many, setHeaders }) => {
     setHeaders(cutHeader(query.query));
     const search = readPageSearch(wiki_id, query, paging, credential);
     const { index, parsed, part, shown, show, complete } = search;
-    return withPassages(many, search, await searchIndex<HitRow>(many, index, parsed, part, shown, show, complete));
+    const hits = await searchIndex<HitRow>(many, index, parsed, part, shown, show, complete);
+    setHeaders(correctedHeader(query.query, visibleCorrections(hits)));
+    return withPassages(many, search, hits);
   },
 });
+
+/** Corrections that a hit shows: the words of the index are also those of pages that are hidden from the caller. */
+function visibleCorrections({ rows, mistyped }: Hits<HitRow>): ReadonlyMap<string, string> {
+  const isShown = (word: string) =>
+    rows.some(({ title, text }) => findTerms(`${title}\n${text}`, new Set([termOf(word)])).length > 0);
+  return new Map([...mistyped].filter(([, word]) => isShown(word)));
+}

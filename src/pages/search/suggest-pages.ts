@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { onWiki } from '../../access/access-rule.ts';
 import type { Statements } from '../../access/guard.ts';
-import { tokenize } from '../../analysis/tokenize.ts';
 import { WikiParams } from '../../core/records.ts';
 import { sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
@@ -11,7 +10,7 @@ import { completeTitles } from '../../search/query/complete-titles.ts';
 import { parseQuery, readableQuery } from '../../search/query/parse-query.ts';
 import { resolveQuery } from '../../search/query/resolve-query.ts';
 import { searchIndex } from '../../search/query/search.ts';
-import { CUT_HEADER, cutHeader } from '../../search/query/search-parameters.ts';
+import { CUT_HEADER, cutHeader, withCorrections } from '../../search/query/search-parameters.ts';
 import { IS_FOUND } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
 import { Suggestion } from './schema.ts';
@@ -61,15 +60,7 @@ export const suggestPages = endpoint({
     const shown = new Map<string, string>();
     for (const [word, other] of corrected) if (await isFound(many, index, other)) shown.set(word, other);
     if (shown.size === 0) return [];
-    let meant = '';
-    let at = 0;
-    for (const { word, start, end } of tokenize(text)) {
-      const other = shown.get(word);
-      if (other === undefined) continue;
-      meant += text.slice(at, start) + other;
-      at = end;
-    }
-    return [{ kind: 'query' as const, text: meant + text.slice(at), page_id: '', path: '' }];
+    return [{ kind: 'query' as const, text: withCorrections(text, shown), page_id: '', path: '' }];
   },
 });
 

@@ -1,6 +1,6 @@
 import { besideOf, occurrencesOf, readCounts } from '../../analysis/document-terms.ts';
 import { beginningOf } from '../../analysis/stem.ts';
-import { TITLE_WORD_PREFIX } from '../../analysis/title-key.ts';
+import { KEY_PREFIX, TITLE_WORD_PREFIX } from '../../analysis/title-key.ts';
 
 /**
  * The average number of terms in titles and in texts of a wiki: the pivots of length normalization (Singhal, Buckley
@@ -64,9 +64,12 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
     impacts.set(term, quantize(saturate(frequencyOf(count), bodyNorm)));
   }
   // Those of a text are of other names of the page.
-  for (const [term, count] of [...body, ...title]) {
-    if (!term.startsWith(TITLE_WORD_PREFIX)) continue;
-    impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.05 * title.size))));
+  for (const names of [body, title]) {
+    const typed = [...names].filter(([term]) => term.startsWith(TITLE_WORD_PREFIX));
+    const words = typed.filter(([term]) => !term.startsWith(KEY_PREFIX)).length;
+    for (const [term, count] of typed) {
+      impacts.set(term, Math.max(1, Math.round(255 / (1 + 0.25 * (count - 1) + 0.1 * words))));
+    }
   }
   return impacts;
 }

@@ -2,7 +2,7 @@ import { arrayText, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { Candidate } from './rank.ts';
 
-/** The document number of what has none yet: it comes behind all others of the same score. */
+/** The document number of what has none yet. It is newer than all others, so it comes first among equal scores. */
 export const PENDING_NO = 2_147_483_646;
 
 /** The rows (id, score, no, is_near) of candidates, with document numbers resolved to ids; is_near: the first `near` of them. */

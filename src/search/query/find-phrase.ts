@@ -1,4 +1,4 @@
-import { foldText, isUnspaced, tokenize } from '../../analysis/tokenize.ts';
+import { foldText, isUnspaced, runAt, tokenize } from '../../analysis/tokenize.ts';
 import { foldInPlace, type Match, placesOf, startOfWord, stemPrefix } from './find-words.ts';
 
 /** How far a word of a phrase may be from the next, in UTF-16 units. */
@@ -38,6 +38,16 @@ function endOfTerms(text: string, at: number, terms: readonly string[]): number 
     if (i === terms.length) return at + end;
   }
   return undefined;
+}
+
+/** Whether the text has a word in this form, folded. */
+export function hasForm(text: string, word: string): boolean {
+  const folded = foldInPlace(text);
+  for (const at of placesOf(folded, word)) {
+    const start = startOfWord(folded, at);
+    if (start === at && foldText(runAt(text, start)) === word) return true;
+  }
+  return false;
 }
 
 /** Whether the text has a folded name that ends in a sign ("c++"), and not as a part of another. */

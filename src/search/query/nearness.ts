@@ -1,6 +1,6 @@
 import { foldText, isUnspaced, runAt, type Token, termOf } from '../../analysis/tokenize.ts';
 import { foldInPlace, placesOf, startOfWord, stemPrefix } from './find-words.ts';
-import type { Candidate, Cut } from './rank.ts';
+import { ageOf, type Candidate, type Cut } from './rank.ts';
 
 /** Two words that are next to each other in a query, by their terms. */
 export interface Neighbours {
@@ -69,7 +69,7 @@ export function nearnessOf(pairs: readonly Neighbours[], title: string, text: st
 export function beginsAmongRaised(best: readonly Candidate[], behind: Cut['behind']): boolean {
   const last = best[MAX_RAISED - 1];
   if (!behind || !last) return true;
-  return behind.score > last.score || (behind.score === last.score && behind.document_no < last.document_no);
+  return behind.score > last.score || (behind.score === last.score && -behind.document_no < ageOf(last));
 }
 
 /** A hit as a statement answers it that has all hits that may be raised, with their texts, and others around those asked for. */

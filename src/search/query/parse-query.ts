@@ -1,4 +1,4 @@
-import { foldText, type Token, tokenize } from '../../analysis/tokenize.ts';
+import { foldText, type Token, termOf, tokenize } from '../../analysis/tokenize.ts';
 import { type Filter, type FilterField, readFilter } from './filters.ts';
 import { joinedTerms, type Name, namesIn, signedNamesIn } from './names.ts';
 
@@ -109,8 +109,10 @@ export function parseQuery(given: string, title = '', more: readonly Filter[] = 
   const plain = positive.filter((item) => !item.isQuoted && !isTitle(item));
   const otherWords = plain.flatMap((item) => significantOnly([...tokenize(item.text)]));
   const excluded = negative.filter((item) => !isTitle(item)).map(excludedPhraseOf);
+  // "cat -cats" leaves out a form of a word that is looked for.
+  const isForm = (word = '') => words.some((token) => token.term === termOf(word) && token.word !== word);
   const isWord = ({ words: [word], words: { length }, literal }: ExcludedPhrase) =>
-    length === 1 && (literal === undefined || literal === word);
+    length === 1 && (literal === undefined || literal === word) && !isForm(word);
   const hasOperators = items.some(({ sign, field, isQuoted }) => sign !== '' || field !== '' || isQuoted);
   const unquoted = plain.map((item) => item.text).join(' ');
   return {

@@ -36,6 +36,9 @@ const EXTRA_WEIGHTS: Readonly<Record<ExtraTerm['kind'], number>> = {
   'stop words': 0,
 };
 
+/** The weight of stop words in a row, where nothing else is asked for: more than that of each of them in a title. */
+const STOP_WORDS_WEIGHT = 3;
+
 /** The weight of what two neighbouring words are as one, relative to each of them. */
 const JOINED_WEIGHT = 1;
 
@@ -81,7 +84,7 @@ export function weighTerms({ words, joined }: Pick<ParsedQuery, 'words' | 'joine
     const beginning = words.length <= MAX_WORDS_WITH_BEGINNINGS ? beginningOf(term) : undefined;
     if (beginning !== undefined) add(beginning, BEGINNING_WEIGHT);
     for (const one of extra) {
-      const weight = areStopWords && one.kind === 'stop words' ? 1 : weightOf(one);
+      const weight = areStopWords && one.kind === 'stop words' ? STOP_WORDS_WEIGHT : weightOf(one);
       if (weight > 0) add(one.term, weight);
     }
   }

@@ -31,6 +31,8 @@ export interface RankingQuery {
   excluded: readonly (readonly string[])[];
   /** The terms of the query's words, of which a document that has more ranks higher; none where that says nothing. */
   coordinated: readonly string[];
+  /** The terms of words that contain a word of the query. They only find documents that have none of `terms`, behind all others. */
+  parts: readonly string[];
   /** The key of the title or alias that equals the query; "" for none. */
   equal: string;
 }
@@ -76,6 +78,7 @@ export function rank(
   const rarity = raritiesOf(wanted.coordinated, terms, index.documents);
   raiseByShare(scores, rarity, terms);
   for (const no of terms.get(wanted.equal)?.postings?.numbers ?? []) scores[no] = scoreOfEqual(scores[no] as number);
+  if (wanted.parts.length > 0) addBehind(scores, wanted.parts, terms);
   const exclude = (no: number) => (scores[no] = 0);
   if (wanted.required.length > 0) {
     const held = wanted.required.map((list) => countTermsHeld(terms, list, index.next_no));
@@ -97,15 +100,39 @@ export function rank(
   for (let no = 0; isShown && no < scores.length; no += 1) if (!isShown(no, '')) exclude(no);
   for (let no = 0; behind && no < scores.length; no += 1) {
     const score = scores[no] as number;
-    if (score > behind.score || (score === behind.score && no <= behind.document_no)) exclude(no);
+    if (score > behind.score || (score === behind.score && no >= behind.document_no)) exclude(no);
   }
   const { numbers, count } = bestOf(scores, most);
   for (const document_no of numbers) {
     candidates.push({ document_no, document_id: '', score: scores[document_no] as number });
   }
   const isAll = candidates.length - numbers.length + count <= most;
-  candidates.sort((a, b) => b.score - a.score || a.document_no - b.document_no);
+  candidates.sort((a, b) => b.score - a.score || ageOf(a) - ageOf(b));
   return { best: candidates.slice(0, most), isAll };
+}
+
+/** The highest score of a document that has only parts: less than any other score where few documents are found. */
+const PARTS_SCORE = 1e-4;
+
+/** Scores the documents without a score by how often they have the terms. */
+function addBehind(scores: Float32Array, parts: readonly string[], terms: IndexData['terms']): void {
+  const impacts = new Float32Array(scores.length);
+  for (const term of parts) {
+    const postings = terms.get(term)?.postings;
+    if (postings) addImpacts(postings, 1, impacts);
+  }
+  for (let no = 0; no < scores.length; no += 1) {
+    if (scores[no] === 0 && impacts[no] !== 0) scores[no] = partScore(impacts[no] as number);
+  }
+}
+
+function partScore(impact: number): number {
+  return (PARTS_SCORE * impact) / (impact + 255);
+}
+
+/** Less is newer; documents without a number are the newest. */
+export function ageOf({ document_no }: Candidate): number {
+  return document_no < 0 ? Number.NEGATIVE_INFINITY : -document_no;
 }
 
 /** The score of a document whose title or alias equals the query. */
@@ -161,7 +188,7 @@ function scoreOf(
   pivots: Pivots,
   weights: ReadonlyMap<string, number>,
   rarity: ReadonlyMap<string, number>,
-  { required, excluded, equal }: RankingQuery,
+  { required, excluded, equal, parts }: RankingQuery,
 ): number {
   const terms = readTerms(document);
   const holds = (term: string) => terms.title.has(term) || terms.body.has(term);
@@ -170,6 +197,7 @@ function scoreOf(
   const impacts = withBeginnings(impactsOf(terms, pivots));
   let score = 0;
   for (const [term, weight] of weights) score += weight * (impacts.get(term) ?? 0);
+  if (score === 0) return partScore(parts.reduce((sum, term) => sum + (impacts.get(term) ?? 0), 0));
   let [held, total] = [0, 0];
   for (const [term, worth] of rarity) {
     total += worth;
@@ -181,13 +209,13 @@ function scoreOf(
 
 /**
  * The documents with the `most` highest scores above 0, in any order, and the number of documents with a score above 0.
- * Of equal scores the lower document numbers win. A min-heap, so that most documents cost one comparison.
+ * Of equal scores the higher document numbers win, which are newer. A min-heap, so that most documents cost one comparison.
  */
 function bestOf(scores: Float32Array, most: number): { numbers: number[]; count: number } {
   const heap: number[] = [];
   const isWorse = (one: number, other: number) => {
     const difference = (scores[one] as number) - (scores[other] as number);
-    return difference < 0 || (difference === 0 && one > other);
+    return difference < 0 || (difference === 0 && one < other);
   };
   const sink = (number: number) => {
     let at = 0;
@@ -209,7 +237,7 @@ function bestOf(scores: Float32Array, most: number): { numbers: number[]; count:
   };
   let count = 0;
   let worst = 0;
-  for (let number = 0; number < scores.length; number += 1) {
+  for (let number = scores.length - 1; number >= 0; number -= 1) {
     const score = scores[number] as number;
     if (score <= 0) continue;
     count += 1;

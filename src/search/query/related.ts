@@ -33,7 +33,7 @@ export async function findRelated(
   const data = await readIndex(many, index, [...counts.keys()], []);
   const terms = mostTelling(data, counts);
   if (terms.size < LEAST_TELLING) return undefined;
-  const { best } = rank(data, { terms, required: [], excluded: [], coordinated: [], equal: '' }, most);
+  const { best } = rank(data, { terms, required: [], excluded: [], coordinated: [], equal: '', parts: [] }, most);
   const [first] = best;
   const like = best.filter(({ score }) => score >= LEAST_LIKENESS * (first?.score ?? 0));
   return like.length === 0 ? undefined : candidatesCte(index, like);

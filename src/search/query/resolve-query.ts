@@ -18,6 +18,8 @@ export interface ResolvedQuery {
   ranking: RankingQuery;
   /** Unknown words and their most likely corrections. */
   corrected: ReadonlyMap<string, string>;
+  /** Those of them that are typing errors. */
+  mistyped: ReadonlyMap<string, string>;
   /** The query's words, with corrections in the place of unknown ones. */
   words: readonly Token[];
   /** Whether `data` is from memory: what is found with it is true only if the index still has its state. */
@@ -87,6 +89,7 @@ export async function resolveQuery(
     excluded: excludedTerms,
     coordinated: coordinatedBy(words),
     equal: titleKey(query.text),
+    parts: [],
   };
   const equal = ranking.equal === '' ? [] : [ranking.equal];
   const needed = [...new Set([...required.flat(), ...excluded, ...equal])];
@@ -94,7 +97,7 @@ export async function resolveQuery(
   const data = recalled ?? (await readIndex(many, index, [...weights.keys()], needed));
   const isRecalled = recalled !== undefined;
   preferNames(weights, query, (term) => documentsWith(data, term) > 0);
-  const asTyped = { data, ranking, corrected: new Map(), words, isRecalled };
+  const asTyped = { data, ranking, corrected: new Map(), mistyped: new Map(), words, isRecalled };
   if (weights.size === 0) return asTyped;
   const isKnown = (term: string) => documentsWith(data, term) > 0;
   const isUnknown = ({ word, term }: Token) => !isKnown(term) || isCharacter(word);
@@ -117,10 +120,17 @@ export async function resolveQuery(
   const reread = again ?? (await readIndex(many, index, all, needed));
   // What was unknown in memory may be known by now.
   if (isRecalled && reread.state !== data.state) return resolveQuery(many, index, query);
-  const { corrected, meant } = addSuggestions(reread, weights, suggestions);
+  const { corrected, meant, mistyped } = addSuggestions(reread, weights, suggestions);
   const wordsMeant = withMeant(words, meant);
   const rankingMeant = { ...ranking, coordinated: coordinatedBy(wordsMeant) };
-  return { data: reread, ranking: rankingMeant, corrected, words: wordsMeant, isRecalled: again !== undefined };
+  return {
+    data: reread,
+    ranking: rankingMeant,
+    corrected,
+    mistyped,
+    words: wordsMeant,
+    isRecalled: again !== undefined,
+  };
 }
 
 /** The number of documents with a term, those that are not merged yet included. */
@@ -160,9 +170,10 @@ function addSuggestions(
   data: IndexData,
   weights: Map<string, number>,
   suggestions: readonly WordSuggestion[],
-): { corrected: Map<string, string>; meant: Map<string, string[]> } {
+): { corrected: Map<string, string>; meant: Map<string, string[]>; mistyped: Map<string, string> } {
   const corrected = new Map<string, string>();
   const meant = new Map<string, string[]>();
+  const mistyped = new Map<string, string>();
   for (const { unknown, how, words } of suggestions) {
     // Of several corrections the most frequent word is the most likely one.
     const known = words
@@ -174,12 +185,15 @@ function addSuggestions(
     const isWhole = how !== 'parts' && how !== 'name';
     if (known[0] && isWhole && !isCharacter(unknown) && !corrected.has(unknown)) corrected.set(unknown, known[0].word);
     if (how === 'parts' && !meant.has(unknown)) meant.set(unknown, words);
-    else if (how === 'correction' && known[0]) meant.set(unknown, [known[0].word]);
+    else if (how === 'correction' && known[0]) {
+      meant.set(unknown, [known[0].word]);
+      mistyped.set(unknown, known[0].word);
+    }
     for (const { word } of how === 'correction' ? known.slice(0, 1) : known) {
       const term = termOf(word);
       const isMeant = how === 'correction' || !isWhole;
       if (!weights.has(term)) weights.set(term, isMeant ? 1 : COMPLETION_WEIGHT);
     }
   }
-  return { corrected, meant };
+  return { corrected, meant, mistyped };
 }

@@ -1,10 +1,10 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { type Credential, subjectOf } from '../../access/credential.ts';
+import { tokenize } from '../../analysis/tokenize.ts';
 import { PAGING } from '../../core/paging.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { ListPage } from '../../http/list-paging.ts';
 import { SORTS } from '../schema.ts';
-import { PENDING_NO } from './candidates.ts';
 import { DATES, type Filter, readFilter } from './filters.ts';
 import { MAX_RAISED } from './nearness.ts';
 import { type ParsedQuery, parseQuery, QUERY_CHARACTERS, readableQuery } from './parse-query.ts';
@@ -80,6 +80,31 @@ export function cutHeader(query: string): Record<string, string> {
   return length === query.length ? {} : { 'Ibid-Query-Cut': String(length) };
 }
 
+/** The header that says which words were taken for typing errors, and its description. */
+export const CORRECTED_HEADER = {
+  'Ibid-Query-Corrected':
+    'Only where words that the wiki does not have were taken for typing errors: the query as it was understood, percent-encoded.',
+};
+
+/** `mistyped`: words of the query, and what was found instead. */
+export function correctedHeader(query: string, mistyped: ReadonlyMap<string, string>): Record<string, string> {
+  if (mistyped.size === 0) return {};
+  return { 'Ibid-Query-Corrected': encodeURIComponent(withCorrections(readableQuery(query), mistyped)) };
+}
+
+/** A query with other words in the place of some. */
+export function withCorrections(text: string, others: ReadonlyMap<string, string>): string {
+  let meant = '';
+  let at = 0;
+  for (const { word, start, end } of tokenize(text)) {
+    const other = others.get(word);
+    if (other === undefined) continue;
+    meant += text.slice(at, start) + other;
+    at = end;
+  }
+  return meant + text.slice(at);
+}
+
 /** Without words there is no rank: what was changed last is first. */
 function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery): Sort {
   return sort === 'relevance' && words.length === 0 ? 'updated' : sort;
@@ -89,12 +114,20 @@ function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery)
 export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   const time = { updated: `${d}.updated_at`, created: `${d}.created_at` };
   if (sort === 'relevance') {
-    return sql`${score} as sort_number, lpad((${PENDING_NO + 1} - c.no)::text, 10, '0') || c.id collate "C" as sort_text, c.is_near`;
+    return sql`${score} as sort_number, lpad(c.no::text, 10, '0') || c.id collate "C" as sort_text, c.is_near`;
   }
   // A cursor holds no more of a title.
   if (sort === 'title')
-    return raw(`0::float8 as sort_number, (left(lower(${d}.title), 60) || ' ' || c.id) collate "C" as sort_text`);
+    return raw(
+      `0::float8 as sort_number, (left(${natural(`lower(${d}.title)`)}, 60) || ' ' || c.id) collate "C" as sort_text`,
+    );
   return raw(`extract(epoch from ${time[sort]})::float8 as sort_number, c.id collate "C" as sort_text`);
+}
+
+/** A text as people order it: numbers of up to nine digits by their value. */
+function natural(text: string): string {
+  const padded = `regexp_replace(${text}, '(?<![0-9])([0-9]{1,9})(?![0-9])', '000000000\\1', 'g')`;
+  return `regexp_replace(${padded}, '0*([0-9]{9})(?![0-9])', '\\1', 'g')`;
 }
 
 /** Which hits a statement answers: those of the part, or where some may be raised all of these and others around the part. */
@@ -134,5 +167,5 @@ export function orderOfHits(sort: Sort): Sql {
 function behindOf({ after }: ListPage, sort: Sort): Cut['behind'] {
   const [score, text] = after ?? [];
   if (sort !== 'relevance' || typeof score !== 'number') return undefined;
-  return { score, document_no: PENDING_NO + 1 - Number(String(text).slice(0, 10)) };
+  return { score, document_no: Number(String(text).slice(0, 10)) };
 }

@@ -12,6 +12,7 @@ import type { Cut, IndexData, RankingQuery } from './rank.ts';
 import { type ResolvedQuery, resolveQuery } from './resolve-query.ts';
 import type { HitsPart } from './search-parameters.ts';
 import type { Shown } from './shown-documents.ts';
+import { withParts } from './word-parts.ts';
 
 /** How many terms are looked for in the texts of the hits: more than people ask for, and each costs a search of each text. */
 const MAX_MARKED = 32;
@@ -36,6 +37,8 @@ export interface Hits<Row> {
   /** The terms and phrases to mark in passages. */
   terms: ReadonlySet<string>;
   phrases: string[][];
+  /** Words of the query that were taken for typing errors, and what was looked for instead. */
+  mistyped: ReadonlyMap<string, string>;
 }
 
 /**
@@ -60,8 +63,8 @@ export async function searchIndex<Row>(
 }
 
 /** What to mark in the passages of hits. */
-export function markedBy(query: ParsedQuery, { data, ranking }: ResolvedQuery): Omit<Hits<never>, 'rows'> {
-  return { terms: termsToMark(data, ranking), phrases: query.phrases.map((phrase) => phrase.map(termOf)) };
+export function markedBy(query: ParsedQuery, { data, ranking, mistyped }: ResolvedQuery): Omit<Hits<never>, 'rows'> {
+  return { terms: termsToMark(data, ranking), phrases: query.phrases.map((phrase) => phrase.map(termOf)), mistyped };
 }
 
 /**
@@ -76,8 +79,10 @@ export async function resolvedFor<T>(
   read: (resolved: ResolvedQuery) => Promise<T | undefined>,
 ): Promise<T> {
   const mayRecall = caller !== undefined && cached<true>(index, `caller ${caller}`) !== undefined;
-  let answer = await read(await resolveQuery(many, index, query, mayRecall));
-  answer ??= await read(await resolveQuery(many, index, query));
+  const resolve = async (recalls: boolean) =>
+    withParts(many, index, query, await resolveQuery(many, index, query, recalls));
+  let answer = await read(await resolve(mayRecall));
+  answer ??= await read(await resolve(false));
   if (answer === undefined) throw new Error('what was read from the database is never outdated');
   if (caller !== undefined) addToCache(index, `caller ${caller}`, true, caller.length);
   return answer;
@@ -167,7 +172,7 @@ const IN_FIRST = raw('case when s.is_first is distinct from false then (select b
 
 /** The terms that passages are chosen by and that are marked in them: the rarest, which say most. */
 function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<string> {
-  const all = [...ranking.terms.keys()].filter((term) => !term.startsWith(TITLE_WORD_PREFIX));
+  const all = [...ranking.terms.keys(), ...ranking.parts].filter((term) => !term.startsWith(TITLE_WORD_PREFIX));
   if (all.length <= MAX_MARKED) return new Set(all);
   const documents = (term: string) => terms.get(term)?.documents ?? 0;
   return new Set(all.sort((one, other) => documents(one) - documents(other)).slice(0, MAX_MARKED));

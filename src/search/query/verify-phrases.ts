@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Statements } from '../../access/guard.ts';
-import { termOf, tokenize } from '../../analysis/tokenize.ts';
+import { isUnspaced, termOf, tokenize } from '../../analysis/tokenize.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import { candidateDocuments, candidatesCte, PENDING_NO } from './candidates.ts';
-import { containsName, findPhrase } from './find-phrase.ts';
+import { containsName, findPhrase, hasForm } from './find-phrase.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import type { Candidate } from './rank.ts';
 
@@ -101,21 +101,26 @@ export function readTexts(
   });
 }
 
+/** Whether a text has a phrase. A single word is meant in this form: "cats" is not "cat". */
+function hasPhrase(text: string, phrase: readonly string[]): boolean {
+  const [word = ''] = phrase;
+  return phrase.length === 1 && !isUnspaced(word)
+    ? hasForm(text, word)
+    : findPhrase(text, phrase.map(termOf)) !== undefined;
+}
+
 /** Whether a text with its title meets the conditions. */
 export function conditionOf({ phrases, literals, titles, excludedPhrases, excludedTitles }: TextConditions) {
-  const wanted = phrases.map((phrase) => phrase.map(termOf));
-  const unwanted = excludedPhrases.map(({ words, literal }) => ({ terms: words.map(termOf), literal }));
   return ({ title, text }: { title: string; text: string }): boolean => {
     const inTitle = new Set([...tokenize(title)].map(({ term }) => term));
-    const isHeld = (phrase: string[]) =>
-      findPhrase(text, phrase) !== undefined || findPhrase(title, phrase) !== undefined;
+    const isHeld = (phrase: readonly string[]) => hasPhrase(text, phrase) || hasPhrase(title, phrase);
     const isNamed = (literal: string) => containsName(text, literal) || containsName(title, literal);
     return (
       titles.every((term) => inTitle.has(term)) &&
       !excludedTitles.some((terms) => terms.every((term) => inTitle.has(term))) &&
-      wanted.every(isHeld) &&
+      phrases.every(isHeld) &&
       literals.every(isNamed) &&
-      !unwanted.some(({ terms, literal }) => (literal === undefined ? isHeld(terms) : isNamed(literal)))
+      !excludedPhrases.some(({ words, literal }) => (literal === undefined ? isHeld(words) : isNamed(literal)))
     );
   };
 }
