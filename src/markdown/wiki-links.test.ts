@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pathOf } from './wiki-links.ts';
 import fc from 'fast-check';
 import { extent } from '../../test/extent.ts';
 import { renderMarkdown, renderPage } from './render.ts';
 import { possibleWikiTargets } from './wiki-link-syntax.ts';
+import { pathOf } from './wiki-links.ts';
 
 const KNOWN = new Map([
   ['Home', 'home'],

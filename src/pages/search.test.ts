@@ -352,7 +352,11 @@ test('a correction is said in a header where a hit shows it, and not otherwise',
   await create('Homes', 'A house on the hill.');
   await create('Plans', 'A cathédrale in secret.', { status: 'draft' });
   const reader = await world.member(owner.workspace_id, 'viewer');
+<<<<<<< HEAD
   const said = async (client: Pick<typeof owner, 'get'>, query: string) => {
+=======
+  const said = async (client: Client, query: string) => {
+>>>>>>> 7dcf4cd4d2b9a6e363854b2b5947c9cf00665496
     const { headers } = await client.get(`${wiki}/pages/search?query=${encodeURIComponent(query)}`);
     return headers.get('ibid-query-corrected');
   };

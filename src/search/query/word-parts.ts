@@ -17,6 +17,11 @@ const MAX_WORDS = 3;
 /** Shorter words are part of too many others. */
 const MIN_LETTERS = 4;
 const MAX_FOUND = 20;
+<<<<<<< HEAD
+=======
+/** Each of them is also looked for in the texts of the hits, to mark it. */
+const MAX_PARTS = 10;
+>>>>>>> 7dcf4cd4d2b9a6e363854b2b5947c9cf00665496
 /** How many blocks of the vocabulary are searched for words with a word inside: of about 50 words each. */
 const MAX_BLOCKS = 2_000;
 const MAX_PENDING = 64;
@@ -32,12 +37,20 @@ export async function withParts(
 ): Promise<ResolvedQuery> {
   const { data, ranking, words, isRecalled } = resolved;
   const isNarrowed = ranking.required.length + query.phrases.length > 0;
+<<<<<<< HEAD
   if (isNarrowed || words.length > MAX_WORDS) return resolved;
+=======
+  if (isNarrowed || words.length > MAX_WORDS || resolved.mistyped.size > 0) return resolved;
+>>>>>>> 7dcf4cd4d2b9a6e363854b2b5947c9cf00665496
   if ([...ranking.terms.keys()].some((term) => (data.terms.get(term)?.documents ?? 0) >= FEW)) return resolved;
   const known = new Set([...ranking.terms.keys(), ...query.excluded]);
   const asked = [...new Set(words.map(({ word }) => word))].filter(isAsked);
   const found = await wordsContaining(many, index, asked, data.state);
+<<<<<<< HEAD
   const parts = [...new Set(found.map(termOf))].filter((term) => !known.has(term));
+=======
+  const parts = [...new Set(found.map(termOf))].filter((term) => !known.has(term)).slice(0, MAX_PARTS);
+>>>>>>> 7dcf4cd4d2b9a6e363854b2b5947c9cf00665496
   if (parts.length === 0) return resolved;
   const needed = [
     ...new Set([...ranking.required.flat(), ...query.excluded, ...(ranking.equal === '' ? [] : [ranking.equal])]),
@@ -67,7 +80,11 @@ async function wordsContaining(
   const between = (column: string, isBackwards = false) =>
     wordsBetween(index, raw(column), sql`${raw(column)} || ${PREFIX_END}`, isBackwards);
   const rows = await many<{ word: string }>(sql`
+<<<<<<< HEAD
     select distinct found.word
+=======
+    select found.word
+>>>>>>> 7dcf4cd4d2b9a6e363854b2b5947c9cf00665496
     from unnest(${words}::text[], ${words.map(reverseText)}::text[]) u (word, backwards)
     cross join lateral (
       (select w.word from (${between('u.word')}) w where w.word <> u.word limit ${MAX_FOUND})
@@ -88,7 +105,12 @@ async function wordsContaining(
         ) p cross join string_to_table(p.vocabulary, ' ') f (word)
         where position(u.word in f.word) > 0 and f.word <> u.word limit ${MAX_FOUND})
     ) found`);
+<<<<<<< HEAD
   const found = rows.map(({ word }) => word);
+=======
+  // The shortest words are most like those of the query.
+  const found = [...new Set(rows.map(({ word }) => word))].sort((one, other) => one.length - other.length);
+>>>>>>> 7dcf4cd4d2b9a6e363854b2b5947c9cf00665496
   if (state !== undefined) addToCache(index, name, found, 40 * found.length + name.length);
   return found;
 }
