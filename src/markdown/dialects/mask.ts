@@ -51,7 +51,7 @@ export const SLASH = '\ufdde';
 export const FILLER = '\ufddf';
 
 const HAS_DIALECT =
-  /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>|<[a-zA-Z][^<>\n]{0,200}=[^\s"'<>=]{0,200}\//m;
+  /%%|\s=(?:\d{1,4}x|x\d)|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>|<[a-zA-Z][^<>\n]{0,200}=[^\s"'<>=]{0,200}\//m;
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 
 /**
@@ -245,7 +245,7 @@ class Scan {
   readProse(text: string, offset: number): void {
     let from = 0;
     for (const match of text.matchAll(IN_PROSE)) {
-      const [whole, comment, ref, tag] = match;
+      const [whole, comment, ref, tag, address] = match;
       if (match.index < from) continue;
       const start = offset + match.index;
       if (whole.startsWith('{/*')) {
@@ -259,6 +259,9 @@ class Scan {
         this.replace(start + 2, `${' '.repeat(at - 2)}${ref}`.padEnd(whole.length - 3), 'destination');
       } else if (tag !== undefined) {
         from = this.readTag(text, match.index, tag, offset);
+      } else if (address !== undefined) {
+        const at = whole.lastIndexOf(address);
+        this.replace(start + at, whole.slice(at).replace(SIZE, blank), 'destination');
       }
     }
   }
@@ -312,10 +315,13 @@ class Scan {
 /** A value without quotes that has a slash, which the parser takes for the end of its tag. */
 const UNQUOTED = /(\s[a-z][\w:.-]*\s*=\s*)([^\s"'<>=`]*\/[^\s"'<>=`]*)/gi;
 
+/** Before the end or the title of a picture's address: `=200x100`, `=200x`, `=x100`. */
+const SIZE = /\s=(?:\d{1,4}x\d{0,4}|x\d{1,4})(?=[\s)])/;
+
 function boxEdit(start: number, text: string): Edit {
   return { start, text, place: 'box', group: start };
 }
 
-/** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
+/** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})`, the beginning of a tag and a picture with a size. */
 const IN_PROSE =
-  /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%\\])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
+  /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%\\])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])|(?<!\\)!\[[^\]\n]{0,1000}\]\([ \t]*(<[^<>\n]{1,1000}>|(?:[^\s()<>]|\([^\s()<>]{0,100}\)){1,1000})[ \t]+=(?:\d{1,4}x\d{0,4}|x\d{1,4})(?:[ \t]+(?:"[^"\n]{0,1000}"|'[^'\n]{0,1000}'))?[ \t]*\)/giu;

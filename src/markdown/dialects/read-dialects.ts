@@ -30,7 +30,10 @@ export function readDialects(markdown: string, parse: (markdown: string) => Root
     const misread = reading.misread(mask.edits, placeBoxes(tree, mask.boxes));
     // One edit that is misread may be why all that follow it are: they are judged again where the text has them as they are written.
     const literal = tries === 2 ? reading.literal(whole.edits.filter(({ group }) => undone.has(group))) : undone;
-    if (misread.size === 0 && literal.size === undone.size) return withoutHidden(tree, mask);
+    if (misread.size === 0 && literal.size === undone.size) {
+      if (mask.edits.some(({ place }) => place === 'destination')) sizePictures(tree, markdown);
+      return withoutHidden(tree, mask);
+    }
     undone = new Set([...literal, ...misread]);
   }
   return parse(markdown);
@@ -41,6 +44,17 @@ function withoutHidden(tree: Root, { edits, hidden }: Mask): Root {
     dropHidden(tree);
   if (hidden.length > 0) tree.data = { hidden };
   return tree;
+}
+
+const SIZE = /^>?\s+=(\d*)x(\d*)[\s)]/;
+
+/** Gives pictures the sizes behind their addresses, which the mask left out. */
+function sizePictures(node: Nodes, markdown: string): void {
+  if ('children' in node) for (const child of node.children) sizePictures(child, markdown);
+  const [, end] = node.data?.destination ?? [];
+  if (node.type !== 'image' || end === undefined) return;
+  const [, width, height] = SIZE.exec(markdown.slice(end, node.position?.end.offset)) ?? [];
+  node.data = { ...node.data, hProperties: { ...(width && { width }), ...(height && { height }) } };
 }
 
 const COMMENT = new RegExp(`%%[${FILLER}\\r\\n]*${FILLER}[${FILLER}\\r\\n]*%%`, 'g');
