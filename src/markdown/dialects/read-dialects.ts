@@ -1,4 +1,4 @@
-import type { Nodes, Root } from 'mdast';
+import type { Link, Nodes, Root, Text } from 'mdast';
 import { placeBoxes } from './boxes.ts';
 import { isKind } from './callouts.ts';
 import { FILLER, type Hidden, type Mask, masked, maskOf, SLASH, withoutGroups } from './mask.ts';
@@ -40,7 +40,9 @@ export function readDialects(markdown: string, parse: (markdown: string) => Root
 }
 
 function withoutHidden(tree: Root, { edits, hidden }: Mask): Root {
-  if (edits.some(({ place, text }) => place === 'comment' || place === 'lines' || text.includes(SLASH)))
+  if (
+    edits.some(({ place, text }) => place !== 'markup' && place !== 'box' && (place !== 'tag' || text.includes(SLASH)))
+  )
     dropHidden(tree);
   if (hidden.length > 0) tree.data = { hidden };
   return tree;
@@ -57,6 +59,11 @@ function sizePictures(node: Nodes, markdown: string): void {
   node.data = { ...node.data, hProperties: { ...(width && { width }), ...(height && { height }) } };
 }
 
+/** Whether a link was made of a tag that has an address alone. */
+function isUnnamed({ children: [first] }: Link): boolean {
+  return first?.type === 'text' && first.value === FILLER;
+}
+
 const COMMENT = new RegExp(`%%[${FILLER}\\r\\n]*${FILLER}[${FILLER}\\r\\n]*%%`, 'g');
 
 /** Leaves the line breaks, so that the words behind a comment stay on their lines. */
@@ -67,6 +74,8 @@ function dropHidden(node: Nodes): void {
   } else if (node.type === 'code') {
     // To the parser, indented code has the blank lines behind it.
     if (!node.data?.isFenced) node.value = node.value.replace(/[ \t\r\n]+$/, '');
+  } else if (node.type === 'link' && isUnnamed(node)) {
+    node.children = [{ ...(node.children[0] as Text), value: node.url }];
   } else if (node.type === 'html') node.value = node.value.replaceAll(SLASH, '/');
   else if ('children' in node) for (const child of node.children) dropHidden(child);
 }
