@@ -38,7 +38,9 @@ export function elementHandlers(wiki: Wiki): Handlers {
       return withPosition(node, pre, fences);
     },
     image(state: State, node: Image): Element {
-      const made = defaultHandlers.image(state, node);
+      const { title, size } = sizedTitle(node.title);
+      const made = defaultHandlers.image(state, { ...node, title });
+      Object.assign(made.properties, size);
       const [, alt, width, height] = SIZED_ALT.exec(node.alt ?? '') ?? [];
       if (width !== undefined) Object.assign(made.properties, { alt, width, height });
       return made;
@@ -51,7 +53,8 @@ export function elementHandlers(wiki: Wiki): Handlers {
       const [only, ...others] = node.children;
       if (only?.type === 'inlineMath' && only.display && others.length === 0)
         return withPosition(only, mathBlock(only.value));
-      if (only?.type === 'image' && only.title && others.length === 0) return withPosition(node, figure(state, only));
+      if (only?.type === 'image' && sizedTitle(only.title).title && others.length === 0)
+        return withPosition(node, figure(state, only));
       const definitions = definitionList(state, node);
       if (!definitions) return defaultHandlers.paragraph(state, node);
       return withPosition(node, { ...definitions, properties: { ...node.data?.hProperties } });
@@ -62,6 +65,18 @@ export function elementHandlers(wiki: Wiki): Handlers {
 
 /** The alternative text of a picture with its size behind a bar, as Obsidian writes it: `The plan|300x200`. */
 const SIZED_ALT = /^([^|]*)\|(\d{1,4})(?:x(\d{1,4}))?$/;
+
+/** A title of a picture without the size at its end: `The plan =300x200`. */
+function sizedTitle(written: Image['title']): { title: Image['title']; size: Element['properties'] } {
+  const [end, width, height] = SIZED_TITLE.exec(written ?? '') ?? [];
+  if (end === undefined || !(width || height)) return { title: written, size: {} };
+  return {
+    title: written?.slice(0, -end.length) || null,
+    size: { ...(width && { width }), ...(height && { height }) },
+  };
+}
+
+const SIZED_TITLE = /(?:^|[ \t]+)=(\d{0,4})x(\d{0,4})[ \t]*$/;
 
 /** Gives the element the source position of the node; its content starts `lines` lines later. */
 function withPosition({ position }: Node, made: Element, lines = 0): Element {
@@ -94,8 +109,10 @@ function anchorOfPlace(place: string): string {
 }
 
 /** A picture that stands alone, with its title as a caption. */
-function figure(state: State, { title, ...image }: Image): Element {
+function figure(state: State, image: Image): Element {
+  const { title } = sizedTitle(image.title);
   const shown = state.one(image, undefined) as Element;
+  delete shown.properties.title;
   return element('figure', {}, [shown, element('figcaption', {}, [text(title ?? '')])]);
 }
 

@@ -34,8 +34,12 @@ function placeIn(parent: Nodes, boxes: Boxes, placed: Set<number>): void {
       i = end;
     } else made.push(child);
   }
-  children.splice(0, children.length, ...made);
-  for (const child of children) placeIn(child as Nodes, boxes, placed);
+  for (const child of made) placeIn(child as Nodes, boxes, placed);
+  const shown = made.flatMap((child) => {
+    const { box } = (child.type === 'blockquote' && child.data) || {};
+    return box?.word === '' && child.type === 'blockquote' ? [...(box.title === '' ? [] : [titleOf(box, child)]), ...child.children] : [child];
+  });
+  children.splice(0, children.length, ...shown);
 }
 
 function isAt({ type, position }: Node, line: number): boolean {
@@ -91,14 +95,17 @@ function hasMark({ children: [first] }: List['children'][number]): boolean {
   return head?.type === 'text' && head.value.startsWith(FILLER);
 }
 
-const MARK = new RegExp(`^${FILLER}+(?:\\n\\s*|$)`);
+const MARK = new RegExp(`^${FILLER}+(?:\\n\\s*|[ \\t]*)`);
 
 /** Without the letters that stand for the head of the box. */
 function withoutMark([first, ...rest]: List['children'][number]['children']): RootContent[] {
   const head = first?.type === 'paragraph' ? first.children[0] : undefined;
   if (first?.type !== 'paragraph' || head?.type !== 'text') return first ? [first, ...rest] : rest;
   const value = head.value.replace(MARK, '');
-  const children = [...(value === '' ? [] : [{ ...head, value, ...nextLine(head) }]), ...first.children.slice(1)];
+  const children = [
+    ...(value === '' ? [] : [{ ...head, value, ...(/^\S*\n/.test(head.value) && nextLine(head)) }]),
+    ...first.children.slice(1),
+  ];
   const left: Paragraph = { ...first, children };
   return children.length === 0 ? rest : [left, ...rest];
 }

@@ -1,4 +1,5 @@
 import { Fences } from './fences.ts';
+import { type GitBookTag, gitBookTagOf, inOneLine } from './gitbook.ts';
 import { commentAt, type Line, statementAt } from './hidden-lines.ts';
 import { TAG_MAX, tagEnd } from './jsx-tag.ts';
 import { shortcodeOf } from './shortcodes.ts';
@@ -12,7 +13,7 @@ export interface Hidden {
 
 /** A box that is written between `:::`, between shortcodes or under `!!!`, by the line of its head, counted from 1. */
 export interface Box {
-  /** "" for a tab of MkDocs, whose content follows its title. */
+  /** "" for a tab of MkDocs or GitBook, whose content follows its title. */
   word: string;
   title: string;
   fold: '' | '-' | '+';
@@ -51,7 +52,7 @@ export const SLASH = '\ufdde';
 export const FILLER = '\ufddf';
 
 const HAS_DIALECT =
-  /%%|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>|<[a-zA-Z][^<>\n]{0,200}=[^\s"'<>=]{0,200}\//m;
+  /%%|\{%|\s=(?:\d{1,4}x|x\d)|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>|<[a-zA-Z][^<>\n]{0,200}=[^\s"'<>=]{0,200}\//m;
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 
 /**
@@ -139,7 +140,8 @@ class Scan {
   private letters = 0;
   /** The names of closing tags: `<Type>` without one is text. */
   private readonly closed: ReadonlySet<string>;
-  private open: { line: number; closes: string; edit: Edit; box: Box }[] = [];
+  /** Without a box, what is between is shown without the tags, and the edit of the first one may be made already. */
+  private open: { line: number; closes: string; edit: Edit; box?: Box; isMade?: boolean }[] = [];
 
   constructor(markdown: string, isBox: (word: string) => boolean) {
     this.closed = new Set([...markdown.matchAll(/<\/([\w.]+)/g)].map(([, name = '']) => name));
@@ -162,6 +164,7 @@ class Scan {
       } else if (
         !this.readColons(text, i + 1, start) &&
         !this.readShortcode(text, i + 1, start) &&
+        !this.readGitBook(text, i + 1, start) &&
         !this.readIndented(lines, i)
       ) {
         this.addProse(start, start + text.length + 1);
@@ -207,8 +210,9 @@ class Scan {
     if (!opening) return false;
     this.open.length = at;
     const { group } = opening.edit;
-    this.boxes.set(opening.line, { ...opening.box, closes: line, group });
-    this.edits.push(opening.edit, { ...edit, group });
+    if (opening.box) this.boxes.set(opening.line, { ...opening.box, closes: line, group });
+    if (!opening.isMade) this.edits.push(opening.edit);
+    this.edits.push(opening.box ? { ...edit, group } : { ...edit, text: blank(edit.text), place: 'lines', group });
     return true;
   }
 
@@ -221,6 +225,44 @@ class Scan {
     if (isEnd) return this.close(name, line, edit);
     const fold = word === 'details' ? '-' : '';
     this.open.push({ line, closes: name, edit, box: { word, title, fold, closes: 0 } });
+    return true;
+  }
+
+  /** A block of GitBook; other tags between `{%` and `%}` stay as they are. */
+  private readGitBook(text: string, line: number, start: number): boolean {
+    const tag = gitBookTagOf(text, this.isBox);
+    if (!tag) return this.readGitBookLine(text, line, start);
+    const { indent, name, isEnd, kind, word, title } = tag;
+    const closes = `{% ${name}`;
+    const edit = boxEdit(start, `${indent}***`.padEnd(text.length));
+    if (isEnd) return this.close(closes, line, edit);
+    if (kind === 'link') {
+      const made: Edit = { start, text: linkOf(tag).padEnd(text.length), place: 'destination', group: start };
+      this.edits.push(made);
+      this.open.push({ line, closes, edit: made, isMade: true });
+    } else if (kind === 'plain' && /^ {0,3}$/.test(indent)) {
+      // Blank lines farther right do not tell whether they are code.
+      this.open.push({ line, closes, edit: { ...edit, text: blank(text), place: 'lines' } });
+    } else this.open.push({ line, closes, edit, box: { word, title, fold: '', closes: 0 } });
+    return true;
+  }
+
+  /** As an item of a list, if it is a box: nothing else begins one within a line. */
+  private readGitBookLine(text: string, line: number, start: number): boolean {
+    const [opening = '', content = '', end = ''] = inOneLine(text) ?? [];
+    const tag = opening === '' ? undefined : gitBookTagOf(opening, this.isBox);
+    if (!tag) return false;
+    const { indent, kind, word, title } = tag;
+    const { length } = opening;
+    if (kind === 'link') this.replace(start, linkOf(tag).padEnd(length), 'destination');
+    else if (kind === 'plain') this.replace(start, `${indent}%%`.padEnd(length - 2, FILLER).concat('%%'), 'comment');
+    else {
+      this.boxes.set(line, { word, title, fold: '', closes: 0, group: start });
+      this.edits.push(boxEdit(start, `${indent}+   `.padEnd(length, FILLER)));
+    }
+    const ends = `%%${FILLER.repeat(end.trimEnd().length - 4)}%%`.padEnd(end.length);
+    this.edits.push({ start: start + length + content.length, text: ends, place: 'comment', group: start });
+    this.addProse(start + length, start + length + content.length);
     return true;
   }
 
@@ -245,7 +287,7 @@ class Scan {
   readProse(text: string, offset: number): void {
     let from = 0;
     for (const match of text.matchAll(IN_PROSE)) {
-      const [whole, comment, ref, tag] = match;
+      const [whole, comment, ref, tag, address] = match;
       if (match.index < from) continue;
       const start = offset + match.index;
       if (whole.startsWith('{/*')) {
@@ -259,6 +301,9 @@ class Scan {
         this.replace(start + 2, `${' '.repeat(at - 2)}${ref}`.padEnd(whole.length - 3), 'destination');
       } else if (tag !== undefined) {
         from = this.readTag(text, match.index, tag, offset);
+      } else if (address !== undefined) {
+        const at = whole.lastIndexOf(address);
+        this.replace(start + at, whole.slice(at).replace(SIZE, blank), 'destination');
       }
     }
   }
@@ -312,10 +357,18 @@ class Scan {
 /** A value without quotes that has a slash, which the parser takes for the end of its tag. */
 const UNQUOTED = /(\s[a-z][\w:.-]*\s*=\s*)([^\s"'<>=`]*\/[^\s"'<>=`]*)/gi;
 
+/** Before the end or the title of a picture's address: `=200x100`, `=200x`, `=x100`. */
+const SIZE = /\s=(?:\d{1,4}x\d{0,4}|x\d{1,4})(?=[\s)])/;
+
+/** Its address follows when the tree is made, where it has no caption. */
+function linkOf({ indent, title, address }: GitBookTag): string {
+  return `${indent}[${title || FILLER}](<${address}>)`;
+}
+
 function boxEdit(start: number, text: string): Edit {
   return { start, text, place: 'box', group: start };
 }
 
-/** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})` and the beginning of a tag. */
+/** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})`, the beginning of a tag and a picture with a size. */
 const IN_PROSE =
-  /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%\\])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])/giu;
+  /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%\\])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])|(?<!\\)!\[[^\]\n]{0,1000}\]\([ \t]*(<[^<>\n]{1,1000}>|(?:[^\s()<>]|\([^\s()<>]{0,100}\)){1,1000})[ \t]+=(?:\d{1,4}x\d{0,4}|x\d{1,4})(?:[ \t]+(?:"[^"\n]{0,1000}"|'[^'\n]{0,1000}'))?[ \t]*\)/giu;

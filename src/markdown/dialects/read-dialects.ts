@@ -1,4 +1,4 @@
-import type { Nodes, Root } from 'mdast';
+import type { Link, Nodes, Root, Text } from 'mdast';
 import { placeBoxes } from './boxes.ts';
 import { isKind } from './callouts.ts';
 import { FILLER, type Hidden, type Mask, masked, maskOf, SLASH, withoutGroups } from './mask.ts';
@@ -30,17 +30,38 @@ export function readDialects(markdown: string, parse: (markdown: string) => Root
     const misread = reading.misread(mask.edits, placeBoxes(tree, mask.boxes));
     // One edit that is misread may be why all that follow it are: they are judged again where the text has them as they are written.
     const literal = tries === 2 ? reading.literal(whole.edits.filter(({ group }) => undone.has(group))) : undone;
-    if (misread.size === 0 && literal.size === undone.size) return withoutHidden(tree, mask);
+    if (misread.size === 0 && literal.size === undone.size) {
+      if (mask.edits.some(({ place }) => place === 'destination')) sizePictures(tree, markdown);
+      return withoutHidden(tree, mask);
+    }
     undone = new Set([...literal, ...misread]);
   }
   return parse(markdown);
 }
 
 function withoutHidden(tree: Root, { edits, hidden }: Mask): Root {
-  if (edits.some(({ place, text }) => place === 'comment' || place === 'lines' || text.includes(SLASH)))
+  if (
+    edits.some(({ place, text }) => place !== 'markup' && place !== 'box' && (place !== 'tag' || text.includes(SLASH)))
+  )
     dropHidden(tree);
   if (hidden.length > 0) tree.data = { hidden };
   return tree;
+}
+
+const SIZE = /^>?\s+=(\d*)x(\d*)[\s)]/;
+
+/** Gives pictures the sizes behind their addresses, which the mask left out. */
+function sizePictures(node: Nodes, markdown: string): void {
+  if ('children' in node) for (const child of node.children) sizePictures(child, markdown);
+  const [, end] = node.data?.destination ?? [];
+  if (node.type !== 'image' || end === undefined) return;
+  const [, width, height] = SIZE.exec(markdown.slice(end, node.position?.end.offset)) ?? [];
+  node.data = { ...node.data, hProperties: { ...(width && { width }), ...(height && { height }) } };
+}
+
+/** Whether a link was made of a tag that has an address alone. */
+function isUnnamed({ children: [first] }: Link): boolean {
+  return first?.type === 'text' && first.value === FILLER;
 }
 
 const COMMENT = new RegExp(`%%[${FILLER}\\r\\n]*${FILLER}[${FILLER}\\r\\n]*%%`, 'g');
@@ -53,6 +74,8 @@ function dropHidden(node: Nodes): void {
   } else if (node.type === 'code') {
     // To the parser, indented code has the blank lines behind it.
     if (!node.data?.isFenced) node.value = node.value.replace(/[ \t\r\n]+$/, '');
+  } else if (node.type === 'link' && isUnnamed(node)) {
+    node.children = [{ ...(node.children[0] as Text), value: node.url }];
   } else if (node.type === 'html') node.value = node.value.replaceAll(SLASH, '/');
   else if ('children' in node) for (const child of node.children) dropHidden(child);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { markdownLosses } from '../../documents/formats/markdown/markdown-losses.ts';
 import { loadNeeded } from '../on-demand/load-needed.ts';
+import { parseMarkdown, visit } from '../parse-markdown.ts';
 import { renderMarkdown } from '../render.ts';
 
 const html = (markdown: string) => renderMarkdown(markdown).html;
@@ -94,4 +95,37 @@ test('links may have the schemes of programs that ask first', () => {
     assert.ok(html(`[x](${address})`).includes(`href="${address}"`), address);
   for (const address of ['file:///etc/passwd', 'javascript:alert(1)', 'vscode://file/a', 'data:text/html,x'])
     assert.doesNotMatch(html(`[x](${address})`), /href/, address);
+});
+
+test('a picture may have its size behind its address or at the end of its title', () => {
+  for (const [markdown, size] of [
+    ['![a](https://x.example/a.png =200x100)', 'width="200" height="100"'],
+    ['b ![a](https://x.example/a.png =200x) c', 'width="200"'],
+    ['![a](https://x.example/a.png =x100)', 'height="100"'],
+    ['- ![a](<https://x.example/a.png> =200x100)', 'width="200" height="100"'],
+    ['![a](https://x.example/a.png =200x100 "The plan")', 'width="200" height="100"'],
+    ['![a](https://x.example/a.png "The plan =200x100")', 'width="200" height="100"'],
+    ['![a](https://x.example/a.png "=200x")', 'width="200"'],
+  ] as const) {
+    const page = renderMarkdown(markdown);
+    assert.match(page.html, new RegExp(`<img src="https://x.example/a.png" alt="a"[^>]* ${size}[ >]`), markdown);
+    assert.doesNotMatch(page.html, /=200x|=x100/, markdown);
+    assert.equal(page.html.includes('<figcaption>The plan</figcaption>'), markdown.includes('plan'), markdown);
+  }
+  let address = '';
+  const upload = 'See ![a](a.png =200x100).';
+  visit(parseMarkdown(upload), ({ data }) => {
+    address += upload.slice(...(data?.destination ?? [0, 0]));
+  });
+  assert.equal(address, 'a.png', 'an upload finds the picture by its address');
+  const two = html('![a](https://x.example/a.png =1x2)\n\n![a](https://x.example/a.png =3x4)');
+  assert.match(two, /width="1" height="2"[\s\S]*width="3" height="4"/);
+  for (const other of [
+    '`![a](a.png =200x100)`',
+    '    ![a](a.png =200x100)',
+    '```\n![a](a.png =200x100)\n```',
+    '\\![a](a.png =1x2)',
+    '[a](a.png =1x2)',
+  ])
+    assert.match(renderMarkdown(other).text, /\[a\]\(a\.png =\d+x\d+\)/, other);
 });
