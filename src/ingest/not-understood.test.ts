@@ -9,7 +9,7 @@ const owner = await world.owner();
 test('the summary counts syntax of other tools that pages show as it is written, outside of code', async () => {
   const wiki = await newFolderWiki(owner);
   const { summary } = await wiki.add({
-    'a.md': '# A\n\n{% unknown %}\n\ntext {% other %} and {{query (todo)}}\n\n`{% code %}`\n\n```\n{{ x }} :::\n```\n',
+    'a.md': '# A\n\n{% unknown %}\n\ntext {% other %} and {{query (done)}}\n\n`{% code %}`\n\n```\n{{ x }} :::\n```\n',
     'b.md': '# B\n\n- see ((64906131-f9a2-46c5-bb5f-eddf3043817b)) and f((x))\n',
     'c.md': '# C\n\nNothing (here), {not} :: this\n',
   });
