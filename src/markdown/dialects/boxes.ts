@@ -37,7 +37,9 @@ function placeIn(parent: Nodes, boxes: Boxes, placed: Set<number>): void {
   for (const child of made) placeIn(child as Nodes, boxes, placed);
   const shown = made.flatMap((child) => {
     const { box } = (child.type === 'blockquote' && child.data) || {};
-    return box?.word === '' && child.type === 'blockquote' ? [...(box.title === '' ? [] : [titleOf(box, child)]), ...child.children] : [child];
+    return box?.word === '' && child.type === 'blockquote'
+      ? [...(box.title === '' ? [] : [titleOf(box, child)]), ...child.children]
+      : [child];
   });
   children.splice(0, children.length, ...shown);
 }
