@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { type ContextKeys, NO_CONTEXT } from '../markdown/block-context.ts';
+import { targetOf } from '../markdown/block-targets.ts';
 import type { Rendered } from '../markdown/plain-text.ts';
 import type { Extracted, PageRange } from './formats/extracted.ts';
 import { hasLines, type LineRange, linesOfBlock } from './source-lines.ts';
@@ -28,6 +30,11 @@ export interface Citations {
    * Where the blocks are on the pages of a PDF: rectangles, six integers each: the block's index, then as in PageRange.
    */
   boxes: number[];
+  /** What each block stands in (block-context.ts), one behind the other. */
+  contexts: string;
+  /** Where its links lead and which pictures it shows (block-targets.ts), in their order, each with the block (its index) that it is in. */
+  target_blocks: number[];
+  targets: string[];
 }
 
 /** The limit of `boxes`, in integers. */
@@ -47,11 +54,14 @@ export interface CitedPlace {
   hash: string;
   /** The hash of the block's form; "" where that is its text. */
   form_hash: string;
+  context: ContextKeys;
+  targets: readonly string[];
 }
 
 export function placesOf(citations: Citations): CitedPlace[] {
   const { starts, ends, first_pages, last_pages, first_lines, last_lines, hashes } = citations;
   const boxes = boxesByBlock(citations.boxes);
+  const targets = targetsByBlock(citations);
   const forms = new Map(citations.form_blocks.map((block, i) => [block, hashAt(citations.form_hashes, i)]));
   return starts.map((start, i) => {
     const [first_page, last_page] = [first_pages[i], last_pages[i]];
@@ -66,6 +76,8 @@ export function placesOf(citations: Citations): CitedPlace[] {
       lines,
       hash: hashAt(hashes, i),
       form_hash: forms.get(i) ?? '',
+      context: contextAt(citations.contexts, i),
+      targets: targets.get(i) ?? [],
     };
   });
 }
@@ -78,6 +90,26 @@ export function boxesByBlock(boxes: readonly number[]): Map<number, number[]> {
     byBlock.set(block, [...(byBlock.get(block) ?? []), ...boxes.slice(i + 1, i + 6)]);
   }
   return byBlock;
+}
+
+/** The targets of each block that has any. */
+export function targetsByBlock({
+  target_blocks,
+  targets,
+}: Pick<Citations, 'target_blocks' | 'targets'>): Map<number, string[]> {
+  const byBlock = new Map<number, string[]>();
+  for (const [i, block] of target_blocks.entries()) {
+    const all = byBlock.get(block) ?? [];
+    all.push(targets[i] ?? '');
+    byBlock.set(block, all);
+  }
+  return byBlock;
+}
+
+/** The number `i` of concatenated contexts. */
+export function contextAt(contexts: string, i: number): ContextKeys {
+  const { length } = NO_CONTEXT;
+  return contexts.slice(length * i, length * (i + 1));
 }
 
 /** The number `i` of concatenated SHA-256 hashes in hexadecimal. */
@@ -103,13 +135,17 @@ export function citationsOf(places: readonly CitedPlace[]): Citations {
       )
       .slice(0, BOXES_MAX / 6)
       .flat(),
+    contexts: places.map(({ context }) => context).join(''),
+    target_blocks: places.flatMap(({ targets }, block) => targets.map(() => block)),
+    targets: places.flatMap(({ targets }) => targets),
   };
 }
 
-/** The citations of a page that shows its whole source: the blocks have the same offsets in the text of the source. */
+/** The citations of a page in `folder` that shows its whole source: the blocks have the same offsets in the text of the source. */
 export function citeBlocks(
   { text, blocks }: Pick<Rendered, 'text' | 'blocks'>,
   { kind, block_pages = [], lines }: Pick<Extracted, 'kind' | 'block_pages' | 'lines'>,
+  folder: string,
 ): Citations {
   const all: PageRange = {
     first_page: block_pages[0]?.first_page ?? 0,
@@ -130,6 +166,8 @@ export function citeBlocks(
         lines: hasLines(kind) ? linesOfBlock(block, lines) : undefined,
         hash: hash('sha256', words),
         form_hash: block.form === words ? '' : hash('sha256', block.form),
+        context: block.context,
+        targets: block.targets.map((target) => targetOf(target, folder)),
       };
     }),
   );

@@ -1,7 +1,7 @@
 import type { Root } from 'mdast';
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
 import { cleanName } from '../core/titles.ts';
-import { linksOf, type PageLink, withWikiLinks } from '../markdown/page-links.ts';
+import { folderOf, linksOf, type PageLink, withWikiLinks } from '../markdown/page-links.ts';
 import { catchOverflow, FRONT_MATTER, parseMarkdown, TooComplexError } from '../markdown/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '../markdown/plain-text.ts';
 import { renderTree } from '../markdown/render.ts';
@@ -182,7 +182,7 @@ function finished(
     content_type,
     source_text,
     source_indexed: left_out === '' ? text_indexed : indexBody(source_text),
-    citations: citeBlocks(rendered, { kind, ...places }),
+    citations: citeBlocks(rendered, { kind, ...places }, folderOf(file.page_path)),
     // HTML has its title in the head; its first heading is often that of the site.
     title: titleOf(file, title || titleOfText(file, kind, rendered, rest.markdown)),
     language: rendered.language || language,

@@ -98,7 +98,8 @@ export async function compileSections(
 export function repeatedHead(page: Page, before: readonly ShownBlock[] = []): ShownBlock | undefined {
   const [first, second] = blocksOf(page, 0);
   if (second?.start !== (first?.end ?? 0) + 1) return undefined;
-  return before.find(({ text, lines }) => text === first?.text && lines?.first_line === first.lines?.first_line);
+  const same = before.find(({ text, lines }) => text === first?.text && lines?.first_line === first.lines?.first_line);
+  return same && first && { ...same, context: first.context, targets: first.targets };
 }
 
 export function blocksOf({ text, citations }: Page, at: number): ShownBlock[] {
@@ -118,7 +119,7 @@ function withHeadings(
 ): CitedPlace[] {
   let nextOwn = 0;
   let nextHeading = 0;
-  return blocks.flatMap(({ text, form_hash }) => {
+  return blocks.flatMap(({ text, form_hash, context, targets }) => {
     const place = own[nextOwn];
     if (place?.text === text) {
       nextOwn += 1;
@@ -126,7 +127,7 @@ function withHeadings(
     }
     const heading = headings[nextHeading++];
     // A link has the words of its heading, and not what is raised or struck in it.
-    return heading?.text === text ? [{ ...heading, form_hash }] : [];
+    return heading?.text === text ? [{ ...heading, form_hash, context, targets }] : [];
   });
 }
 

@@ -90,3 +90,12 @@ export interface ExistingPage {
   /** Whether its source has the bytes of the file, no other file has rewritten the page since, and all links of the file lead to their pages already. */
   is_same_file: boolean;
 }
+
+/** A page whose attachments have other ids wherever it names them: in its text, as it is shown, and in what its blocks show. */
+export function withAttachmentIds<T extends Pick<SentFile, 'markdown' | 'html' | 'citations'>>(
+  page: T,
+  withIds: (text: string) => string,
+): T {
+  const citations = { ...page.citations, targets: page.citations.targets.map(withIds) };
+  return { ...page, markdown: withIds(page.markdown), html: withIds(page.html), citations };
+}

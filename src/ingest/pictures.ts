@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts';
 import { idOfContent, picturesInText } from '../documents/formats/data-pictures.ts';
 import type { Extracted, Picture } from '../documents/formats/extracted.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
-import type { CompiledUploadFile, PlacedPicture } from './compiled-upload.ts';
+import { type CompiledUploadFile, type PlacedPicture, withAttachmentIds } from './compiled-upload.ts';
 
 /**
  * Stores the pictures of a document and points its Markdown at the attachments that they will be, or that they are since
@@ -47,7 +47,7 @@ export async function placePicturesOfText(
   const withIds = (text: string) => text.replace(ID_OF_CONTENT, (id) => named.get(id) ?? id);
   const made = compiled.map((each): CompiledUploadFile => {
     if (!each.page) return each;
-    const own = { ...each.page, markdown: withIds(each.page.markdown), html: withIds(each.page.html) };
+    const own = withAttachmentIds(each.page, withIds);
     return { ...each, page: own, result: each.result === each.page ? { ...own, ok: true } : each.result };
   });
   return { compiled: made, pictures: placed };

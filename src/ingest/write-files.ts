@@ -177,12 +177,14 @@ async function writePageSources(
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, source_id text, starts int[],
         ends int[], first_pages int[], last_pages int[], first_lines int[], last_lines int[], hashes text,
-        form_blocks int[], form_hashes text, form_version int, extractor_version int, boxes int[])
+        form_blocks int[], form_hashes text, form_version int, extractor_version int, boxes int[],
+        contexts text, target_blocks int[], targets text[])
     ), linked as (
       insert into page_sources (wiki_id, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        hashes, form_blocks, form_hashes, form_version, extractor_version, boxes)
+        hashes, form_blocks, form_hashes, form_version, extractor_version, boxes, contexts, target_blocks, targets)
       select ${write.wiki_id}, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
-        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), form_version, extractor_version, nullif(boxes, '{}')
+        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), form_version, extractor_version, nullif(boxes, '{}'),
+        decode(contexts, 'hex'), target_blocks, targets
       from given
     )
     update pages p set source_count = 1, stale = false, gone_file = null from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);

@@ -1,5 +1,7 @@
 import type { Element, Properties, Root, Text } from 'hast';
+import { BlockContext } from './block-context.ts';
 import { beside, formOf, MARKS, TableColumns, TableHeads, withoutMarks } from './block-form.ts';
+import { writtenTarget } from './block-targets.ts';
 import { runsAgainstItsLetters } from './directions.ts';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { decoded, ID_PREFIX } from './safe-addresses.ts';
@@ -132,6 +134,9 @@ class TextReader {
   private heads = new TableHeads();
   /** Whether the row that is read is one of heads. */
   private isHead = false;
+  private readonly context = new BlockContext();
+  /** Of the current block. */
+  private targets: string[] = [];
   private readonly notes: ReadonlyMap<string, string>;
 
   /** `notes`: their words by their ids. */
@@ -148,7 +153,7 @@ class TextReader {
         if (node.type === 'root') this.parts += 1;
         this.readElement(child, isCode, isOutermost);
       }
-      if (isOutermost && child.type === 'text') this.addBlock(start, -1);
+      if (isOutermost && child.type === 'text') this.addBlock(start, -1, '');
     }
   }
 
@@ -163,6 +168,11 @@ class TextReader {
       this.form.push(beside(this.noteAt(String(properties.href ?? ''))));
       return;
     }
+    const target = writtenTarget(element);
+    if (target !== undefined) this.targets.push(target);
+    if (isContainer) this.context.enter(element);
+    else if (isOutermost) this.context.beginBlock(element);
+    else if (tagName === 'ol') this.context.listWithin(element);
     if (tagName === 'br') this.gap = '\n';
     if (tagName === 'img' && properties.alt) {
       this.form.push(MARKS.picture);
@@ -200,7 +210,8 @@ class TextReader {
     this.isHead = outer.isHead;
     if (isCell) this.form.push(...this.columns.after(properties));
     if (tagName === 'tr') this.form.push(...this.columns.endRow());
-    if (isOutermost && !isContainer) this.addBlock(start, this.elements - 1);
+    if (isContainer) this.context.leave();
+    else if (isOutermost) this.addBlock(start, this.elements - 1, tagName);
     if (/^h[1-6]$/.test(tagName)) this.addHeading(element, start);
     if (tagName === 'p' && this.paragraph === '' && !isCalloutTitle(element))
       this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
@@ -289,12 +300,15 @@ class TextReader {
   }
 
   /** Ends the block that began at `start`, unless it is empty. */
-  private addBlock(start: number, element: number): void {
-    const { first_line, last_line } = this;
+  private addBlock(start: number, element: number, tagName: string): void {
+    const { first_line, last_line, targets } = this;
     const end = this.text.length;
     const form = formOf(this.form);
-    if (end > start) this.blocks.push({ start, end, part: this.parts - 1, element, first_line, last_line, form });
+    const context = this.context.endBlock(tagName, form);
+    const place = { start, end, part: this.parts - 1, element, first_line, last_line };
+    if (end > start) this.blocks.push({ ...place, form, context, targets });
     this.form = [];
+    this.targets = [];
     this.hasWords = false;
     this.first_line = 0;
     this.last_line = 0;

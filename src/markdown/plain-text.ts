@@ -1,4 +1,5 @@
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
+import { type ContextKeys, NO_CONTEXT } from './block-context.ts';
 import { formOf, withoutMarks } from './block-form.ts';
 
 /** A rendered page with the data for search and outline. Offsets and lengths are in UTF-16 units. */
@@ -42,6 +43,10 @@ export interface TextBlock {
   element: number;
   /** What it says, to compare it with: see block-form.ts. */
   form: string;
+  /** What it stands in: see block-context.ts. */
+  context: ContextKeys;
+  /** Its links and pictures as they are written: see block-targets.ts. */
+  targets: string[];
 }
 
 /** A field of the front matter; the values of a list are joined by commas. */
@@ -97,7 +102,16 @@ export function renderPlainText(text: string): Rendered {
     tags: [],
     properties: [],
     blocks: [
-      { start: 0, end: shown.length, part: 0, element: 0, form: formOf([withoutMarks(shown)]), ...linesOfWords(shown) },
+      {
+        start: 0,
+        end: shown.length,
+        part: 0,
+        element: 0,
+        form: formOf([withoutMarks(shown)]),
+        context: NO_CONTEXT,
+        targets: [],
+        ...linesOfWords(shown),
+      },
     ],
     wiki_links: [],
   };

@@ -7,7 +7,7 @@ const REST_OF_TAG = /((?:[^"'>]|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s+([^\s=>"']+)(?:=(?:"([^"]*)"|'([^']*)'))?/gy;
 const EMPTY_ELEMENTS = new Set('br hr img input wbr'.split(' '));
 /** The elements whose attributes say something about the text. */
-const WITH_ATTRIBUTES = new Set('a code h2 img input li pre section'.split(' '));
+const WITH_ATTRIBUTES = new Set('a code h2 img input li ol pre section'.split(' '));
 /** Attributes of any element that do. */
 const SAYS = /\s(?:dir|colspan|rowspan)=/;
 const PROPERTIES: Record<string, string> = {
@@ -19,6 +19,10 @@ const PROPERTIES: Record<string, string> = {
   rowspan: 'rowSpan',
   class: 'className',
   href: 'href',
+  src: 'src',
+  start: 'start',
+  'data-target': 'dataTarget',
+  'data-fragment': 'dataFragment',
   'data-footnotes': 'dataFootnotes',
   'data-footnote-ref': 'dataFootnoteRef',
   'data-footnote-backref': 'dataFootnoteBackref',

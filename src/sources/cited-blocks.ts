@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Sql, sql } from '../db/sql.ts';
-import { boxesByBlock, hashAt } from '../documents/cite-blocks.ts';
+import { boxesByBlock, contextAt, hashAt, targetsByBlock } from '../documents/cite-blocks.ts';
 import type { FormKind } from './shown-blocks.ts';
 
 /** What a page shows of one source, as it was compiled; lists of the same length, a block each. */
@@ -24,6 +24,12 @@ export interface CitationRow {
   extractor_version: number;
   /** As in Citations; null where they are not known. */
   boxes: number[] | null;
+  /** As in Citations; null where the page was compiled before they were kept. */
+  contexts: string | null;
+  target_blocks: number[] | null;
+  targets: string[] | null;
+  /** The ids of the pages and the hashes of the files that targets mean, as `meantTarget` looks them up. */
+  meant: Record<string, string> | null;
 }
 
 /** A block of a page, and the place in the source's text (UTF-16 units) that it shows. */
@@ -44,6 +50,8 @@ export interface CitedBlock {
   /** Of its form; "" where the page was compiled before forms were kept. */
   form_sha256: string;
   form_kind: FormKind;
+  context: string;
+  targets: readonly string[] | undefined;
   /** Whether the source's text still has its hash there. */
   source_matches: boolean;
 }
@@ -61,7 +69,21 @@ export interface CitedBox {
 export const citationColumns: Sql = sql`
   c.page_id, c.source_id, c.starts, c.ends, c.first_pages, c.last_pages, c.first_lines, c.last_lines,
   encode(c.hashes, 'hex') as hashes, c.form_blocks, encode(c.form_hashes, 'hex') as form_hashes,
-  c.form_version, c.extractor_version, c.boxes`;
+  c.form_version, c.extractor_version, c.boxes, encode(c.contexts, 'hex') as contexts, c.target_blocks, c.targets,
+  case when cardinality(c.targets) > 0 then (
+    select json_object_agg(m.target, m.id) from (
+      select 'page:' || k.to_path as target, k.to_page_id as id from page_links k
+      where k.wiki_id = c.wiki_id and k.from_page_id = c.page_id and k.to_page_id is not null
+      union
+      select 'page:' || t.path, coalesce(
+        (select n.page_id from pages n where n.wiki_id = c.wiki_id and n.path = t.path and n.trashed_at is null),
+        (select o.page_id from page_paths o where o.wiki_id = c.wiki_id and o.path = t.path))
+      from (
+        select distinct split_part(substr(u.target, length('link page:') + 1), '#', 1) collate "C" as path
+        from unnest(c.targets) as u (target) where starts_with(u.target, 'link page:')) t
+      union
+      select 'file:' || a.attachment_id, a.sha256 from attachments a where a.wiki_id = c.wiki_id and a.page_id = c.page_id) m
+    where m.id is not null) end as meant`;
 
 /**
  * The blocks that a page was compiled to from a source, each with its hash computed again. `passage` is the source's text from
@@ -71,6 +93,8 @@ export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedB
   const forms = new Map(row.form_blocks?.map((block, i) => [block, hashAt(row.form_hashes, i)]));
   const boxes = boxesByBlock(row.boxes ?? []);
   const form_kind = formKindOf(row);
+  const { contexts, target_blocks } = row;
+  const targets = row.targets && target_blocks && targetsByBlock({ target_blocks, targets: row.targets });
   return row.starts.map((start, i) => {
     const end = row.ends[i] ?? start;
     const sha256 = hashAt(row.hashes, i);
@@ -91,6 +115,8 @@ export function citedBlocks(row: CitationRow, passage: string, from = 0): CitedB
       quote,
       form_sha256,
       form_kind,
+      context: contexts === null ? '' : contextAt(contexts, i),
+      targets: targets ? (targets.get(i) ?? []) : undefined,
       source_matches,
     };
   });
@@ -124,6 +150,11 @@ function boxesOf(numbers: readonly number[] | undefined): CitedBox[] | null {
     const [page = 0, left = 0, top = 0, right = 0, bottom = 0] = numbers.slice(5 * i);
     return { page, left, top, right, bottom };
   });
+}
+
+/** `meant` of a row, as compareBlocks takes it. */
+export function meantIn({ meant }: Pick<CitationRow, 'meant'>): ReadonlyMap<string, string> {
+  return new Map(Object.entries(meant ?? {}));
 }
 
 /** What of a text of this length is in none of the blocks: [start, end), in order. */

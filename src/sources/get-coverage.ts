@@ -7,7 +7,14 @@ import { sql } from '../db/sql.ts';
 import { countCharacters } from '../documents/formats/losses.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { isVisible } from '../pages/schema.ts';
-import { type CitationRow, type CitedBlock, citationColumns, citedBlocks, gapsBetween } from './cited-blocks.ts';
+import {
+  type CitationRow,
+  type CitedBlock,
+  citationColumns,
+  citedBlocks,
+  gapsBetween,
+  meantIn,
+} from './cited-blocks.ts';
 import { exampleSource, SourceLoss, SourceParams } from './schema.ts';
 import { compareBlocks, readShownPage } from './shown-blocks.ts';
 
@@ -108,8 +115,8 @@ async function shownBlocks(
 ): Promise<CitedBlock[]> {
   const shown: CitedBlock[] = [];
   for (let after = ''; ; ) {
-    const pages = await many<CitationRow & { html: string }>(sql`
-      select ${citationColumns}, r.html from page_sources c
+    const pages = await many<CitationRow & { html: string; folder: string }>(sql`
+      select ${citationColumns}, r.html, r.folder from page_sources c
       join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}
       join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
       where c.wiki_id = ${wiki_id} and c.source_id = ${source_id} and c.page_id > ${after}
@@ -117,7 +124,7 @@ async function shownBlocks(
     for (const page of pages) {
       const cited = citedBlocks(page, text);
       await nextTurn();
-      const now = compareBlocks(cited, readShownPage(page.html));
+      const now = compareBlocks(cited, readShownPage(page.html, page.folder), meantIn(page));
       shown.push(...cited.filter((block, i) => block.source_matches && now[i]?.shown === 'unchanged'));
     }
     if (pages.length < PAGES_AT_ONCE) return shown;

@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { listOfPage } from '../pages/list-of-page.ts';
 import { PageParams } from '../pages/schema.ts';
-import { type CitationRow, type CitedBlock, citationColumns, citedBlocks, placesBy } from './cited-blocks.ts';
+import { type CitationRow, type CitedBlock, citationColumns, citedBlocks, meantIn, placesBy } from './cited-blocks.ts';
 import { Citation, exampleSource } from './schema.ts';
 import { changesOf, compareBlocks, readShownPage, type ShownBlock } from './shown-blocks.ts';
 
@@ -19,7 +19,7 @@ export const listCitations = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/citations',
   summary: "List a page's citations",
   description:
-    'For each block of a page as it was compiled the place in its source, and what became of it: only where `verified` is true does the page still say what the source says. Bold, links, line breaks and the order of blocks may differ, and no word. What people wrote themselves has no citation.',
+    'For each block of a page as it was compiled the place in its source, and what became of it: only where `verified` is true does the page still say what the source says. Bold, line breaks and the order of blocks may differ, and no word, no head of a cell, no note, no picture and no address of a link. `context` says whether it also stands where it stood. What people wrote themselves has no citation.',
   access: onWiki('pages:read'),
   params: PageParams,
   query: Paging,
@@ -47,6 +47,8 @@ export const listCitations = endpoint({
         verified: true,
         source_matches: true,
         shown: 'unchanged',
+        context: 'same',
+        context_changes: [],
         page_block: 1,
         changes: [],
       },
@@ -57,7 +59,7 @@ export const listCitations = endpoint({
     const rows = await listOfPage<SourceRow>(
       many,
       params,
-      sql`select ${citationColumns}, s.title, s.filename, s.content_type, c.first,
+      sql`select ${citationColumns}, s.title, s.filename, s.content_type, c.first, r.folder,
           case when row_number() over (order by c.source_id) = 1 then r.html end as html,
           substring(t.text from c.first + 1 for c.last - c.first) as passage
         from (
@@ -79,10 +81,10 @@ export const listCitations = endpoint({
       moved.map((row) => row.source_id),
     );
     for (const row of moved) cited.set(row.source_id, citedBlocks(row, texts.get(row.source_id) ?? ''));
-    const page = readShownPage(rows[0]?.html ?? '');
-    const citations = rows.flatMap(({ source_id, title, filename, content_type }) => {
+    const page = readShownPage(rows[0]?.html ?? '', rows[0]?.folder);
+    const citations = rows.flatMap(({ source_id, title, filename, content_type, meant }) => {
       const blocks = cited.get(source_id) ?? [];
-      const shown = compareBlocks(blocks, page);
+      const shown = compareBlocks(blocks, page, meantIn({ meant }));
       return blocks.map((block, i) => ({
         block: { ...block, ...placesBy(content_type, block) },
         shown: shown[i] as ShownBlock,
@@ -101,14 +103,16 @@ type PlacedBlock = CitedBlock & ReturnType<typeof placesBy>;
 
 /** A compiled block as the API answers it, with what became of it. */
 function citationOf(
-  { form_sha256, ...cited }: PlacedBlock,
-  { shown, block }: ShownBlock,
+  { form_sha256, context, targets, ...cited }: PlacedBlock,
+  { shown, block, context: changed }: ShownBlock,
   budget: { characters: number },
 ): Omit<Citation, 'source_id' | 'title' | 'filename'> {
   return {
     ...cited,
     verified: cited.source_matches && shown === 'unchanged',
     shown,
+    context: shown !== 'unchanged' || context === '' ? 'unknown' : changed.length > 0 ? 'changed' : 'same',
+    context_changes: changed,
     page_block: block?.element ?? -1,
     changes: shown === 'edited' && block ? changesOf(cited.quote, block, budget) : [],
   };
@@ -118,6 +122,8 @@ interface SourceRow extends CitationRow {
   title: string;
   filename: string;
   content_type: string;
+  /** The folder that its addresses are relative to. */
+  folder: string;
   /** Of the page, in the first row. */
   html: string | null;
   /** Where its first block begins. */

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { LOSS_KINDS } from '../documents/formats/losses.ts';
+import { CONTEXT_CHANGES } from '../markdown/block-context.ts';
 import { TextChange } from '../revisions/schema.ts';
 
 const sourceProperties = {
@@ -103,6 +104,14 @@ export const Citation = Record(
     source_matches: Type.Boolean({ description: "Whether the source's text still has this hash there." }),
     shown: Type.Enum(['unchanged', 'edited', 'removed'], {
       description: 'Whether a block of the page says the same, whole; was it but has other words now; or none does.',
+    }),
+    context: Type.Enum(['same', 'changed', 'unknown'], {
+      description:
+        'Of a block that says the same, whether it stands where it stood in the source; unknown for others, and where its page was made before this was kept.',
+    }),
+    context_changes: Type.Array(Type.Enum([...CONTEXT_CHANGES]), {
+      description:
+        'What is another: the headings above it, its place (the number in a list, the term that it defines, the caption of its table), or links that were added to it or taken away.',
     }),
     page_block: Type.Integer({
       description:

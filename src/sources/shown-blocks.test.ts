@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { extent } from '../../test/extent.ts';
 import { randomNumbers } from '../../test/random-numbers.ts';
 import { withoutBeside } from '../markdown/block-form.ts';
+import { targetOf } from '../markdown/block-targets.ts';
 import { readPageText } from '../markdown/page-text.ts';
 import { renderMarkdown } from '../markdown/render.ts';
 import { parseShownHtml } from '../markdown/shown-html.ts';
@@ -46,7 +47,9 @@ function pages(): string[] {
 /** What is compared of a page when it is compiled, as cite-blocks.ts makes it. */
 function compiledOf(markdown: string) {
   const { text, blocks } = renderMarkdown(markdown);
-  return blocks.map(({ start, end, form }) => ({
+  return blocks.map(({ start, end, form, context, targets }) => ({
+    context,
+    targets: targets.map((target) => targetOf(target, '')),
     quote: text.slice(start, end),
     form_sha256: hash('sha256', form),
     form_kind: 'whole' as const,
@@ -280,6 +283,8 @@ test('words are no formula and no diagram of the same characters, which a browse
     quote: old.text,
     form_sha256: hash('sha256', form.replace(/\ufdd9(.*?)\ufdd3/, '$1')),
     form_kind: 'undrawn' as const,
+    context: '',
+    targets: undefined,
   }));
   assert.deepEqual(
     compareBlocks(compiled, readShownPage(old.html)).map(({ shown }) => shown),
@@ -353,6 +358,8 @@ test('forms of before stay valid: without heads and notes they are as they were'
     quote: text.slice(start, end),
     form_sha256: hash('sha256', form.replace(/\ufdd1\ufdda.*?\ufddb\ufdd3|\ufdda.*?\ufddb/g, '')),
     form_kind: 'alone' as const,
+    context: '',
+    targets: undefined,
   }));
   assert.equal(
     compiled[1]?.form_sha256,
@@ -396,7 +403,8 @@ test('the blocks of the HTML are those of the page that it was written from', ()
     const { html, text, blocks } = renderMarkdown(markdown);
     const read = readPageText(parseShownHtml(html));
     assert.equal(read.text, text.trimEnd());
-    const placed = (all: typeof blocks) => all.map(({ start, element, form }) => ({ start, element, form }));
+    const placed = (all: typeof blocks) =>
+      all.map(({ start, element, form, context, targets }) => ({ start, element, form, context, targets }));
     assert.deepEqual(placed(read.blocks), placed(blocks));
   }
 });
@@ -420,7 +428,13 @@ test('reading HTML takes time in proportion to its length, whatever it is', () =
 
 test('blocks of a page that was compiled before forms were kept are compared by their words', () => {
   const old = (markdown: string) =>
-    compiledOf(markdown).map(({ quote }) => ({ quote, form_sha256: '', form_kind: 'words' as const }));
+    compiledOf(markdown).map(({ quote }) => ({
+      quote,
+      form_sha256: '',
+      form_kind: 'words' as const,
+      context: '',
+      targets: undefined,
+    }));
   const lost = (after: string) =>
     compareBlocks(old(OWN.replace(/\nIt weighs.*\n/, '')), readShownPage(renderMarkdown(after).html)).filter(
       ({ shown }) => shown !== 'unchanged',

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { diffWordsWithSpace } from 'diff';
+import { type ContextChange, type ContextKeys, changesOfContext } from '../markdown/block-context.ts';
 import { MARKS, withoutBeside, withoutDrawn, wordsOfForm } from '../markdown/block-form.ts';
+import { compareTargets, meantTarget, targetOf } from '../markdown/block-targets.ts';
 import { readPageText } from '../markdown/page-text.ts';
 import { parseShownHtml } from '../markdown/shown-html.ts';
 
@@ -10,6 +12,9 @@ export interface PageBlock {
   element: number;
   text: string;
   form: string;
+  /** As of a CompiledBlock. */
+  context: ContextKeys;
+  targets: readonly string[];
 }
 
 /**
@@ -25,6 +30,10 @@ export interface CompiledBlock {
   form_sha256: string;
   /** What its form has: see FormKind. */
   form_kind: FormKind;
+  /** What it stood in; "" where that was not kept. */
+  context: ContextKeys;
+  /** Where its links led and which pictures it showed; undefined where that was not kept. */
+  targets: readonly string[] | undefined;
 }
 
 /** A segment of what the source says (same, removed) and what the page says instead (same, added). */
@@ -38,27 +47,32 @@ export interface ShownBlock {
   shown: 'unchanged' | 'edited' | 'removed';
   /** The block of the page: that says the same, or what it was edited to. */
   block: PageBlock | undefined;
+  /** Of one that says the same, what of its context is another. */
+  context: ContextChange[];
 }
 
 /** The blocks of a page, to be compared with. */
 export interface ShownPage {
   text: string;
   blocks: readonly PageBlock[];
-  /** The places of the blocks by the SHA-256 of their forms, or by their words. */
-  placesBy: (kind: FormKind) => ReadonlyMap<string, readonly number[]>;
+  /** What each block is found by: the SHA-256 of its form, or its words. */
+  keysBy: (kind: FormKind) => readonly string[];
 }
 
-/** The blocks of a page, from its HTML as it is stored. */
-export function readShownPage(html: string): ShownPage {
+/** The blocks of a page, from its HTML as it is stored; its addresses are relative to `folder`. */
+export function readShownPage(html: string, folder = ''): ShownPage {
   const { text, blocks: ranges } = readPageText(parseShownHtml(html));
-  const blocks = ranges.map(({ start, end, element, form }) => ({ element, text: text.slice(start, end), form }));
-  const known = new Map<FormKind, Map<string, number[]>>();
-  const placesBy = (kind: FormKind) => {
-    const places = known.get(kind) ?? Map.groupBy(blocks.keys(), (i) => KEYS[kind](blocks[i]?.form ?? ''));
-    known.set(kind, places);
-    return places;
+  const blocks = ranges.map(({ start, end, element, form, context, targets }) => {
+    const resolved = targets.map((target) => targetOf(target, folder));
+    return { element, text: text.slice(start, end), form, context, targets: resolved };
+  });
+  const known = new Map<FormKind, string[]>();
+  const keysBy = (kind: FormKind) => {
+    const keys = known.get(kind) ?? blocks.map(({ form }) => KEYS[kind](form));
+    known.set(kind, keys);
+    return keys;
   };
-  return { text, blocks, placesBy };
+  return { text, blocks, keysBy };
 }
 
 /** What the blocks of a page are found by. */
@@ -71,26 +85,86 @@ const KEYS: Record<FormKind, (form: string) => string> = {
 
 /**
  * Which blocks of a page still say what was compiled: those whose form is the same, whole, each block of the page for one
- * compiled block. Of the others the block is named that was edited, if one between the neighbors has words of it.
+ * compiled block, whose pictures are the same, and none of whose links leads elsewhere. Of the others the block is named that was
+ * edited, if one between the neighbors has words of it. `meant`: as `meantTarget`; null: targets are not compared.
  */
-export function compareBlocks(compiled: readonly CompiledBlock[], page: ShownPage): ShownBlock[] {
-  const found = findUnchanged(compiled, page);
+export function compareBlocks(
+  compiled: readonly CompiledBlock[],
+  page: ShownPage,
+  meant: ReadonlyMap<string, string> | null = NOTHING_MEANT,
+): ShownBlock[] {
+  const places = findSame(compiled, page, meant ?? NOTHING_MEANT);
+  const targets = compiled.map((block, i) => {
+    const now = page.blocks[places[i] ?? -1]?.targets;
+    return block.targets && now && meant ? compareTargets(block.targets, now, meant) : 'same';
+  });
+  const found = places.map((place, i) => (targets[i] === 'other' ? undefined : place));
   const edited = findEdited(compiled, page.blocks, found);
-  return compiled.map((_, i) => {
-    const block = page.blocks[found[i] ?? edited.get(i) ?? -1];
-    return { shown: found[i] !== undefined ? 'unchanged' : block ? 'edited' : 'removed', block };
+  return compiled.map(({ context }, i) => {
+    const isSame = found[i] !== undefined;
+    const block = page.blocks[places[i] ?? edited.get(i) ?? -1];
+    if (!isSame || !block) return { shown: block ? 'edited' : 'removed', block, context: [] };
+    const changes = context === '' ? [] : changesOfContext(context, block.context);
+    return { shown: 'unchanged', block, context: targets[i] === 'added' ? [...changes, 'links'] : changes };
   });
 }
 
-/** For each compiled block the block that says the same; of several the first that is left for it, in order. */
-function findUnchanged(compiled: readonly CompiledBlock[], page: ShownPage): (number | undefined)[] {
-  const taken = new Map<string, number>();
-  return compiled.map(({ quote, form_sha256, form_kind }) => {
-    const key = form_kind === 'words' ? plainForm(quote.normalize('NFC')) : form_sha256;
-    const count = taken.get(key) ?? 0;
-    taken.set(key, count + 1);
-    return page.placesBy(form_kind).get(key)?.[count];
-  });
+const NOTHING_MEANT: ReadonlyMap<string, string> = new Map();
+
+/**
+ * For each compiled block the block of the same form; of several the first that is left for it, in order, but before that one with
+ * the same targets in the same context, and one with the same targets.
+ */
+function findSame(
+  compiled: readonly CompiledBlock[],
+  page: ShownPage,
+  meant: ReadonlyMap<string, string>,
+): (number | undefined)[] {
+  const found: (number | undefined)[] = compiled.map(() => undefined);
+  const taken = new Set<number>();
+  const targetsOf = (targets: readonly string[]) => targets.map((target) => meantTarget(target, meant)).join('\n');
+  const rest = [
+    ({ targets = [], context }: Pick<CompiledBlock, 'targets' | 'context'>) => `${context}\n${targetsOf(targets)}`,
+    ({ targets = [] }: Pick<CompiledBlock, 'targets'>) => targetsOf(targets),
+    () => '',
+  ];
+  for (const restOf of rest) {
+    const left = new Map<FormKind, Map<string, number[]>>();
+    for (const [i, block] of compiled.entries()) {
+      if (found[i] !== undefined) continue;
+      const { quote, form_sha256, form_kind } = block;
+      const places = left.get(form_kind) ?? leftIn(page, form_kind, taken, restOf);
+      left.set(form_kind, places);
+      const key = form_kind === 'words' ? plainForm(quote.normalize('NFC')) : form_sha256;
+      const all = places.get(`${key}\n${restOf(block)}`);
+      let place = all?.pop();
+      // Blocks of other kinds of forms may have taken it meanwhile.
+      while (place !== undefined && taken.has(place)) place = all?.pop();
+      if (place === undefined) continue;
+      found[i] = place;
+      taken.add(place);
+    }
+  }
+  return found;
+}
+
+/** The places of the blocks that are left, by what they are found by, the first one last. */
+function leftIn(
+  { blocks, keysBy }: ShownPage,
+  kind: FormKind,
+  taken: ReadonlySet<number>,
+  restOf: (block: PageBlock) => string,
+): Map<string, number[]> {
+  const keys = keysBy(kind);
+  const places = new Map<string, number[]>();
+  for (const [at, block] of [...blocks.entries()].reverse()) {
+    if (taken.has(at)) continue;
+    const key = `${keys[at]}\n${restOf(block)}`;
+    const all = places.get(key);
+    if (all) all.push(at);
+    else places.set(key, [at]);
+  }
+  return places;
 }
 
 /** Of a page that was compiled before forms were kept the words are compared: nothing in them may be struck or raised. */

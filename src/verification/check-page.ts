@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type OutlineEntry, renderPlainText } from '../markdown/plain-text.ts';
 import type { RenderedPage } from '../markdown/render.ts';
-import type { CitedBlock } from '../sources/cited-blocks.ts';
-import { compareBlocks, readShownPage, type ShownPage } from '../sources/shown-blocks.ts';
+import { type CitedBlock, meantIn } from '../sources/cited-blocks.ts';
+import { compareBlocks, readShownPage, type ShownBlock, type ShownPage } from '../sources/shown-blocks.ts';
 import { type Finding, finding } from './findings.ts';
 
 /** The present revision of a page, as it is stored. */
@@ -16,6 +16,9 @@ export interface StoredPage {
   outline: readonly OutlineEntry[];
   /** What searches look at. */
   page_text: string;
+  /** The folder that its addresses are relative to. */
+  folder: string;
+  meant: Record<string, string> | null;
 }
 
 /**
@@ -26,17 +29,19 @@ export async function checkPage(
   page: StoredPage,
   cited: readonly CitedBlock[],
   rendered: RenderedPage | undefined,
-): Promise<{ findings: Finding[]; unchanged: boolean[] }> {
-  const { page_id, origin, markdown, html, page_text } = page;
-  const now = await readInTurn(html);
-  const unchangedIn = (shown: ShownPage) => compareBlocks(cited, shown).map((block) => block.shown === 'unchanged');
-  const unchanged = unchangedIn(now);
+): Promise<{ findings: Finding[]; shown: ShownBlock[]; unchanged: boolean[] }> {
+  const { page_id, origin, markdown, html, page_text, folder } = page;
+  const now = await readInTurn(html, folder);
+  const blocks = compareBlocks(cited, now, meantIn(page));
+  const unchanged = blocks.map(isUnchanged);
+  // It is rendered without the pages around it, on which its targets depend.
+  const unchangedIn = (shown: ShownPage) => compareBlocks(cited, shown, null).map(isUnchanged);
   const findings: Finding[] = [];
   const isCompiled = origin === 'compiled' && cited.length > 0;
   const htmlIsWrong = isCompiled && unchanged.includes(false);
   const message = 'says something else than what was compiled, and no edit of it is recorded';
   if (htmlIsWrong) findings.push(finding('html_altered', `the HTML of the page ${message}`, page_id));
-  if (!rendered) return { findings, unchanged };
+  if (!rendered) return { findings, shown: blocks, unchanged };
   const isSame = withoutWikiLinks(html) === withoutWikiLinks(rendered.html);
   const fromMarkdown = isSame ? now : await readInTurn(rendered.html);
   const shown = isSame || isPlain(html, markdown, now, fromMarkdown);
@@ -51,13 +56,17 @@ export async function checkPage(
   if (now.text !== page_text.trimEnd()) {
     findings.push(finding('page_text_altered', 'the text that searches find is not that of the page', page_id));
   }
-  return { findings, unchanged };
+  return { findings, shown: blocks, unchanged };
+}
+
+function isUnchanged({ shown }: ShownBlock): boolean {
+  return shown === 'unchanged';
 }
 
 /** A page of 1 MiB takes some 20 ms of CPU, in a turn of the event loop of its own. */
-async function readInTurn(html: string): Promise<ShownPage> {
+async function readInTurn(html: string, folder = ''): Promise<ShownPage> {
   await nextTurn();
-  return readShownPage(html);
+  return readShownPage(html, folder);
 }
 
 function outlineOf({ outline }: { outline: readonly OutlineEntry[] }): string {

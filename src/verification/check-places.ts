@@ -2,6 +2,7 @@ import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
 import { extractorVersion } from '../documents/extractor-versions.ts';
 import { formatByName } from '../documents/formats/formats.ts';
 import { FORM_VERSION } from '../markdown/block-form.ts';
+import { isOfFile } from '../markdown/block-targets.ts';
 import type { CitationRow } from '../sources/cited-blocks.ts';
 import { type Finding, finding } from './findings.ts';
 import type { ReadAgain, ReadPart } from './reread-file.ts';
@@ -30,11 +31,23 @@ export function checkPlaces(
   if (row.extractor_version > source.extractor_version) {
     return [finding('record_altered', 'a later version of the extractor compiled it than read the file', row.page_id)];
   }
-  const isOld = row.form_blocks === null || row.extractor_version === 0 || row.form_version !== FORM_VERSION;
+  const isOld =
+    row.form_blocks === null ||
+    row.extractor_version === 0 ||
+    row.form_version !== FORM_VERSION ||
+    row.contexts === null ||
+    row.targets === null;
   const isOfNow = source.extractor_version === extractorVersion(reading.kind);
   // What this version compiles is kept as a whole.
   if (isOfNow && (isOld || row.extractor_version !== source.extractor_version)) return altered;
-  const stored = placesOf({ ...row, form_blocks: row.form_blocks ?? [], boxes: row.boxes ?? [] });
+  const stored = placesOf({
+    ...row,
+    form_blocks: row.form_blocks ?? [],
+    boxes: row.boxes ?? [],
+    contexts: row.contexts ?? '',
+    target_blocks: row.target_blocks ?? [],
+    targets: row.targets ?? [],
+  });
   // Another version may mark other things in a form of the same words.
   const kept = { forms: isOfNow, boxes: isOfNow || row.boxes !== null };
   const isSame = reading.parts.some((part) => isPageOf(part, stored, kept));
@@ -52,9 +65,11 @@ function keysOf(places: readonly CitedPlace[], kept: Kept): string {
   return places.map((place) => keyOf(place, kept)).join();
 }
 
-function keyOf({ start, end, pages, boxes, lines, hash, form_hash }: CitedPlace, kept: Kept): string {
+function keyOf(place: CitedPlace, kept: Kept): string {
+  const { start, end, pages, boxes, lines, hash, form_hash, context, targets } = place;
   const ranges = [pages?.first_page, pages?.last_page, lines?.first_line, lines?.last_line];
-  return [start, end, ...ranges, hash, kept.forms ? form_hash : '', ...(kept.boxes ? boxes : [])].join(' ');
+  const form = kept.forms ? [form_hash, context, ...targets.filter(isOfFile)] : [];
+  return [start, end, ...ranges, hash, ...form, ...(kept.boxes ? boxes : [])].join(' ');
 }
 
 /** Whether all blocks of a document in parts are cited: they are where none of its pages is gone. */

@@ -62,6 +62,7 @@ export async function checkSource(
     current_extractor_version: reading?.ok ? extractorVersion(reading.kind) : 0,
     citations: 0,
     verified: 0,
+    in_other_context: 0,
     edited: 0,
     rendered_pages: 0,
     stale_pages: [],
@@ -116,13 +117,16 @@ async function addPage(
   const rendered = isRendered ? await sandbox.render(input) : undefined;
   if (isRendered) checked.rendered_pages += 1;
   const cited = citedBlocks(page, text);
-  const { findings, unchanged } = await checkPage(page, cited, rendered);
+  const { findings, shown, unchanged } = await checkPage(page, cited, rendered);
   checked.findings.push(...findings, ...checkRecord(page, rendered));
   checked.citations += cited.length;
   const blocks = cited.map(({ start, end, sha256, form_sha256, source_matches }, i) => {
     return { start, end, sha256, form_sha256, verified: source_matches && unchanged[i] === true };
   });
   checked.verified += blocks.filter(({ verified }) => verified).length;
+  checked.in_other_context += blocks.filter(
+    ({ verified }, i) => verified && (shown[i]?.context.length ?? 0) > 0,
+  ).length;
   if (findings.every(({ kind }) => kind === 'page_text_altered')) {
     checked.edited += unchanged.filter((isUnchanged) => !isUnchanged).length;
   }

@@ -42,6 +42,8 @@ export interface CheckedSource {
   citations: number;
   /** Those whose quote has its hash, and that a page says unchanged. */
   verified: number;
+  /** Of those, the ones that stand in another context. */
+  in_other_context: number;
   /** Those that people have edited or removed. */
   edited: number;
   rendered_pages: number;

@@ -37,7 +37,7 @@ export async function* citingPages(
     const pages = await many(sql`
       select ${citationColumns}, p.revision, p.title as page_title, p.origin as page_origin, p.description, p.word_count, p.tags,
         p.properties, p.source_count, r.page_id is not null as has_revision, coalesce(r.title, '') as title,
-        coalesce(r.origin, 'compiled') as origin, coalesce(r.markdown, '') as markdown, coalesce(r.html, '') as html,
+        coalesce(r.origin, 'compiled') as origin, coalesce(r.markdown, '') as markdown, coalesce(r.html, '') as html, coalesce(r.folder, '') as folder,
         coalesce(r.outline, '[]') as outline, coalesce(x.text, '') as page_text,
         (select count(*)::int from page_sources o where o.wiki_id = p.wiki_id and o.page_id = p.page_id) as sources,
         (select max(l.revision) from revisions l where l.wiki_id = p.wiki_id and l.page_id = p.page_id) as last_revision,

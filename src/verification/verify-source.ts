@@ -45,6 +45,10 @@ const Verification = Record(
     verified: Type.Integer({
       description: 'Those whose quote still has the hash that it was compiled with, and that a page says unchanged.',
     }),
+    in_other_context: Type.Integer({
+      description:
+        'Those of the verified that do not stand where they stood: below other headings, in another place of a list, or with other links.',
+    }),
     edited: Type.Integer({ description: 'Those that people have edited or removed since.' }),
     rendered_pages: Type.Integer({
       description: 'Pages whose Markdown was rendered again and compared with what they show, at most 50.',
@@ -76,6 +80,7 @@ export const verifySource = endpoint({
       current_extractor_version: 1,
       citations: 2,
       verified: 2,
+      in_other_context: 0,
       edited: 0,
       rendered_pages: 1,
       stale_pages: [],

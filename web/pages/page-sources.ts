@@ -123,12 +123,23 @@ function quoteOf({ quote, changes }: Citation): Content {
   })}`;
 }
 
-function stateOf({ verified, source_matches, shown }: Citation): Content {
+function stateOf({ verified, source_matches, shown, context_changes }: Citation): Content {
+  if (verified && context_changes.length > 0) {
+    const what = context_changes.map((change) => CONTEXT_WORDS[change]).join(', and ');
+    return html`<p class="verified half">The source says this, but not here: ${what}. Read it in the source</p>`;
+  }
   if (verified) return html`<p class="verified">Verified: the source says this</p>`;
   if (!source_matches) return html`<p class="altered">The source has changed: this is what it says now</p>`;
   if (shown === 'removed') return html`<p class="altered">No longer on the page: people removed or rewrote it</p>`;
   return html`<p class="altered">Edited since: the source does not say what the page says now</p>`;
 }
+
+/** What is another around a block that says the same. */
+const CONTEXT_WORDS: Record<Citation['context_changes'][number], string> = {
+  headings: 'it stands below other headings there',
+  place: 'it has another number, term or caption there',
+  links: 'links were added to it or taken away',
+};
 
 function pageRange({ first_page, last_page }: Citation): string {
   return first_page === last_page ? `page ${first_page}` : `pages ${first_page} to ${last_page}`;
@@ -172,6 +183,7 @@ function countsOf(blocks: readonly Citation[]): string[] {
     [count(({ source_matches }) => !source_matches), 'changed in the source'],
     [count(({ source_matches, shown }) => source_matches && shown === 'edited'), 'edited since'],
     [count(({ source_matches, shown }) => source_matches && shown === 'removed'), 'no longer on the page'],
+    [count(({ verified, context }) => verified && context === 'changed'), 'in another context'],
   ];
   return counts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
 }

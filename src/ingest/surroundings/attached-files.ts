@@ -12,7 +12,7 @@ import { allRowsOf } from '../../documents/notion-names.ts';
 import type { ClaimedJob } from '../../jobs/define-job.ts';
 import { lockJob } from '../../jobs/record-queue.ts';
 import { type Blobs, mapAtOnce } from '../../providers/storage/blobs.ts';
-import type { CompiledUploadFile, PendingFile } from '../compiled-upload.ts';
+import { type CompiledUploadFile, type PendingFile, withAttachmentIds } from '../compiled-upload.ts';
 import { HIDDEN_LEFT_OUT } from '../sync-folder.ts';
 import { pagesOfNames } from './known-pages.ts';
 
@@ -223,7 +223,7 @@ export async function withShownFiles(
     pictures.push({ attachment_id, filename: name, content_type, byte_size, sha256, isOfUpload: true });
   }
   const withIds = (text: string) => text.replace(/attachment_[0-9a-z]{26}/g, (id) => idOf.get(id) ?? id);
-  const made = { ...page, markdown: withIds(page.markdown), html: withIds(page.html) };
+  const made = withAttachmentIds(page, withIds);
   return {
     ...compiled,
     page: made,

@@ -131,6 +131,7 @@ export function fileFrame({ blocks, wiki_links, ...file }: CompiledFile): Buffer
       ...citations,
       hashes: texts.add(citations.hashes),
       form_hashes: texts.add(citations.form_hashes),
+      contexts: texts.add(citations.contexts),
     },
   };
   return frameOf({ is: 'file', sizes: texts.sizes(), file: sent } satisfies Response, texts.parts);

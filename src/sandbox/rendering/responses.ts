@@ -91,6 +91,9 @@ const FileMessage = Type.Object({
     hashes: Text,
     form_blocks: Counts,
     form_hashes: Text,
+    contexts: Text,
+    target_blocks: Counts,
+    targets: Type.Array(Type.String()),
     boxes: Type.Array(Coordinate, { maxItems: BOXES_MAX }),
   }),
   losses: Losses,
@@ -163,7 +166,12 @@ function received(response: Response, body: Buffer): ReceivedResponse {
           markdown: text(markdown),
           source_text: text(source_text),
           source_indexed: readIndexed(source_indexed, text),
-          citations: { ...citations, hashes: text(citations.hashes), form_hashes: text(citations.form_hashes) },
+          citations: {
+            ...citations,
+            hashes: text(citations.hashes),
+            form_hashes: text(citations.form_hashes),
+            contexts: text(citations.contexts),
+          },
         },
       };
     }
