@@ -5,7 +5,7 @@ import type { ExtractedDocument, UploadedFile } from '../src/documents/formats/e
 import { isDocument } from '../src/documents/formats/file-type.ts';
 import { readDocument } from '../src/documents/formats/read-document.ts';
 import { NO_NAMES } from '../src/documents/links/title-names.ts';
-import { FORM_VERSION } from '../src/markdown/block-form.ts';
+import { FORM_VERSION } from '../src/markdown/blocks/block-form.ts';
 import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
 import { odfOf, pptxOf, shapeOf, xlsxOf } from './office.ts';
 import { outlookOf } from './outlook.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { type ContextKeys, NO_CONTEXT } from '../markdown/block-context.ts';
-import { targetOf } from '../markdown/block-targets.ts';
+import { type ContextKeys, NO_CONTEXT } from '../markdown/blocks/block-context.ts';
+import { targetOf } from '../markdown/blocks/block-targets.ts';
 import type { Rendered } from '../markdown/plain-text.ts';
 import type { Extracted, PageRange } from './formats/extracted.ts';
 import { hasLines, type LineRange, linesOfBlock } from './source-lines.ts';

@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 import { citationsOf } from '../documents/cite-blocks.ts';
 import { extractorVersion } from '../documents/extractor-versions.ts';
 import { needsReview } from '../documents/formats/losses.ts';
-import { FORM_VERSION } from '../markdown/block-form.ts';
+import { FORM_VERSION } from '../markdown/blocks/block-form.ts';
 import { givenLinks, pageMeant } from '../pages/write-text.ts';
 import { pendingBatch } from '../search/index/pending.ts';
 import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';

@@ -1,7 +1,7 @@
 import type { Element, Properties, Root, Text } from 'hast';
-import { BlockContext } from './block-context.ts';
-import { beside, formOf, MARKS, TableColumns, TableHeads, withoutMarks } from './block-form.ts';
-import { writtenTarget } from './block-targets.ts';
+import { BlockContext } from './blocks/block-context.ts';
+import { beside, formOf, MARKS, TableColumns, TableHeads, withoutMarks } from './blocks/block-form.ts';
+import { writtenTarget } from './blocks/block-targets.ts';
 import { runsAgainstItsLetters } from './directions.ts';
 import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { decoded, ID_PREFIX } from './safe-addresses.ts';

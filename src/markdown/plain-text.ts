@@ -1,6 +1,6 @@
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
-import { type ContextKeys, NO_CONTEXT } from './block-context.ts';
-import { formOf, withoutMarks } from './block-form.ts';
+import { type ContextKeys, NO_CONTEXT } from './blocks/block-context.ts';
+import { formOf, withoutMarks } from './blocks/block-form.ts';
 
 /** A rendered page with the data for search and outline. Offsets and lengths are in UTF-16 units. */
 export interface Rendered {

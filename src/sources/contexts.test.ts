@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { extent } from '../../test/extent.ts';
 import { randomNumbers } from '../../test/random-numbers.ts';
-import { targetOf } from '../markdown/block-targets.ts';
+import { targetOf } from '../markdown/blocks/block-targets.ts';
 import { renderMarkdown } from '../markdown/render.ts';
 import { compareBlocks, readShownPage } from './shown-blocks.ts';
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { LOSS_KINDS } from '../documents/formats/losses.ts';
-import { CONTEXT_CHANGES } from '../markdown/block-context.ts';
+import { CONTEXT_CHANGES } from '../markdown/blocks/block-context.ts';
 import { TextChange } from '../revisions/schema.ts';
 
 const sourceProperties = {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { diffWordsWithSpace } from 'diff';
-import { type ContextChange, type ContextKeys, changesOfContext } from '../markdown/block-context.ts';
-import { MARKS, withoutBeside, withoutDrawn, wordsOfForm } from '../markdown/block-form.ts';
-import { compareTargets, meantTarget, targetOf } from '../markdown/block-targets.ts';
+import { type ContextChange, type ContextKeys, changesOfContext } from '../markdown/blocks/block-context.ts';
+import { MARKS, withoutBeside, withoutDrawn, wordsOfForm } from '../markdown/blocks/block-form.ts';
+import { compareTargets, meantTarget, targetOf } from '../markdown/blocks/block-targets.ts';
 import { readPageText } from '../markdown/page-text.ts';
 import { parseShownHtml } from '../markdown/shown-html.ts';
 

@@ -1,8 +1,8 @@
 import { type CitedPlace, placesOf } from '../documents/cite-blocks.ts';
 import { extractorVersion } from '../documents/extractor-versions.ts';
 import { formatByName } from '../documents/formats/formats.ts';
-import { FORM_VERSION } from '../markdown/block-form.ts';
-import { isOfFile } from '../markdown/block-targets.ts';
+import { FORM_VERSION } from '../markdown/blocks/block-form.ts';
+import { isOfFile } from '../markdown/blocks/block-targets.ts';
 import type { CitationRow } from '../sources/cited-blocks.ts';
 import { type Finding, finding } from './findings.ts';
 import type { ReadAgain, ReadPart } from './reread-file.ts';
@@ -36,7 +36,8 @@ export function checkPlaces(
     row.extractor_version === 0 ||
     row.form_version !== FORM_VERSION ||
     row.contexts === null ||
-    row.targets === null;
+    row.targets === null ||
+    row.target_blocks === null;
   const isOfNow = source.extractor_version === extractorVersion(reading.kind);
   // What this version compiles is kept as a whole.
   if (isOfNow && (isOld || row.extractor_version !== source.extractor_version)) return altered;

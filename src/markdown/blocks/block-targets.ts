@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Element } from 'hast';
-import { pathOf, pathOfTarget } from './wiki-links.ts';
+import { pathOf, pathOfTarget } from '../wiki-links.ts';
 
 /** Longer addresses are kept as their hash. */
 const ADDRESS_MAX = 200;
