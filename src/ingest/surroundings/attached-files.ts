@@ -100,13 +100,7 @@ async function viewsAmong(
   const names = new Set(files.map(({ filename }) => filename));
   const views = files.filter(({ filename }) => names.has(allRowsOf(filename) ?? ''));
   if (views.length === 0) return new Set();
-  const earlier = await pagesOfNames(
-    db.query,
-    job.wiki_id,
-    views.map(({ filename }) => filename),
-  );
-  const pages = new Set(earlier.map(({ filename }) => filename));
-  const left = views.filter(({ filename }) => !pages.has(filename));
+  const left = await withoutPages(db.query, job.wiki_id, views);
   await leaveOut(db, job, left, SAME_TABLE);
   return new Set(left);
 }
@@ -125,9 +119,18 @@ async function hiddenAmong(
   const hidden = found.filter(({ filename }) => !isSystemFile(filename));
   await leaveOut(db, job, system, HIDDEN_LEFT_OUT);
   if (hidden.length === 0 || found.length === files.length) return new Set();
-  const names = hidden.map(({ filename }) => filename);
-  const pages = new Set((await pagesOfNames(db.query, job.wiki_id, names)).map(({ filename }) => filename));
-  return new Set(hidden.filter(({ filename }) => !pages.has(filename)));
+  return new Set(await withoutPages(db.query, job.wiki_id, hidden));
+}
+
+/** Those that no page was made of before. */
+async function withoutPages(query: Query, wiki_id: string, files: readonly Candidate[]): Promise<Candidate[]> {
+  const earlier = await pagesOfNames(
+    query,
+    wiki_id,
+    files.map(({ filename }) => filename),
+  );
+  const pages = new Set(earlier.map(({ filename }) => filename));
+  return files.filter(({ filename }) => !pages.has(filename));
 }
 
 async function leaveOut(
