@@ -1,5 +1,4 @@
 import type { Construct, Extension } from 'micromark-util-types';
-import { formulaLines } from './dialects/formula-lines.ts';
 
 /** Chinese, Japanese and Korean letters and signs, which stand beside each other without spaces. */
 const CJK = String.raw`[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3000-\u303f\uff00-\uffef]`;
@@ -31,7 +30,7 @@ export function neededSyntax(markdown: string): ReadonlySet<string> {
 }
 
 /** Where the constructs of the text that is parsed next may begin. */
-let places = placesIn('', new Set());
+let places = placesIn('', new Set(), new Set());
 
 interface Places {
   /** The ranges of lines that contain an @, in UTF-16 units, in order. */
@@ -47,8 +46,8 @@ interface Places {
  * Sets the text that is parsed next. GitHub's syntax tries addresses at each word and a table at each line, which takes
  * half of the time to parse prose.
  */
-export function expectSyntax(markdown: string, needed: ReadonlySet<string>): void {
-  places = placesIn(markdown, needed);
+export function expectSyntax(markdown: string, needed: ReadonlySet<string>, formulas: ReadonlySet<number>): void {
+  places = placesIn(markdown, needed, formulas);
 }
 
 /** The extension without what is not needed, and with the rest tried only where it can begin; the result is the same. */
@@ -86,7 +85,7 @@ function guarded(construct: Construct): Construct {
   };
 }
 
-function placesIn(markdown: string, needed: ReadonlySet<string>): Places {
+function placesIn(markdown: string, needed: ReadonlySet<string>, formulas: ReadonlySet<number>): Places {
   // The parser does not count it.
   const skipped = markdown.startsWith('\ufeff') ? 1 : 0;
   const addresses = new Set<number>();
@@ -97,7 +96,7 @@ function placesIn(markdown: string, needed: ReadonlySet<string>): Places {
     emails: needed.has('emailAutolink') ? linesWithAt(markdown, skipped) : [],
     addresses,
     tables: needed.has('table') ? linesOfTables(markdown) : new Set(),
-    formulas: needed.has('mathFlow') ? formulaLines(markdown) : new Set(),
+    formulas,
   };
 }
 

@@ -6,6 +6,7 @@ import remarkParse from 'remark-parse';
 import { type Data, type Processor, unified } from 'unified';
 import { takeMarks } from './dialects/attributes.ts';
 import { takeBlockIds } from './dialects/block-ids.ts';
+import { formulaLines } from './dialects/formula-lines.ts';
 import { readDialects } from './dialects/read-dialects.ts';
 import { withFrontMatterEnd } from './front-matter/ends.ts';
 import { mathFromMarkdown, mathSyntax } from './math-syntax.ts';
@@ -71,14 +72,16 @@ export function parseMarkdown(written: string, blocks?: BlockParser): Root {
 }
 
 function treeOf(markdown: string, blocks: BlockParser | undefined): Root {
-  const tree = catchOverflow(() => (blocks ? blocks.parse(markdown, parsePart) : parsePart(markdown)));
+  const tree = catchOverflow(() =>
+    blocks ? blocks.parse(markdown, parsePart) : parsePart(markdown, formulaLines(markdown)),
+  );
   assertSize(tree, markdown.length);
   return tree;
 }
 
-function parsePart(markdown: string): Root {
+function parsePart(markdown: string, formulas: ReadonlySet<number>): Root {
   const needed = neededSyntax(markdown);
-  expectSyntax(markdown, needed);
+  expectSyntax(markdown, needed, formulas);
   const parser = parserFor(needed, FRONT_MATTER.test(markdown));
   return linkAddresses(parser.parse(markdown));
 }

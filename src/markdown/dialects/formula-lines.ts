@@ -18,6 +18,7 @@ interface Opening {
  */
 export function formulaLines(markdown: string): Set<number> {
   const found = new Set<number>();
+  if (!markdown.includes('$$')) return found;
   const fences = new Fences();
   let open: Opening | undefined;
   for (const [i, line] of markdown.split(/\r\n|\r|\n/).entries()) {

@@ -1,9 +1,13 @@
 import type { Node, Nodes, Root, RootContent } from 'mdast';
+import { formulaLines } from '../dialects/formula-lines.ts';
+
+/** Makes the tree of a part of a text, of which these lines, counted from 1, begin formulas. */
+type ParsePart = (markdown: string, formulas: ReadonlySet<number>) => Root;
 
 /** Parses texts, of which it parses only the blocks that it has not parsed lately. */
 export interface BlockParser {
   /** The tree that `parsePart` makes of the whole text. The caller may change it. */
-  parse(markdown: string, parsePart: (markdown: string) => Root): Root;
+  parse(markdown: string, parsePart: ParsePart): Root;
 }
 
 export interface BlockCache {
@@ -11,10 +15,15 @@ export interface BlockCache {
   of(wiki_id: string): BlockParser;
 }
 
-/** Blocks whose text stands alone: no text before or after it changes what they are. */
-interface Unit {
-  wiki_id: string;
+/** A text with the lines in it that begin formulas, which hangs on all of the text around it. */
+interface Part {
   text: string;
+  formulas: ReadonlySet<number>;
+}
+
+/** Blocks whose part stands alone: no text before or after it changes what they are. */
+interface Unit extends Part {
+  wiki_id: string;
   nodes: readonly RootContent[];
   /** Where the text begins in the positions of the nodes. */
   line: number;
@@ -53,18 +62,20 @@ export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
   let characters = 0;
 
   function keep(unit: Unit): void {
-    if (recent.get(unit.text)?.wiki_id === unit.wiki_id) return;
+    const key = keyOf(unit);
+    if (recent.get(key)?.wiki_id === unit.wiki_id) return;
     characters += unit.text.length;
     if (characters > maxCharacters / 2) {
       older = recent;
       recent = new Map();
       characters = unit.text.length;
     }
-    recent.set(unit.text, unit);
+    recent.set(key, unit);
   }
 
-  function find(wiki_id: string, text: string): Unit | undefined {
-    const unit = recent.get(text) ?? older.get(text);
+  function find(wiki_id: string, part: Part): Unit | undefined {
+    const key = keyOf(part);
+    const unit = recent.get(key) ?? older.get(key);
     if (unit?.wiki_id !== wiki_id) return undefined;
     keep(unit);
     return unit;
@@ -73,10 +84,11 @@ export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
   const of = (wiki_id: string): BlockParser => ({
     parse(markdown, parsePart) {
       const isWhole = markdown.length > MAX_TEXT || IS_WHOLE.test(markdown) || !markdown.isWellFormed();
-      if (isWhole) return parsePart(markdown);
-      const texts = divide(markdown);
-      const found = texts.map((text) => find(wiki_id, text));
-      const units = unitsOf(texts, found, parsePart) ?? unitsOf(texts, [], parsePart) ?? [];
+      const formulas = formulaLines(markdown);
+      if (isWhole) return parsePart(markdown, formulas);
+      const parts = divide(markdown, formulas);
+      const found = parts.map((part) => find(wiki_id, part));
+      const units = unitsOf(parts, found, parsePart) ?? unitsOf(parts, [], parsePart) ?? [];
       for (const { isKept, ...unit } of units) if (isKept) keep({ ...unit, wiki_id });
       return joined(markdown, units);
     },
@@ -84,15 +96,30 @@ export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
   return { of };
 }
 
-function divide(markdown: string): string[] {
-  const texts: string[] = [];
-  let start = 0;
-  for (const { index, 0: gap } of markdown.matchAll(BEGINNING)) {
-    texts.push(markdown.slice(start, index + gap.length));
-    start = index + gap.length;
-  }
-  texts.push(markdown.slice(start));
-  return texts;
+/** No text that is divided has the character between. */
+function keyOf({ text, formulas }: Part): string {
+  return formulas.size === 0 ? text : `${text}\0${[...formulas].join()}`;
+}
+
+function divide(markdown: string, formulas: ReadonlySet<number>): Part[] {
+  const parts: Part[] = [];
+  let [start, line] = [0, 1];
+  const add = (end: number) => {
+    const text = markdown.slice(start, end);
+    parts.push({ text, formulas: linesWithin(formulas, line, text) });
+    if (formulas.size > 0) line += linesIn(text);
+    start = end;
+  };
+  for (const { index, 0: gap } of markdown.matchAll(BEGINNING)) add(index + gap.length);
+  add(markdown.length);
+  return parts;
+}
+
+/** Those of the lines that are in a text which begins in this one, counted from its beginning. */
+function linesWithin(lines: ReadonlySet<number>, first: number, text: string): ReadonlySet<number> {
+  if (lines.size === 0) return lines;
+  const last = first + linesIn(text);
+  return new Set([...lines].filter((line) => line >= first && line <= last).map((line) => line - first + 1));
 }
 
 /** `isKept`: it was parsed now, and ends where its text does. */
@@ -100,12 +127,12 @@ type Parsed = Omit<Unit, 'wiki_id'> & { isKept: boolean };
 
 /** The units of a text. undefined: a block that was not found goes on in those that were. */
 function unitsOf(
-  texts: readonly string[],
+  parts: readonly Part[],
   found: readonly (Unit | undefined)[],
-  parsePart: (markdown: string) => Root,
+  parsePart: ParsePart,
 ): Parsed[] | undefined {
   const units: Parsed[] = [];
-  for (let i = 0; i < texts.length; ) {
+  for (let i = 0; i < parts.length; ) {
     const known = found[i];
     if (known) {
       units.push({ ...known, isKept: false });
@@ -113,30 +140,32 @@ function unitsOf(
       continue;
     }
     const first = i;
-    while (i < texts.length && !found[i]) i += 1;
-    const parsed = parseTogether(texts.slice(first, i), parsePart);
-    if (i < texts.length && parsed.at(-1)?.isKept === false) return undefined;
+    while (i < parts.length && !found[i]) i += 1;
+    const parsed = parseTogether(parts.slice(first, i), parsePart);
+    if (i < parts.length && parsed.at(-1)?.isKept === false) return undefined;
     units.push(...parsed);
   }
   return units;
 }
 
-/** Parses neighbouring texts as one: a block that goes on behind a text makes one unit of it and the next. */
-function parseTogether(texts: readonly string[], parsePart: (markdown: string) => Root): Parsed[] {
+/** Parses neighbouring parts as one: a block that goes on behind a part makes one unit of it and the next. */
+function parseTogether(parts: readonly Part[], parsePart: ParsePart): Parsed[] {
   // A string of its own, because a part of the whole text would keep all of it in memory. In UTF-8 it is the same: it is well-formed.
-  const markdown = Buffer.from(texts.join('')).toString();
-  const { children } = parsePart(markdown);
+  const markdown = Buffer.from(parts.map(({ text }) => text).join('')).toString();
+  const formulas = joinedFormulas(parts);
+  const { children } = parsePart(markdown, formulas);
   const units: Parsed[] = [];
   let [line, offset, end, from, to] = [1, 0, 0, 0, 0];
-  for (const [i, text] of texts.entries()) {
+  for (const [i, { text }] of parts.entries()) {
     end += text.length;
     while (to < children.length && startOf(children[to]) < end) to += 1;
     const last = to > from ? children[to - 1] : undefined;
-    const isLast = i === texts.length - 1;
+    const isLast = i === parts.length - 1;
     if (!isLast && last && endOf(last) > end) continue;
     const own = markdown.slice(offset, end);
     units.push({
       text: own,
+      formulas: linesWithin(formulas, line, own),
       nodes: children.slice(from, to),
       line,
       offset,
@@ -146,6 +175,16 @@ function parseTogether(texts: readonly string[], parsePart: (markdown: string) =
     [offset, from] = [end, to];
   }
   return units;
+}
+
+function joinedFormulas(parts: readonly Part[]): ReadonlySet<number> {
+  const formulas = new Set<number>();
+  let line = 0;
+  for (const part of parts) {
+    for (const each of part.formulas) formulas.add(line + each);
+    line += linesIn(part.text);
+  }
+  return formulas;
 }
 
 /** Whether the last block of a text is the same wherever the text stands. `isLast`: nothing was parsed behind it. */
