@@ -45,10 +45,15 @@ export function escaped(text: string): string {
   return encodeXml(text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, '')).replace(/\r\n?|\n/g, '<br>');
 }
 
+/** The length of the longest row. */
+export function widthOf(rows: readonly (readonly unknown[])[]): number {
+  return rows.reduce((width, row) => Math.max(width, row.length), 0);
+}
+
 /** A table of cells that are HTML; the first row is the head. Empty rows, and columns that are empty in all rows, are left out. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
   const filled = rows.filter((row) => row.some((cell) => cell !== ''));
-  const width = Math.max(0, ...filled.map((row) => row.length));
+  const width = widthOf(filled);
   const columns = Array.from({ length: width }, (_, k) => k).filter((k) => filled.some((row) => (row[k] ?? '') !== ''));
   if (columns.length === 0) return '';
   const lines = filled.map((row, i) => {

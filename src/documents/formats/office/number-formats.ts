@@ -7,10 +7,17 @@ const PERCENT: Record<number, number> = { 9: 0, 10: 2 };
 const EPOCHS = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) };
 const DAY = 86_400_000;
 
+/** Excel stores no longer format. */
+const CODE_MAX = 255;
+
 /** A number as its cell shows it, as far as its meaning depends on it: dates, times and percentages; else all its digits. */
 export function shownNumber(value: number, format: { id: number; code: string }, is1904: boolean): string {
   // Colours, conditions and texts are no pattern.
-  const pattern = format.code.replace(/\[(?!h|m|s)[^\]]*\]|"[^"]*"|\\.|_.|\*./gi, '').split(';', 1)[0] ?? '';
+  const pattern =
+    format.code
+      .slice(0, CODE_MAX)
+      .replace(/\[(?!h|m|s)[^\]]*\]|"[^"]*"|\\.|_.|\*./gi, '')
+      .split(';', 1)[0] ?? '';
   const hasDate = DATES.has(format.id) || /[yd]/i.test(pattern) || /m{3,}/i.test(pattern);
   const hasTime = TIMES.has(format.id) || format.id === 22 || /[hs]/i.test(pattern);
   if ((hasDate || hasTime) && !/general/i.test(pattern)) return dateOf(value, hasDate, hasTime, is1904);

@@ -67,13 +67,14 @@ test('a presentation is its slides as headings with their lists, tables, links, 
 test('hidden slides, comments, charts and pictures that no browser shows are losses of a presentation', async () => {
   const chart =
     '<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="3" name="Chart 1"/></p:nvGraphicFramePr></p:graphicFrame>';
+  const equation = '<a:p><a14:m><m:oMath><m:r><m:t>a=b</m:t></m:r></m:oMath></a14:m></a:p>';
   const metafile =
     '<p:pic><p:nvPicPr><p:cNvPr id="4" name="p" descr="A drawing"/></p:nvPicPr><p:blipFill><a:blip r:embed="rId2"/></p:blipFill></p:pic>';
   const { markdown, losses } = await read(
     pptxOf(
       [
         {
-          shapes: shapeOf('title', 'Shown') + chart + metafile,
+          shapes: shapeOf('title', 'Shown') + shapeOf('', equation) + chart + metafile,
           relations: [
             ['rId2', 'image', '../media/a.wmf'],
             ['rId3', 'comments', '../comments/comment1.xml'],
@@ -91,6 +92,7 @@ test('hidden slides, comments, charts and pictures that no browser shows are los
   assert.deepEqual(short(losses).sort(), [
     'comment: Is this so?',
     'embedded_object: Chart 1',
+    'equation: a=b',
     'hidden_text: A slide that only its author sees, with all these words',
     'picture: A drawing',
   ]);
@@ -262,6 +264,23 @@ test('RTF has its headings, marks, lists, tables, links and notes, in the encodi
     'tracked_change: old words',
     'picture:',
   ]);
+});
+
+test('a character of Unicode stays whole in bold type, and what is in cells is kept where a table has tables or is cut off', async () => {
+  const rtf = String.raw`{\rtf1\ansi {\b \uc1\u-10179?\u-8704? \u1055?\u1088?\u1080?}\par\pard
+\intbl outer{\nestcell}inner{\nestcell}\cell last\cell\row\intbl cut\cell off}`;
+  const { markdown } = await read(Buffer.from(rtf, 'latin1'), 'a.rtf');
+  assert.equal(markdown, '**😀 При**\n\n| outer<br>inner | last |\n| - | - |\n| cut | off |\n');
+});
+
+test('sheets of hundreds of thousands of rows, and paragraphs of a million spaces, are read', async () => {
+  const rows = Array.from({ length: 200_000 }, (_, i) => `<row><c><v>${i}</v></c></row>`);
+  const { markdown } = await read(xlsxOf([{ name: 'Long', rows: rows.join('') }]));
+  assert.match(markdown, /of 199,999 rows/);
+  const run = (text: string) => `<a:r><a:t>${text}</a:t></a:r>`;
+  const spaced = `<a:p>${run('\n ')}<a:br/>${run(`a${' '.repeat(1_000_000)}b`)}<a:br/>${run(' ')}</a:p>`;
+  const slide = await read(pptxOf([{ shapes: shapeOf('', spaced) }]), 'a.pptx');
+  assert.match(slide.markdown, /^## Slide 1\n\na\s+b\n$/);
 });
 
 test('office files that are damaged, nested too deep or too large are refused with a sentence', async () => {

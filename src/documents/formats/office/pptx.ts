@@ -17,7 +17,7 @@ interface Slide {
 
 /**
  * Reads a PowerPoint presentation: each slide as a heading with its texts, lists, tables and pictures, and its notes as a quotation.
- * Comments, hidden slides, charts and diagrams are listed as losses. Throws an ExtractError if it is damaged.
+ * Comments, hidden slides, equations, charts and diagrams are listed as losses. Throws an ExtractError if it is damaged.
  */
 export function readPptx(entries: readonly ZipEntry[]): ExtractedDocument {
   const office = openOffice(entries);
@@ -62,6 +62,7 @@ function slideHtml(slide: XmlNode, own: Slide, number: number, office: OfficePac
   const placeholder = (shape: XmlNode) => findAll(shape, 'ph').map(({ attributes }) => attributes.type ?? 'obj')[0];
   const isTitle = (shape: XmlNode) =>
     /^(?:title|ctrTitle)$/.test(placeholder(shape) ?? '') && wordsIn(shape).trim() !== '';
+  for (const equation of findAll(slide, 'oMath')) office.losses.add('equation', textOf(equation));
   const title = shapes.find(isTitle);
   const words = title
     ? childrenOf(childOf(title, 'txBody'), 'p')
@@ -169,7 +170,13 @@ function paragraph(node: XmlNode, own: Slide): string {
     const link = own.relations.get(childOf(properties, 'hlinkClick')?.attributes['r:id'] ?? '');
     return [link?.isExternal ? `<a href="${escaped(link.target)}">${words}</a>` : words];
   });
-  return html.join('').replace(/^(?:<br>|\s)+|(?:<br>|\s)+$/g, '');
+  const isSpace = (piece: string) => piece === '<br>' || piece.trim() === '';
+  const first = html.findIndex((piece) => !isSpace(piece));
+  const last = html.findLastIndex((piece) => !isSpace(piece));
+  return html
+    .slice(Math.max(0, first), last + 1)
+    .join('')
+    .trim();
 }
 
 function notesOf({ relations }: Slide, office: OfficePackage): { html: string; words: string } {

@@ -5,6 +5,9 @@ type Marks = Partial<Record<'strong' | 'em' | 's' | 'sup' | 'sub', boolean>>;
 /** The mark in front of an item that is counted. */
 const COUNTED = /^\s*[([]?(?:\d{1,3}|[a-z]{1,4})[.)\]]\s*$/i;
 
+/** Words that end a paragraph; cells of a table within a cell are paragraphs of it. */
+const ENDS = new Set(['par', 'sect', 'page', 'nestcell', 'nestrow']);
+
 /** A paragraph that is being read. */
 interface Open {
   html: string;
@@ -49,7 +52,7 @@ export class RtfBlocks {
   }
 
   word(name: string, value: number): void {
-    if (name === 'par' || name === 'sect' || name === 'page') this.#end();
+    if (ENDS.has(name)) this.#end();
     else if (name === 'line') this.#open.html += '<br>';
     else if (name === 'pard') this.#open = { ...empty(), html: this.#open.html, mark: this.#open.mark };
     else if (name === 'intbl') this.#open.isInTable = true;
@@ -95,6 +98,10 @@ export class RtfBlocks {
 
   #finishBlocks(): string {
     this.#end();
+    // A file that is cut off ends within a row.
+    if (this.#cell !== '') this.#cells.push(this.#cell);
+    if (this.#cells.length > 0) this.#rows.push(this.#cells);
+    [this.#cell, this.#cells] = ['', []];
     this.#closeTable();
     this.#closeLists(0);
     return this.#html;

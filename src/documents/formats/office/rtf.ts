@@ -132,8 +132,9 @@ class RtfReader {
   #isStart = false;
   #isOptional = false;
   #characters = 0;
-  /** Bytes of one character may be several tokens. */
+  /** Bytes of one character may be several tokens, and its halves of Unicode several words: no mark comes between them. */
   #pending = '';
+  #text = '';
   #title = '';
   #field = '';
   #words = '';
@@ -147,6 +148,13 @@ class RtfReader {
       return;
     }
     this.#skip = 0;
+    if (token.type === 'word' && token.name === 'u') {
+      this.#decode();
+      this.#text += String.fromCharCode(((token.value ?? 63) + 65_536) % 65_536);
+      this.#skip = this.#state.skipped;
+      this.#isStart = false;
+      return;
+    }
     this.#flush();
     if (token.type === 'open') {
       this.#stack.push({ ...this.#state });
@@ -156,10 +164,7 @@ class RtfReader {
       this.#close();
       this.#isStart = false;
     } else if (token.name === '*') this.#isOptional = true;
-    else if (token.name === 'u') {
-      this.#add(String.fromCharCode(((token.value ?? 63) + 65_536) % 65_536));
-      this.#skip = this.#state.skipped;
-    } else {
+    else {
       this.#word(token.name, token.value);
       this.#isStart = false;
     }
@@ -175,11 +180,16 @@ class RtfReader {
     };
   }
 
-  #flush(): void {
-    if (this.#pending === '') return;
-    const text = decodeBytes(this.#pending, this.#pages.get(this.#state.font) ?? this.#codePage);
+  #decode(): void {
+    this.#text += decodeBytes(this.#pending, this.#pages.get(this.#state.font) ?? this.#codePage);
     this.#pending = '';
-    this.#add(text);
+  }
+
+  #flush(): void {
+    this.#decode();
+    const text = this.#text;
+    this.#text = '';
+    if (text !== '') this.#add(text);
   }
 
   #add(text: string): void {

@@ -1,5 +1,5 @@
 import { countCharacters } from '../losses.ts';
-import { escaped, tableOf } from './as-document.ts';
+import { escaped, tableOf, widthOf } from './as-document.ts';
 import type { OfficePackage } from './office-package.ts';
 
 /** What of a sheet a page shows: rows and columns, and UTF-16 units of a cell and of all sheets. */
@@ -38,7 +38,7 @@ export function sheetsToHtml(sheets: readonly Sheet[], { losses }: Pick<OfficePa
       if (filled.length > 0) losses.add('hidden_text', `${name}: ${filled.map(wordsOf).join('\n')}`);
       continue;
     }
-    const width = Math.min(COLUMNS_MAX, Math.max(0, ...filled.map((row) => row.length)));
+    const width = Math.min(COLUMNS_MAX, widthOf(filled));
     let count = 0;
     for (const row of filled) {
       const length = wordsOf(row.slice(0, width)).length + 3 * width;
