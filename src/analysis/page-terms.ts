@@ -30,6 +30,11 @@ const ALIAS_WORTH = 8;
 const MAX_ADDRESSES = 300;
 const MAX_ADDRESS = 200;
 
+/** The characters of a description at most. */
+export const DESCRIPTION_MAX = 300;
+/** A description that is cut has no fewer: half a character and the space before it are left out. */
+const SHORTEST_CUT = DESCRIPTION_MAX - 2;
+
 /** Properties that hold other names of the page. */
 const ALIASES = /^alias(?:es)?$/i;
 
@@ -47,7 +52,7 @@ export function withStructure(body: IndexedText, page: PageStructure): IndexedTe
   if (keywords.size === 0 && added.every((text) => text === '')) return body;
   const counts = readCounts(body.terms);
   const words = new Set(readWords(body.vocabulary));
-  // The description is often the beginning of the text.
+  // The description is often the beginning of the text, cut within a word.
   for (const text of [page.description, ...values, ...page.tags]) addMissing(counts, words, text);
   for (const text of headings) addWords(counts, text, HEADING_WORTH);
   for (const address of addressesIn(page.html)) addWords(counts, address, 1);
@@ -65,9 +70,12 @@ function addWords(counts: Map<string, number>, text: string, worth: number): voi
   }
 }
 
-/** Adds the words of a text that the page does not have elsewhere. */
+/** Adds the words of a text that the page does not have elsewhere, but none that the text is cut in. */
 function addMissing(counts: Map<string, number>, words: Set<string>, text: string): void {
-  const missing = [...tokenize(text)].filter(({ term, isStopWord }) => !isStopWord && !counts.has(term));
+  const whole = text.length < SHORTEST_CUT ? text.length + 1 : text.length;
+  const missing = [...tokenize(text)].filter(
+    ({ term, isStopWord, end }) => !isStopWord && end < whole && !counts.has(term),
+  );
   for (const { word, term, extra } of missing) {
     addCount(counts, term, BESIDE);
     addWord(words, word);

@@ -1,9 +1,10 @@
 import type { Element, Properties, Root, Text } from 'hast';
+import { DESCRIPTION_MAX } from '../analysis/page-terms.ts';
 import { BlockContext } from './blocks/block-context.ts';
 import { beside, formOf, MARKS, TableColumns, TableHeads, withoutMarks } from './blocks/block-form.ts';
 import { writtenTarget } from './blocks/block-targets.ts';
 import { runsAgainstItsLetters } from './directions.ts';
-import { DESCRIPTION_MAX, lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
+import { lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { decoded, ID_PREFIX } from './safe-addresses.ts';
 
 /** White space that is more than one space. */

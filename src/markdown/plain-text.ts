@@ -1,4 +1,5 @@
 import { type IndexedText, indexBody } from '../analysis/document-terms.ts';
+import { DESCRIPTION_MAX } from '../analysis/page-terms.ts';
 import { type ContextKeys, NO_CONTEXT } from './blocks/block-context.ts';
 import { formOf, withoutMarks } from './blocks/block-form.ts';
 
@@ -81,7 +82,6 @@ export interface OutlineEntry {
 export type PlainReason = '' | 'too_complex' | 'too_slow' | 'out_of_memory' | 'failed';
 
 export const TITLE_MAX = 255;
-export const DESCRIPTION_MAX = 300;
 
 /** Shows a text in <pre>, if it cannot be rendered within the limits of time, depth or memory. */
 export function renderPlainText(text: string): Rendered {

@@ -74,16 +74,17 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
     const front = readFrontMatter(markdown);
     const html = writeHtml(tree);
     const text_indexed = indexBody(text);
+    const description = front.description || paragraph;
     return {
       html,
       text,
       outline,
-      indexed: withStructure(text_indexed, { outline, html, ...front }),
+      indexed: withStructure(text_indexed, { ...front, outline, html, description }),
       text_indexed,
       blocks,
       word_count: countWords(text),
       title: front.title || oneLine(title, TITLE_MAX),
-      description: front.description || paragraph,
+      description,
       language: front.language,
       tags: front.tags,
       properties: front.properties,

@@ -1,5 +1,6 @@
 import type { Literal, Root } from 'mdast';
-import { DESCRIPTION_MAX, oneLine, type Property, TITLE_MAX } from '../plain-text.ts';
+import { DESCRIPTION_MAX } from '../../analysis/page-terms.ts';
+import { oneLine, type Property, TITLE_MAX } from '../plain-text.ts';
 import { type Fields, NO_FIELDS, tomlFields, yamlFields } from './fields.ts';
 
 /** TOML between lines of `+++`. */

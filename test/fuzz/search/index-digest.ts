@@ -3,7 +3,7 @@ import { impactsOf, type Pivots } from '../../../src/search/index/impacts.ts';
 import type { Index } from '../../../src/search/index/pending.ts';
 import { readPostings } from '../../../src/search/index/postings.ts';
 import { mergeTerms, readSegments, readTerms } from '../../../src/search/index/segments.ts';
-import { type Pending, targetStateOf } from '../../../src/search/index/take-pending.ts';
+import { type Pending, structureColumns, targetStateOf } from '../../../src/search/index/take-pending.ts';
 import type { World } from '../../world.ts';
 
 const PAGES_AT_ONCE = 500;
@@ -50,7 +50,7 @@ async function computeDigests({ db }: World, { wiki_id, kind }: Index): Promise<
   for (let after: string | undefined = ''; after !== undefined && pivots; ) {
     const pages: Pending[] = await db.query<Pending>(sql`
       select p.page_id as document_id, p.revision as version, null as title_terms, null as body_terms, null as vocabulary,
-        p.title, coalesce(t.text, '') as text, r.outline, r.html
+        p.title, coalesce(t.text, '') as text, ${structureColumns('page')}
       from pages p
       left join page_texts t on t.wiki_id = p.wiki_id and t.page_id = p.page_id
       left join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
