@@ -381,6 +381,11 @@ const MAY_READ: [text: string, what: string, why: string][] = [
   ['as active', 'memberships', 'seats are counted'],
   ['as active', 'invitations', 'seats are counted'],
   ["i.state = 'pending'", 'invitations', 'those that are pending are listed, or looked through for one past its time'],
+  [
+    'position(u.word in v.words)',
+    'search_vocabulary',
+    'words are looked for within others, in a bounded number of blocks',
+  ],
   ['obfuscated_value', 'api_keys', 'a workspace has a few keys'],
   ['as members', 'memberships', 'all members are listed'],
 ];

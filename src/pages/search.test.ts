@@ -914,7 +914,7 @@ longTest(
     };
     const { signal } = new AbortController();
     await mergeSearchIndex.run({ db: { ...world.db, transaction }, target: { wiki_id }, signal } as never);
-    assert.equal(transactions, 2, 'one batch of pages, one of sources');
+    assert.equal(transactions, 1, 'one batch of pages');
     const pending = async () =>
       (await world.db.query(sql`select document_id from search_pending where wiki_id = ${wiki_id}`)).length;
     assert.ok((await until('the other turns have come', pending, (count) => count < 32)) < 32);

@@ -247,19 +247,18 @@ longTest('a document that is damaged or unpacks to too much is refused, and the 
     ['half an archive', SOUND.subarray(0, SOUND.length / 2), /^unreadable: the archive is damaged/],
     ['half a PDF', Buffer.from('%PDF-1.7\n1 0 obj\n<</Type'), /^unreadable: the PDF is damaged/],
     ['a PDF whose pages hold themselves', PAGES_LOOP, /^(?:empty_file|unreadable|too_large): /],
+    ['an Excel workbook of 300 MiB', zipOf([['xl/workbook.xml', zeros]]), /^too_large: .*split it/],
+    ['an Excel workbook of nothing', zipOf([['xl/workbook.xml', '<x/>']]), /^empty_file: /],
     [
-      'an Excel file',
-      zipOf([['xl/workbook.xml', '<x/>']]),
-      /^unsupported_type: the file is an Excel workbook, .* save it as CSV/,
-    ],
-    [
-      'an OpenDocument text',
+      'an OpenDocument text of nothing',
       zipOf([
         ['mimetype', 'application/vnd.oasis.opendocument.text'],
         ['content.xml', '<x/>'],
       ]),
-      /^unsupported_type: the file is an OpenDocument text \(\.odt\), .* save it as \.docx/,
+      /^empty_file: /,
     ],
+    ['a presentation of nothing', zipOf([['ppt/presentation.xml', '']]), /^(?:empty_file|unreadable): /],
+    ['an RTF text of open groups', Buffer.from(`{\\rtf1 ${'{'.repeat(1_000_000)}`), /^(?:empty_file|unreadable): /],
     ['a Pages document', zipOf([['Index/Document.iwa', 'x']]), /^unsupported_type: .* export it as Word or PDF/],
     ['a Word document of nothing', zipOf([['word/document.xml', '']]), /^unreadable: the Word document is damaged/],
   ];

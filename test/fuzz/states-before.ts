@@ -12,6 +12,10 @@ const picture = (user_id: string) => sql`
   update users set avatar_id = ${randomUUID()}, avatar_sha256 = ${randomBytes(32).toString('hex')}, avatar_type = 'image/png', avatar_bytes = 1
   where user_id = ${user_id}`;
 
+const logo = (workspace_id: string) => sql`
+  update workspaces set logo_sha256 = ${randomBytes(32).toString('hex')}, logo_type = 'image/gif', logo_bytes = 1
+  where workspace_id = ${workspace_id}`;
+
 /**
  * What is made before a request that would change nothing after the same one: a case must not depend on the cases before
  * it, and one that changes nothing shows nothing.
@@ -23,6 +27,10 @@ const STATES: Record<string, (tenants: Tenants) => Sql> = {
     ${held(null)} where workspace_id = ${a.workspace_id}`,
   'POST /v1/workspaces/:workspace_id/legal-hold/lift': ({ a, owner }) => sql`
     ${held(owner.user_id)} where workspace_id = ${a.workspace_id}`,
+  'GET /v1/workspaces/:workspace_id/logo': ({ a }) => sql`
+    update workspaces set logo_sha256 = null, logo_type = null, logo_bytes = null where workspace_id = ${a.workspace_id}`,
+  'PUT /v1/workspaces/:workspace_id/logo': ({ a }) => logo(a.workspace_id),
+  'DELETE /v1/workspaces/:workspace_id/logo': ({ a }) => logo(a.workspace_id),
   'PUT /v1/me/avatar': ({ owner }) => picture(owner.user_id),
   'PUT /v1/widgets/profile/avatar': ({ owner }) => picture(owner.user_id),
   'DELETE /v1/me/avatar': ({ owner }) => picture(owner.user_id),

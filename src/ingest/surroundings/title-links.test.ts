@@ -298,7 +298,7 @@ longTest('of a wiki of 10,000 pages an upload of few documents reads the titles 
     '](travel-policy-eu)',
     '](oauth2)',
     '](ecole-normale-superieure)',
-    '](page)',
+    '](知识产权保护指南)',
     '](price-list)',
     '](p7)',
   ]);
