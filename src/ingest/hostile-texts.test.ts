@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { cleanUp } from '../../test/clean-up.ts';
 import { EVERYTHING, extent, longTest } from '../../test/extent.ts';
 import { markdownTexts } from '../../test/fuzz/markdown-texts.ts';
-import { plainPage } from '../markdown/render.ts';
+import { htmlToMarkdown } from '../documents/formats/html/html.ts';
+import { plainPage, renderMarkdown } from '../markdown/render.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 
 const SIZE = 20_000;
@@ -191,3 +192,52 @@ longTest(
     }
   },
 );
+
+/** Where a run of spaces may stand in Markdown and in HTML, at `_`. */
+const SPACED = [
+  'a_b',
+  '# a_b',
+  '# a_{#b',
+  '![a](b "x_y")',
+  '![a](b_=1x1)',
+  ':::note a_b:',
+  ':::note\nx\n:::_b',
+  '{% hint_x %}',
+  '{% a %}_b{% x',
+  '{{< a_b',
+  '=== "a"_b',
+  '!!! note_b',
+  'import_x',
+  'T\n:_a_b',
+  '- [ ]_a_b',
+  '> [!note]_a_b',
+  '[[a_b]]',
+  '|a|\n|-|\n|a_b|',
+  '---\na: b_c\n---\n',
+  '<p title="a_b">',
+  '%%_a',
+  '{:_.a',
+];
+const SPACED_HTML = [
+  '<p>a_b',
+  '<p><b>a_b</b>_c',
+  '<ul><li>a_b</ul>',
+  '<pre>a_b</pre>',
+  '<table><tr><td>a_b<td><pre>a_b</pre></table>',
+];
+
+test('a run of spaces costs about what as many letters cost, wherever it stands', () => {
+  const readers = [
+    ...SPACED.map((text) => [text, renderMarkdown] as const),
+    ...SPACED_HTML.map((text) => [text, (html: string) => htmlToMarkdown(html, { pictureAt: () => '' })] as const),
+  ];
+  for (const [text, read] of readers) {
+    const costOf = (letter: string) => {
+      const { user } = process.cpuUsage();
+      read(text.replaceAll('_', letter.repeat(50_000)));
+      return process.cpuUsage().user - user;
+    };
+    const [letters, spaces] = [Math.min(costOf('x'), costOf('x')), Math.min(costOf(' '), costOf(' '))];
+    assert.ok(spaces < 20 * (letters + 10_000), `${text}: ${spaces} microseconds, and with letters ${letters}`);
+  }
+});

@@ -76,7 +76,7 @@ function sizedTitle(written: Image['title']): { title: Image['title']; size: Ele
   };
 }
 
-const SIZED_TITLE = /(?:^|[ \t]+)=(\d{0,4})x(\d{0,4})[ \t]*$/;
+const SIZED_TITLE = /(?:^|(?<![ \t])[ \t]+)=(\d{0,4})x(\d{0,4})[ \t]*$/;
 
 /** Gives the element the source position of the node; its content starts `lines` lines later. */
 function withPosition({ position }: Node, made: Element, lines = 0): Element {

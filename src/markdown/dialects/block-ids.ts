@@ -33,7 +33,7 @@ export function takeBlockIds(parent: Parents, markdown: string): void {
 
 /** `{#id}`, `{ #id .class key="value" }`, `{: #id}` behind a heading: Docusaurus, Hugo, MkDocs, kramdown and Pandoc. */
 const ATTRIBUTES =
-  /(?:[ \t]+|(?<=\S))\{:?[ \t]*([#.][\w:.-]{1,100}(?:[ \t]+(?:[#.][\w:.-]+|[\w-]+=(?:"[^"{}]*"|[^\s"{}]+)))*)[ \t]*\}[ \t]*$/;
+  /(?:(?<![ \t])[ \t]+|(?<=\S))\{:?[ \t]*([#.][\w:.-]{1,100}(?:[ \t]+(?:[#.][\w:.-]+|[\w-]+=(?:"[^"{}]*"|[^\s"{}]+)))*)[ \t]*\}[ \t]*$/;
 
 /** Takes the attributes off a heading, and gives it their id. */
 function takeAttributes(heading: Heading, markdown: string): void {

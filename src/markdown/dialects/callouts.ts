@@ -123,7 +123,7 @@ declare module 'hast' {
 
 /** What a text shows: highlights are marked, and names of emoji are emoji. Spaces at line ends are not shown. */
 export function markedText(node: Text): ElementContent[] {
-  const text = { ...node, value: node.value.replace(/[ \t]*(\r?\n|\r)[ \t]*/g, '$1') };
+  const text = { ...node, value: node.value.replace(/(?<![ \t])[ \t]*(\r?\n|\r)[ \t]*/g, '$1') };
   const { value } = text;
   return mayHaveEmoji(value) ? withEmoji(text) : highlights(text);
 }

@@ -24,11 +24,10 @@ const LINE_MAX = 2_000;
 export function inOneLine(line: string): [opening: string, content: string, end: string] | undefined {
   if (line.length > LINE_MAX || !line.includes('{%')) return undefined;
   const [, opening = '', name = '', content = '', end = '', ended] = ONE_LINE.exec(line) ?? [];
-  return opening !== '' && name === ended ? [opening, content, end] : undefined;
+  return name === ended && content.trim() !== '' ? [opening, content, end] : undefined;
 }
 
-const ONE_LINE =
-  /^([ \t]*\{%[ \t]*([a-z][a-z-]*)[^%{}]*%\})([^{}]*\S[^{}]*)(\{%[ \t]*end([a-z][a-z-]*)[ \t]*%\}[ \t]*)$/;
+const ONE_LINE = /^([ \t]*\{%[ \t]*([a-z][a-z-]*)[^%{}]*%\})([^{}]+)(\{%[ \t]*end([a-z][a-z-]*)[ \t]*%\}[ \t]*)$/;
 
 /** The tag that a line is; undefined for other lines, as those of Jinja and Liquid. */
 export function gitBookTagOf(line: string, isBox: (word: string) => boolean): GitBookTag | undefined {

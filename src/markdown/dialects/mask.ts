@@ -123,7 +123,7 @@ function filled(text: string): string {
 }
 
 /** `:::note Title`, `:::note[Title]`, `::: {.note}`, or `:::` alone. */
-const COLONS = /^([ \t]*)(:{3,})[ \t]*(?:\{[ \t]*\.([\w-]+)[^}]*\}|([a-z][\w-]*))?(?:\[([^\]]*)\])?[ \t]*([^:]*?)\s*$/i;
+const COLONS = /^([ \t]*)(:{3,})[ \t]*(?:\{[ \t]*\.([\w-]+)[^}]*\}|([a-z][\w-]*))?(?:\[([^\]]*)\])?[ \t]*([^:]*)$/i;
 /** `!!! note "Title"`, or `??? note` for one that is folded and `???+ note` for one that can be. */
 const INDENTED = /^( *)(!!!|\?\?\?\+?) +([a-z][\w-]*)((?: +[\w-]+)*)(?: +"([^"]*)")?\s*$/i;
 /** `=== "Title"`, with `+` for the tab that is shown first and `!` for one that begins a new set. */
@@ -190,9 +190,10 @@ class Scan {
 
   private readColons(text: string, line: number, start: number): boolean {
     if (!text.includes(':::')) return false;
-    const [, indent = '', colons = '', inBraces = '', bare = '', bracketed, rest = ''] = COLONS.exec(text) ?? [];
+    const [, indent = '', colons = '', inBraces = '', bare = '', bracketed, behind = ''] = COLONS.exec(text) ?? [];
     if (colons === '') return false;
     const word = (inBraces || bare).toLowerCase();
+    const rest = behind.trimEnd();
     const edit = boxEdit(start, `${indent}***`.padEnd(text.length));
     if (word !== '' && this.isBox(word)) {
       const fold = word === 'details' ? '-' : '';

@@ -73,7 +73,7 @@ function dropHidden(node: Nodes): void {
       node.value = node.value.replace(COMMENT, (comment) => comment.replace(/[^\n]/g, ''));
   } else if (node.type === 'code') {
     // To the parser, indented code has the blank lines behind it.
-    if (!node.data?.isFenced) node.value = node.value.replace(/[ \t\r\n]+$/, '');
+    if (!node.data?.isFenced) node.value = node.value.replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '');
   } else if (node.type === 'link' && isUnnamed(node)) {
     node.children = [{ ...(node.children[0] as Text), value: node.url }];
   } else if (node.type === 'html') node.value = node.value.replaceAll(SLASH, '/');

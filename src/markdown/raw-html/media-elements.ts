@@ -23,7 +23,7 @@ export function isMedia({ tagName }: Element): boolean {
 
 /** The name of a file by its address, as the words of a link. */
 export function nameOfAddress(address: string): string {
-  const name = /[^/\\]*$/.exec(address.replace(/[?#].*$/s, '').replace(/[/\\]+$/, ''))?.[0] ?? '';
+  const name = /[^/\\]*$/.exec(address.replace(/[?#].*$/s, '').replace(/(?<![/\\])[/\\]+$/, ''))?.[0] ?? '';
   try {
     return decodeURIComponent(name) || address;
   } catch {

@@ -148,7 +148,7 @@ function emphasized(element: Element): Children {
   const [first, last] = [children[0], children.at(-1)];
   const before = first?.type === 'text' ? (/^\s+/.exec(first.value)?.[0] ?? '') : '';
   if (first?.type === 'text') first.value = first.value.slice(before.length);
-  const after = last?.type === 'text' ? (/\s+$/.exec(last.value)?.[0] ?? '') : '';
+  const after = last?.type === 'text' ? (/(?<!\s)\s+$/.exec(last.value)?.[0] ?? '') : '';
   if (last?.type === 'text') last.value = last.value.slice(0, last.value.length - after.length);
   element.children = children.filter((child) => child.type !== 'text' || child.value !== '');
   const words = element.children.length === 0 ? [] : [element];

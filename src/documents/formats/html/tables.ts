@@ -161,7 +161,7 @@ function collectLines(node: Element, lines: Children[]): void {
 /** Each line of a program is one of the cell; what is no text in it follows it. */
 function collectCode(pre: Element, lines: Children[]): void {
   const written = textOf(pre)
-    .replace(/^\n|\s+$/g, '')
+    .replace(/^\n|(?<!\s)\s+$/g, '')
     .split('\n');
   if (written.length === 1) {
     lines.at(-1)?.push(newElement('code', {}, pre.children));

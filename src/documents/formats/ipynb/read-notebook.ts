@@ -40,7 +40,7 @@ function codeOf({ type, source }: Cell, i: number, language: string): string[] {
 }
 
 function markdownOf({ source, attachments }: Cell, add: (bytes: Buffer) => string, losses: LossList): string {
-  const pasted = showAttachments(source.replace(/^\n+|\s+$/g, ''), attachments, add, losses);
+  const pasted = showAttachments(source.replace(/^\n+|(?<!\s)\s+$/g, ''), attachments, add, losses);
   const shown = withPicturesElsewhere(pasted, add);
   return closed(/^---[ \t]*$/m.exec(shown)?.index === 0 ? `***${shown.slice(3)}` : shown);
 }

@@ -102,7 +102,7 @@ function linesOf(block: string): PhrasingContent[] {
   for (const line of block.split('\n')) {
     if (line.trim() === '') continue;
     if (content.length > 0) content.push({ type: 'break' });
-    content.push(...withAddresses(line.replace(/^[ \t]+|[ \t]+$/g, '')));
+    content.push(...withAddresses(line.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '')));
   }
   return content;
 }

@@ -20,16 +20,24 @@ export function coarseGrids(lines: readonly Line[]): Set<Grid> {
     const byCell = Map.groupBy(own, ({ cell }) => cell as GridCell);
     const byRow = Map.groupBy(byCell.keys(), ({ row }) => row);
     const numbers = own.filter(isNumber);
+    const hasBeside = new Set(numbers.filter((line) => isBesideOthers(line, byCell, byRow)));
     const shared = numbers.filter((line) => {
-      const cell = line.cell as GridCell;
-      const others = (byCell.get(cell) ?? []).filter((other) => other !== line && isNumber(other));
-      const hasBeside = (height: number) =>
-        byRow.get(cell.row)?.some((each) => each !== cell && byCell.get(each)?.some((other) => isAt(other, height)));
-      return others.some((other) => isAt(other, line.y) || (hasBeside(line.y) && hasBeside(other.y)));
+      const others = (byCell.get(line.cell as GridCell) ?? []).filter((other) => other !== line && isNumber(other));
+      return others.some((other) => isAt(other, line.y) || (hasBeside.has(line) && hasBeside.has(other)));
     });
     if (shared.length >= NUMBERS_MIN && shared.length > SHARED * numbers.length) coarse.add(grid);
   }
   return coarse;
+}
+
+/** Whether another cell of the same row has a line at the height of this one. */
+function isBesideOthers(
+  { cell, y }: Line,
+  byCell: ReadonlyMap<GridCell, readonly Line[]>,
+  byRow: ReadonlyMap<number, readonly GridCell[]>,
+): boolean {
+  const row = byRow.get((cell as GridCell).row) ?? [];
+  return row.some((each) => each !== cell && byCell.get(each)?.some((other) => isAt(other, y)));
 }
 
 function isAt({ y, size }: Line, height: number): boolean {
