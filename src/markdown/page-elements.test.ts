@@ -144,11 +144,11 @@ test('names of emoji between words are emoji; times, code, unknown names and add
 
 test('terms with lines that begin with a colon are a definition list, whose items are blocks with their lines', () => {
   const { html, blocks } = renderMarkdown(
-    'Apple\nPome *fruit*\n:   A fruit\n    of a tree\n: A **firm**\n\nNo: list\n\n: nor this\n',
+    'Apple\nPome *fruit*\n:   A fruit\n    of a tree\n: A **firm**\n\nNo list\nof two lines\n\n: nor this\n',
   );
   assert.match(
     html,
-    /^<dl>\n<dt>Apple<\/dt>\n<dt>Pome <em>fruit<\/em><\/dt>\n<dd>A fruit\nof a tree<\/dd>\n<dd>A <strong>firm<\/strong><\/dd>\n<\/dl>\n<p>No: list<\/p>\n<p>: nor this<\/p>$/,
+    /^<dl>\n<dt>Apple<\/dt>\n<dt>Pome <em>fruit<\/em><\/dt>\n<dd>A fruit\nof a tree<\/dd>\n<dd>A <strong>firm<\/strong><\/dd>\n<\/dl>\n<p>No list\nof two lines<\/p>\n<p>: nor this<\/p>$/,
   );
   assert.deepEqual(
     blocks.map(({ first_line, last_line }) => [first_line, last_line]),
@@ -157,8 +157,8 @@ test('terms with lines that begin with a colon are a definition list, whose item
       [2, 2],
       [3, 4],
       [5, 5],
-      [7, 7],
-      [9, 9],
+      [7, 8],
+      [10, 10],
     ],
   );
 });

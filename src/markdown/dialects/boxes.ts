@@ -1,4 +1,5 @@
 import type { Blockquote, List, Node, Nodes, Paragraph, RootContent } from 'mdast';
+import { addDefinition } from './definition-lists.ts';
 import { type Box, type Edit, FILLER } from './mask.ts';
 
 declare module 'mdast' {
@@ -27,7 +28,7 @@ function placeIn(parent: Nodes, boxes: Boxes, placed: Set<number>): void {
     const box = child.type === 'thematicBreak' ? boxes.get(child.position?.start.line ?? 0) : undefined;
     let end = i + 1;
     while (box && end < children.length && !isAt(children[end] as RootContent, box.closes)) end += 1;
-    if (child.type === 'list') made.push(...withoutItems(child, boxes, placed));
+    if (child.type === 'list') addItems(made, child, boxes, placed);
     else if (box && box.closes > 0 && end < children.length) {
       placed.add(box.group);
       made.push(quote(box, child, children.slice(i + 1, end)));
@@ -59,26 +60,33 @@ function quote(box: Box, { position }: Node, children: RootContent[]): Blockquot
   };
 }
 
-/** A list whose items may be boxes, as these and the lists between them. */
-function withoutItems(list: List, boxes: Boxes, placed: Set<number>): RootContent[] {
-  const made: RootContent[] = [];
+/** Adds a list whose items may be boxes, as these and the lists between them. */
+function addItems(made: RootContent[], list: List, boxes: Boxes, placed: Set<number>): void {
+  let own: List | undefined;
   for (const item of list.children) {
     const found = boxes.get(item.position?.start.line ?? 0);
+    if (found?.isDefinition && addDefinition(made, item)) {
+      placed.add(found.group);
+      own = undefined;
+      continue;
+    }
     const box = found && hasMark(item) ? found : undefined;
-    const last = made.at(-1);
-    if (box) placed.add(box.group);
-    if (box?.word === '')
-      made.push(
-        titleOf(box, item),
-        ...withoutMark(item.children).flatMap((child) =>
-          child.type === 'list' ? withoutItems(child, boxes, placed) : [child],
-        ),
-      );
-    else if (box?.closes === 0) made.push(quote(box, item, withoutMark(item.children)));
-    else if (last?.type === 'list') last.children.push(item);
-    else made.push({ ...list, children: [item] });
+    if (box) {
+      placed.add(box.group);
+      own = undefined;
+    }
+    if (box?.word === '') {
+      made.push(titleOf(box, item));
+      for (const child of withoutMark(item.children))
+        if (child.type === 'list') addItems(made, child, boxes, placed);
+        else made.push(child);
+    } else if (box?.closes === 0) made.push(quote(box, item, withoutMark(item.children)));
+    else if (own) own.children.push(item);
+    else {
+      own = { ...list, children: [item] };
+      made.push(own);
+    }
   }
-  return made;
 }
 
 /** The title of a tab, on its line. */

@@ -1,5 +1,5 @@
 import type { Element, ElementContent } from 'hast';
-import type { Paragraph, PhrasingContent, Text } from 'mdast';
+import type { Blockquote, ListItem, Paragraph, PhrasingContent, RootContent, Text } from 'mdast';
 import type { State } from 'mdast-util-to-hast';
 
 const IS_DEFINITION = /^:[ \t]+(?=\S)/;
@@ -26,17 +26,53 @@ export function definitionList(state: State, node: Paragraph): Element | undefin
   return { type: 'element', tagName: 'dl', properties: {}, children: [...children, { type: 'text', value: '\n' }] };
 }
 
+/**
+ * Adds an item of a list, which a definition was read as, to the definitions that end `before`, or makes the paragraph at its end their
+ * terms. Whether it did.
+ */
+export function addDefinition(before: RootContent[], { children, position }: ListItem): boolean {
+  const last = before.at(-1);
+  const [only, ...others] = children;
+  const isWords = only?.type === 'paragraph' && others.length === 0;
+  const definition: Paragraph | Blockquote = isWords
+    ? { ...only, data: { hName: 'dd' } }
+    : { type: 'blockquote', data: { hName: 'dd' }, children: children as Blockquote['children'], position };
+  if (last?.type === 'blockquote' && last.data?.hName === 'dl') {
+    last.children.push(definition);
+    if (last.position && position) last.position = { ...last.position, end: position.end };
+    return true;
+  }
+  if (last?.type !== 'paragraph') return false;
+  const terms = linesOf(last.children).map((line): Paragraph => {
+    const at = placesOf(line);
+    return { type: 'paragraph', data: { hName: 'dt' }, children: line, ...(at && { position: at }) };
+  });
+  const place = last.position && position && { start: last.position.start, end: position.end };
+  before[before.length - 1] = {
+    type: 'blockquote',
+    data: { hName: 'dl' },
+    children: [...terms, definition],
+    ...(place && { position: place }),
+  };
+  return true;
+}
+
 function made(state: State, { tagName, children }: { tagName: string; children: readonly PhrasingContent[] }): Element {
   const words = state.all({ type: 'paragraph', children: [...children] }) as ElementContent[];
-  const places = children.map((child) => (child as Text).position).filter((position) => position !== undefined);
-  const [from, to] = [places[0], places.at(-1)];
+  const position = placesOf(children);
   return {
     type: 'element',
     tagName,
     properties: {},
     children: words,
-    ...(from && to && { position: { start: from.start, end: to.end } }),
+    ...(position && { position }),
   };
+}
+
+function placesOf(children: readonly PhrasingContent[]): Text['position'] {
+  const places = children.map((child) => (child as Text).position).filter((position) => position !== undefined);
+  const [from, to] = [places[0], places.at(-1)];
+  return from && to && { start: from.start, end: to.end };
 }
 
 /** The content of each line, with the line that it stands on. */

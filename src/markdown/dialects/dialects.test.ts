@@ -132,7 +132,7 @@ test('MDX is shown without its code: imports, exports and tags of components; va
   const { text } = renderMarkdown(
     "---\ntitle: T\n---\nimport Tabs from '@theme/Tabs';\nimport {\n  a,\n} from 'b';\n\nexport const x = {\n  y: 1,\n};\n\n# Head {x}\n\n<Tabs groupId={'a'} values={[\n  {label: '>'},\n]}>\n<TabItem value=\"one\">\n\nShown **one** <Icon name={`a`} /> <A.B c={1}>in</A.B> {props.b}\n\n</TabItem>\n</Tabs>\n",
   );
-  assert.equal(text, 'Head {x}\nShown one in {props.b}');
+  assert.equal(text, 'Head {x}\none\nShown one in {props.b}');
   for (const [kept, words] of [
     ['import is a word from "trade"', /import is/],
     ['Text\nimport a from "b"', /import a/],
@@ -323,4 +323,35 @@ test('what is bold beside signs of Chinese, Japanese and Korean is bold', () => 
 test('spaces behind the head of a callout are no title', () => {
   for (const head of ['[!NOTE]  ', '[!NOTE]\t ', '[!note]\\'])
     assert.match(html(`> ${head}\n> text`), /callout-title">Note<\/p>\n<p>text/, head);
+});
+
+test('definitions behind an empty line, and of several paragraphs, are definitions', () => {
+  assert.equal(
+    html('Term\n\n:   Meaning\n\n    more of it\n').replaceAll('\n', ''),
+    '<dl><dt>Term</dt><dd><p>Meaning</p><p>more of it</p></dd></dl>',
+  );
+  assert.equal(
+    html('One\nTwo\n:   a\n\n    b\n\nThree\n\n: c\n\n: *d*\n\nbehind').replaceAll('\n', ''),
+    '<dl><dt>One</dt><dt>Two</dt><dd><p>a</p><p>b</p></dd></dl><dl><dt>Three</dt><dd>c</dd><dd><em>d</em></dd></dl><p>behind</p>',
+  );
+  for (const text of [
+    '# Heading\n\n: text',
+    ': text',
+    'two\nlines\n\n: text',
+    '    a\n\n    : text',
+    '```\na\n\n: text\n```',
+  ])
+    assert.doesNotMatch(html(text), /<dl>/, text);
+  assert.doesNotMatch(html('a\n\n: text\n\n- item'), /<dt>item|<dd>item/);
+});
+
+test('tabs of Docusaurus are shown below each other with their titles, indented or not', () => {
+  for (const indent of ['', '    ']) {
+    const text = `<Tabs groupId="os">\n  <TabItem value="a" label="A label">\n\n${indent}a test\n\n${indent}\`\`\`js\n${indent}let x\n${indent}\`\`\`\n\n  </TabItem>\n  <TabItem value='two' default>\n\n${indent}- item\n\n  </TabItem>\n</Tabs>\n\nafter\n`;
+    const shown = html(text);
+    assert.match(shown, /<strong>A label<\/strong><\/p>\n<p>a test<\/p>\n<pre><code class="language-js">/, shown);
+    assert.match(shown, /<strong>two<\/strong><\/p>\n<ul>\n<li>item<\/li>\n<\/ul>\n<p>after/, shown);
+  }
+  assert.match(html('    <TabItem label="a">\n'), /<code>/);
+  assert.match(html('`<TabItem label="a">` is a tag'), /&#x3C;TabItem/);
 });

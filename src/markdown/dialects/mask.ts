@@ -1,8 +1,10 @@
+import { DefinitionLines } from './definition-lines.ts';
 import { Fences } from './fences.ts';
 import { type GitBookTag, gitBookTagOf, inOneLine } from './gitbook.ts';
 import { commentAt, type Line, statementAt } from './hidden-lines.ts';
 import { TAG_MAX, tagEnd } from './jsx-tag.ts';
 import { shortcodeOf } from './shortcodes.ts';
+import { tabTagOf } from './tab-items.ts';
 
 /** What the text of a dialect has and its page does not. Offsets are UTF-16 units of the text. */
 export interface Hidden {
@@ -13,10 +15,11 @@ export interface Hidden {
 
 /** A box that is written between `:::`, between shortcodes or under `!!!`, by the line of its head, counted from 1. */
 export interface Box {
-  /** "" for a tab of MkDocs or GitBook, whose content follows its title. */
+  /** "" for a tab, whose content follows its title, and for a definition, whose term stands before it. */
   word: string;
   title: string;
   fold: '' | '-' | '+';
+  isDefinition?: boolean;
   /** The line that closes it; 0 where the content is indented. */
   closes: number;
 }
@@ -52,7 +55,7 @@ export const SLASH = '\ufdde';
 export const FILLER = '\ufddf';
 
 const HAS_DIALECT =
-  /%%|\{%|\s=(?:\d{1,4}x|x\d)|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>|<[a-zA-Z][^<>\n]{0,200}=[^\s"'<>=]{0,200}\//m;
+  /^ {0,3}:[ \t]|%%|\{%|\s=(?:\d{1,4}x|x\d)|:::|!!!|\?\?\?|={3}[!+]? +"|\{\/\*|\{\{[<%]\s*(?:rel)?ref\s|^[ \t]*\{\{[<%]|^(?:import|export)\s|<\/?[A-Z]|=\{|<\/?>|<[a-zA-Z][^<>\n]{0,200}=[^\s"'<>=]{0,200}\//m;
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 
 /**
@@ -151,6 +154,7 @@ class Scan {
   readLines(lines: readonly Line[], from: number): void {
     this.letters = 1_000_000;
     const fences = new Fences();
+    const definitions = new DefinitionLines(lines);
     let lastComment = lines.length;
     for (let i = 0; i < lines.length; i += 1) {
       const { start, text } = lines[i] as Line;
@@ -165,8 +169,10 @@ class Scan {
         !this.readColons(text, i + 1, start) &&
         !this.readShortcode(text, i + 1, start) &&
         !this.readGitBook(text, i + 1, start) &&
-        !this.readIndented(lines, i)
+        !this.readIndented(lines, i) &&
+        !this.readTab(lines, i)
       ) {
+        this.readDefinition(start + definitions.colonAt(i), i + 1, start);
         this.addProse(start, start + text.length + 1);
       }
     }
@@ -282,6 +288,48 @@ class Scan {
     this.boxes.set(at + 1, { word: word.toLowerCase(), title, fold, closes: 0, group: start });
     this.edits.push(boxEdit(start, `${indent}+   `.padEnd(text.length, FILLER)));
     return true;
+  }
+
+  /** A tab of Docusaurus: as an item of a list if its content is indented as code would be, else as a title. */
+  private readTab(lines: readonly Line[], at: number): boolean {
+    const { text, start } = lines[at] as Line;
+    const tag = tabTagOf(text);
+    if (!tag || !this.closed.has(tag.name)) return false;
+    const { name, isEnd, indent, title } = tag;
+    const blanked: Edit = { start, text: blank(text), place: 'lines', group: start };
+    if (name === 'Tabs') {
+      this.edits.push(blanked);
+      this.hidden.push({ what: 'code', start, end: start + text.length, group: start });
+      return true;
+    }
+    if (isEnd) {
+      const opening = this.open.findLast(({ closes }) => closes === name)?.edit.text ?? '';
+      const before = ' '.repeat(Math.max(0, opening.search(/\S/)));
+      return this.close(name, at + 1, boxEdit(start, `${before}***`.padEnd(text.length)));
+    }
+    if (title === '') return false;
+    const content = (lines[at + 1]?.text.trim() === '' ? lines[at + 2] : lines[at + 1])?.text ?? '';
+    const column = Math.max(0, content.search(/\S/));
+    const spaces = column - indent.length - 1;
+    const box = { word: '', title, fold: '', closes: 0 } as const;
+    if (column < 4 || spaces < 1) {
+      // Not farther right than its content: an item of a list would take the end of the tab.
+      const rule = `${' '.repeat(Math.min(column, indent.length))}***`.padEnd(text.length);
+      this.open.push({ line: at + 1, closes: name, edit: boxEdit(start, rule), box });
+      return true;
+    }
+    const edit = boxEdit(start, `${indent}+${' '.repeat(Math.min(4, spaces))}`.padEnd(text.length, FILLER));
+    this.boxes.set(at + 1, { ...box, group: start });
+    this.edits.push(edit);
+    this.open.push({ line: at + 1, closes: name, edit, isMade: true });
+    return true;
+  }
+
+  /** The colon of a definition as the mark of an item. */
+  private readDefinition(colon: number, line: number, start: number): void {
+    if (colon < start) return;
+    this.boxes.set(line, { word: '', title: '', fold: '', closes: 0, isDefinition: true, group: colon });
+    this.edits.push(boxEdit(colon, '+'));
   }
 
   /** Comments, tags of components and links of Hugo in text that has no fenced code. */

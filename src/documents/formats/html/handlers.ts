@@ -1,7 +1,8 @@
-import type { Element } from 'hast';
+import type { Element, Nodes as HastNodes } from 'hast';
 import { defaultHandlers, type Handle, type State } from 'hast-util-to-mdast';
 import type { FootnoteDefinition, FootnoteReference, Heading, Html, InlineCode, Nodes, RootContent } from 'mdast';
 import type { InlineMath } from '../../../markdown/math-syntax.ts';
+import { codeLanguage } from './code-language.ts';
 import { definitionList } from './definitions.ts';
 import { NOTE, TARGETS, textOf, visit } from './elements.ts';
 import { mathDisplay } from './mathematics.ts';
@@ -34,9 +35,11 @@ export const pageHandlers: Record<string, Handle> = {
     }
     return { type: 'inlineMath', value: textOf(node), display: display === 'display' } satisfies InlineMath;
   },
-  pre(state: State, node: Element): Result {
+  pre(state: State, node: Element, frame?: HastNodes): Result {
     const shown = shownIn(state, node);
+    const language = codeLanguage(node, frame);
     const code = defaultHandlers.pre(state, node);
+    if (code && 'type' in code && code.type === 'code') code.lang ||= language || null;
     return shown.length === 0 ? code : [code, ...state.toFlow(shown)];
   },
   ...Object.fromEntries(['kbd', 'samp', 'tt', 'var'].map((name) => [name, inlineCode])),
@@ -49,7 +52,7 @@ export const pageHandlers: Record<string, Handle> = {
 /** Code in a line; a line end in it would end the row of its table. */
 function inlineCode(state: State, node: Element): InlineCode {
   const code = defaultHandlers.code(state, node) as InlineCode;
-  return state.inTable ? { ...code, value: code.value.replace(/\s*\n\s*/g, ' ') } : code;
+  return state.inTable ? { ...code, value: code.value.replace(/(?<!\s)\s*\n\s*/g, ' ') } : code;
 }
 
 /** Takes out of code what Markdown does not have in code: pictures and references to notes, which follow it. */

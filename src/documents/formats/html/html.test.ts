@@ -368,3 +368,21 @@ test('what is left out of HTML is listed, and counted among its characters', () 
   const { file_characters, losses } = htmlToMarkdown(html);
   assert.equal(file_characters, 'T'.length + losses.reduce((sum, { characters }) => sum + characters, 0));
 });
+
+test('code keeps the name of its language, however its program writes it', () => {
+  for (const html of [
+    '<pre><code class="language-js">a</code></pre>',
+    '<pre class="language-js"><code>a</code></pre>',
+    '<pre class="lang-js">a</pre>',
+    '<pre data-lang="js">a</pre>',
+    '<pre><code data-language="js">a</code></pre>',
+    '<pre class="syntaxhighlighter-pre" data-syntaxhighlighter-params="brush: js; gutter: false">a</pre>',
+    '<pre class="brush: js; toolbar: false">a</pre>',
+    '<pre><code class="hljs js">a</code></pre>',
+    '<div class="highlight-js notranslate"><pre>a</pre></div>',
+    '<div class="highlight highlight-source-js"><pre>a</pre></div>',
+  ])
+    assert.equal(htmlToMarkdown(html).markdown, '```js\na\n```\n', html);
+  for (const html of ['<pre class="wide">a</pre>', '<div class="highlight-default"><pre>a</pre></div>'])
+    assert.equal(htmlToMarkdown(html).markdown, '```\na\n```\n', html);
+});

@@ -1,0 +1,25 @@
+/** A tag of tabs of Docusaurus that is alone in its line: `<Tabs>`, `<TabItem value="npm" label="With npm">`, and their ends. */
+export interface TabTag {
+  name: 'Tabs' | 'TabItem';
+  isEnd: boolean;
+  indent: string;
+  /** What the tab is called; "" if the tag does not say it. */
+  title: string;
+}
+
+/** A longer line is a text. */
+const LINE_MAX = 2_000;
+
+const TAG = /^( *)<(\/?)(Tabs|TabItem)(?=[\s>])((?:[^<>"'{}]|"[^"]*"|'[^']*'|\{[^{}]*\})*)>[ \t\r]*$/;
+const TITLE = /\slabel=(?:"([^"]*)"|'([^']*)'|\{\s*["'`]([^"'`{}]*)["'`]\s*\})/;
+const VALUE = /\svalue=(?:"([^"]*)"|'([^']*)')/;
+
+/** The tag that a line is; undefined for other lines. */
+export function tabTagOf(line: string): TabTag | undefined {
+  if (line.length > LINE_MAX || !line.includes('Tab')) return undefined;
+  const [, indent = '', end, name, attributes = ''] = TAG.exec(line) ?? [];
+  if (name === undefined || attributes.endsWith('/')) return undefined;
+  const [, a, b, c] = TITLE.exec(attributes) ?? [];
+  const [, d, e] = VALUE.exec(attributes) ?? [];
+  return { name: name as TabTag['name'], isEnd: end === '/', indent, title: a ?? b ?? c ?? d ?? e ?? '' };
+}
