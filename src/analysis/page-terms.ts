@@ -35,6 +35,14 @@ export const DESCRIPTION_MAX = 300;
 /** A description that is cut has no fewer: half a character and the space before it are left out. */
 const SHORTEST_CUT = DESCRIPTION_MAX - 2;
 
+/** How much of a text is looked through for its description. */
+const BEGINNING = 2_000;
+
+/** What a description adds to a text that does not begin with it: nothing ("") where it is the first paragraph. */
+export function addedDescription(description: string, text: string): string {
+  return text.slice(0, BEGINNING).replace(/\s+/g, ' ').includes(description) ? '' : description;
+}
+
 /** Properties that hold other names of the page. */
 const ALIASES = /^alias(?:es)?$/i;
 
@@ -46,16 +54,17 @@ export function withStructure(body: IndexedText, page: PageStructure): IndexedTe
   // The first heading is the title of the page in most texts.
   const headings = page.outline.slice(page.outline[0]?.level === 1 ? 1 : 0).map(({ text }) => text);
   const keywords = stopWordsInCode(page.html);
+  const addresses = addressesIn(page.html);
   const aliases = page.properties.filter(({ name }) => ALIASES.test(name)).flatMap(({ value }) => value.split(','));
   const values = page.properties.filter(({ name }) => !ALIASES.test(name)).map(({ value }) => value);
-  const added = [...headings, ...addressesIn(page.html), ...page.tags, page.description, ...aliases, ...values];
+  const added = [...headings, ...addresses, ...page.tags, page.description, ...aliases, ...values];
   if (keywords.size === 0 && added.every((text) => text === '')) return body;
   const counts = readCounts(body.terms);
   const words = new Set(readWords(body.vocabulary));
   // The description is often the beginning of the text, cut within a word.
   for (const text of [page.description, ...values, ...page.tags]) addMissing(counts, words, text);
   for (const text of headings) addWords(counts, text, HEADING_WORTH);
-  for (const address of addressesIn(page.html)) addWords(counts, address, 1);
+  for (const address of addresses) addWords(counts, address, 1);
   for (const alias of aliases) {
     addWords(counts, alias, ALIAS_WORTH);
     addName(counts, words, alias);

@@ -1,6 +1,6 @@
 import type { Root } from 'mdast';
 import { indexBody } from '../analysis/document-terms.ts';
-import { withStructure } from '../analysis/page-terms.ts';
+import { addedDescription, withStructure } from '../analysis/page-terms.ts';
 import { markDirections } from './directions.ts';
 import { readFrontMatter } from './front-matter/front-matter.ts';
 import { linksOf, type PageLink, withWikiLinks } from './page-links.ts';
@@ -79,7 +79,12 @@ export function renderTree(markdown: Root, wiki: Wiki = NO_WIKI): Rendered {
       html,
       text,
       outline,
-      indexed: withStructure(text_indexed, { ...front, outline, html, description }),
+      indexed: withStructure(text_indexed, {
+        ...front,
+        outline,
+        html,
+        description: addedDescription(description, text),
+      }),
       text_indexed,
       blocks,
       word_count: countWords(text),

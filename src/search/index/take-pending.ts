@@ -1,5 +1,5 @@
 import { ANALYSIS, type IndexedText, indexBody, indexTitle, readWords } from '../../analysis/document-terms.ts';
-import { type PageStructure, withStructure } from '../../analysis/page-terms.ts';
+import { addedDescription, type PageStructure, withStructure } from '../../analysis/page-terms.ts';
 import type { Query } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
 import { type DocumentTerms, lengthOf, readTerms } from './impacts.ts';
@@ -40,7 +40,7 @@ export function indexStored(text: string, stored: Partial<StoredStructure>): Ind
     outline: outline ?? [],
     html: html ?? '',
     tags: tags ?? [],
-    description: description ?? '',
+    description: addedDescription(description ?? '', text),
     properties: properties ?? [],
   });
 }
