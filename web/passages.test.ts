@@ -423,6 +423,21 @@ test('a stale page names the source that has changed', async () => {
   assert.equal((await owner.post(`/v1/wikis/${owner.wiki_id}/pages/${c.page_id}/keep`)).status, 404, 'it is not stale');
 });
 
+test('a sentence that was moved below another heading has half a tick, and says why', { skip }, async () => {
+  const owner = await world.owner();
+  await world.upload(owner, owner.wiki_id, { 'rules.md': '# Rules\n\n## Allowed\n\nBikes.\n\n## Forbidden\n\nCars.\n' });
+  const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/rules`);
+  const markdown = '# Rules\n\n## Allowed\n\nBikes.\n\nCars.\n\n## Forbidden\n';
+  await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${body.page_id}`, { base_revision: 1, markdown });
+  const { page } = await openWatched(await openBrowserFor(world, owner.user_id));
+  await page.goto(`${await rootOf(owner)}/rules?sources`);
+  await page.getByText('The source says this, but not here: it stands below other headings there').waitFor();
+  assert.equal(await page.locator('.verified.half').count(), 1);
+  assert.equal(await page.locator('.verified:not(.half)').count(), 4);
+  await page.getByText('1 in another context').waitFor();
+  await assertAccessible(page, 'half a tick');
+});
+
 test('a passage without places is found in the text of the PDF, over hyphens and ends of lines and pages', () => {
   const pieces = ['Of the \ufb01rst ', 'weav-', 'ing of linen and of wool', 'and cotton. The end'];
   const examples: [quote: string, found: number[]][] = [
