@@ -10,15 +10,15 @@ export const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 /** The allowed elements of a page; separate from the sanitizer's own list, so that neither can drift alone. */
 const TAGS = new Set(
   (
-    'a abbr b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
-    'h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup ' +
-    'table tbody td tfoot th thead time tr tt u ul var wbr'
+    'a abbr audio b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
+    'h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small source span strike strong sub summary sup ' +
+    'table tbody td tfoot th thead time tr tt u ul var video wbr'
   ).split(' '),
 );
 const ATTRIBUTES = new Set(
   (
-    'align alt ariaDescribedBy ariaLabel checked className colSpan dataFootnoteBackref dataFootnoteRef dataFootnotes dataTarget dataFragment ' +
-    'dateTime dir disabled height href id lang loading open referrerPolicy rel rowSpan scope src start title type width'
+    'align alt ariaDescribedBy ariaLabel checked className colSpan controls dataFootnoteBackref dataFootnoteRef dataFootnotes dataTarget dataFragment ' +
+    'dateTime dir disabled height href id lang loading open preload referrerPolicy rel rowSpan scope src start title type width'
   ).split(' '),
 );
 const CLASSES =
@@ -58,6 +58,10 @@ export function assertSafe(html: string, source: string): void {
       assert.match(id, /^h-./, `the id ${id} could clash with one of the application, ${context}`);
       assert.ok(!ids.has(id), `the id ${id} must be unique, ${context}`);
       ids.add(id);
+    }
+    if (tagName === 'audio' || tagName === 'video') {
+      assert.equal(properties.controls, true, context);
+      assert.match(String(properties.preload), /^(?:metadata|none)$/, context);
     }
     if (tagName === 'input') assert.deepEqual([properties.type, properties.disabled], ['checkbox', true], context);
   });

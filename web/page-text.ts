@@ -13,8 +13,8 @@ export function scriptsFor(text: string): string[] {
   ].filter((name) => name !== false);
 }
 
-/** What elements/reading helps with: headings, code, tables, pictures, tasks. */
-const READING = /<(?:h[1-6] id=|pre|table|img|li class="task)/;
+/** What elements/reading helps with: headings, code, tables, pictures, players, tasks. */
+const READING = /<(?:h[1-6] id=|pre|table|img|audio|video|li class="task)/;
 
 function hasMath(text: string): boolean {
   return text.includes('<pre class="math"') || text.includes('class="language-math');

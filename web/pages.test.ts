@@ -119,6 +119,7 @@ test('no page renders user text as markup, contains an inline script or an inlin
     assert.ok([200, 303, 401, 404].includes(status), `${path}: ${status} ${body}`);
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/, path);
+    assert.match(policy, /media-src 'self' https: http:;/, path);
     assert.match(policy, /frame-ancestors 'none'/, path);
     // Inside of quoted attributes these characters are harmless.
     const outside = String(body).replace(/="[^"]*"/g, '=""');

@@ -228,10 +228,10 @@ function visitOf(
   };
 }
 
-/** Only scripts and styles of our own; images from any host, because pages may embed them; frames of a few services in pages. */
+/** Only scripts and styles of our own; images, sounds and films from any host, because pages may embed them; frames of a few services in pages. */
 function contentSecurityPolicy(framedBy = "'none'", showsPages = false): string {
   return (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; font-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http: data: blob:; media-src 'self' https: http:; font-src 'self'; " +
     `connect-src 'self'; frame-src 'self'${showsPages ? FRAME_SOURCES : ''}; form-action 'self'; base-uri 'self'; frame-ancestors ${framedBy}`
   );
 }

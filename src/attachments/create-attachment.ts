@@ -15,7 +15,7 @@ export const createAttachment = endpoint({
   path: '/v1/wikis/:wiki_id/pages/:page_id/attachments',
   summary: 'Attach a file to a page',
   description:
-    'One form field with a file name. Bytes that the page already has answer the attachment that they are. Markdown refers to an attachment as `attachment:<attachment_id>`.',
+    'One form field with a file name. Bytes that the page already has answer the attachment that they are. Markdown refers to an attachment as `attachment:<attachment_id>`; `![words](attachment:<attachment_id>#name.mp4)` is a player, by the end of the name.',
   access: onWiki('pages:write'),
   event: 'attachment.created',
   params: PageParams,

@@ -41,8 +41,8 @@ const MISSING = /<a class="wiki missing( embed)?" data-target="([^"]*)"(?: data-
 
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
 
-/** The address of a picture in handwritten HTML. */
-const SRC = /<img(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+src="([^"]*)"/gi;
+/** The address of a picture, a sound or a film in handwritten HTML. */
+const SRC = /<(?:img|audio|video|source|embed)(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+src="([^"]*)"/gi;
 
 /** `<a …href="` and the address, in HTML as our serializer writes it and in most handwritten HTML. */
 const HREF = /(<a(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+href=")([^"]*)"/gi;

@@ -136,6 +136,8 @@ class TextReader {
   /** Whether the row that is read is one of heads. */
   private isHead = false;
   private readonly context = new BlockContext();
+  /** The addresses that the players around what is read play: links to them are their fallbacks. */
+  private playing: readonly string[] = [];
   /** Of the current block. */
   private targets: string[] = [];
   private readonly notes: ReadonlyMap<string, string>;
@@ -170,7 +172,8 @@ class TextReader {
       return;
     }
     const target = writtenTarget(element);
-    if (target !== undefined) this.targets.push(target);
+    const isFallback = this.playing.includes(String(properties.href ?? ''));
+    if (target !== undefined && !isFallback) this.targets.push(target);
     if (isContainer) this.context.enter(element);
     else if (isOutermost) this.context.beginBlock(element);
     else if (tagName === 'ol') this.context.listWithin(element);
@@ -182,6 +185,9 @@ class TextReader {
       this.readText({ value: String(properties.alt) }, false);
       this.gap ||= ' ';
     }
+    const isPlayer = tagName === 'audio' || tagName === 'video';
+    const playing = this.playing;
+    if (isPlayer) this.beginPlayer(element);
     if (tagName === 'input')
       this.form.push(properties.checked === undefined || properties.checked === false ? MARKS.open : MARKS.done);
     const isCell = tagName === 'td' || tagName === 'th';
@@ -203,6 +209,8 @@ class TextReader {
     if (isUntitled) this.untitled += 1;
     this.read(element, isCode || tagName === 'pre', isContainer);
     if (isUntitled) this.untitled -= 1;
+    if (isPlayer) this.gap ||= ' ';
+    this.playing = playing;
     if (mark) this.endMark(mark);
     this.isTurned = outer.isTurned;
     this.columns = outer.columns;
@@ -217,6 +225,17 @@ class TextReader {
     if (tagName === 'p' && this.paragraph === '' && !isCalloutTitle(element))
       this.paragraph = oneLine(wordsOf(element), DESCRIPTION_MAX);
     if (isBlock) this.gap = '\n';
+  }
+
+  /** The words in a player stand for what it plays, as those of a picture do. */
+  private beginPlayer(element: Element): void {
+    const sources = element.children.filter((child) => child.type === 'element' && child.tagName === 'source');
+    const played = [element, ...(sources as Element[])].flatMap(({ properties: { src } }) =>
+      src ? [String(src)] : [],
+    );
+    this.playing = [...this.playing, ...played.map((src) => src.replace(/#.*$/s, ''))];
+    this.form.push(MARKS.picture);
+    this.gap ||= ' ';
   }
 
   private beginRow({ children }: Element): void {

@@ -1,6 +1,6 @@
 import { slug } from 'github-slugger';
 import type { Element, Nodes, Properties, Root } from 'hast';
-import { addressOfMedia, isMedia, nameOfAddress } from './raw-html/media-elements.ts';
+import { addressOfMedia, isMedia, nameOfAddress, playerOf, sourcesOf } from './raw-html/media-elements.ts';
 
 /**
  * The prefix of all ids in a page's content. No global variable or property of `document` begins with it, so that a
@@ -27,21 +27,27 @@ const PAGE = new URL('https://page.invalid/folder/page');
  */
 export function rewriteIdsAndAddresses(trees: readonly Root[], wiki_id = ''): void {
   const elements: Element[] = [];
-  for (const tree of trees) collect(tree, elements, false);
+  for (const tree of trees) collect(tree, elements, { wiki_id, isInLink: false });
   const ids = new Set<string>();
   const counts = new Map<string, number>();
   for (const element of elements) rewriteId(element, ids, counts);
   for (const element of elements) rewriteAddresses(element, ids, wiki_id);
 }
 
-function collect(parent: Root | Element, elements: Element[], isInLink: boolean): void {
+/** The wiki of attachments, and whether an element is in a link. */
+interface Place {
+  wiki_id: string;
+  isInLink: boolean;
+}
+
+function collect(parent: Root | Element, elements: Element[], place: Place): void {
   // The checkboxes of task lists are the only form controls in a page.
   parent.children = (parent.children as Element['children']).filter(
     (child) => child.type !== 'element' || child.tagName !== 'input' || child.properties.type === 'checkbox',
   );
   for (const child of parent.children) {
     if (child.type !== 'element') continue;
-    if (isMedia(child)) linkMedia(child);
+    if (isMedia(child)) showMedia(child, place);
     // The content of <template> is shown, because most often the tag is mentioned in the text rather than used.
     if (child.content) child.children = child.content.children as Element['children'];
     // An attribute without a value equals an empty one; it is always written the same way.
@@ -49,29 +55,74 @@ function collect(parent: Root | Element, elements: Element[], isInLink: boolean)
       if (value === true && name.startsWith('data')) child.properties[name] = '';
     }
     // Browsers end a link where another one begins.
-    if (child.tagName === 'a' && isInLink) Object.assign(child, { tagName: 'span', properties: {} });
+    if (child.tagName === 'a' && place.isInLink) Object.assign(child, { tagName: 'span', properties: {} });
     if (child.tagName === 'pre') dropLeadingLineBreaks(child);
     elements.push(child);
-    collect(child, elements, isInLink || child.tagName === 'a');
+    collect(child, elements, { ...place, isInLink: place.isInLink || child.tagName === 'a' });
   }
 }
 
-/** Makes a link of an element that shows a file, with its fallback behind it, unless that has the link. */
-function linkMedia(element: Element): void {
-  const href = addressOfMedia(element);
+/**
+ * Makes a player of an element that shows a sound or a film, and a link of one that shows another file. The link is the
+ * fallback of a player. What else stands in the element comes behind the link, unless that has the link.
+ */
+function showMedia(element: Element, { wiki_id, isInLink }: Place): void {
+  const { tagName, properties, position } = element;
+  const isPlayer = tagName === 'audio' || tagName === 'video';
+  const written = tagName === 'img' ? String(properties.src) : addressOfMedia(element);
+  const player = isPlayer ? tagName : playerOf(written);
+  const sources = (
+    player ? [String(properties.src || written), ...(properties.src ? [] : sourcesOf(element).slice(1))] : []
+  )
+    .filter((source) => isPlayable(source, wiki_id))
+    .slice(0, SOURCES_MAX);
+  const [first] = sources;
+  const href = first === undefined ? written : first.replace(/#.*$/s, '');
   const fallback = element.children.filter((child) => child.type !== 'element' || child.tagName !== 'source');
-  const words: Element['children'] = [{ type: 'text', value: nameOfAddress(href) }];
+  const words: Element['children'] = [{ type: 'text', value: String(properties.alt || '') || nameOfAddress(written) }];
   const link: Element = { type: 'element', tagName: 'a', properties: { href }, children: words };
-  if (element.position) link.position = element.position;
-  const isLinked = href === '' || hasLink(fallback, href);
-  Object.assign(element, { tagName: 'span', properties: {}, children: isLinked ? fallback : [link, ...fallback] });
+  if (position) link.position = position;
+  // A link in a link would be a text, behind which the next reading would put another one.
+  const isLinked = href === '' || hasLink(fallback, href) || (isInLink && fallback.length > 0);
+  const children = isLinked ? fallback : [link, ...fallback];
+  if (player === undefined || first === undefined) {
+    Object.assign(element, { tagName: 'span', properties: {}, children });
+    return;
+  }
+  const { width, height, id, title, dir, lang } = properties;
+  const size = player === 'video' ? { width, height } : {};
+  const preload = sources.some(isElsewhere) ? 'none' : 'metadata';
+  const shown = { id, title, dir, lang, ...size, controls: true, preload };
+  if (sources.length === 1) Object.assign(element, { properties: { ...shown, src: first }, children });
+  else Object.assign(element, { properties: shown, children: [...sources.map(newSource), ...children] });
+  element.tagName = player;
+}
+
+/** More forms of one file are not offered. */
+const SOURCES_MAX = 8;
+
+function newSource(src: string): Element {
+  return { type: 'element', tagName: 'source', properties: { src }, children: [] };
+}
+
+/** Whether a player may load an address. */
+function isPlayable(address: string, wiki_id: string): boolean {
+  if (address === '') return false;
+  return (wiki_id !== '' && ATTACHMENT.test(address)) || /^https?:$/.test(urlOf(address)?.protocol ?? '');
+}
+
+/** Whether an address is of another site, which would learn of each reader. */
+function isElsewhere(address: string): boolean {
+  const url = urlOf(address);
+  return url !== null && /^https?:$/.test(url.protocol) && url.host !== PAGE.host;
 }
 
 function hasLink(nodes: Element['children'], href: string): boolean {
+  const isIt = (address: unknown) => String(address ?? '').replace(/#.*$/s, '') === href;
   return nodes.some(
     (node) =>
       node.type === 'element' &&
-      (node.properties.href === href || node.properties.src === href || hasLink(node.children, href)),
+      (isIt(node.properties.href) || isIt(node.properties.src) || hasLink(node.children, href)),
   );
 }
 
@@ -143,7 +194,8 @@ function plainId(id: string): string {
 }
 
 function rewriteAddresses({ tagName, properties }: Element, ids: ReadonlySet<string>, wiki_id: string): void {
-  if (wiki_id !== '') resolveAttachment(properties, tagName === 'img' ? 'src' : 'href', wiki_id);
+  if (wiki_id !== '') resolveAttachment(properties, LOADS.has(tagName) ? 'src' : 'href', wiki_id);
+  if (LOADS.has(tagName) && tagName !== 'img') setAddress(properties, 'src', /^https?:$/);
   if (tagName === 'img') {
     setAddress(properties, 'src', /^https?:$/);
     // A picture is loaded lazily and without a referrer, so that its host learns as little as possible about readers.
@@ -161,8 +213,11 @@ function rewriteAddresses({ tagName, properties }: Element, ids: ReadonlySet<str
   if (!isExternal && !href.startsWith('/')) properties.href = rewriteFragment(href, ids);
 }
 
-/** The format of newId; the attachment may not exist. */
-const ATTACHMENT = /^attachment:(attachment_[0-9a-hjkmnp-tv-z]{26})$/;
+/** Elements whose file a browser loads. */
+const LOADS = new Set('audio img source video'.split(' '));
+
+/** The format of newId; the attachment may not exist. Behind `#` is the name of the file. */
+const ATTACHMENT = /^attachment:(attachment_[0-9a-hjkmnp-tv-z]{26})(?:#.*)?$/s;
 
 function resolveAttachment(properties: Properties, name: 'href' | 'src', wiki_id: string): void {
   const [, attachment_id] = ATTACHMENT.exec(String(properties[name] ?? '')) ?? [];
@@ -174,15 +229,23 @@ function resolveAttachment(properties: Properties, name: 'href' | 'src', wiki_id
  * scheme is not allowed.
  */
 function setAddress(properties: Properties, name: 'href' | 'src', schemes: RegExp): URL | undefined {
-  // Browsers strip these characters (URL Standard, section 4.4).
-  const address = String(properties[name] ?? '').replace(/^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]+/g, '');
-  const url = properties[name] === undefined ? null : URL.parse(address, PAGE.href);
+  const address = trimmed(String(properties[name] ?? ''));
+  const url = properties[name] === undefined ? null : urlOf(address);
   if (!url || !schemes.test(url.protocol)) {
     delete properties[name];
     return undefined;
   }
   properties[name] = address.replace(/^[a-zA-Z]+:/, (scheme) => scheme.toLowerCase());
   return url;
+}
+
+/** An address without the characters that browsers strip (URL Standard, section 4.4). */
+function trimmed(address: string): string {
+  return address.replace(/^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]+/g, '');
+}
+
+function urlOf(address: string): URL | null {
+  return URL.parse(trimmed(address), PAGE.href);
 }
 
 /** Prefixes a fragment, so that `#install` refers to the heading "Install" in this page or another one. */

@@ -17,12 +17,15 @@ import { NO_WIKI, type Wiki } from './wiki-links.ts';
  */
 const SCHEMA: Schema = {
   tagNames: (
-    'a abbr b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
-    'h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small span strike strong sub summary sup ' +
-    'table tbody td tfoot th thead time tr tt u ul var wbr'
+    'a abbr audio b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
+    'h6 hr i img input ins kbd li mark ol p pre q rp rt ruby s samp section small source span strike strong sub summary sup ' +
+    'table tbody td tfoot th thead time tr tt u ul var video wbr'
   ).split(' '),
   strip: 'applet embed frame frameset head iframe math noembed noframes script style svg'.split(' '),
-  ancestors: Object.fromEntries('caption tbody td tfoot th thead tr'.split(' ').map((name) => [name, ['table']])),
+  ancestors: {
+    ...Object.fromEntries('caption tbody td tfoot th thead tr'.split(' ').map((name) => [name, ['table']])),
+    source: ['audio', 'video'],
+  },
   attributes: {
     a: [
       'href',
@@ -35,6 +38,7 @@ const SCHEMA: Schema = {
       'ariaLabel',
       ['ariaDescribedBy', new RegExp(`^${ID_PREFIX}`)],
     ],
+    audio: ['src', ['controls', true], ['preload', 'metadata', 'none']],
     code: [['className', /^language-./, 'math-inline', 'math-display']],
     blockquote: [['className', CALLOUT_CLASS]],
     details: ['open', ['className', CALLOUT_CLASS]],
@@ -47,11 +51,13 @@ const SCHEMA: Schema = {
     pre: [['className', 'math', 'mermaid']],
     summary: [['className', 'callout-title']],
     section: ['dataFootnotes', ['className', 'footnotes']],
+    source: ['src'],
     span: [['className', CODE_CLASS]],
     td: ['colSpan', 'rowSpan'],
     th: ['colSpan', 'rowSpan', 'scope'],
     time: ['dateTime'],
     ul: [['className', 'contains-task-list']],
+    video: ['src', 'width', 'height', ['controls', true], ['preload', 'metadata', 'none']],
     '*': [
       ['id', new RegExp(`^${ID_PREFIX}.`)],
       ['align', 'left', 'right', 'center'],

@@ -5,9 +5,9 @@ const TOKEN = /<(\/?)([a-z][a-z0-9-]*)|[^<]+|</giy;
 /** Attributes and the end of a tag; `>` may stand between quotes. */
 const REST_OF_TAG = /((?:[^"'>]|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s+([^\s=>"']+)(?:=(?:"([^"]*)"|'([^']*)'))?/gy;
-const EMPTY_ELEMENTS = new Set('br hr img input wbr'.split(' '));
+const EMPTY_ELEMENTS = new Set('br hr img input source wbr'.split(' '));
 /** The elements whose attributes say something about the text. */
-const WITH_ATTRIBUTES = new Set('a code h2 img input li ol pre section'.split(' '));
+const WITH_ATTRIBUTES = new Set('a audio code h2 img input li ol pre section source video'.split(' '));
 /** Attributes of any element that do. */
 const SAYS = /\s(?:dir|colspan|rowspan)=/;
 const PROPERTIES: Record<string, string> = {

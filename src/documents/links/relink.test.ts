@@ -111,3 +111,39 @@ test('hostile text is relinked without an error, and consistently with its tree'
     { numRuns: extent(1_000, 200) },
   );
 });
+
+test('a sound or a film that a text shows is an attachment whose address says its name', () => {
+  const pages = new Map([
+    ['docs/intro.md', 'docs/intro'],
+    ['docs/a (b).mp4', 'attachment:x'],
+    ['docs/s.mp3', 'attachment:y'],
+    ['docs/p.png', 'attachment:z'],
+  ]);
+  const expected: [string, string, string[]][] = [
+    ['![m](a%20(b).mp4)', '![m](attachment:x#a%20%28b%29.mp4)', ['docs/a (b).mp4']],
+    ['![[s.mp3]]', '![s.mp3](attachment:y#s.mp3)', ['docs/s.mp3']],
+    ['![m][r]\n\n[r]: s.mp3', '![m][r]\n\n[r]: attachment:y#s.mp3', ['docs/s.mp3']],
+    ['[m](s.mp3) [[s.mp3]]', '[m](attachment:y) [s.mp3](attachment:y)', ['docs/s.mp3']],
+    ['![p](p.png)', '![p](attachment:z)', ['docs/p.png']],
+    [
+      '<video controls src="a (b).mp4"></video>',
+      '<video controls src="attachment:x#a%20%28b%29.mp4"></video>',
+      ['docs/a (b).mp4'],
+    ],
+    [
+      '<audio>\n<source type="audio/mpeg" src=\'s.mp3\'>\n</audio>',
+      '<audio>\n<source type="audio/mpeg" src=\'attachment:y#s.mp3\'>\n</audio>',
+      ['docs/s.mp3'],
+    ],
+    ['<video src="intro.md"></video>', '<video src="intro.md"></video>', ['docs/intro.md']],
+    ['<video src="https://x.example/s.mp3"></video>', '<video src="https://x.example/s.mp3"></video>', []],
+  ];
+  for (const [text, after, files] of expected) {
+    const tree = parseMarkdown(text);
+    const { edits, links } = relink(text, tree, INTRO, pages);
+    const markdown = editText(text, tree, edits);
+    assert.equal(markdown, after);
+    assert.deepEqual(links, files, text);
+    assert.equal(renderTree(tree).html, renderMarkdown(markdown).html, text);
+  }
+});

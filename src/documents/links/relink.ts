@@ -1,5 +1,6 @@
 import type { Html, Image, Link, Node, Root } from 'mdast';
 import { visit } from '../../markdown/parse-markdown.ts';
+import { playedName } from '../../markdown/raw-html/media-elements.ts';
 import type { WikiLink } from '../../markdown/wiki-link-syntax.ts';
 import { fragmentId } from '../split/anchors.ts';
 import { applyEdits, type Edit } from './edit-text.ts';
@@ -46,7 +47,7 @@ export function relink(
       const filename = findAttached(node.target, file, pages);
       if (filename === undefined) return;
       links.add(filename);
-      edits.push(attach(node, pages.get(filename) ?? ''));
+      edits.push(attach(node, (pages.get(filename) ?? '') + (node.isEmbed ? playedName(filename) : '')));
       return;
     }
     if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') return;
@@ -54,7 +55,7 @@ export function relink(
     if (start === undefined || end === undefined) return;
     const target = find(node.url);
     if (!target) return;
-    const fragment = fragmentOf(node.url, target);
+    const fragment = fragmentOf(node.url, target, node.type !== 'link');
     node.url = target.address + fragment;
     edits.push({ start, end, text: target.address + encodeFragment(fragment, markdown.slice(start, end)) });
   });
@@ -92,21 +93,24 @@ function tagWith(tag: string, attribute: string): RegExp {
 }
 
 const LINK_TAG = tagWith('a', 'href');
-const PICTURE_TAG = tagWith('img', 'src');
+const PICTURE_TAG = tagWith('(?:img|audio|video|source|embed)', 'src');
 
 function htmlEdits(html: string, find: (url: string) => Target | undefined): Edit[] {
   const edits: Edit[] = [];
   for (const match of [...html.matchAll(LINK_TAG), ...html.matchAll(PICTURE_TAG)]) {
     const [tag, opening = '', , url = ''] = match;
     const target = /^\s|\s$/.test(url) ? undefined : find(url);
-    if (!target || (/^<img/i.test(tag) && !target.address.startsWith(ATTACHMENT_PREFIX))) continue;
+    const isShown = !/^<a\s/i.test(tag);
+    if (!target || (isShown && !target.address.startsWith(ATTACHMENT_PREFIX))) continue;
     const start = match.index + opening.length;
-    edits.push({ start, end: start + url.length, text: target.address + fragmentOf(url, target) });
+    edits.push({ start, end: start + url.length, text: target.address + fragmentOf(url, target, isShown) });
   }
   return edits.sort((a, b) => a.start - b.start);
 }
 
-function fragmentOf(url: string, target: Target): string {
+function fragmentOf(url: string, target: Target, isShown: boolean): string {
+  // The id of an attachment does not say that it is a sound or a film.
+  if (isShown && target.address.startsWith(ATTACHMENT_PREFIX)) return playedName(target.filename);
   if (target.fragment !== undefined) return target.fragment;
   const hash = url.indexOf('#');
   return hash < 0 ? '' : url.slice(hash);

@@ -240,3 +240,40 @@ test('an attachment is counted in the usage of the workspace, once for a page', 
     select count(*)::int as n from upload_files where wiki_id = ${wiki.wiki_id} and status = 'pending'`);
   assert.equal(row?.n, 0);
 });
+
+test('sounds and films that a text shows come along, and play in parts with the type of their bytes', async () => {
+  const wiki = await newWiki();
+  const film = (name: string) =>
+    Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom', 'latin1'), Buffer.from(name)]);
+  const { status } = await wiki.upload({
+    'v/n.md': '# N\n\n![[s.wav]] ![m](m%201.mp4)\n\n<video src="v.mp4" controls></video>\n',
+    'v/s.wav': Buffer.from('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0', 'latin1'),
+    'v/m 1.mp4': film('m'),
+    'v/v.mp4': film('v'),
+    'v/unused.mp4': film('unused'),
+  });
+  assert.equal(status, 'completed');
+  const attached = await wiki.attached('v/n');
+  assert.deepEqual([...attached.keys()].sort(), ['m 1.mp4', 's.wav', 'v.mp4']);
+  const { html, markdown } = await wiki.page('v/n');
+  assert.match(markdown, /!\[s\.wav\]\(attachment:\w+#s\.wav\) !\[m\]\(attachment:\w+#m%201\.mp4\)/);
+  for (const [name, tag, type, words] of [
+    ['s.wav', 'audio', /^audio\//, 's.wav'],
+    ['m 1.mp4', 'video', /^video\/mp4$/, 'm'],
+    ['v.mp4', 'video', /^video\/mp4$/, 'v.mp4'],
+  ] as const) {
+    const address = `${wiki.at}/attachments/${attached.get(name)?.attachment_id}`;
+    assert.ok(
+      html.includes(`<${tag} controls preload="metadata" src="${address}"><a href="${address}">${words}</a>`),
+      html,
+    );
+    const answer = await fetch(world.address + address, {
+      headers: { authorization: `Bearer ${owner.token}`, range: 'bytes=4-7' },
+    });
+    assert.equal(answer.status, 206);
+    assert.equal((await answer.arrayBuffer()).byteLength, 4);
+    assert.match(answer.headers.get('content-type') ?? '', type);
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    assert.match(answer.headers.get('content-disposition') ?? '', /^attachment;/, 'a link to it saves it');
+  }
+});

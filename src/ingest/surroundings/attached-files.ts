@@ -268,7 +268,7 @@ export async function leftOut(
   const made: CompiledUploadFile[] = [];
   for (const file of left) {
     const isOfObsidian = OBSIDIAN_NAME.test(file.filename);
-    const isLeftOut = isOfObsidian || (pages.length > 0 && file.content_type.startsWith('image/'));
+    const isLeftOut = isOfObsidian || (pages.length > 0 && /^(?:image|audio|video)\//.test(file.content_type));
     const [read] = isLeftOut ? [] : await compile(file);
     const leftOut = isOfObsidian ? OF_OBSIDIAN : LEFT_OUT;
     const result = !read || read.result.ok ? leftOut : read.result;

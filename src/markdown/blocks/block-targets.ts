@@ -5,9 +5,12 @@ import { pathOf, pathOfTarget } from '../wiki-links.ts';
 /** Longer addresses are kept as their hash. */
 const ADDRESS_MAX = 200;
 
-/** Where a link leads or which picture is shown, as the page writes it; undefined for what is neither. */
+const PLAYED = new Set('audio source video'.split(' '));
+
+/** Where a link leads or which picture, sound or film is shown, as the page writes it; undefined for what is neither. */
 export function writtenTarget({ tagName, properties }: Element): string | undefined {
   if (tagName === 'img') return `picture ${properties.src ?? ''}`;
+  if (PLAYED.has(tagName) && properties.src !== undefined) return `picture ${properties.src}`;
   if (tagName !== 'a') return undefined;
   if (properties.dataTarget !== undefined) return `missing ${properties.dataTarget}${properties.dataFragment ?? ''}`;
   return properties.href === undefined ? undefined : `link ${properties.href}`;

@@ -171,7 +171,7 @@ class Editor extends HTMLElement {
   }
 
   #pictureUrl(address: string): string {
-    const [, attachment] = /^attachment:(attachment_\w+)$/.exec(address) ?? [];
+    const [, attachment] = /^attachment:(attachment_\w+)(?:#.*)?$/.exec(address) ?? [];
     if (attachment) return `${this.#api}/attachments/${attachment}`;
     return URL.parse(address, this.#pageUrl)?.href ?? '';
   }

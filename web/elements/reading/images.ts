@@ -24,6 +24,20 @@ export function enlargeImages(prose: HTMLElement): void {
   }
 }
 
+/** Leaves the link to the file of a player that cannot play it. A player with several sources fails at the last one. */
+export function replaceBrokenPlayers(prose: HTMLElement): void {
+  for (const player of prose.querySelectorAll<HTMLMediaElement>('audio, video')) {
+    const failing = player.querySelector('source:last-of-type') ?? player;
+    const replace = () => {
+      const place = document.createElement('span');
+      place.append(...[...player.childNodes].filter((node) => node.nodeName !== 'SOURCE'));
+      player.replaceWith(place);
+    };
+    failing.addEventListener('error', replace, { once: true });
+    if (player.error || player.networkState === HTMLMediaElement.NETWORK_NO_SOURCE) replace();
+  }
+}
+
 /** What a browser draws for a picture that it cannot show is torn, and as small as an icon. */
 function replaceIfBroken(image: HTMLImageElement): void {
   const replace = () => {

@@ -1,7 +1,7 @@
 import { onPage } from '../on-page.ts';
 import { addCodeButtons } from './code.ts';
 import { addHeadingLinks } from './headings.ts';
-import { enlargeImages } from './images.ts';
+import { enlargeImages, replaceBrokenPlayers } from './images.ts';
 import { sortTables } from './tables.ts';
 import { tickTasks } from './tasks.ts';
 
@@ -13,5 +13,6 @@ onPage(() => {
   addCodeButtons(prose);
   sortTables(prose);
   enlargeImages(prose);
+  replaceBrokenPlayers(prose);
   tickTasks(prose);
 });
