@@ -89,6 +89,8 @@ $$x^2$$ and $y$, [[Wiki link]], ![a picture](a.png)beside, ![another](${DATA_PIC
 <details><summary>More</summary>Hidden</details>
 
 [^1]: A note.
+
+![A talk](talk.mp3) and <video src="film.mp4" controls></video>
 `;
 
 const HTML = `<!doctype html><html lang="en"><head><title>Shop</title></head><body><nav>Menu</nav><main>
