@@ -6,6 +6,7 @@ import { ExtractError } from '../formats/extract-error.ts';
 import { titleFromFilename, type UploadedFile } from '../formats/extracted.ts';
 import { fileKind, isDocument } from '../formats/file-type.ts';
 import { htmlToMarkdown, withoutSpace } from '../formats/html/html.ts';
+import { readLogseq } from '../formats/markdown/logseq.ts';
 import { titleBelowBanner } from './banner-title.ts';
 import type { KnownTitle } from './title-names.ts';
 
@@ -61,7 +62,7 @@ const HEADING =
   /^ {0,3}(?:(?:(`{3,9}|~{3,9})[\s\S]*?(?:\n {0,3}\1[^\n]*|$(?![\s\S]))|<!--[\s\S]*?(?:-->|$(?![\s\S])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][\s\S]{0,500}?<\/h[1-6]>))/gm;
 
 function titleOfMarkdown(written: string, filename: string, isWhole: boolean): string | undefined {
-  const text = withFrontMatterEnd(written);
+  const text = readLogseq(written)?.markdown ?? withFrontMatterEnd(written);
   const front = FRONT_MATTER.exec(text)?.[0] ?? '';
   const [fence, line] = front.startsWith('+++') ? ['+++', /^title[ \t]*=.*$/m] : ['---', /^title:.*$/m];
   const title = oneTitle(`${fence}\n${line.exec(front)?.[0] ?? ''}\n${fence}\n`);
