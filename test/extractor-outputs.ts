@@ -17,6 +17,18 @@ const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta
 /** A picture in an address, as programs write small ones. */
 const DATA_PICTURE = `data:image/png;base64,${Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100)]).toString('base64')}`;
 
+/** A page of Logseq. */
+const GRAPH = `title:: Graph
+tags:: [[a]], b
+
+- First [[Page]]
+  id:: 64906131-f9a2-46c5-bb5f-eddf3043817b
+  collapsed:: true
+\t- see ((64906131-f9a2-46c5-bb5f-eddf3043817b))
+- id:: 64906131-f9a2-46c5-bb5f-eddf3043817c
+  > quoted
+`;
+
 const MARKDOWN = `---
 title: Guide
 ---
@@ -394,7 +406,10 @@ const RTF = String.raw`{\rtf1\ansi\ansicpg1252{\stylesheet{\s1 heading 1;}}\pard
 
 /** Small documents of each kind, with what is easily read in another way. */
 const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffer])[]> = {
-  markdown: [['guide.md', Buffer.from(MARKDOWN)]],
+  markdown: [
+    ['guide.md', Buffer.from(MARKDOWN)],
+    ['graph.md', Buffer.from(GRAPH)],
+  ],
   text: [
     [
       'notes.txt',
