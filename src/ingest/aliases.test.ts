@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newFolderWiki } from '../../test/folder-wiki.ts';
 import { sharedWorld } from '../../test/shared-world.ts';
+import { verificationOf } from '../../test/verification-of.ts';
 
 const world = await sharedWorld();
 const owner = await world.owner();
@@ -41,4 +42,53 @@ test('a file that cannot be read makes no page, although another text has its na
   ]);
   await wiki.add({ 'V/broken.md': broken, 'V/Home.md': '# Home\n\n[[Short]]\n' });
   assert.deepEqual(await wiki.paths(), ['v', 'v/home']);
+});
+
+test('a name that two pages give themselves leads to neither', async () => {
+  const wiki = await newFolderWiki(owner);
+  const { summary } = await wiki.add({
+    'V/a/One.md': '---\naliases: [Both, Own]\n---\ntext\n',
+    'V/Two.md': 'alias:: both\n\n- First\n',
+    'V/Home.md': '# Home\n\n[[Both]] [[Own]]\n',
+  });
+  assert.match(summary, /1 broken link\b/);
+  const { html } = await wiki.page('v/home');
+  assert.match(html, /class="wiki missing"[^>]*>Both/);
+  assert.match(html, /href="a\/one">Own/);
+});
+
+test('a name that is the title or the path of another page leads to that page', async () => {
+  const wiki = await newFolderWiki(owner);
+  await wiki.add({ 'Old.md': '# Earlier\n' });
+  const files = {
+    'V/One.md': '---\naliases: [Titled, Earlier, Old, Self]\ntitle: Self\n---\ntext\n',
+    'V/two.md': '# Titled\n',
+    'V/Home.md': '# Home\n\n[[Titled]] [[Earlier]] [[Old]] [[Self]]\n',
+  };
+  await wiki.add(files);
+  const hrefs = async () =>
+    [...(await wiki.page('v/home')).html.matchAll(/class="wiki" href="([^"]*)"/g)].map(([, href]) => href);
+  assert.deepEqual(await hrefs(), ['two', '../old', '../old', 'one']);
+  await wiki.add({ ...files, 'V/Home.md': `${files['V/Home.md']}\nmore\n` });
+  assert.deepEqual(await hrefs(), ['two', '../old', '../old', 'one']);
+});
+
+test('an uploaded graph shows no property of Logseq, and counts references to blocks of other pages', async () => {
+  const id = '64906131-f9a2-46c5-bb5f-eddf3043817b';
+  const wiki = await newFolderWiki(owner);
+  const { summary } = await wiki.add({
+    'G/pages/A.md': `alias:: Short\ntags:: t\n\n- First\n  id:: ${id}\n\t- TODO do it\n- again ((${id}))\n`,
+    'G/pages/B.md': `- see ((${id})) and [[Short]]\n`,
+  });
+  assert.match(summary, /Not understood and shown as written: 1 × \(\(id\)\) on 1 page: G\/pages\/B\.md/);
+  const a = await wiki.page('g/pages/a');
+  assert.doesNotMatch(a.html, /::/);
+  assert.match(a.html, new RegExp(`again <a href="#h-%5E${id}">First</a>`));
+  assert.deepEqual((await owner.get(`${wiki.at}/pages/${a.page_id}/properties`)).body.tags, ['t']);
+  const { html } = await wiki.page('g/pages/b');
+  assert.match(html, /<a class="wiki" href="a">Short<\/a>/);
+  for (const { source_id } of (await owner.get(`${wiki.at}/sources`)).body) {
+    const checked = await verificationOf(owner, `${wiki.at}/sources/${source_id}`);
+    assert.deepEqual([checked.text, checked.findings], ['unchanged', []]);
+  }
 });

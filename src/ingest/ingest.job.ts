@@ -19,10 +19,11 @@ import {
 } from './file-attempts.ts';
 import { holdFolders } from './held-folders.ts';
 import { mergeEdits } from './merge-edits.ts';
-import { readAliases, readOrder } from './order-files.ts';
+import { readOrder } from './order-files.ts';
 import { markOrphanedSections } from './orphaned-sections.ts';
 import { openSectionPlans } from './plan-sections.ts';
 import { planUpload } from './plan-upload.ts';
+import { readAliases } from './surroundings/aliases-of-texts.ts';
 import { findAttachedFiles, leftOut } from './surroundings/attached-files.ts';
 import { type KnownFiles, openFilesAround } from './surroundings/files-around.ts';
 import { knownTitles } from './surroundings/known-titles.ts';

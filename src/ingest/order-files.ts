@@ -6,7 +6,6 @@ import { confluenceTree } from '../documents/exports/confluence-tree.ts';
 import { decodeText } from '../documents/formats/decode.ts';
 import { ExtractError } from '../documents/formats/extract-error.ts';
 import { isMarkdownName } from '../documents/formats/file-type.ts';
-import { aliasesOf } from '../documents/links/aliases.ts';
 import { type GivenOrder, givenOrder } from '../documents/order/given-order.ts';
 import { orderKind, readOrderFile } from '../documents/order/order-file.ts';
 import { pageWeight, WEIGHT_BYTES } from '../documents/order/page-weight.ts';
@@ -15,7 +14,7 @@ import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
 import { type Blobs, mapAtOnce } from '../providers/storage/blobs.ts';
 
-interface FileRow {
+export interface FileRow {
   file_no: number;
   filename: string;
   content_type: string;
@@ -121,39 +120,8 @@ async function weightsOf(blobs: Pick<Blobs, 'stream'>, files: readonly FileRow[]
   return new Map(weights.flatMap(({ filename, weight }) => (weight === undefined ? [] : [[filename, weight]])));
 }
 
-/**
- * The other names that texts of an upload give their pages, as names of files beside them: `V/Short` for a file in `V` that says
- * `aliases: [Short]`. `pages`: where the files are. A name that two texts give is that of the first.
- */
-export async function readAliases(
-  blobs: Pick<Blobs, 'stream'>,
-  query: Query,
-  { wiki_id, upload_id }: ClaimedJob,
-  pages: ReadonlyMap<string, string>,
-): Promise<ReadonlyMap<string, string>> {
-  const files = await query<FileRow>(sql`
-    select file_no, filename, content_type, byte_size, sha256 from upload_files
-    where wiki_id = ${wiki_id} and upload_id = ${upload_id} and kind = 'file' and sha256 <> '' and not is_attachment
-    order by file_no`);
-  const texts = files.filter(({ filename }) => isMarkdownName(filename));
-  const read = await mapAtOnce(texts, async (file) => ({
-    filename: file.filename,
-    names: aliasesOf((await beginningOf(blobs, file, WEIGHT_BYTES)) ?? ''),
-  }));
-  const aliases = new Map<string, string>();
-  for (const { filename, names } of read) {
-    const path = pages.get(filename);
-    if (path === undefined) continue;
-    for (const name of names) {
-      const key = filename.slice(0, filename.lastIndexOf('/') + 1) + name;
-      if (!aliases.has(key)) aliases.set(key, path);
-    }
-  }
-  return aliases;
-}
-
 /** The beginning of a file as text; undefined if it is no text, or is gone, as is told where it is compiled. */
-async function beginningOf(
+export async function beginningOf(
   blobs: Pick<Blobs, 'stream'>,
   { sha256, content_type, byte_size }: FileRow,
   most: number,

@@ -9,6 +9,7 @@ test('the other names of a page are read from its front matter, and from propert
     ['---\nalias: One, Two\ntitle: x\n---\n', ['One', 'Two']],
     ['alias:: Short, [[Other]]\ntags:: t\n\n- First\n', ['Short', 'Other']],
     ['tags:: t\nalias:: Short\n', ['Short']],
+    ['aliases:: Short\n', ['Short']],
     ['text\nalias:: no\n', []],
     ['---\naliases: [a/b, "", "[[x"]\n---\n', []],
     ['---\naliases: [\n---\n', []],

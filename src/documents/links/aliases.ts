@@ -4,14 +4,14 @@ import { itemsOf, textOf, valueAt, yamlContent } from '../order/yaml-nodes.ts';
 const FRONT_MATTER = /^\ufeff?---[ \t]*\n([\s\S]*?)\n---[ \t]*(?:\n|$)/;
 
 /** A property of a page of Logseq, which are its first lines. */
-const PROPERTY = /^alias::[ \t]*(.+)$/im;
+const PROPERTY = /^alias(?:es)?::[ \t]*(.+)$/im;
 const PROPERTIES = /^(?:[\w-]+::.*(?:\n|$))+/;
 
 /** More names of one page are not read. */
 const ALIASES_MAX = 50;
 
 /**
- * The other names that a text gives its page: `aliases` or `alias` in the front matter (Obsidian), `alias::` (Logseq). `beginning`:
+ * The other names that a text gives its page: `aliases` or `alias` in the front matter (Obsidian), `alias::` or `aliases::` (Logseq). `beginning`:
  * so much of the text as may be parsed without a time limit.
  */
 export function aliasesOf(beginning: string): string[] {
