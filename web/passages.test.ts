@@ -425,7 +425,9 @@ test('a stale page names the source that has changed', async () => {
 
 test('a sentence that was moved below another heading has half a tick, and says why', { skip }, async () => {
   const owner = await world.owner();
-  await world.upload(owner, owner.wiki_id, { 'rules.md': '# Rules\n\n## Allowed\n\nBikes.\n\n## Forbidden\n\nCars.\n' });
+  await world.upload(owner, owner.wiki_id, {
+    'rules.md': '# Rules\n\n## Allowed\n\nBikes.\n\n## Forbidden\n\nCars.\n',
+  });
   const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/pages/path/rules`);
   const markdown = '# Rules\n\n## Allowed\n\nBikes.\n\nCars.\n\n## Forbidden\n';
   await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${body.page_id}`, { base_revision: 1, markdown });
