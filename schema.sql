@@ -1,12 +1,416 @@
--- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.
+-- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it. Its sections and their tables:
+--   The caller of a transaction
+--   Users and how they sign in: users, identities, passwords, password_guesses, email_changes, email_links, sign_in_links, welcome_links, openid_attempts, sessions, refresh_tokens, signing_keys
+--   Workspaces and their members: workspaces, workspace_slugs, workspace_controls, memberships, invitations, api_keys
+--   Billing: billing_customers, subscriptions, payment_events, plan_limits
+--   What a workspace holds: workspace_usage
+--   Wikis: wikis
+--   Jobs: jobs, background_jobs, schedules, workers
+--   Audit: audit_events
+--   Pages: pages, page_texts, revisions, page_bases, page_paths, page_links, page_tags, templates, starred_pages, autosaves
+--   Files: blobs, attachments
+--   Uploads and sources: uploads, upload_files, upload_parts, sources, source_texts, page_sources, compiled_files
+--   Search: search_wikis, search_documents, search_pending, search_segments, search_blocks, search_postings, search_words, search_vocabulary, saved_searches
+--   Exports and imports: exports, imports, staged_imports, import_pages, import_revisions, import_attachments, imported_people
+--   Operation: migrations, service_controls, idempotency_keys, limit_counts, request_log, backup_status, wal_archive, wal_timelines
+
+-- ---- The caller of a transaction ----
+
+-- For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.
+create function analyze_grown_tables() returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  t regclass;
+begin
+  for t in
+    select c.oid from pg_class c
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
+  loop
+    execute format('analyze (skip_locked) %s', t);
+  end loop;
+end $$;
+
+-- The name of a file as a title, in lower case.
+create function file_title_key(filename text) returns text language sql immutable set search_path to 'public', 'pg_temp' as $$
+  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+$$;
+
+-- Which of these ids any wiki of the service has a page or an attachment under.
+create function ids_in_use(ids text[]) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+    select page_id from pages where page_id = any (ids) union all
+    select attachment_id from attachments where attachment_id = any (ids)
+$$;
+
+-- Whether a job counts: those that the service makes by itself do not.
+create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
+  select status in ('queued', 'running') and kind <> 'reindex'
+$$;
+
+-- Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.
+create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
+$$;
+
+-- Statements of the service itself, which no tenant asked for: the queue, sign-in.
+create function is_service() returns boolean language sql stable parallel safe as $$
+  select current_setting('ibid.service', true) = 'on'
+$$;
+
+-- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
+create function knows_wiki(id text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (
+    select from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = id and w.deleted_at is null)
+$$;
+
+-- For 403 and 404: whether there is such a workspace, also one that the caller cannot see.
+create function knows_workspace(id text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (select from workspaces w where w.workspace_id = id and w.deleted_at is null)
+$$;
+
+-- jobs.run_after of the jobs of a deleted workspace.
+create function never() returns timestamp with time zone language sql immutable as $$
+  select timestamptz '2999-01-01 00:00:00Z'
+$$;
+
+-- Whose credential was entered.
+create function own_user() returns text language sql stable parallel safe as $$
+  select current_setting('ibid.user', true)
+$$;
+
+-- The wiki of the path, if it is in one of own_workspaces().
+create function own_wiki() returns text language sql stable parallel safe as $$
+  select current_setting('ibid.wiki', true)
+$$;
+
+-- The workspaces that may be seen: the one of the path if the caller is an active member, without a path all of theirs.
+create function own_workspaces() returns text[] language sql stable parallel safe as $$
+  select string_to_array(current_setting('ibid.workspaces', true), ' ')
+$$;
+
+-- What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.
+create function purge_horizon(days integer, changed_at timestamp with time zone, held_since timestamp with time zone) returns timestamp with time zone language sql stable as $$
+  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
+$$;
+
+-- Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.
+create function refuse(status integer) returns integer language plpgsql as $$
+begin
+  raise exception 'refused' using errcode = 'IB' || status;
+end $$;
+
+create function remove_index() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
+begin
+  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
+  return null;
+end $$;
+
+-- A timestamp as the API writes it, for records that are aggregated to JSON.
+create function rfc3339(t timestamp with time zone) returns text language sql immutable parallel safe as $$
+  select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+-- Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.
+create function set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  me text := '';
+  bound text;
+  wiki text := '';
+  workspaces text[] := '{}';
+begin
+  case who
+    when 'key' then
+      select k.user_id, k.workspace_id into me, bound from api_keys k
+      where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+    when 'session' then
+      select s.user_id into me from sessions s
+      where s.access_hash = hash and s.access_expires_at > now() and s.expires_at > now() and s.revoked_at is null;
+    when 'link' then
+      null;
+    when 'identity' then
+      select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
+    when 'widget' then
+      me := name;
+      bound := second_name;
+    when 'job' then
+      if path_wiki is not null then
+        select k.wiki_id, array[k.workspace_id] into wiki, workspaces from wikis k where k.wiki_id = path_wiki;
+      else
+        workspaces := array[path_workspace];
+      end if;
+    when 'service' then
+      perform set_config('ibid.service', 'on', true);
+  end case;
+  if path_wiki is not null and who <> 'job' then
+    select k.wiki_id, array[m.workspace_id] into wiki, workspaces
+    from wikis k join memberships m on m.workspace_id = k.workspace_id and m.user_id = me and m.status = 'active'
+    where k.wiki_id = path_wiki and (bound is null or bound = k.workspace_id);
+  elsif path_workspace is not null and who <> 'job' then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.workspace_id = path_workspace and m.status = 'active'
+        and (bound is null or bound = m.workspace_id));
+  elsif who <> 'job' then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.status = 'active' and (bound is null or bound = m.workspace_id));
+    if invitation is not null then
+      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation or i.copied_hash = invitation);
+    end if;
+    if new_workspace is not null and not exists (select from workspaces w where w.workspace_id = new_workspace) then
+      workspaces := workspaces || new_workspace;
+    end if;
+  end if;
+  perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
+    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
+end $$;
+
+-- Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.
+create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
+  last wal_timelines;
+begin
+  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
+    if clock_timestamp() >= give_up_at then
+      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
+    end if;
+    perform pg_sleep(0.001);
+  end loop;
+  select * into last from wal_timelines t order by t.timeline desc limit 1;
+  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
+  if last.marker is distinct from wait_for_replay.marker
+    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
+    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
+  end if;
+end $$;
+
+-- The workspace that a wiki is of, also of a deleted one; no row where there is none.
+create function workspace_of_wiki(wiki text) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki
+$$;
+
+-- ---- Users and how they sign in ----
+
+-- People. An e-mail address is a claim of an issuer, not a key: two users may have the same.
+create table users (
+  user_id            text collate "C" not null,
+  email              text collate "C" not null,
+  email_verified     boolean not null default false,
+  display_name       text not null,
+  -- The picture that the identity provider names; '' for none. A picture of their own is shown in its place.
+  avatar_url         text not null default ''::text,
+  last_workspace_id  text collate "C",
+  created_at         timestamp with time zone not null default now(),
+  -- A language tag of those that widgets speak; '' for that of the page.
+  language           text collate "C" not null default ''::text,
+  -- A name of the IANA time zone database; '' for that of the browser.
+  time_zone          text collate "C" not null default ''::text,
+  -- The secret in the address of the user's own picture, at which anyone gets it; null where they have set none. Another picture has another one.
+  avatar_id          text collate "C",
+  -- The blob of the picture, without the metadata of what was sent.
+  avatar_sha256      text collate "C",
+  avatar_type        text collate "C",
+  avatar_bytes       integer,
+  primary key (user_id)
+);
+create index users_by_email on users using btree (email);
+create index users_by_sha256 on users using btree (avatar_sha256) where (avatar_sha256 is not null);
+create unique index users_by_avatar on users using btree (avatar_id) where (avatar_id is not null);
+grant delete, insert, select, update on users to ibid_service;
+alter table users enable row level security;
+create policy self_and_colleagues on users for all
+  using (((user_id = ( select own_user())) or ( select is_service()) or (exists ( select from ( select m_1.workspace_id from memberships m_1 where (m_1.user_id = users.user_id) offset 0) m where (m.workspace_id = any (( select own_workspaces())::text[])) offset 0))));
+
+-- A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.
+create table identities (
+  issuer   text collate "C" not null,
+  subject  text collate "C" not null,
+  user_id  text collate "C" not null,
+  primary key (issuer, subject),
+  foreign key (user_id) references users(user_id) on delete cascade
+);
+create index identities_by_user on identities using btree (user_id);
+grant delete, insert, select, update on identities to ibid_service;
+alter table identities enable row level security;
+create policy self on identities for all
+  using (((user_id = ( select own_user())) or ( select is_service())));
+
+-- Argon2id, as a PHC string, which names its own parameters.
+create table passwords (
+  user_id     text collate "C" not null,
+  phc         text not null,
+  changed_at  timestamp with time zone not null default now(),
+  primary key (user_id),
+  foreign key (user_id) references users(user_id) on delete cascade
+);
+grant delete, insert, select, update on passwords to ibid_service;
+alter table passwords enable row level security;
+create policy self on passwords for all
+  using (((user_id = ( select own_user())) or ( select is_service())));
+
+-- Guesses in a row at the password of one e-mail address, counted before they are judged: from one network (or one device that its user signed in with), and under the address * from all networks together that its user has no session from.
+create table password_guesses (
+  email         text collate "C" not null,
+  address       text collate "C" not null,
+  guesses       integer not null,
+  locked_until  timestamp with time zone not null,
+  primary key (email, address)
+);
+create index password_guesses_by_end on password_guesses using btree (locked_until);
+grant delete, insert, select, update on password_guesses to ibid_service;
+alter table password_guesses enable row level security;
+create policy own_address on password_guesses for all
+  using ((( select is_service()) or (email in ( select i.subject from identities i where (i.user_id = ( select own_user()))))));
+
+-- The newest request of a user to change their address. old_hash and new_hash: of the secrets in the two links; null before the mail was sent, and once the link was opened. session_id: the session that asked, which goes on when the address changes.
+create table email_changes (
+  user_id           text collate "C" not null,
+  change_id         text collate "C" not null,
+  old_email         text collate "C" not null,
+  new_email         text collate "C" not null,
+  old_hash          bytea,
+  new_hash          bytea,
+  session_id        text collate "C" not null,
+  old_confirmed_at  timestamp with time zone,
+  new_confirmed_at  timestamp with time zone,
+  created_at        timestamp with time zone not null default now(),
+  expires_at        timestamp with time zone not null,
+  primary key (user_id),
+  unique (change_id),
+  unique (new_hash),
+  unique (old_hash),
+  foreign key (user_id) references users(user_id) on delete cascade
+);
+create index email_changes_by_end on email_changes using btree (expires_at);
+grant delete, insert, select, update on email_changes to ibid_service;
+alter table email_changes enable row level security;
+create policy self on email_changes for all
+  using (((user_id = ( select own_user())) or ( select is_service())));
+
+-- A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.
+create table email_links (
+  link_id     text collate "C" not null,
+  email       text collate "C" not null,
+  network     text collate "C" not null,
+  token_hash  bytea,
+  created_at  timestamp with time zone not null default now(),
+  expires_at  timestamp with time zone not null,
+  primary key (link_id),
+  unique (token_hash)
+);
+create index email_links_by_email on email_links using btree (email, link_id);
+create index email_links_by_end on email_links using btree (expires_at);
+grant delete, insert, select, update on email_links to ibid_service;
+alter table email_links enable row level security;
+create policy of_the_service on email_links for all
+  using (( select is_service()));
+
+-- Not used any more.
+create table sign_in_links (
+  email       text collate "C" not null,
+  token_hash  bytea,
+  expires_at  timestamp with time zone not null,
+  sent_at     timestamp with time zone[] not null,
+  primary key (email),
+  unique (token_hash)
+);
+create index sign_in_links_by_end on sign_in_links using btree (expires_at);
+grant delete, insert, select, update on sign_in_links to ibid_service;
+alter table sign_in_links enable row level security;
+create policy of_the_service on sign_in_links for all
+  using (( select is_service()));
+
+-- Links that starts have printed while there was no user. With the first user they are void.
+create table welcome_links (
+  token_hash  bytea not null,
+  created_at  timestamp with time zone not null default now(),
+  primary key (token_hash)
+);
+grant delete, insert, select, update on welcome_links to ibid_service;
+alter table welcome_links enable row level security;
+create policy of_the_service on welcome_links for all
+  using (( select is_service()));
+
+-- Sign-ins that are under way at the OpenID provider: state, nonce and verifier, encrypted under the secret that the client keeps.
+create table openid_attempts (
+  attempt_hash  bytea not null,
+  sealed        bytea not null,
+  expires_at    timestamp with time zone not null,
+  primary key (attempt_hash)
+);
+create index openid_attempts_by_end on openid_attempts using btree (expires_at);
+grant delete, insert, select, update on openid_attempts to ibid_service;
+alter table openid_attempts enable row level security;
+create policy of_the_service on openid_attempts for all
+  using (( select is_service()));
+
+-- Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.
+create table sessions (
+  session_id         text collate "C" not null,
+  user_id            text collate "C" not null,
+  access_hash        bytea not null,
+  access_expires_at  timestamp with time zone not null,
+  address            text not null,
+  user_agent         text not null,
+  created_at         timestamp with time zone not null default now(),
+  last_used_at       timestamp with time zone not null default now(),
+  expires_at         timestamp with time zone not null,
+  revoked_at         timestamp with time zone,
+  -- A browser keeps the session: access_hash is of the secret in its cookie, and each use moves access_expires_at.
+  in_browser         boolean not null default false,
+  -- The network of address (an IPv6 address counts as its /64), from which its user may ask for links and enter passwords whatever strangers have used up; empty in a session that was last refreshed before the column existed.
+  network            text collate "C" not null default ''::text,
+  -- Of the secret that a browser keeps beyond the session. It opens nothing: passwords that are entered with it are counted for the device instead of its network.
+  device_hash        bytea,
+  -- The ID token that the session began with at an OpenID provider, to sign out there; null for every other session, and once the session is revoked. It opens nothing here.
+  id_token           text,
+  primary key (session_id),
+  unique (access_hash),
+  foreign key (user_id) references users(user_id) on delete cascade
+);
+create index sessions_by_end on sessions using btree (expires_at);
+create index sessions_by_user on sessions using btree (user_id, session_id);
+create trigger forget_id_token before update of revoked_at on sessions for each row when (((new.revoked_at is not null) and (new.id_token is not null))) execute function forget_id_token();
+grant delete, insert, select, update on sessions to ibid_service;
+alter table sessions enable row level security;
+create policy self on sessions for all
+  using (((user_id = ( select own_user())) or ( select is_service())));
+
+-- Used ones stay until they would have expired, so that a second use is noticed: it ends the session.
+create table refresh_tokens (
+  token_hash  bytea not null,
+  session_id  text collate "C" not null,
+  user_id     text collate "C" not null,
+  created_at  timestamp with time zone not null default now(),
+  expires_at  timestamp with time zone not null,
+  used_at     timestamp with time zone,
+  primary key (token_hash),
+  foreign key (session_id) references sessions(session_id) on delete cascade
+);
+create index refresh_tokens_by_end on refresh_tokens using btree (expires_at);
+create index refresh_tokens_by_session on refresh_tokens using btree (session_id);
+grant delete, insert, select, update on refresh_tokens to ibid_service;
+alter table refresh_tokens enable row level security;
+create policy self on refresh_tokens for all
+  using (((user_id = ( select own_user())) or ( select is_service())));
+
+-- What widget tokens are signed with, shared by all processes.
+create table signing_keys (
+  kid         text collate "C" not null,
+  secret      bytea not null,
+  created_at  timestamp with time zone not null default now(),
+  primary key (kid)
+);
+grant insert, select on signing_keys to ibid_service;
+alter table signing_keys enable row level security;
+create policy of_the_service on signing_keys for all
+  using (( select is_service()));
 
 -- The workspaces that the caller is or was a member of (then without name and membership_id), and what their account's deletion is decided by, under locks on all of them. is_paid: a plan renews, or may be being paid for.
-CREATE OR REPLACE FUNCTION public.account_workspaces()
- RETURNS TABLE(workspace_id text, name text, membership_id text, is_only_owner boolean, other_members integer, wikis integer, is_paid boolean, is_held boolean)
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function account_workspaces() returns table(workspace_id text, name text, membership_id text, is_only_owner boolean, other_members integer, wikis integer, is_paid boolean, is_held boolean) language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me constant text := own_user();
 begin
@@ -36,292 +440,15 @@ begin
     join workspaces w on w.workspace_id = mine.workspace_id
     left join memberships m on m.workspace_id = w.workspace_id and m.user_id = me
     order by w.workspace_id;
-end $function$;
-
--- For the migration that counts, which may wait for the transaction of somebody who joins.
-CREATE OR REPLACE FUNCTION public.active_members_of(workspace text)
- RETURNS integer
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  -- A statement of its own sees what was committed while the one that calls it waited for the row of the workspace.
-  return (select count(*) from memberships m where m.workspace_id = workspace and m.status = 'active');
-end $function$;
-
--- What a workspace holds, by reading all of it. The counts say the same.
-CREATE OR REPLACE FUNCTION public.actual_usage(workspace text)
- RETURNS TABLE(bytes bigint, pages bigint, files bigint, wikis bigint, invitations bigint, keys bigint, jobs bigint)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$  with mine as (
-    select k.wiki_id from wikis k where k.workspace_id = workspace or (k.workspace_id is null and k.deleted_from = workspace)
-  ), uploaded as (
-    select coalesce(sum(upload_file_bytes(f.status, f.kind, f.sha256, f.byte_size)), 0)::bigint as bytes,
-      count(*) filter (where f.kind = 'file' and f.status = 'pending') as files
-    from upload_files f where f.wiki_id in (select wiki_id from mine)
-  )
-  select u.bytes
-      + coalesce((select sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html))) from revisions r where r.wiki_id in (select wiki_id from mine)), 0)::bigint
-      + coalesce((select sum(s.byte_size) from sources s where s.wiki_id in (select wiki_id from mine)), 0)::bigint
-      + coalesce((select sum(a.byte_size) from attachments a where a.wiki_id in (select wiki_id from mine)), 0)::bigint
-      + coalesce((select sum(d.byte_size) from autosaves d where d.wiki_id in (select wiki_id from mine)), 0)::bigint
-      + coalesce((select sum(e.byte_size) from exports e where e.wiki_id in (select wiki_id from mine)), 0)::bigint
-      + coalesce((select sum(i.byte_size) from imports i where i.wiki_id in (select wiki_id from mine)), 0)::bigint,
-    (select count(*) from pages p where p.wiki_id in (select wiki_id from mine)),
-    u.files,
-    (select count(*) from wikis k where k.workspace_id = workspace),
-    (select count(*) from invitations i where i.workspace_id = workspace and i.state = 'pending'),
-    (select count(*) from api_keys k where k.workspace_id = workspace and k.revoked_at is null),
-    (select count(*) from jobs j where j.wiki_id in (select wiki_id from mine) and is_open_job(j.status, j.kind))
-  from uploaded u
-$function$;
-
--- Adds to what this transaction changed in a workspace.
-CREATE OR REPLACE FUNCTION public.add_usage(workspace text, bytes bigint DEFAULT 0, pages bigint DEFAULT 0, files bigint DEFAULT 0, wikis bigint DEFAULT 0, invitations bigint DEFAULT 0, keys bigint DEFAULT 0, jobs bigint DEFAULT 0)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if workspace is null or ($2, $3, $4, $5, $6, $7, $8) = (0, 0, 0, 0, 0, 0, 0) then return; end if;
-  insert into workspace_usage as u values (workspace, pg_current_xact_id()::text::bigint, $2, $3, $4, $5, $6, $7, $8)
-  on conflict on constraint workspace_usage_pkey do update set
-    bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
-    wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
-    jobs = u.jobs + excluded.jobs;
-end $function$;
-
--- Adds to what this transaction changed in the workspace of a wiki, also of a deleted one.
-CREATE OR REPLACE FUNCTION public.add_wiki_usage(wiki text, bytes bigint DEFAULT 0, pages bigint DEFAULT 0, files bigint DEFAULT 0, jobs bigint DEFAULT 0)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if ($2, $3, $4, $5) = (0, 0, 0, 0) then return; end if;
-  perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k
-  where k.wiki_id = wiki
-    and (k.workspace_id is not null or exists (select from workspaces w where w.workspace_id = k.deleted_from));
-end $function$;
-
--- For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.
-CREATE OR REPLACE FUNCTION public.analyze_grown_tables()
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  t regclass;
-begin
-  for t in
-    select c.oid from pg_class c
-    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
-      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
-  loop
-    execute format('analyze (skip_locked) %s', t);
-  end loop;
-end $function$;
+end $$;
 
 -- The picture at an address, for anyone who knows it, and nothing of whose it is.
-CREATE OR REPLACE FUNCTION public.avatar_of(picture text)
- RETURNS TABLE(sha256 text, content_type text, byte_size integer)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture$function$;
-
--- What is purged at most: what was replaced before horizon; null: nothing. walks: all pages have to be looked at.
-CREATE OR REPLACE FUNCTION public.begin_revision_purge(wiki text)
- RETURNS TABLE(horizon timestamp with time zone, walks boolean)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since),
-    k.revisions_purged_to is null or coalesce(k.revisions_walked_at < now() - interval '30 days', true)
-  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki
-$function$;
-
--- What the caller did to their account, which is in the log of no workspace.
-CREATE OR REPLACE FUNCTION public.caller_account_events(after_time timestamp with time zone, after_id text)
- RETURNS SETOF audit_events
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select e.* from audit_events e
-  where e.workspace_id is null and e.actor_id = (select own_user()) and (e.created_at, e.event_id) > (after_time, after_id)
-  order by e.created_at, e.event_id limit 500
-$function$;
-
--- Attachments that the caller added.
-CREATE OR REPLACE FUNCTION public.caller_attachments(after_wiki text, after_id text)
- RETURNS TABLE(wiki_id text, attachment_id text, page_id text, filename text, content_type text, byte_size bigint, sha256 text, created_at timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET enable_bitmapscan TO 'off'
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select a.wiki_id, a.attachment_id, a.page_id, a.filename, a.content_type, a.byte_size, a.sha256, a.created_at from attachments a
-  where a.created_by = (select own_user()) and (a.wiki_id, a.attachment_id) > (after_wiki, after_id)
-    and array_position((select caller_wikis()), a.wiki_id) is not null
-  order by a.wiki_id, a.attachment_id limit 500
-$function$;
-
--- The next unsaved text of the caller; one, as it may be long.
-CREATE OR REPLACE FUNCTION public.caller_autosaves(after_wiki text, after_id text)
- RETURNS TABLE(wiki_id text, autosave_id text, page_id text, title text, markdown text, created_at timestamp with time zone, updated_at timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select a.wiki_id, a.autosave_id, a.page_id, a.title, a.markdown, a.created_at, a.updated_at from autosaves a
-  where a.user_id = (select own_user()) and a.wiki_id = any ((select caller_wikis())::text[])
-    and (a.wiki_id, a.autosave_id) > (after_wiki, after_id)
-  order by a.wiki_id, a.autosave_id limit 1
-$function$;
-
--- Invitations to the verified address of the caller, in whatever state.
-CREATE OR REPLACE FUNCTION public.caller_invitations(after_id text)
- RETURNS TABLE(invitation_id text, workspace_id text, workspace_name text, email text, role text, state text, created_at timestamp with time zone, expires_at timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select i.invitation_id, i.workspace_id, w.name, i.email, i.role, i.state, i.created_at, i.expires_at
-  from users u join invitations i on i.email = u.email join workspaces w on w.workspace_id = i.workspace_id
-  where u.user_id = (select own_user()) and u.email_verified and u.email <> '' and i.invitation_id > after_id
-  order by i.invitation_id limit 500
-$function$;
-
--- Revisions that the caller wrote, with their texts, which may be packed, where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.
-CREATE OR REPLACE FUNCTION public.caller_revisions(after_wiki text, after_page text, after_revision integer, writers text[])
- RETURNS TABLE(wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamp with time zone, markdown text, packed bytea)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET enable_bitmapscan TO 'off'
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  with found as materialized (
-    select r.wiki_id, r.page_id, r.revision, r.title, r.origin, r.created_at, coalesce(r.unpacked_bytes, octet_length(r.markdown)) as bytes
-    from revisions r
-    where r.created_by = (select own_user()) and (r.wiki_id, r.page_id, r.revision) > (after_wiki, after_page, after_revision)
-      and array_position((select caller_wikis()), r.wiki_id) is not null
-    order by r.wiki_id, r.page_id, r.revision limit 200
-  ), fitting as (
-    -- The first one is always there, however long it is.
-    select f.*, sum(f.bytes) over (order by f.wiki_id, f.page_id, f.revision) - f.bytes as before from found f
-  )
-  select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown, t.packed
-  from fitting f cross join lateral (
-    select p.path,
-      case when m.may_read then r.markdown end as markdown, case when m.may_read then r.packed end as packed
-    from pages p, revisions r, lateral (
-      -- As everywhere: what is in the trash is not read, and drafts only by those who may write.
-      select p.trashed_at is null and (p.status <> 'draft' or exists (
-        select from wikis k join memberships m on m.workspace_id = k.workspace_id
-        where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers))) as may_read
-      offset 0) m
-    where p.wiki_id = f.wiki_id and p.page_id = f.page_id
-      and r.wiki_id = f.wiki_id and r.page_id = f.page_id and r.revision = f.revision
-    offset 0
-  ) t
-  where f.before < 1048576
-  order by f.wiki_id, f.page_id, f.revision
-$function$;
-
--- Searches that the caller has saved.
-CREATE OR REPLACE FUNCTION public.caller_searches(after_wiki text, after_id text)
- RETURNS TABLE(wiki_id text, saved_search_id text, name text, query text, sort text, created_at timestamp with time zone, updated_at timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select s.wiki_id, s.saved_search_id, s.name, s.query, s.sort, s.created_at, s.updated_at from saved_searches s
-  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
-    and (s.wiki_id, s.saved_search_id) > (after_wiki, after_id)
-  order by s.wiki_id, s.saved_search_id limit 500
-$function$;
-
--- Pages that the caller has starred.
-CREATE OR REPLACE FUNCTION public.caller_stars(after_wiki text, after_page text)
- RETURNS TABLE(wiki_id text, page_id text, created_at timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select s.wiki_id, s.page_id, s.created_at from starred_pages s
-  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
-    and (s.wiki_id, s.page_id) > (after_wiki, after_page)
-  order by s.wiki_id, s.page_id limit 500
-$function$;
-
--- Uploads that the caller made, with the names of their files, of which there may be a thousand.
-CREATE OR REPLACE FUNCTION public.caller_uploads(after_wiki text, after_id text)
- RETURNS TABLE(wiki_id text, upload_id text, status text, summary text, created_at timestamp with time zone, files json)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET enable_bitmapscan TO 'off'
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select u.wiki_id, u.upload_id, u.status, u.summary, u.created_at, (
-    select coalesce(json_agg(json_build_object(
-      'filename', f.filename, 'content_type', f.content_type, 'byte_size', f.byte_size, 'status', f.status) order by f.file_no), '[]')
-    from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file')
-  from uploads u
-  where u.created_by = (select own_user()) and (u.wiki_id, u.upload_id) > (after_wiki, after_id)
-    and array_position((select caller_wikis()), u.wiki_id) is not null
-  order by u.wiki_id, u.upload_id limit 10
-$function$;
-
--- The wikis of the workspaces that the caller is an active member of.
-CREATE OR REPLACE FUNCTION public.caller_wikis()
- RETURNS text[]
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select array(select k.wiki_id from wikis k where k.workspace_id = any ((select own_workspaces())::text[]))
-$function$;
-
--- For triggers of memberships: keeps workspaces.active_members.
-CREATE OR REPLACE FUNCTION public.change_active_members()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  changed jsonb := '{}';
-begin
-  -- One update of a workspace for all rows of a statement.
-  if tg_op <> 'DELETE' then
-    select coalesce(jsonb_object_agg(n.workspace_id, n.members), '{}') into changed
-    from (select a.workspace_id, count(*) as members from added a where a.status = 'active' group by 1) n;
-  end if;
-  if tg_op <> 'INSERT' then
-    select changed || coalesce(jsonb_object_agg(n.workspace_id, coalesce((changed ->> n.workspace_id)::int, 0) - n.members), '{}')
-    into changed
-    from (select r.workspace_id, count(*) as members from removed r where r.status = 'active' group by 1) n;
-  end if;
-  update workspaces w set active_members = w.active_members + (changed ->> w.workspace_id)::int
-  where w.workspace_id in (select c.key from jsonb_each_text(changed) c where c.value <> '0');
-  return null;
-end $function$;
+create function avatar_of(picture text) returns table(sha256 text, content_type text, byte_size integer) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture
+$$;
 
 -- Changes the address by which a person signs in, and ends their sessions but one. The caller has proof that the address is theirs. taken: another account has it; foreign: the address comes from another service.
-CREATE OR REPLACE FUNCTION public.change_email(person text, address text, kept_session text)
- RETURNS text
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function change_email(person text, address text, kept_session text) returns text language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   was text;
 begin
@@ -343,34 +470,10 @@ begin
   update email_links l set token_hash = null where l.email in (was, address) and l.token_hash is not null;
   delete from email_changes c where c.user_id = person;
   return 'changed';
-end $function$;
-
--- For triggers of pages: the tree that has the page is another one.
-CREATE OR REPLACE FUNCTION public.change_tree_version()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  -- The time too: after a restore in another cluster the numbers of transactions begin again.
-  version text := pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint;
-begin
-  -- Of many rows only the first writes.
-  if current_setting('ibid.tree_version', true) is distinct from new.wiki_id || ' ' || version then
-    update wikis w set tree_version = version where w.wiki_id = new.wiki_id and w.tree_version <> version;
-    perform set_config('ibid.tree_version', new.wiki_id || ' ' || version, true);
-  end if;
-  return null;
-end $function$;
+end $$;
 
 -- Makes one user of the caller, whose address their issuer verified, and of the user who signs in by mail to this address, which the caller proves by the secret of a sign-in link.
-CREATE OR REPLACE FUNCTION public.connect_accounts(link bytea, session text)
- RETURNS TABLE(outcome text, kept text, merged text)
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function connect_accounts(link bytea, session text) returns table(outcome text, kept text, merged text) language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me users;
   address text;
@@ -405,300 +508,10 @@ begin
     update email_links l set token_hash = null where l.email = address and l.token_hash is not null;
   end if;
   return next;
-end $function$;
-
--- Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.
-CREATE OR REPLACE FUNCTION public.correct_usage(workspace text, OUT drift jsonb)
- RETURNS jsonb
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform pg_advisory_xact_lock(hashtextextended('correct usage of ' || workspace, 0));
-  -- One statement sees the rows and their counts as of one moment, so it is right however many write meanwhile.
-  with counted as (
-    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
-      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
-      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
-      coalesce(sum(u.jobs), 0)::bigint as jobs
-    from workspace_usage u where u.workspace_id = workspace
-  ), missing as (
-    select a.bytes - c.bytes as bytes, a.pages - c.pages as pages, a.files - c.files as files, a.wikis - c.wikis as wikis,
-      a.invitations - c.invitations as invitations, a.keys - c.keys as keys, a.jobs - c.jobs as jobs
-    from counted c, actual_usage(workspace) a
-  ), corrected as (
-    insert into workspace_usage as u
-    select workspace, 0, m.bytes, m.pages, m.files, m.wikis, m.invitations, m.keys, m.jobs from missing m
-    on conflict (workspace_id, transaction_id) do update set counted_at = now(),
-      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
-      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
-      jobs = u.jobs + excluded.jobs
-  )
-  select coalesce(jsonb_object_agg(d.key, d.value), '{}') into drift
-  from missing m, jsonb_each(to_jsonb(m)) d where d.value <> '0';
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.count_invitations()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_usage(r.workspace_id, invitations => count(*)) from new_rows r where r.state = 'pending' group by r.workspace_id;
-  elsif tg_op = 'DELETE' then
-    perform add_usage(r.workspace_id, invitations => -count(*)) from old_rows r where r.state = 'pending' group by r.workspace_id;
-  else
-    perform add_usage(r.workspace_id, invitations => sum(r.sign)::bigint)
-    from (
-      select 1 as sign, workspace_id from new_rows where state = 'pending'
-      union all select -1, workspace_id from old_rows where state = 'pending'
-    ) r group by r.workspace_id having sum(r.sign) <> 0;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.count_jobs()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_wiki_usage(r.wiki_id, jobs => count(*)) from new_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
-  elsif tg_op = 'DELETE' then
-    perform add_wiki_usage(r.wiki_id, jobs => -count(*)) from old_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
-  else
-    perform add_wiki_usage(r.wiki_id, jobs => sum(r.sign)::bigint)
-    from (
-      select 1 as sign, wiki_id from new_rows where is_open_job(status, kind)
-      union all select -1, wiki_id from old_rows where is_open_job(status, kind)
-    ) r group by r.wiki_id having sum(r.sign) <> 0;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.count_keys()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_usage(r.workspace_id, keys => count(*)) from new_rows r where r.revoked_at is null group by r.workspace_id;
-  elsif tg_op = 'DELETE' then
-    perform add_usage(r.workspace_id, keys => -count(*)) from old_rows r where r.revoked_at is null group by r.workspace_id;
-  else
-    perform add_usage(r.workspace_id, keys => sum(r.sign)::bigint)
-    from (
-      select 1 as sign, workspace_id from new_rows where revoked_at is null
-      union all select -1, workspace_id from old_rows where revoked_at is null
-    ) r group by r.workspace_id having sum(r.sign) <> 0;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.count_pages()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_wiki_usage(r.wiki_id, pages => count(*)) from new_rows r group by r.wiki_id;
-  else
-    perform add_wiki_usage(r.wiki_id, pages => -count(*)) from old_rows r group by r.wiki_id;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.count_revisions()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_wiki_usage(r.wiki_id, sum(octet_length(r.markdown) + octet_length(r.html))::bigint)
-    from new_rows r group by r.wiki_id;
-  else
-    perform add_wiki_usage(r.wiki_id, -sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html)))::bigint)
-    from old_rows r group by r.wiki_id;
-  end if;
-  return null;
-end $function$;
-
--- For tables that refer to a stored file and have its byte_size.
-CREATE OR REPLACE FUNCTION public.count_stored_files()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint) from new_rows r group by r.wiki_id;
-  elsif tg_op = 'DELETE' then
-    perform add_wiki_usage(r.wiki_id, -sum(r.byte_size)::bigint) from old_rows r group by r.wiki_id;
-  else
-    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint)
-    from (select wiki_id, byte_size from new_rows union all select wiki_id, -byte_size from old_rows) r group by r.wiki_id;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.count_upload_files()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_wiki_usage(r.wiki_id, sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
-      files => count(*) filter (where r.kind = 'file' and r.status = 'pending'))
-    from new_rows r group by r.wiki_id;
-  elsif tg_op = 'DELETE' then
-    perform add_wiki_usage(r.wiki_id, -sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
-      files => -count(*) filter (where r.kind = 'file' and r.status = 'pending'))
-    from old_rows r group by r.wiki_id;
-  else
-    perform add_wiki_usage(r.wiki_id, sum(r.sign * upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
-      files => coalesce(sum(r.sign) filter (where r.kind = 'file' and r.status = 'pending'), 0)::bigint)
-    from (
-      select 1 as sign, wiki_id, status, kind, sha256, byte_size from new_rows
-      union all select -1, wiki_id, status, kind, sha256, byte_size from old_rows
-    ) r group by r.wiki_id;
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.count_wikis()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    perform add_usage(r.workspace_id, wikis => count(*)) from new_rows r group by r.workspace_id;
-  elsif tg_op = 'DELETE' then
-    perform add_usage(r.workspace_id, wikis => -count(*)) from old_rows r group by r.workspace_id;
-  else
-    perform add_usage(r.workspace_id, wikis => sum(r.sign)::bigint)
-    from (select 1 as sign, workspace_id from new_rows union all select -1, workspace_id from old_rows) r
-    group by r.workspace_id having sum(r.sign) <> 0;
-  end if;
-  return null;
-end $function$;
-
--- For the scheduler: workspaces whose subscription is compared with the provider: once a day, and sooner where a message of the provider would be due.
-CREATE OR REPLACE FUNCTION public.customers_to_sync()
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select null::text, c.workspace_id from billing_customers c left join subscriptions s on s.workspace_id = c.workspace_id
-  where c.synced_at is null or c.synced_at < now() - interval '1 day'
-    or (c.checkout_opened_at > now() - interval '1 day' and s.workspace_id is null and c.synced_at < now() - interval '1 minute')
-    or (s.subscription_id <> '' and s.period_end <= now() and c.synced_at < now() - interval '10 minutes')
-    or (s.writes_end_at <= now() and s.dunning_stage <> 'read_only')
-    or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
-$function$;
-
--- Ends all access to a workspace that the caller sees, and stops its jobs; false if it is deleted already. Fails (IBHLD) under a legal hold. The caller of the function checks that an owner asks.
-CREATE OR REPLACE FUNCTION public.delete_workspace(workspace text)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  held timestamptz;
-begin
-  if not workspace = any (own_workspaces()) then return false; end if;
-  select w.held_since into held from workspaces w where w.workspace_id = workspace and w.deleted_at is null for no key update;
-  if not found then return false; end if;
-  if held is not null then
-    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
-  end if;
-  -- A worker notices at its next write that it has lost the job.
-  update jobs j set status = 'queued', worker_id = null, run_after = never(), updated_at = now(),
-    failures = case when j.status = 'running' then greatest(j.failures - 1, 0) else j.failures end
-  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status in ('queued', 'running');
-  update memberships m set status = 'suspended' where m.workspace_id = workspace and m.status = 'active';
-  update workspaces w set deleted_at = now() where w.workspace_id = workspace;
-  return true;
-end $function$;
-
--- For the scheduler: wikis whose content goes now: they were in the trash for 30 days, or were deleted for good. Without those of workspaces under a legal hold.
-CREATE OR REPLACE FUNCTION public.deleted_wikis()
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from wikis k left join workspaces w on w.workspace_id = k.deleted_from
-  where k.workspace_id is null and w.held_since is null
-    and (k.deleted_at is null or w.workspace_id is null or k.deleted_at < now() - interval '30 days 5 minutes')
-$function$;
-
--- The deleted workspaces that the caller is an owner of and can restore.
-CREATE OR REPLACE FUNCTION public.deleted_workspaces()
- RETURNS TABLE(workspace_id text, name text, slug text, deleted_at timestamp with time zone, purged_after timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select w.workspace_id, w.name, w.slug, w.deleted_at, w.deleted_at + interval '30 days'
-  from memberships m join workspaces w on w.workspace_id = m.workspace_id
-  where m.user_id = own_user() and m.role = 'owner' and m.status = 'suspended' and w.deleted_at > now() - interval '30 days'
-$function$;
-
--- Notes that a run went to its end.
-CREATE OR REPLACE FUNCTION public.end_revision_purge(wiki text, purged_to timestamp with time zone, walked boolean)
- RETURNS void
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  -- A hold or another time that was set meanwhile has ended the run before it was done.
-  update wikis k set revisions_purged_to = purged_to, revisions_walked_at = case when walked then now() else k.revisions_walked_at end
-  from workspaces w
-  where k.wiki_id = wiki and w.workspace_id = k.workspace_id
-    and purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
-$function$;
-
--- Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.
-CREATE OR REPLACE FUNCTION public.enqueue_seat_sync()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  insert into background_jobs (name, lane, key, workspace_id, input)
-  select 'sync-subscription', 'billing', c.workspace_id, c.workspace_id, '{}'
-  from billing_customers c join workspaces w on w.workspace_id = c.workspace_id
-  where c.workspace_id = case when tg_op = 'DELETE' then old.workspace_id else new.workspace_id end
-  on conflict do nothing;
-  return null;
-end $function$;
+end $$;
 
 -- Deletes the caller's user with all that is theirs alone, these workspaces where they have neither members nor wikis, and their name and address wherever else they are. Records and texts keep the id, which belongs to no user then.
-CREATE OR REPLACE FUNCTION public.erase_account(emptied text[])
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function erase_account(emptied text[]) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   me constant text := own_user();
   person users;
@@ -746,25 +559,347 @@ begin
   -- Its sessions and keys are gone, so that a request which was changing one has ended, and its record is seen.
   update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id is null and e.actor_id = me;
   return true;
-end $function$;
+end $$;
 
--- The name of a file as a title, in lower case.
-CREATE OR REPLACE FUNCTION public.file_title_key(filename text)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
-$function$;
+-- A revoked session keeps no ID token.
+create function forget_id_token() returns trigger language plpgsql as $$
+begin
+  new.id_token := null;
+  return new;
+end $$;
+
+-- Whether another user signs in by mail to the verified address of the caller.
+create function has_other_account() returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (
+    select from users u join identities i on i.issuer = 'ibid' and i.subject = u.email and i.user_id <> u.user_id
+    where u.user_id = own_user() and u.email_verified)
+$$;
+
+-- Whether the first user has been created, which everybody is told.
+create function has_users() returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (select from users)
+$$;
+
+-- The address that the holder of the secret in the message of a pending invitation reads the mail of, and whether a user has it. No row for a copied link.
+create function mailed_invitation(secret bytea) returns table(email text, has_account boolean) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select i.email, exists (select from users u where u.email = i.email and u.email_verified)
+    or exists (select from identities d where d.issuer = 'ibid' and d.subject = i.email)
+  from invitations i where i.secret_hash = secret and i.state = 'pending' and i.expires_at > now()
+$$;
+
+-- Gives the identities, memberships and belongings of the second user to the first, and deletes the second with its sessions but this one, its personal keys and its password. "" where that is done, else why not, and nothing is changed: has_written (the second has), both_members (of one workspace), same, gone.
+create function merge_users(kept text, merged text, session text) returns text language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  theirs text[];
+  their_wikis text[];
+begin
+  if kept = merged then return 'same'; end if;
+  perform from users u where u.user_id in (kept, merged) order by u.user_id for update;
+  if (select count(*) from users u where u.user_id in (kept, merged)) < 2 then return 'gone'; end if;
+  theirs := array(select m.workspace_id from memberships m where m.user_id = merged);
+  perform from workspaces w where w.workspace_id = any (theirs) order by w.workspace_id for no key update;
+  their_wikis := array(select k.wiki_id from wikis k where k.workspace_id = any (theirs));
+  if exists (select from revisions r where r.created_by = merged)
+    or exists (select from uploads u where u.created_by = merged)
+    or exists (select from attachments a where a.created_by = merged)
+    or exists (
+      select from pages p where p.wiki_id = any (their_wikis) and merged in (p.created_by, p.updated_by, p.trashed_by))
+  then
+    return 'has_written';
+  end if;
+  if exists (select from memberships m where m.user_id = kept and m.workspace_id = any (theirs)) then
+    return 'both_members';
+  end if;
+  update identities i set user_id = kept where i.user_id = merged;
+  update memberships m set user_id = kept where m.user_id = merged;
+  update workspaces w set created_by = kept where w.created_by = merged and w.workspace_id = any (theirs);
+  update workspaces w set held_by = kept where w.held_by = merged and w.workspace_id = any (theirs);
+  update wikis k set created_by = kept where k.created_by = merged and k.wiki_id = any (their_wikis);
+  update invitations i set invited_by = kept where i.invited_by = merged and i.workspace_id = any (theirs);
+  update templates t set created_by = kept where t.created_by = merged and t.wiki_id = any (their_wikis);
+  update exports e set created_by = kept where e.created_by = merged and e.wiki_id = any (their_wikis);
+  update imports i set created_by = kept where i.created_by = merged and i.wiki_id = any (their_wikis);
+  -- What else opens the second account ends with it: it would open the first, which its holder has not proved to be.
+  update api_keys k set user_id = kept where k.user_id = merged and k.workspace_id is not null;
+  update sessions s set user_id = kept where s.user_id = merged and s.session_id = session;
+  update refresh_tokens r set user_id = kept where r.user_id = merged and r.session_id = session;
+  update autosaves a set user_id = kept where a.user_id = merged;
+  update starred_pages s set user_id = kept where s.user_id = merged and not exists (
+    select from starred_pages o where o.wiki_id = s.wiki_id and o.user_id = kept and o.page_id = s.page_id);
+  update saved_searches s set user_id = kept where s.user_id = merged and not exists (
+    select from saved_searches o where o.wiki_id = s.wiki_id and o.user_id = kept and o.name_key = s.name_key);
+  update users u set
+      email = case when not u.email_verified and m.email_verified then m.email else u.email end,
+      email_verified = u.email_verified or m.email_verified,
+      last_workspace_id = coalesce(u.last_workspace_id, m.last_workspace_id)
+    from users m where u.user_id = kept and m.user_id = merged;
+  delete from users u where u.user_id = merged;
+  return '';
+end $$;
+
+-- Details of an audit record without who it is about.
+create function without_person(record jsonb) returns jsonb language sql immutable parallel safe as $$
+  select record - '{email,display_name,avatar_url}'::text[]
+$$;
+
+-- The workspaces that a person was a member of. Of all records about them there this one is the last, and so the last to be purged.
+create function workspaces_left(person text) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select distinct e.workspace_id from audit_events e
+  where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null
+$$;
+
+-- ---- Workspaces and their members ----
+
+-- The owning entity, also called organization. Its row is locked where seats or roles are decided.
+create table workspaces (
+  workspace_id          text collate "C" not null,
+  name                  text not null,
+  slug                  text collate "C" not null,
+  seats_granted         integer not null default 0,
+  seats_unlimited       boolean not null default true,
+  seats_overage         boolean not null default false,
+  created_by            text collate "C" not null,
+  created_at            timestamp with time zone not null default now(),
+  -- Origins (scheme, host, port) whose pages browsers let use this workspace's widget tokens.
+  widget_origins        text[] not null default '{}'::text[],
+  -- How many active memberships there are. Written by the triggers of memberships alone; null until a migration has counted them.
+  active_members        integer default 0,
+  -- How long deleted pages can be restored; null: as long as the service keeps them.
+  trash_days            integer,
+  -- How long a revision is kept that another one has replaced; null: for ever.
+  revision_days         integer,
+  -- How long records of the audit log are kept; null: for ever.
+  audit_days            integer,
+  -- When one of these was changed, or a hold was lifted: for a day after it nothing is purged.
+  retention_changed_at  timestamp with time zone,
+  -- Since when the workspace is under a legal hold; null: it is not. held_by and hold_reason say who set it and why.
+  held_since            timestamp with time zone,
+  held_by               text collate "C",
+  hold_reason           text,
+  -- When an owner deleted the workspace; it is purged 30 days later. null: it is not deleted.
+  deleted_at            timestamp with time zone,
+  -- The blob of the logo, without the metadata of what was sent; null for none.
+  logo_sha256           text collate "C",
+  -- The media type of the logo, as its bytes say.
+  logo_type             text collate "C",
+  -- The size of the logo.
+  logo_bytes            integer,
+  primary key (workspace_id),
+  unique (slug),
+  check (((audit_days >= 90) and (audit_days <= 3650))),
+  check ((((held_since is null) = (held_by is null)) and ((held_since is null) = (hold_reason is null)))),
+  check (((revision_days >= 30) and (revision_days <= 3650))),
+  check ((seats_granted >= 0)),
+  check (((trash_days >= 7) and (trash_days <= 3650)))
+);
+create index workspaces_by_logo on workspaces using btree (logo_sha256) where (logo_sha256 is not null);
+create index workspaces_by_widget_origin on workspaces using gin (widget_origins collate "C");
+create index workspaces_deleted on workspaces using btree (deleted_at) where (deleted_at is not null);
+create trigger legal_hold before delete on workspaces for each row when ((old.held_since is not null)) execute function refuse_deletion_of_workspace_under_hold();
+create trigger slug_changed after update of slug on workspaces for each row when ((old.slug <> new.slug)) execute function keep_slug();
+create trigger slug_taken after insert on workspaces for each row execute function keep_slug();
+grant delete, insert, select, update on workspaces to ibid_service;
+alter table workspaces enable row level security;
+create policy of_the_workspaces on workspaces for all
+  using ((workspace_id in ( select unnest(own_workspaces()))));
+
+-- The last ten slugs that a workspace had. Links with them lead to the present one, and no other workspace can take them.
+create table workspace_slugs (
+  slug          text collate "C" not null,
+  workspace_id  text collate "C" not null,
+  replaced_at   timestamp with time zone not null default now(),
+  primary key (slug),
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+create index workspace_slugs_by_workspace on workspace_slugs using btree (workspace_id, replaced_at desc);
+grant select on workspace_slugs to ibid_service;
+alter table workspace_slugs enable row level security;
+create policy of_the_workspaces on workspace_slugs for all
+  using ((workspace_id in ( select unnest(own_workspaces()))));
+
+-- What the operator has set for a workspace. limits take precedence over those of its plan. job_share: how many of its jobs run before workspaces without running jobs come first. Widget tokens issued before widget_tokens_after are refused.
+create table workspace_controls (
+  workspace_id         text collate "C" not null,
+  limits               jsonb not null default '{}'::jsonb,
+  jobs_are_paused      boolean not null default false,
+  job_share            integer not null default 1,
+  widget_tokens_after  timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  primary key (workspace_id),
+  check (((job_share >= 1) and (job_share <= 100))),
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+grant select on workspace_controls to ibid_service;
+alter table workspace_controls enable row level security;
+create policy of_the_workspaces on workspace_controls for all
+  using ((workspace_id = any (( select own_workspaces())::text[])));
+
+-- Who belongs to which workspace in which role; the one place that access is decided from.
+create table memberships (
+  membership_id  text collate "C" not null,
+  workspace_id   text collate "C" not null,
+  user_id        text collate "C" not null,
+  role           text collate "C" not null,
+  -- suspended: it was active when its workspace was deleted, and is again when that is restored.
+  status         text collate "C" not null default 'active'::text,
+  created_at     timestamp with time zone not null default now(),
+  -- The role that a group of the OpenID provider gave; "ended" once no group gave one any more. Null, or another role or status than this: decided by hand, so groups change nothing.
+  group_role     text,
+  primary key (membership_id),
+  unique (user_id, workspace_id),
+  check ((role = any (array['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
+  check ((status = any (array['active'::text, 'inactive'::text, 'suspended'::text]))),
+  foreign key (user_id) references users(user_id) on delete cascade,
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade,
+  trigger deferrable initially deferred,
+  trigger deferrable initially deferred,
+  trigger deferrable initially deferred
+);
+create index memberships_by_time on memberships using btree (workspace_id, created_at, membership_id);
+create trigger members_came after insert on memberships referencing new table as added for each statement execute function change_active_members();
+create trigger members_changed after update on memberships referencing old table as removed new table as added for each statement execute function change_active_members();
+create trigger members_went after delete on memberships referencing old table as removed for each statement execute function change_active_members();
+create constraint trigger owner_on_change after update of role, status, workspace_id on memberships deferrable initially deferred for each row when (((old.role = 'owner'::text) and (old.status = 'active'::text) and ((new.role <> 'owner'::text) or (new.status <> all (array['active'::text, 'suspended'::text])) or (new.workspace_id <> old.workspace_id)))) execute function refuse_without_owner();
+create constraint trigger owner_on_join after insert on memberships deferrable initially deferred for each row when (((new.role <> 'owner'::text) or (new.status <> 'active'::text))) execute function refuse_without_owner();
+create constraint trigger owner_on_leave after delete on memberships deferrable initially deferred for each row when (((old.role = 'owner'::text) and (old.status = 'active'::text))) execute function refuse_without_owner();
+create trigger seat_sync after insert or delete or update of status, workspace_id on memberships for each row execute function enqueue_seat_sync();
+create trigger seats after insert on memberships for each row execute function refuse_above_seats();
+create trigger seats_on_change after update of status, workspace_id on memberships for each row when ((old.status <> 'suspended'::text)) execute function refuse_above_seats();
+grant delete, insert, select, update on memberships to ibid_service;
+alter table memberships enable row level security;
+create policy of_the_workspaces on memberships for all
+  using (((user_id = ( select own_user())) or (workspace_id = any (( select own_workspaces())::text[]))))
+  with check ((workspace_id = any (( select own_workspaces())::text[])));
+
+-- A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.
+create table invitations (
+  invitation_id  text collate "C" not null,
+  workspace_id   text collate "C" not null,
+  email          text collate "C" not null,
+  role           text collate "C" not null,
+  state          text collate "C" not null default 'pending'::text,
+  secret_hash    bytea not null,
+  invited_by     text collate "C" not null,
+  created_at     timestamp with time zone not null default now(),
+  expires_at     timestamp with time zone not null,
+  -- queued until the mail server took the message; bounced: it refused the address; failed: it could not be reached for as long as is tried.
+  mail_status    text collate "C" not null default 'sent'::text,
+  -- The SHA-256 of the secret of the link that a member copied last; null until somebody does. It opens the invitation, and proves no address.
+  copied_hash    bytea,
+  -- How often a member asked for a link to copy; each ends the one before.
+  copies         integer not null default 0,
+  primary key (invitation_id),
+  unique (secret_hash),
+  check ((mail_status = any (array['queued'::text, 'sent'::text, 'bounced'::text, 'failed'::text]))),
+  check ((role = any (array['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
+  check ((state = any (array['pending'::text, 'accepted'::text, 'revoked'::text, 'expired'::text]))),
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+create index invitations_by_email on invitations using btree (email) where (state = 'pending'::text);
+create index invitations_by_workspace on invitations using btree (workspace_id, invitation_id);
+create index invitations_to on invitations using btree (email);
+create unique index invitations_by_copied_link on invitations using btree (copied_hash) where (copied_hash is not null);
+create unique index invitations_pending on invitations using btree (workspace_id, email) where (state = 'pending'::text);
+create trigger seats after insert or update of state, expires_at, workspace_id on invitations for each row execute function refuse_above_seats();
+create trigger usage_on_delete after delete on invitations referencing old table as old_rows for each statement execute function count_invitations();
+create trigger usage_on_insert after insert on invitations referencing new table as new_rows for each statement execute function count_invitations();
+create trigger usage_on_update after update on invitations referencing old table as old_rows new table as new_rows for each statement execute function count_invitations();
+grant delete, insert, select, update on invitations to ibid_service;
+alter table invitations enable row level security;
+create policy of_the_workspaces on invitations for all
+  using ((workspace_id = any (( select own_workspaces())::text[])));
+
+-- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
+create table api_keys (
+  key_id            text collate "C" not null,
+  workspace_id      text collate "C",
+  user_id           text collate "C" not null,
+  name              text not null,
+  secret_hash       bytea not null,
+  obfuscated_value  text not null,
+  permissions       text[],
+  created_at        timestamp with time zone not null default now(),
+  expires_at        timestamp with time zone,
+  revoked_at        timestamp with time zone,
+  last_used_at      timestamp with time zone,
+  primary key (key_id),
+  unique (secret_hash),
+  foreign key (user_id) references users(user_id) on delete cascade,
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+create index api_keys_by_user on api_keys using btree (user_id, key_id);
+create index api_keys_by_workspace on api_keys using btree (workspace_id, key_id);
+create trigger usage_on_delete after delete on api_keys referencing old table as old_rows for each statement execute function count_keys();
+create trigger usage_on_insert after insert on api_keys referencing new table as new_rows for each statement execute function count_keys();
+create trigger usage_on_update after update on api_keys referencing old table as old_rows new table as new_rows for each statement execute function count_keys();
+grant delete, insert, select, update on api_keys to ibid_service;
+alter table api_keys enable row level security;
+create policy self_and_workspaces on api_keys for all
+  using (((user_id = ( select own_user())) or (workspace_id = any (( select own_workspaces())::text[]))));
+
+-- What is purged at most: what was replaced before horizon; null: nothing. walks: all pages have to be looked at.
+create function begin_revision_purge(wiki text) returns table(horizon timestamp with time zone, walks boolean) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since),
+    k.revisions_purged_to is null or coalesce(k.revisions_walked_at < now() - interval '30 days', true)
+  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki
+$$;
+
+-- Invitations to the verified address of the caller, in whatever state.
+create function caller_invitations(after_id text) returns table(invitation_id text, workspace_id text, workspace_name text, email text, role text, state text, created_at timestamp with time zone, expires_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select i.invitation_id, i.workspace_id, w.name, i.email, i.role, i.state, i.created_at, i.expires_at
+  from users u join invitations i on i.email = u.email join workspaces w on w.workspace_id = i.workspace_id
+  where u.user_id = (select own_user()) and u.email_verified and u.email <> '' and i.invitation_id > after_id
+  order by i.invitation_id limit 500
+$$;
+
+-- Ends all access to a workspace that the caller sees, and stops its jobs; false if it is deleted already. Fails (IBHLD) under a legal hold. The caller of the function checks that an owner asks.
+create function delete_workspace(workspace text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  held timestamptz;
+begin
+  if not workspace = any (own_workspaces()) then return false; end if;
+  select w.held_since into held from workspaces w where w.workspace_id = workspace and w.deleted_at is null for no key update;
+  if not found then return false; end if;
+  if held is not null then
+    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+  end if;
+  -- A worker notices at its next write that it has lost the job.
+  update jobs j set status = 'queued', worker_id = null, run_after = never(), updated_at = now(),
+    failures = case when j.status = 'running' then greatest(j.failures - 1, 0) else j.failures end
+  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status in ('queued', 'running');
+  update memberships m set status = 'suspended' where m.workspace_id = workspace and m.status = 'active';
+  update workspaces w set deleted_at = now() where w.workspace_id = workspace;
+  return true;
+end $$;
+
+-- The deleted workspaces that the caller is an owner of and can restore.
+create function deleted_workspaces() returns table(workspace_id text, name text, slug text, deleted_at timestamp with time zone, purged_after timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select w.workspace_id, w.name, w.slug, w.deleted_at, w.deleted_at + interval '30 days'
+  from memberships m join workspaces w on w.workspace_id = m.workspace_id
+  where m.user_id = own_user() and m.role = 'owner' and m.status = 'suspended' and w.deleted_at > now() - interval '30 days'
+$$;
+
+-- Notes that a run went to its end.
+create function end_revision_purge(wiki text, purged_to timestamp with time zone, walked boolean) returns void language sql security definer set search_path to 'public', 'pg_temp' as $$
+  -- A hold or another time that was set meanwhile has ended the run before it was done.
+  update wikis k set revisions_purged_to = purged_to, revisions_walked_at = case when walked then now() else k.revisions_walked_at end
+  from workspaces w
+  where k.wiki_id = wiki and w.workspace_id = k.workspace_id
+    and purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
+$$;
+
+-- Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.
+create function enqueue_seat_sync() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  insert into background_jobs (name, lane, key, workspace_id, input)
+  select 'sync-subscription', 'billing', c.workspace_id, c.workspace_id, '{}'
+  from billing_customers c join workspaces w on w.workspace_id = c.workspace_id
+  where c.workspace_id = case when tg_op = 'DELETE' then old.workspace_id else new.workspace_id end
+  on conflict do nothing;
+  return null;
+end $$;
 
 -- Gives the user of a new session the memberships that their groups stand for, and ends those that no group stands for any more. wanted: of each workspace that the configuration names, by slug or id, the role, or none. Rows: what was done, and what could not be: unknown, full, unpaid. Memberships that people decided by hand stay.
-CREATE OR REPLACE FUNCTION public.follow_groups(session text, wanted jsonb)
- RETURNS TABLE(workspace text, slug text, name text, outcome text, membership text, person text, was jsonb, became jsonb)
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function follow_groups(session text, wanted jsonb) returns table(workspace text, slug text, name text, outcome text, membership text, person text, was jsonb, became jsonb) language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   entry record;
   seats workspaces;
@@ -846,87 +981,867 @@ begin
     end if;
     return next;
   end loop;
-end $function$;
-
--- A revoked session keeps no ID token.
-CREATE OR REPLACE FUNCTION public.forget_id_token()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  new.id_token := null;
-  return new;
-end $function$;
-
--- Whether another user signs in by mail to the verified address of the caller.
-CREATE OR REPLACE FUNCTION public.has_other_account()
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select exists (
-    select from users u join identities i on i.issuer = 'ibid' and i.subject = u.email and i.user_id <> u.user_id
-    where u.user_id = own_user() and u.email_verified)
-$function$;
-
--- Whether the first user has been created, which everybody is told.
-CREATE OR REPLACE FUNCTION public.has_users()
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$select exists (select from users)$function$;
-
--- Which of these ids any wiki of the service has a page or an attachment under.
-CREATE OR REPLACE FUNCTION public.ids_in_use(ids text[])
- RETURNS SETOF text
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-    select page_id from pages where page_id = any (ids) union all
-    select attachment_id from attachments where attachment_id = any (ids) $function$;
+end $$;
 
 -- For sign-in: whether an address is invited anywhere, which nobody is told.
-CREATE OR REPLACE FUNCTION public.is_invited(address text)
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$ select exists (select from invitations where email = address and state = 'pending' and expires_at > now()) $function$;
+create function is_invited(address text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (select from invitations where email = address and state = 'pending' and expires_at > now())
+$$;
 
--- Whether a job counts: those that the service makes by itself do not.
-CREATE OR REPLACE FUNCTION public.is_open_job(status text, kind text)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$ select status in ('queued', 'running') and kind <> 'reindex' $function$;
+-- For triggers of workspaces: keeps the slug that is replaced, and refuses one that leads to another workspace.
+create function keep_slug() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  delete from workspace_slugs s where s.slug = new.slug and s.workspace_id = new.workspace_id;
+  if exists (select from workspace_slugs s where s.slug = new.slug) then
+    raise exception 'the slug leads to another workspace' using errcode = 'unique_violation', constraint = 'workspaces_slug_key';
+  end if;
+  if tg_op = 'UPDATE' then
+    insert into workspace_slugs (slug, workspace_id, replaced_at) values (old.slug, new.workspace_id, clock_timestamp());
+    -- So that nobody reserves names without end.
+    delete from workspace_slugs s where s.workspace_id = new.workspace_id and s.slug in (
+      select o.slug from workspace_slugs o where o.workspace_id = new.workspace_id order by o.replaced_at desc offset 10);
+  end if;
+  return null;
+end $$;
 
--- Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.
-CREATE OR REPLACE FUNCTION public.is_read_only(workspace text)
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
-$function$;
+-- Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.
+create function open_own_invitation(invitation text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  opened text;
+begin
+  select i.workspace_id into opened from users u
+  join invitations i on i.email = u.email and i.invitation_id = invitation and i.state = 'pending' and i.expires_at > now()
+  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
+  where u.user_id = own_user() and u.email_verified;
+  if opened is null then
+    return false;
+  end if;
+  perform set_config('ibid.workspaces', trim(coalesce(current_setting('ibid.workspaces', true), '') || ' ' || opened), true);
+  return true;
+end $$;
 
--- Statements of the service itself, which no tenant asked for: the queue, sign-in.
-CREATE OR REPLACE FUNCTION public.is_service()
- RETURNS boolean
- LANGUAGE sql
- STABLE PARALLEL SAFE
-AS $function$ select current_setting('ibid.service', true) = 'on' $function$;
+-- The pending invitations to the verified address of the caller, whose workspaces they cannot see yet.
+create function own_invitations() returns table(invitation_id text, workspace_name text, inviter_name text, email text, role text, expires_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select i.invitation_id, w.name, b.display_name, i.email, i.role, i.expires_at
+  from users u
+  join invitations i on i.email = u.email and i.state = 'pending' and i.expires_at > now()
+  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
+  join users b on b.user_id = i.invited_by
+  where u.user_id = own_user() and u.email_verified and not exists (
+    select from memberships m where m.workspace_id = i.workspace_id and m.user_id = u.user_id)
+$$;
+
+-- Purges a batch of what workspaces held that were deleted more than 30 days ago; returns 0 when none is left.
+create function purge_deleted_workspaces(batch integer) returns integer language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  gone text[];
+  done int;
+begin
+  if not coalesce(is_service(), false) then return 0; end if;
+  -- A plan can be resumed at the payment provider after the deletion: whoever pays can ask the operator.
+  gone := array(
+    select w.workspace_id from workspaces w
+    where w.deleted_at < now() - interval '30 days' and w.held_since is null and not exists (
+      select from subscriptions s where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
+    order by w.deleted_at limit 10 for update skip locked);
+  -- Who did what and when stays, as it does for an account.
+  update audit_events e set before = '{}', after = '{}', address = '' where e.event_id in (
+    select o.event_id from audit_events o
+    where o.workspace_id = any (gone) and (o.before <> '{}' or o.after <> '{}' or o.address <> '') limit batch);
+  get diagnostics done = row_count;
+  if done = batch then return done; end if;
+  -- remove-deleted-wiki empties them.
+  update wikis k set workspace_id = null, deleted_from = k.workspace_id where k.workspace_id = any (gone);
+  delete from workspaces w where w.workspace_id = any (gone);
+  delete from workspace_usage u where u.workspace_id = any (gone);
+  return done + cardinality(gone);
+end $$;
+
+-- For the trigger of workspaces.
+create function refuse_deletion_of_workspace_under_hold() returns trigger language plpgsql as $$
+begin
+  raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+end $$;
+
+-- For triggers of tables with content of a wiki.
+create function refuse_deletion_under_hold() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  perform refuse_under_hold(array(select distinct o.wiki_id from old_rows o));
+  return null;
+end $$;
+
+-- Fails (IBHLD) where one of these wikis is of a workspace under a legal hold.
+create function refuse_under_hold(wikis text[]) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  workspace text;
+  held timestamptz;
+begin
+  -- By keys, one after the other: a wiki's statement has one, and no plan reads all workspaces.
+  foreach workspace in array array(
+    select distinct coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = any (refuse_under_hold.wikis) order by 1)
+  loop
+    -- Locked, so that a hold that is being set waits for this deletion, and none that begins later misses it.
+    select w.held_since into held from workspaces w where w.workspace_id = workspace for share of w;
+    if held is not null then
+      raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+    end if;
+  end loop;
+end $$;
+
+-- Fails with SQLSTATE IBOWN, at the end of a transaction, what leaves members without an active owner. A workspace may lose all its members at once, and go.
+create function refuse_without_owner() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  workspace text := case when tg_op = 'INSERT' then new.workspace_id else old.workspace_id end;
+begin
+  perform from workspaces where workspace_id = workspace for no key update;
+  -- It was deleted, and its members with it.
+  if not found then return null; end if;
+  if exists (select from memberships where workspace_id = workspace)
+    and not exists (select from memberships where workspace_id = workspace and role = 'owner' and status = 'active')
+  then
+    raise exception 'the workspace would be left without an active owner' using errcode = 'IBOWN';
+  end if;
+  return null;
+end $$;
+
+-- Undoes delete_workspace for one of its owners; false if it is not deleted, or too late.
+create function restore_workspace(workspace text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  perform from workspaces w where w.workspace_id = workspace and w.deleted_at > now() - interval '30 days'
+    and w.workspace_id in (select d.workspace_id from deleted_workspaces() d) for no key update;
+  -- Another owner may have restored it while this one waited for the row.
+  if not found then return false; end if;
+  update workspaces w set deleted_at = null where w.workspace_id = workspace;
+  update memberships m set status = 'active' where m.workspace_id = workspace and m.status = 'suspended';
+  update jobs j set run_after = now()
+  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status = 'queued' and j.run_after = never();
+  return true;
+end $$;
+
+-- A workspace's slug is unique over the service, so also those that the caller cannot see count.
+create function slug_is_taken(wanted text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (select from workspaces where slug = wanted) or exists (select from workspace_slugs where slug = wanted)
+$$;
+
+-- Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.
+create function widget_origin_is_allowed(origin text, workspace text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (select from workspaces where widget_origins @> array[origin collate "C"] and (workspace is null or workspace_id = workspace))
+$$;
+
+-- For the scheduler of the release before.
+create function wikis_with_old_trash(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
+  where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
+    and w.trash_days is null and purge_horizon(1, w.retention_changed_at, w.held_since) is not null
+$$;
+
+-- For the scheduler: wikis whose workspace keeps revisions for a time.
+create function wikis_with_revision_retention() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from workspaces w join wikis k on k.workspace_id = w.workspace_id
+  where purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
+$$;
+
+-- For the scheduler: wikis with pages that were in the trash for longer than their workspace says, or service_days where it says nothing.
+create function wikis_with_trash_to_purge(service_days integer) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
+  join (select p.wiki_id, min(p.trashed_at) as oldest from pages p
+    -- The shortest time that a workspace can set.
+    where p.trashed_at < now() - interval '7 days' group by p.wiki_id) t on t.wiki_id = k.wiki_id
+  where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
+$$;
+
+-- The workspace that the invitation with this secret is of.
+create function workspace_of_invitation(secret bytea) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret
+$$;
+
+-- For the scheduler: workspaces that keep their audit log for a time.
+create function workspaces_with_audit_retention() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select null::text, w.workspace_id from workspaces w
+  where purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) is not null
+$$;
+
+-- ---- Billing ----
+
+-- The customer of a workspace at the payment provider. revision: counts changes of its subscription, so that a request to the provider can be repeated safely. changing_until: a change is being made by one process. synced_at: when the provider was asked for what subscriptions has.
+create table billing_customers (
+  workspace_id        text collate "C" not null,
+  customer_id         text collate "C" not null,
+  revision            bigint not null default 0,
+  changing_until      timestamp with time zone,
+  checkout_opened_at  timestamp with time zone,
+  synced_at           timestamp with time zone,
+  primary key (workspace_id),
+  unique (customer_id),
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+grant delete, insert, select, update on billing_customers to ibid_service;
+alter table billing_customers enable row level security;
+create policy of_the_workspaces on billing_customers for all
+  using (((workspace_id = any (( select own_workspaces())::text[])) or ( select is_service())));
+
+-- The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_stage: what the owners were told last.
+create table subscriptions (
+  workspace_id          text collate "C" not null,
+  plan_id               text collate "C" not null,
+  quantity              integer not null,
+  period_start          timestamp with time zone not null,
+  period_end            timestamp with time zone not null,
+  subscription_id       text collate "C" not null default ''::text,
+  currency              text collate "C" not null default ''::text,
+  amount_due            bigint not null default 0,
+  cancel_at_period_end  boolean not null default false,
+  unpaid_since          timestamp with time zone,
+  writes_end_at         timestamp with time zone,
+  dunning_stage         text collate "C" not null default ''::text,
+  primary key (workspace_id),
+  check ((period_end > period_start)),
+  check ((quantity > 0)),
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+grant delete, insert, select, update on subscriptions to ibid_service;
+alter table subscriptions enable row level security;
+create policy of_the_workspaces on subscriptions for all
+  using ((workspace_id = any (( select own_workspaces())::text[])));
+
+-- Messages of the payment provider that were received, each once. Nothing in them is believed: they cause a question to the provider.
+create table payment_events (
+  event_id     text collate "C" not null,
+  type         text collate "C" not null,
+  customer_id  text collate "C" not null,
+  created_at   timestamp with time zone not null,
+  received_at  timestamp with time zone not null default now(),
+  primary key (event_id)
+);
+create index payment_events_by_age on payment_events using btree (received_at);
+grant delete, insert, select on payment_events to ibid_service;
+alter table payment_events enable row level security;
+create policy of_the_service on payment_events for all
+  using (( select is_service()));
+
+-- The limits of the plans, written at the start of the service from its catalogue and options. plan_id '': of every workspace, where its plan does not say otherwise. A limit of null is none.
+create table plan_limits (
+  plan_id  text collate "C" not null,
+  limits   jsonb not null,
+  primary key (plan_id)
+);
+alter table plan_limits enable row level security;
+
+-- For the scheduler: workspaces whose subscription is compared with the provider: once a day, and sooner where a message of the provider would be due.
+create function customers_to_sync() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select null::text, c.workspace_id from billing_customers c left join subscriptions s on s.workspace_id = c.workspace_id
+  where c.synced_at is null or c.synced_at < now() - interval '1 day'
+    or (c.checkout_opened_at > now() - interval '1 day' and s.workspace_id is null and c.synced_at < now() - interval '1 minute')
+    or (s.subscription_id <> '' and s.period_end <= now() and c.synced_at < now() - interval '10 minutes')
+    or (s.writes_end_at <= now() and s.dunning_stage <> 'read_only')
+    or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
+$$;
+
+-- ---- What a workspace holds ----
+
+-- What each transaction changed in what a workspace holds; the sum over a workspace is its usage. Rows of ended transactions are merged into the one with transaction_id 0, whose counted_at says when it was last compared with what is there. No foreign key: it would wait for whoever has locked the workspace.
+create table workspace_usage (
+  workspace_id    text collate "C" not null,
+  transaction_id  bigint not null,
+  bytes           bigint not null default 0,
+  pages           bigint not null default 0,
+  files           bigint not null default 0,
+  wikis           bigint not null default 0,
+  invitations     bigint not null default 0,
+  keys            bigint not null default 0,
+  jobs            bigint not null default 0,
+  counted_at      timestamp with time zone not null default now(),
+  primary key (workspace_id, transaction_id),
+  trigger deferrable initially deferred
+);
+create constraint trigger quota after insert on workspace_usage deferrable initially deferred for each row when ((new.transaction_id <> 0)) execute function refuse_above_quota();
+grant select on workspace_usage to ibid_service;
+alter table workspace_usage enable row level security;
+create policy of_the_workspaces on workspace_usage for all
+  using ((workspace_id = any (( select own_workspaces())::text[])));
+
+-- For the migration that counts, which may wait for the transaction of somebody who joins.
+create function active_members_of(workspace text) returns integer language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  -- A statement of its own sees what was committed while the one that calls it waited for the row of the workspace.
+  return (select count(*) from memberships m where m.workspace_id = workspace and m.status = 'active');
+end $$;
+
+-- What a workspace holds, by reading all of it. The counts say the same.
+create function actual_usage(workspace text) returns table(bytes bigint, pages bigint, files bigint, wikis bigint, invitations bigint, keys bigint, jobs bigint) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  with mine as (
+    select k.wiki_id from wikis k where k.workspace_id = workspace or (k.workspace_id is null and k.deleted_from = workspace)
+  ), uploaded as (
+    select coalesce(sum(upload_file_bytes(f.status, f.kind, f.sha256, f.byte_size)), 0)::bigint as bytes,
+      count(*) filter (where f.kind = 'file' and f.status = 'pending') as files
+    from upload_files f where f.wiki_id in (select wiki_id from mine)
+  )
+  select u.bytes
+      + coalesce((select sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html))) from revisions r where r.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(s.byte_size) from sources s where s.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(a.byte_size) from attachments a where a.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(d.byte_size) from autosaves d where d.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(e.byte_size) from exports e where e.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(i.byte_size) from imports i where i.wiki_id in (select wiki_id from mine)), 0)::bigint,
+    (select count(*) from pages p where p.wiki_id in (select wiki_id from mine)),
+    u.files,
+    (select count(*) from wikis k where k.workspace_id = workspace),
+    (select count(*) from invitations i where i.workspace_id = workspace and i.state = 'pending'),
+    (select count(*) from api_keys k where k.workspace_id = workspace and k.revoked_at is null),
+    (select count(*) from jobs j where j.wiki_id in (select wiki_id from mine) and is_open_job(j.status, j.kind))
+  from uploaded u
+$$;
+
+-- Adds to what this transaction changed in a workspace.
+create function add_usage(workspace text, bytes bigint default 0, pages bigint default 0, files bigint default 0, wikis bigint default 0, invitations bigint default 0, keys bigint default 0, jobs bigint default 0) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if workspace is null or ($2, $3, $4, $5, $6, $7, $8) = (0, 0, 0, 0, 0, 0, 0) then return; end if;
+  insert into workspace_usage as u values (workspace, pg_current_xact_id()::text::bigint, $2, $3, $4, $5, $6, $7, $8)
+  on conflict on constraint workspace_usage_pkey do update set
+    bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+    wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+    jobs = u.jobs + excluded.jobs;
+end $$;
+
+-- Adds to what this transaction changed in the workspace of a wiki, also of a deleted one.
+create function add_wiki_usage(wiki text, bytes bigint default 0, pages bigint default 0, files bigint default 0, jobs bigint default 0) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if ($2, $3, $4, $5) = (0, 0, 0, 0) then return; end if;
+  perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k
+  where k.wiki_id = wiki
+    and (k.workspace_id is not null or exists (select from workspaces w where w.workspace_id = k.deleted_from));
+end $$;
+
+-- For triggers of memberships: keeps workspaces.active_members.
+create function change_active_members() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  changed jsonb := '{}';
+begin
+  -- One update of a workspace for all rows of a statement.
+  if tg_op <> 'DELETE' then
+    select coalesce(jsonb_object_agg(n.workspace_id, n.members), '{}') into changed
+    from (select a.workspace_id, count(*) as members from added a where a.status = 'active' group by 1) n;
+  end if;
+  if tg_op <> 'INSERT' then
+    select changed || coalesce(jsonb_object_agg(n.workspace_id, coalesce((changed ->> n.workspace_id)::int, 0) - n.members), '{}')
+    into changed
+    from (select r.workspace_id, count(*) as members from removed r where r.status = 'active' group by 1) n;
+  end if;
+  update workspaces w set active_members = w.active_members + (changed ->> w.workspace_id)::int
+  where w.workspace_id in (select c.key from jsonb_each_text(changed) c where c.value <> '0');
+  return null;
+end $$;
+
+-- Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.
+create function correct_usage(workspace text, out drift jsonb) returns jsonb language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('correct usage of ' || workspace, 0));
+  -- One statement sees the rows and their counts as of one moment, so it is right however many write meanwhile.
+  with counted as (
+    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
+      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
+      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
+      coalesce(sum(u.jobs), 0)::bigint as jobs
+    from workspace_usage u where u.workspace_id = workspace
+  ), missing as (
+    select a.bytes - c.bytes as bytes, a.pages - c.pages as pages, a.files - c.files as files, a.wikis - c.wikis as wikis,
+      a.invitations - c.invitations as invitations, a.keys - c.keys as keys, a.jobs - c.jobs as jobs
+    from counted c, actual_usage(workspace) a
+  ), corrected as (
+    insert into workspace_usage as u
+    select workspace, 0, m.bytes, m.pages, m.files, m.wikis, m.invitations, m.keys, m.jobs from missing m
+    on conflict (workspace_id, transaction_id) do update set counted_at = now(),
+      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+      jobs = u.jobs + excluded.jobs
+  )
+  select coalesce(jsonb_object_agg(d.key, d.value), '{}') into drift
+  from missing m, jsonb_each(to_jsonb(m)) d where d.value <> '0';
+end $$;
+
+create function count_invitations() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, invitations => count(*)) from new_rows r where r.state = 'pending' group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, invitations => -count(*)) from old_rows r where r.state = 'pending' group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, invitations => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, workspace_id from new_rows where state = 'pending'
+      union all select -1, workspace_id from old_rows where state = 'pending'
+    ) r group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+create function count_jobs() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, jobs => count(*)) from new_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, jobs => -count(*)) from old_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, jobs => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, wiki_id from new_rows where is_open_job(status, kind)
+      union all select -1, wiki_id from old_rows where is_open_job(status, kind)
+    ) r group by r.wiki_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+create function count_keys() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, keys => count(*)) from new_rows r where r.revoked_at is null group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, keys => -count(*)) from old_rows r where r.revoked_at is null group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, keys => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, workspace_id from new_rows where revoked_at is null
+      union all select -1, workspace_id from old_rows where revoked_at is null
+    ) r group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+create function count_pages() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, pages => count(*)) from new_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, pages => -count(*)) from old_rows r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+
+create function count_revisions() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(octet_length(r.markdown) + octet_length(r.html))::bigint)
+    from new_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, -sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html)))::bigint)
+    from old_rows r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+
+-- For tables that refer to a stored file and have its byte_size.
+create function count_stored_files() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint) from new_rows r group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, -sum(r.byte_size)::bigint) from old_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint)
+    from (select wiki_id, byte_size from new_rows union all select wiki_id, -byte_size from old_rows) r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+
+create function count_upload_files() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => count(*) filter (where r.kind = 'file' and r.status = 'pending'))
+    from new_rows r group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, -sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => -count(*) filter (where r.kind = 'file' and r.status = 'pending'))
+    from old_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, sum(r.sign * upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => coalesce(sum(r.sign) filter (where r.kind = 'file' and r.status = 'pending'), 0)::bigint)
+    from (
+      select 1 as sign, wiki_id, status, kind, sha256, byte_size from new_rows
+      union all select -1, wiki_id, status, kind, sha256, byte_size from old_rows
+    ) r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+
+create function count_wikis() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, wikis => count(*)) from new_rows r group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, wikis => -count(*)) from old_rows r group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, wikis => sum(r.sign)::bigint)
+    from (select 1 as sign, workspace_id from new_rows union all select -1, workspace_id from old_rows) r
+    group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+-- For the job that merges.
+create function merge_ended_usage(batch integer) returns bigint language sql security definer set search_path to 'public', 'pg_temp' as $$
+  select case when is_service() then merge_usage(batch) else 0 end
+$$;
+
+-- Merges rows of ended transactions, at most so many, and returns how many.
+create function merge_usage(batch integer) returns bigint language sql security definer set search_path to 'public', 'pg_temp' as $$
+  with ended as (
+    delete from workspace_usage u where (u.workspace_id, u.transaction_id) in (
+      select o.workspace_id, o.transaction_id from workspace_usage o where o.transaction_id <> 0 limit batch for update skip locked)
+    returning u.*
+  ), merged as (
+    insert into workspace_usage as u
+    select e.workspace_id, 0, sum(e.bytes), sum(e.pages), sum(e.files), sum(e.wikis), sum(e.invitations), sum(e.keys), sum(e.jobs)
+    from ended e group by e.workspace_id order by e.workspace_id
+    on conflict (workspace_id, transaction_id) do update set
+      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+      jobs = u.jobs + excluded.jobs
+  )
+  select count(*) from ended
+$$;
+
+-- correct_usage, for who may see the workspace.
+create function recount_usage(workspace text) returns jsonb language sql security definer set search_path to 'public', 'pg_temp' as $$
+  select case when workspace = any ((select own_workspaces())::text[]) then correct_usage(workspace) end
+$$;
+
+-- Fails with SQLSTATE IBQUO, at the end of a transaction, what raises the usage of a workspace above one of its limits. What is above already may stay, and shrink.
+create function refuse_above_quota() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  change jsonb;
+  exceeded record;
+begin
+  select to_jsonb(u) into change from workspace_usage u
+  where u.workspace_id = new.workspace_id and u.transaction_id = new.transaction_id;
+  -- Far from its limit a small change is let through: until others see it, the rest of 10 % is enough for all of them.
+  if not exists (
+    select from usage_and_limits(new.workspace_id) q
+    where (change ->> q.name)::bigint > 0
+      and (q.used > q.allowed - q.allowed / 10 or (change ->> q.name)::bigint > q.allowed / 1000)
+  ) then
+    return null;
+  end if;
+  -- It is the end of the transaction, so the lock is held for the time of a commit. What is read now includes what was
+  -- committed while this one waited.
+  perform pg_advisory_xact_lock(hashtextextended('quota of ' || new.workspace_id, 0));
+  select q.name, q.used, q.allowed into exceeded from usage_and_limits(new.workspace_id) q
+  where (change ->> q.name)::bigint > 0 and q.used > q.allowed limit 1;
+  if found then
+    raise exception 'a limit of the workspace is exceeded' using errcode = 'IBQUO', detail = to_jsonb(exceeded)::text;
+  end if;
+  return null;
+end $$;
+
+-- Fails with SQLSTATE IBSEA what raises the active members and pending invitations of a workspace above its seats. Whoever is above already, because seats were taken away, stays. An invitation past its time takes no seat.
+create function refuse_above_seats() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  seats workspaces;
+  active int;
+  pending int;
+  took_over boolean := false;
+begin
+  if tg_table_name = 'memberships' then
+    if new.status <> 'active' then return null; end if;
+    if tg_op = 'UPDATE' then
+      if old.status = 'active' and old.workspace_id = new.workspace_id then return null; end if;
+    end if;
+  else
+    if new.state <> 'pending' or new.expires_at <= now() then return null; end if;
+    if tg_op = 'UPDATE' then
+      if old.state = 'pending' and old.expires_at > now() and old.workspace_id = new.workspace_id then return null; end if;
+    end if;
+  end if;
+
+  select * into seats from workspaces where workspace_id = new.workspace_id for no key update;
+  if not found or seats.seats_unlimited or seats.seats_overage then return null; end if;
+  -- Statements of their own: they see what was committed while this one waited for the lock.
+  select count(*) into active from memberships where workspace_id = new.workspace_id and status = 'active';
+  select count(*) into pending from invitations
+  where workspace_id = new.workspace_id and state = 'pending' and expires_at > now();
+  if tg_table_name = 'memberships' and tg_op = 'INSERT' then
+    -- Whoever accepts an invitation takes over its seat, also where seats were taken away since it was made. Rows that
+    -- this transaction wrote are known by its id.
+    took_over := (
+      select count(*) from memberships
+      where workspace_id = new.workspace_id and status = 'active' and xmin = pg_current_xact_id()::xid
+    ) <= (
+      select count(*) from invitations
+      where workspace_id = new.workspace_id and state = 'accepted' and xmin = pg_current_xact_id()::xid
+    );
+  end if;
+  if active > seats.seats_granted or (active + pending > seats.seats_granted and not took_over) then
+    raise exception 'all seats of the workspace are taken' using errcode = 'IBSEA';
+  end if;
+  return null;
+end $$;
+
+-- The bytes that count of a file of an upload: from when it is announced until it is a source, or until its bytes are given up.
+create function upload_file_bytes(status text, kind text, sha256 text, byte_size bigint) returns bigint language sql immutable parallel safe as $$
+  select case when kind = 'file' and (status = 'pending' or (status = 'failed' and sha256 <> '')) then byte_size else 0 end
+$$;
+
+-- How much a workspace has of everything that is limited, and how much it may have; null: any amount.
+create function usage_and_limits(workspace text) returns table(name text, used bigint, allowed bigint) language plpgsql stable security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  return query with sums as (
+    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
+      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
+      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
+      coalesce(sum(u.jobs), 0)::bigint as jobs
+    from workspace_usage u where u.workspace_id = workspace
+  ), effective as (
+    select coalesce((select p.limits from plan_limits p where p.plan_id = ''), '{}')
+      || coalesce((select p.limits from subscriptions s join plan_limits p on p.plan_id = s.plan_id
+        where s.workspace_id = workspace and s.plan_id <> ''), '{}')
+      || coalesce((select c.limits from workspace_controls c where c.workspace_id = workspace), '{}') as limits
+  )
+  select n.name, n.used, (a.limits ->> n.name)::bigint
+  from sums u cross join effective a cross join lateral (values
+    ('bytes', u.bytes), ('pages', u.pages), ('files', u.files), ('wikis', u.wikis), ('invitations', u.invitations),
+    ('keys', u.keys), ('jobs', u.jobs)) n (name, used);
+end $$;
+
+-- usage_and_limits, for who may see the workspace.
+create function usage_of(workspace text) returns table(name text, used bigint, allowed bigint) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select q.name, q.used, q.allowed from usage_and_limits(workspace) q
+  where (select is_service()) or workspace = any ((select own_workspaces())::text[])
+$$;
+
+-- For /metrics: the sums over all workspaces under the id '', and the workspaces with the most bytes.
+create function usage_of_all(top integer) returns table(workspace_id text, name text, used bigint) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  with sums as (
+    select u.workspace_id, sum(u.bytes)::bigint as bytes, sum(u.pages)::bigint as pages, sum(u.files)::bigint as files,
+      sum(u.wikis)::bigint as wikis, sum(u.invitations)::bigint as invitations, sum(u.keys)::bigint as keys,
+      sum(u.jobs)::bigint as jobs
+    from workspace_usage u where (select is_service()) group by u.workspace_id
+  ), everything as (
+    select '' as workspace_id, sum(bytes)::bigint, sum(pages)::bigint, sum(files)::bigint, sum(wikis)::bigint,
+      sum(invitations)::bigint, sum(keys)::bigint, sum(jobs)::bigint from sums
+    union all (select * from sums order by bytes desc, workspace_id limit top)
+  )
+  select e.workspace_id, n.name, n.used
+  from everything e (workspace_id, bytes, pages, files, wikis, invitations, keys, jobs) cross join lateral (values
+    ('bytes', e.bytes), ('pages', e.pages), ('files', e.files), ('wikis', e.wikis), ('invitations', e.invitations),
+    ('keys', e.keys), ('jobs', e.jobs)) n (name, used)
+  where n.used is not null
+$$;
+
+-- For the scheduler: workspaces whose usage was compared with what they hold so long ago.
+create function workspaces_to_recount(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select null::text, u.workspace_id from workspace_usage u join workspaces w on w.workspace_id = u.workspace_id
+  where u.transaction_id = 0 and u.counted_at < now() - age
+$$;
+
+-- ---- Wikis ----
+
+-- A wiki belongs to one workspace; access to all that it holds is decided here.
+create table wikis (
+  wiki_id              text collate "C" not null,
+  -- Null once the wiki was deleted, until a worker has taken away all that it held.
+  workspace_id         text collate "C",
+  slug                 text collate "C" not null,
+  title                text not null,
+  description          text not null default ''::text,
+  created_by           text collate "C" not null,
+  created_at           timestamp with time zone not null default now(),
+  -- The workspace of a deleted wiki: its content counts there until it is removed.
+  deleted_from         text collate "C",
+  -- The path of the site at which the root of an uploaded folder is, with a slash at both ends; null if absolute links begin at the root of the upload.
+  site_root            text,
+  -- Another one after each transaction in which a page came, went, or changed its place, title or status. Written by the triggers of pages alone.
+  tree_version         text collate "C" not null default ''::text,
+  -- The page of the wiki that is shown at its address; null for the list of what is new. It counts where it is there and who asks may read it.
+  home_page_id         text,
+  -- What was replaced before this time, longer ago than the workspace keeps revisions, was purged.
+  revisions_purged_to  timestamp with time zone,
+  -- When the revisions of all pages were last looked at. A draft may have kept one that a run passed over.
+  revisions_walked_at  timestamp with time zone,
+  -- What revisions from before this time have replaced is packed. Null: all are to be looked at.
+  revisions_packed_to  timestamp with time zone,
+  -- When the wiki was put into the trash of deleted_from. null: it is not there, or its content goes now.
+  deleted_at           timestamp with time zone,
+  primary key (wiki_id),
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+create index wikis_by_trash on wikis using btree (deleted_from, wiki_id) where (workspace_id is null);
+create index wikis_deleted on wikis using btree (wiki_id) where (workspace_id is null);
+create unique index wikis_by_slug on wikis using btree (workspace_id, slug) where (workspace_id is not null);
+create trigger legal_hold before delete on wikis for each row execute function refuse_deletion_of_wiki_under_hold();
+create trigger legal_hold_of_workspace before update of workspace_id on wikis for each row when (((new.workspace_id is null) and (old.workspace_id is not null))) execute function refuse_deletion_of_wiki_under_hold();
+create trigger usage_on_delete after delete on wikis referencing old table as old_rows for each statement execute function count_wikis();
+create trigger usage_on_insert after insert on wikis referencing new table as new_rows for each statement execute function count_wikis();
+create trigger usage_on_update after update on wikis referencing old table as old_rows new table as new_rows for each statement execute function count_wikis();
+grant delete, insert, select, update on wikis to ibid_service;
+alter table wikis enable row level security;
+create policy of_the_workspaces on wikis for all
+  using (((workspace_id = any (( select own_workspaces())::text[])) or ((workspace_id is null) and (wiki_id = ( select own_wiki())))));
+
+-- The wikis of the workspaces that the caller is an active member of.
+create function caller_wikis() returns text[] language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select array(select k.wiki_id from wikis k where k.workspace_id = any ((select own_workspaces())::text[]))
+$$;
+
+-- For the scheduler: wikis whose content goes now: they were in the trash for 30 days, or were deleted for good. Without those of workspaces under a legal hold.
+create function deleted_wikis() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k left join workspaces w on w.workspace_id = k.deleted_from
+  where k.workspace_id is null and w.held_since is null
+    and (k.deleted_at is null or w.workspace_id is null or k.deleted_at < now() - interval '30 days 5 minutes')
+$$;
+
+-- Lets the content of a wiki in the trash go now; false if it is not there. Fails (IBHLD) under a legal hold. The caller of the function checks that it is one of wikis_in_trash.
+create function purge_wiki(wiki text) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  held timestamptz;
+begin
+  update wikis k set deleted_at = null from workspaces w
+  where k.wiki_id = wiki and w.workspace_id = k.deleted_from and w.workspace_id = any (own_workspaces())
+    and k.workspace_id is null and k.deleted_at is not null
+  returning w.held_since into held;
+  if not found then return false; end if;
+  if held is not null then
+    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+  end if;
+  return true;
+end $$;
+
+-- For triggers of wikis, which are deleted in two steps: first they belong to no workspace.
+create function refuse_deletion_of_wiki_under_hold() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  perform refuse_under_hold(array[old.wiki_id]);
+  return case when tg_op = 'DELETE' then old else new end;
+end $$;
+
+-- Takes a wiki out of the trash, at the first of the slugs that is free in its workspace, which it returns; '' if none is free, null if the wiki is not in the trash. Its jobs go on. The caller of the function checks that it is one of wikis_in_trash.
+create function restore_wiki(wiki text, candidates text[]) returns text language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  home text;
+  free text;
+begin
+  select k.deleted_from into home from wikis k
+  where k.wiki_id = wiki and k.workspace_id is null and k.deleted_at is not null and k.deleted_from = any (own_workspaces())
+  for update;
+  if not found then return null; end if;
+  select c.slug into free from unnest(candidates) with ordinality c (slug, place)
+  where not exists (select from wikis k where k.workspace_id = home and k.slug = c.slug) order by c.place limit 1;
+  update wikis k set workspace_id = home, slug = free, deleted_from = null, deleted_at = null where k.wiki_id = wiki;
+  update jobs j set run_after = now() where j.wiki_id = wiki and j.status = 'queued' and j.run_after = never();
+  return free;
+exception when unique_violation or not_null_violation then
+  -- Another wiki took the slug at the same time.
+  return '';
+end $$;
+
+-- The deleted wikis of a workspace that the caller sees, which can be restored. The caller of the function decides which members may see them.
+create function wikis_in_trash(workspace text) returns table(wiki_id text, slug text, title text, description text, created_by text, deleted_at timestamp with time zone, purged_after timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.slug, k.title, k.description, k.created_by, k.deleted_at, k.deleted_at + interval '30 days'
+  from wikis k join workspaces w on w.workspace_id = k.deleted_from
+  where k.workspace_id is null and k.deleted_from = workspace and workspace = any (own_workspaces())
+    and (k.deleted_at > now() - interval '30 days' or (k.deleted_at is not null and w.held_since is not null))
+$$;
+
+-- ---- Jobs ----
+
+-- The queue and the public record of a job at once. (attempt, worker_id) say who runs it: each claim raises attempt. failures counts the attempts since the last progress.
+create table jobs (
+  wiki_id       text collate "C" not null,
+  job_id        text collate "C" not null,
+  upload_id     text collate "C",
+  kind          text collate "C" not null,
+  status        text collate "C" not null default 'queued'::text,
+  attempt       integer not null default 0,
+  failures      integer not null default 0,
+  progress      integer not null default 0,
+  summary       text not null default ''::text,
+  error         text not null default ''::text,
+  run_after     timestamp with time zone not null default now(),
+  created_at    timestamp with time zone not null default now(),
+  updated_at    timestamp with time zone not null default now(),
+  started_at    timestamp with time zone,
+  finished_at   timestamp with time zone,
+  worker_id     text collate "C",
+  -- Of its wiki, for the queue: written by a trigger. "" for jobs that ended before there was such a column.
+  workspace_id  text collate "C" not null default ''::text,
+  primary key (wiki_id, job_id),
+  check ((failures >= 0)),
+  check ((kind = any (array['ingest'::text, 'compile'::text, 'import'::text, 'export'::text, 'reindex'::text]))),
+  check (((progress >= 0) and (progress <= 100))),
+  check ((status = any (array['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+create index jobs_by_upload on jobs using btree (wiki_id, upload_id);
+create index jobs_open on jobs using btree (wiki_id, job_id) where (status = any (array['queued'::text, 'running'::text]));
+create index jobs_queued on jobs using btree (kind, run_after, job_id) where (status = 'queued'::text);
+create index jobs_queued_by_workspace on jobs using btree (kind, workspace_id, run_after, job_id) where (status = 'queued'::text);
+create unique index jobs_started on jobs using btree (wiki_id) where ((status = any (array['queued'::text, 'running'::text])) and (started_at is not null));
+create trigger usage_on_delete after delete on jobs referencing old table as old_rows for each statement execute function count_jobs();
+create trigger usage_on_insert after insert on jobs referencing new table as new_rows for each statement execute function count_jobs();
+create trigger usage_on_update after update on jobs referencing old table as old_rows new table as new_rows for each statement execute function count_jobs();
+create trigger workspace before insert on jobs for each row execute function set_workspace_of_job();
+grant delete, insert, select, update on jobs to ibid_service;
+alter table jobs enable row level security;
+create policy of_the_wiki on jobs for all
+  using (((wiki_id = ( select own_wiki())) or ( select is_service())));
+
+-- Jobs that are no public record: mail, maintenance, the search index. One that has ended well is deleted; one that used up its attempts stays as failed (dead letter). key: at most one of a name and key is queued and one is running. workspace_id, wiki_id and user_id say for whom it is; none for the service itself.
+create table background_jobs (
+  job_id        text collate "C" not null default gen_random_uuid(),
+  name          text collate "C" not null,
+  lane          text collate "C" not null,
+  key           text collate "C" not null,
+  workspace_id  text collate "C",
+  wiki_id       text collate "C",
+  user_id       text collate "C",
+  input         jsonb not null default '{}'::jsonb,
+  status        text collate "C" not null default 'queued'::text,
+  attempt       integer not null default 0,
+  failures      integer not null default 0,
+  error         text not null default ''::text,
+  worker_id     text collate "C",
+  run_after     timestamp with time zone not null default now(),
+  created_at    timestamp with time zone not null default now(),
+  updated_at    timestamp with time zone not null default now(),
+  -- How many processes in a row ended while they ran the job.
+  crashes       smallint not null default 0,
+  primary key (job_id),
+  check ((failures >= 0)),
+  check ((status = any (array['queued'::text, 'running'::text, 'failed'::text]))),
+  foreign key (user_id) references users(user_id) on delete cascade,
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade,
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
+);
+create index background_jobs_of_user on background_jobs using btree (user_id) where (user_id is not null);
+create index background_jobs_of_wiki on background_jobs using btree (wiki_id) where (wiki_id is not null);
+create index background_jobs_of_workspace on background_jobs using btree (workspace_id) where (workspace_id is not null);
+create index background_jobs_queued_by_workspace on background_jobs using btree (lane, coalesce(workspace_id, ''::text), run_after) where (status = 'queued'::text);
+create index background_jobs_waiting on background_jobs using btree (lane, run_after) where (status = 'queued'::text);
+create unique index background_jobs_queued on background_jobs using btree (name, key) where (status = 'queued'::text);
+create unique index background_jobs_running on background_jobs using btree (name, key) where (status = 'running'::text);
+grant delete, insert, select, update on background_jobs to ibid_service;
+alter table background_jobs enable row level security;
+create policy of_the_service on background_jobs for all
+  using (( select is_service()));
+create policy tenants_add on background_jobs for insert
+  with check ((((wiki_id is not null) or (workspace_id is not null) or (user_id is not null)) and ((wiki_id is null) or (wiki_id = ( select own_wiki()))) and ((workspace_id is null) or (workspace_id = any (( select own_workspaces())::text[]))) and ((user_id is null) or (user_id = ( select own_user())))));
+
+-- When a scheduled job of the service is due next, so that of several processes one enqueues it.
+create table schedules (
+  name    text collate "C" not null,
+  due_at  timestamp with time zone not null,
+  primary key (name)
+);
+grant delete, insert, select, update on schedules to ibid_service;
+
+-- A row for each process that runs jobs at the moment; its heartbeat moves alive_until. A job whose worker has no row, or a late one, is taken over.
+create table workers (
+  worker_id    text collate "C" not null,
+  alive_until  timestamp with time zone not null,
+  primary key (worker_id)
+);
+grant delete, insert, select, update on workers to ibid_service;
 
 -- For the queue, which belongs to no workspace. Five jobs: those of the workspaces with the fewest running jobs, the oldest first; where five of the fifty oldest of each kind are of workspaces without running jobs, these. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces, and of wikis of which another job has started, are left out.
-CREATE OR REPLACE FUNCTION public.jobs_to_claim(any_of text[], only_idle_workspaces boolean)
- RETURNS TABLE(wiki_id text, job_id text, attempt integer)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) returns table(wiki_id text, job_id text, attempt integer) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   with recursive started as materialized (
     select j.wiki_id, j.workspace_id, j.status from jobs j
     where j.status in ('queued', 'running') and j.started_at is not null and (select is_service())
@@ -977,335 +1892,60 @@ AS $function$
     select f.wiki_id, f.job_id, f.attempt, f.run_after, f.working from fair f
   ) c
   order by c.working, c.run_after, c.job_id limit 5
-$function$;
+$$;
 
--- For triggers of workspaces: keeps the slug that is replaced, and refuses one that leads to another workspace.
-CREATE OR REPLACE FUNCTION public.keep_slug()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+-- For the trigger of new jobs.
+create function set_workspace_of_job() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
-  delete from workspace_slugs s where s.slug = new.slug and s.workspace_id = new.workspace_id;
-  if exists (select from workspace_slugs s where s.slug = new.slug) then
-    raise exception 'the slug leads to another workspace' using errcode = 'unique_violation', constraint = 'workspaces_slug_key';
-  end if;
-  if tg_op = 'UPDATE' then
-    insert into workspace_slugs (slug, workspace_id, replaced_at) values (old.slug, new.workspace_id, clock_timestamp());
-    -- So that nobody reserves names without end.
-    delete from workspace_slugs s where s.workspace_id = new.workspace_id and s.slug in (
-      select o.slug from workspace_slugs o where o.workspace_id = new.workspace_id order by o.replaced_at desc offset 10);
-  end if;
-  return null;
-end $function$;
-
--- For 403 and 404: whether there is such a wiki, also one that the caller cannot see.
-CREATE OR REPLACE FUNCTION public.knows_wiki(id text)
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select exists (
-    select from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = id and w.deleted_at is null)
-$function$;
-
--- For 403 and 404: whether there is such a workspace, also one that the caller cannot see.
-CREATE OR REPLACE FUNCTION public.knows_workspace(id text)
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select exists (select from workspaces w where w.workspace_id = id and w.deleted_at is null)
-$function$;
-
--- At most 100 of each person in a wiki.
-CREATE OR REPLACE FUNCTION public.limit_autosaves()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform pg_advisory_xact_lock(hashtextextended('autosaves ' || new.wiki_id || ' ' || new.user_id, 0));
-  if (select count(*) from autosaves s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
-    raise exception 'a person has too many autosaves' using errcode = '23514', constraint = 'autosaves_of_a_person';
-  end if;
-  return null;
-end $function$;
-
--- At most 50 of each person in a wiki.
-CREATE OR REPLACE FUNCTION public.limit_saved_searches()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform pg_advisory_xact_lock(hashtextextended('saved searches ' || new.wiki_id || ' ' || new.user_id, 0));
-  if (select count(*) from saved_searches s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 50 then
-    raise exception 'a person has too many saved searches' using errcode = '23514', constraint = 'saved_searches_of_a_person';
-  end if;
-  return null;
-end $function$;
-
--- At most 100 of each person in a wiki.
-CREATE OR REPLACE FUNCTION public.limit_starred_pages()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform pg_advisory_xact_lock(hashtextextended('starred pages ' || new.wiki_id || ' ' || new.user_id, 0));
-  if (select count(*) from starred_pages s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
-    raise exception 'a person has starred too many pages' using errcode = '23514', constraint = 'starred_pages_of_a_person';
-  end if;
-  return null;
-end $function$;
-
--- Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.
-CREATE OR REPLACE FUNCTION public.log_requests(calls jsonb, kept integer)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare of_workspaces text[];
-begin
-  with named as (
-    select c.call_id, c.request_id, c.method, c.path, c.status, c.error, c.duration_ms, c.kind, c.created_at,
-      coalesce(c.workspace_id, w.workspace_id, k.workspace_id) as workspace_id, k.workspace_id as bound_to,
-      coalesce(k.user_id, s.user_id, i.user_id) as user_id, coalesce(k.key_id, s.session_id, i.issuer) as credential_id
-    from jsonb_to_recordset(calls) as c(
-      call_id text, request_id text, method text, path text, status int, error text, duration_ms int, kind text, hash text,
-      issuer text, subject text, workspace_id text, wiki_id text, created_at timestamptz)
-    left join wikis w on w.wiki_id = c.wiki_id
-    left join api_keys k on c.kind = 'key' and k.secret_hash = decode(c.hash, 'hex')
-    left join sessions s on c.kind = 'session' and s.access_hash = decode(c.hash, 'hex')
-    left join identities i on c.kind = 'identity' and i.issuer = c.issuer and i.subject = c.subject
-  ), added as (
-    insert into request_log (
-      workspace_id, call_id, request_id, method, path, status, error, duration_ms, credential_kind, credential_id, created_at)
-    select n.workspace_id, n.call_id, n.request_id, n.method, n.path, n.status, n.error, n.duration_ms, n.kind, n.credential_id,
-      n.created_at
-    from named n
-    where (n.bound_to is null or n.bound_to = n.workspace_id)
-      and exists (
-        select from memberships m
-        where m.user_id = n.user_id and m.workspace_id = n.workspace_id and m.status = 'active')
-    returning workspace_id
-  )
-  select array_agg(distinct workspace_id) into of_workspaces from added;
-  if of_workspaces is null then
-    return;
-  end if;
-  -- Two processes that delete the same rows in different orders would wait for each other.
-  perform pg_advisory_xact_lock(hashtextextended('request log', 0));
-  delete from request_log r using unnest(of_workspaces) as o(workspace_id)
-  where r.workspace_id = o.workspace_id and r.call_id <= (
-    select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
-end $function$;
-
--- The address that the holder of the secret in the message of a pending invitation reads the mail of, and whether a user has it. No row for a copied link.
-CREATE OR REPLACE FUNCTION public.mailed_invitation(secret bytea)
- RETURNS TABLE(email text, has_account boolean)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select i.email, exists (select from users u where u.email = i.email and u.email_verified)
-    or exists (select from identities d where d.issuer = 'ibid' and d.subject = i.email)
-  from invitations i where i.secret_hash = secret and i.state = 'pending' and i.expires_at > now()
-$function$;
-
--- For the job that merges.
-CREATE OR REPLACE FUNCTION public.merge_ended_usage(batch integer)
- RETURNS bigint
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$ select case when is_service() then merge_usage(batch) else 0 end $function$;
-
--- Merges rows of ended transactions, at most so many, and returns how many.
-CREATE OR REPLACE FUNCTION public.merge_usage(batch integer)
- RETURNS bigint
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  with ended as (
-    delete from workspace_usage u where (u.workspace_id, u.transaction_id) in (
-      select o.workspace_id, o.transaction_id from workspace_usage o where o.transaction_id <> 0 limit batch for update skip locked)
-    returning u.*
-  ), merged as (
-    insert into workspace_usage as u
-    select e.workspace_id, 0, sum(e.bytes), sum(e.pages), sum(e.files), sum(e.wikis), sum(e.invitations), sum(e.keys), sum(e.jobs)
-    from ended e group by e.workspace_id order by e.workspace_id
-    on conflict (workspace_id, transaction_id) do update set
-      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
-      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
-      jobs = u.jobs + excluded.jobs
-  )
-  select count(*) from ended
-$function$;
-
--- Gives the identities, memberships and belongings of the second user to the first, and deletes the second with its sessions but this one, its personal keys and its password. "" where that is done, else why not, and nothing is changed: has_written (the second has), both_members (of one workspace), same, gone.
-CREATE OR REPLACE FUNCTION public.merge_users(kept text, merged text, session text)
- RETURNS text
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  theirs text[];
-  their_wikis text[];
-begin
-  if kept = merged then return 'same'; end if;
-  perform from users u where u.user_id in (kept, merged) order by u.user_id for update;
-  if (select count(*) from users u where u.user_id in (kept, merged)) < 2 then return 'gone'; end if;
-  theirs := array(select m.workspace_id from memberships m where m.user_id = merged);
-  perform from workspaces w where w.workspace_id = any (theirs) order by w.workspace_id for no key update;
-  their_wikis := array(select k.wiki_id from wikis k where k.workspace_id = any (theirs));
-  if exists (select from revisions r where r.created_by = merged)
-    or exists (select from uploads u where u.created_by = merged)
-    or exists (select from attachments a where a.created_by = merged)
-    or exists (
-      select from pages p where p.wiki_id = any (their_wikis) and merged in (p.created_by, p.updated_by, p.trashed_by))
-  then
-    return 'has_written';
-  end if;
-  if exists (select from memberships m where m.user_id = kept and m.workspace_id = any (theirs)) then
-    return 'both_members';
-  end if;
-  update identities i set user_id = kept where i.user_id = merged;
-  update memberships m set user_id = kept where m.user_id = merged;
-  update workspaces w set created_by = kept where w.created_by = merged and w.workspace_id = any (theirs);
-  update workspaces w set held_by = kept where w.held_by = merged and w.workspace_id = any (theirs);
-  update wikis k set created_by = kept where k.created_by = merged and k.wiki_id = any (their_wikis);
-  update invitations i set invited_by = kept where i.invited_by = merged and i.workspace_id = any (theirs);
-  update templates t set created_by = kept where t.created_by = merged and t.wiki_id = any (their_wikis);
-  update exports e set created_by = kept where e.created_by = merged and e.wiki_id = any (their_wikis);
-  update imports i set created_by = kept where i.created_by = merged and i.wiki_id = any (their_wikis);
-  -- What else opens the second account ends with it: it would open the first, which its holder has not proved to be.
-  update api_keys k set user_id = kept where k.user_id = merged and k.workspace_id is not null;
-  update sessions s set user_id = kept where s.user_id = merged and s.session_id = session;
-  update refresh_tokens r set user_id = kept where r.user_id = merged and r.session_id = session;
-  update autosaves a set user_id = kept where a.user_id = merged;
-  update starred_pages s set user_id = kept where s.user_id = merged and not exists (
-    select from starred_pages o where o.wiki_id = s.wiki_id and o.user_id = kept and o.page_id = s.page_id);
-  update saved_searches s set user_id = kept where s.user_id = merged and not exists (
-    select from saved_searches o where o.wiki_id = s.wiki_id and o.user_id = kept and o.name_key = s.name_key);
-  update users u set
-      email = case when not u.email_verified and m.email_verified then m.email else u.email end,
-      email_verified = u.email_verified or m.email_verified,
-      last_workspace_id = coalesce(u.last_workspace_id, m.last_workspace_id)
-    from users m where u.user_id = kept and m.user_id = merged;
-  delete from users u where u.user_id = merged;
-  return '';
-end $function$;
-
--- Notes what links and texts call a file.
-CREATE OR REPLACE FUNCTION public.name_upload_file()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if new.kind <> 'section' then
-    new.name_key := lower(normalize(new.filename));
-  end if;
-  if new.kind = 'file' then
-    new.title_key := file_title_key(new.filename);
-  end if;
+  new.workspace_id := coalesce((select w.workspace_id from wikis w where w.wiki_id = new.wiki_id), '');
   return new;
-end $function$;
+end $$;
 
--- jobs.run_after of the jobs of a deleted workspace.
-CREATE OR REPLACE FUNCTION public.never()
- RETURNS timestamp with time zone
- LANGUAGE sql
- IMMUTABLE
-AS $function$ select timestamptz '2999-01-01 00:00:00Z' $function$;
+-- ---- Audit ----
 
--- Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.
-CREATE OR REPLACE FUNCTION public.open_own_invitation(invitation text)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  opened text;
-begin
-  select i.workspace_id into opened from users u
-  join invitations i on i.email = u.email and i.invitation_id = invitation and i.state = 'pending' and i.expires_at > now()
-  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
-  where u.user_id = own_user() and u.email_verified;
-  if opened is null then
-    return false;
-  end if;
-  perform set_config('ibid.workspaces', trim(coalesce(current_setting('ibid.workspaces', true), '') || ' ' || opened), true);
-  return true;
-end $function$;
+-- One record for each write, made by the statement that writes. before and after hold the fields that it changed: made, nothing before; deleted, nothing after. Never a secret or a hash of one.
+create table audit_events (
+  event_id         text collate "C" not null,
+  workspace_id     text collate "C",
+  type             text collate "C" not null,
+  actor_id         text collate "C",
+  credential_id    text collate "C",
+  request_id       text collate "C" not null,
+  address          text not null,
+  created_at       timestamp with time zone not null default now(),
+  credential_kind  text collate "C" not null default ''::text,
+  target_kind      text collate "C" not null,
+  target_id        text collate "C" not null,
+  before           jsonb not null default '{}'::jsonb,
+  after            jsonb not null default '{}'::jsonb,
+  -- The widget that it was done through: profile, enterprise or developers; '' for none.
+  widget           text collate "C" not null default ''::text,
+  -- The origin of the page that showed the widget; '' for none.
+  widget_origin    text collate "C" not null default ''::text,
+  primary key (event_id)
+);
+create index audit_events_by_actor_and_time on audit_events using btree (workspace_id, actor_id, created_at, event_id);
+create index audit_events_by_email on audit_events using btree (((after ->> 'email'::text)) collate "C") where ((after ->> 'email'::text) is not null);
+create index audit_events_by_former_member on audit_events using btree (((before ->> 'user_id'::text)) collate "C") where (type = 'organization_membership.deleted'::text);
+create index audit_events_by_time on audit_events using btree (workspace_id, created_at, event_id);
+create index audit_events_by_type_and_time on audit_events using btree (workspace_id, type, created_at, event_id);
+create index audit_events_of_invitation_mail on audit_events using btree (workspace_id, created_at) where (type = any (array['invitation.created'::text, 'invitation.resent'::text]));
+grant insert, select on audit_events to ibid_service;
+alter table audit_events enable row level security;
+create policy anybody_adds on audit_events for insert
+  with check (true);
+create policy of_the_workspaces on audit_events for select
+  using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- The pending invitations to the verified address of the caller, whose workspaces they cannot see yet.
-CREATE OR REPLACE FUNCTION public.own_invitations()
- RETURNS TABLE(invitation_id text, workspace_name text, inviter_name text, email text, role text, expires_at timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select i.invitation_id, w.name, b.display_name, i.email, i.role, i.expires_at
-  from users u
-  join invitations i on i.email = u.email and i.state = 'pending' and i.expires_at > now()
-  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
-  join users b on b.user_id = i.invited_by
-  where u.user_id = own_user() and u.email_verified and not exists (
-    select from memberships m where m.workspace_id = i.workspace_id and m.user_id = u.user_id)
-$function$;
-
--- Whose credential was entered.
-CREATE OR REPLACE FUNCTION public.own_user()
- RETURNS text
- LANGUAGE sql
- STABLE PARALLEL SAFE
-AS $function$ select current_setting('ibid.user', true) $function$;
-
--- The wiki of the path, if it is in one of own_workspaces().
-CREATE OR REPLACE FUNCTION public.own_wiki()
- RETURNS text
- LANGUAGE sql
- STABLE PARALLEL SAFE
-AS $function$ select current_setting('ibid.wiki', true) $function$;
-
--- The workspaces that may be seen: the one of the path if the caller is an active member, without a path all of theirs.
-CREATE OR REPLACE FUNCTION public.own_workspaces()
- RETURNS text[]
- LANGUAGE sql
- STABLE PARALLEL SAFE
-AS $function$ select string_to_array(current_setting('ibid.workspaces', true), ' ') $function$;
-
--- The title of a page of a workspace that the caller sees, where no wiki is named.
-CREATE OR REPLACE FUNCTION public.page_title(page text)
- RETURNS text
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select p.title from wikis k join pages p on p.wiki_id = k.wiki_id and p.page_id = page
-  where k.workspace_id = any ((select own_workspaces())::text[])
-$function$;
+-- What the caller did to their account, which is in the log of no workspace.
+create function caller_account_events(after_time timestamp with time zone, after_id text) returns setof audit_events language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select e.* from audit_events e
+  where e.workspace_id is null and e.actor_id = (select own_user()) and (e.created_at, e.event_id) > (after_time, after_id)
+  order by e.created_at, e.event_id limit 500
+$$;
 
 -- Deletes at most batch audit records that are older than the workspace keeps them, and returns how many. Those that say what is kept and what was held stay.
-CREATE OR REPLACE FUNCTION public.purge_audit_events(workspace text, batch integer)
- RETURNS integer
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function purge_audit_events(workspace text, batch integer) returns integer language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   horizon timestamptz;
   removed int;
@@ -1325,55 +1965,353 @@ begin
   )
   select count(*) into removed from gone;
   return removed;
-end $function$;
+end $$;
 
--- Purges a batch of what workspaces held that were deleted more than 30 days ago; returns 0 when none is left.
-CREATE OR REPLACE FUNCTION public.purge_deleted_workspaces(batch integer)
- RETURNS integer
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+-- ---- Pages ----
+
+-- What lists and trees need of a page; rows stay narrow because the text is in revisions.
+create table pages (
+  wiki_id         text collate "C" not null,
+  page_id         text collate "C" not null,
+  path            text collate "C" not null,
+  slug            text collate "C" not null,
+  title           text not null,
+  description     text not null default ''::text,
+  parent_page_id  text collate "C",
+  position        integer not null default 0,
+  status          text collate "C" not null default 'published'::text,
+  origin          text collate "C" not null,
+  revision        integer not null,
+  word_count      integer not null,
+  source_count    integer not null default 0,
+  stale           boolean not null default false,
+  created_at      timestamp with time zone not null default now(),
+  updated_at      timestamp with time zone not null default now(),
+  created_by      text collate "C" not null,
+  updated_by      text collate "C" not null,
+  parent_path     text collate "C",
+  trashed_at      timestamp with time zone,
+  trashed_by      text collate "C",
+  -- The page that was thrown away: itself, or the one above whose subtree it was part of.
+  trashed_with    text collate "C",
+  -- The title as wiki links are compared with it.
+  title_key       text collate "C" generated always as (lower(title)) stored,
+  -- The file that the page was made from, or the folder with a / behind it, if the last sync of its folder had it no more; null again once it came back or a person decided.
+  gone_file       text,
+  -- As they are written, in their order; page_tags has them to look pages up by.
+  tags            text[] not null default '{}'::text[],
+  -- The other fields of its front matter, in their order: [{"name": …, "value": …}].
+  properties      jsonb not null default '[]'::jsonb,
+  primary key (wiki_id, page_id),
+  unique (wiki_id, page_id, path),
+  check ((origin = any (array['authored'::text, 'compiled'::text]))),
+  check (((parent_page_id is null) = (parent_path is null))),
+  check ((path = (coalesce((parent_path || '/'::text), ''::text) || slug))),
+  check ((length(path) <= 1024)),
+  check ((status = any (array['draft'::text, 'published'::text, 'archived'::text]))),
+  check (((trashed_at is null) = (trashed_with is null))),
+  foreign key (wiki_id, parent_page_id, parent_path) references pages(wiki_id, page_id, path) deferrable initially deferred,
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+create index pages_by_change on pages using btree (wiki_id, status, updated_at, page_id) where (trashed_at is null);
+create index pages_by_parent on pages using btree (wiki_id, parent_page_id, "position", page_id);
+create index pages_by_title on pages using btree (wiki_id, title_key) where (trashed_at is null);
+create index pages_hidden on pages using btree (wiki_id, page_id) where ((trashed_at is not null) or (status <> 'published'::text));
+create index pages_of_gone_files on pages using btree (wiki_id, page_id) where ((gone_file is not null) and (trashed_at is null));
+create index pages_stale on pages using btree (wiki_id, page_id) where (stale and (trashed_at is null));
+create index pages_trash on pages using btree (wiki_id, page_id) where (trashed_with = page_id);
+create index pages_trashed_at on pages using btree (trashed_at) where (trashed_at is not null);
+create index pages_trashed_with on pages using btree (wiki_id, trashed_with) where (trashed_at is not null);
+create index pages_with_id on pages using hash (page_id);
+create unique index pages_live_path on pages using btree (wiki_id, path) where (trashed_at is null);
+create trigger legal_hold after delete on pages referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
+create trigger tree_has_changed_page after update on pages for each row when (((old.title <> new.title) or (old.slug <> new.slug) or (old.status <> new.status) or (old."position" <> new."position") or (old.parent_page_id is distinct from new.parent_page_id) or (old.trashed_at is distinct from new.trashed_at))) execute function change_tree_version();
+create trigger tree_has_new_page after insert on pages for each row when ((new.trashed_at is null)) execute function change_tree_version();
+create trigger usage_on_delete after delete on pages referencing old table as old_rows for each statement execute function count_pages();
+create trigger usage_on_insert after insert on pages referencing new table as new_rows for each statement execute function count_pages();
+create trigger write_changed_tags after update of tags on pages for each row when ((new.tags <> old.tags)) execute function write_page_tags();
+create trigger write_tags_of_new after insert on pages for each row when ((new.tags <> '{}'::text[])) execute function write_page_tags();
+grant delete, insert, select, update on pages to ibid_service;
+alter table pages enable row level security;
+create policy of_the_wiki on pages for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- The plain text of the present revision, for search and snippets.
+create table page_texts (
+  wiki_id  text collate "C" not null,
+  page_id  text collate "C" not null,
+  text     text not null,
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+grant delete, insert, select, update on page_texts to ibid_service;
+alter table page_texts enable row level security;
+create policy of_the_wiki on page_texts for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Every state of every page. The safe HTML is made once, when the revision is written. Of one that was replaced markdown, html and outline are packed after a while, and then empty.
+create table revisions (
+  wiki_id         text collate "C" not null,
+  page_id         text collate "C" not null,
+  revision        integer not null,
+  title           text not null,
+  markdown        text not null,
+  html            text not null,
+  outline         jsonb not null,
+  created_at      timestamp with time zone not null default now(),
+  created_by      text collate "C" not null,
+  -- Whether a person wrote this state or an upload made it.
+  origin          text collate "C" not null default 'authored'::text,
+  -- The path of the page's parent when this was written: where its relative addresses start from.
+  folder          text collate "C" not null default ''::text,
+  -- A JSON array of markdown, html and outline, compressed by Brotli; null while they are in their columns.
+  packed          bytea,
+  -- Of a packed one: the bytes of markdown and html, which are counted as before.
+  unpacked_bytes  integer,
+  -- What the archive that a revision was imported from says of it, unverified: user_id (in imported_people), created_at and origin; and imported_by, who imported it. Null for one that was written here.
+  claim           jsonb,
+  primary key (wiki_id, page_id, revision),
+  check ((origin = any (array['authored'::text, 'compiled'::text]))),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index revisions_by_author on revisions using btree (created_by, wiki_id, page_id, revision);
+create index revisions_by_time on revisions using btree (wiki_id, created_at) where (revision > 1);
+create trigger usage_on_delete after delete on revisions referencing old table as old_rows for each statement execute function count_revisions();
+create trigger usage_on_insert after insert on revisions referencing new table as new_rows for each statement execute function count_revisions();
+grant delete, insert, select, update on revisions to ibid_service;
+alter table revisions enable row level security;
+create policy of_the_wiki on revisions for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- What an upload last compiled for a page that people have edited, where no revision holds it: the base of the next merge. Without a row that is the last compiled revision.
+create table page_bases (
+  wiki_id           text collate "C" not null,
+  page_id           text collate "C" not null,
+  title             text not null,
+  markdown          text not null,
+  waiting_title     text not null default ''::text,
+  -- What an upload compiled and could not merge; "" for none. It becomes the base when somebody has written the page anew, which is then stale no more.
+  waiting_markdown  text not null default ''::text,
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+grant delete, insert, select, update on page_bases to ibid_service;
+alter table page_bases enable row level security;
+create policy of_the_wiki on page_bases for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Where pages were before: an old path leads to its page for as long as no other page is there.
+create table page_paths (
+  wiki_id   text collate "C" not null,
+  path      text collate "C" not null,
+  page_id   text collate "C" not null,
+  moved_at  timestamp with time zone not null default now(),
+  primary key (wiki_id, path),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade,
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index page_paths_by_page on page_paths using btree (wiki_id, page_id);
+grant delete, insert, select, update on page_paths to ibid_service;
+alter table page_paths enable row level security;
+create policy of_the_wiki on page_paths for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Which page links where. to_page_id is the page that was meant; null while nothing is there.
+create table page_links (
+  wiki_id       text collate "C" not null,
+  from_page_id  text collate "C" not null,
+  to_page_id    text collate "C",
+  -- The path as written, [[target]] for a wiki link to a missing page, <address> for an address of the wiki that no page can have.
+  to_path       text collate "C" not null,
+  -- Where its addresses stand in the Markdown: beginnings and ends, in UTF-16 units.
+  places        integer[] not null default '{}'::integer[],
+  -- Of a [[link]] that led nowhere when it was written: what a page may be called that it means. to_path is then no path, but the link as it was written.
+  wanted_title  text collate "C",
+  -- Of such a link: where a page may be that it means.
+  wanted_path   text collate "C",
+  -- The line of the Markdown in which the link is first written, from 1; 0 if that is not known.
+  line          integer not null default 0,
+  primary key (wiki_id, from_page_id, to_path),
+  check (((wanted_title is null) = (wanted_path is null))),
+  foreign key (wiki_id, from_page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index page_links_to on page_links using btree (wiki_id, to_page_id, from_page_id);
+create index page_links_wanted on page_links using btree (wiki_id, to_path);
+create index page_links_wanted_path on page_links using btree (wiki_id, wanted_path) where (wanted_title is not null);
+create index page_links_wanted_title on page_links using btree (wiki_id, wanted_title) where (wanted_title is not null);
+create index page_links_without_a_page on page_links using btree (wiki_id, from_page_id, to_path) where (to_page_id is null);
+grant delete, insert, select, update on page_links to ibid_service;
+alter table page_links enable row level security;
+create policy of_the_wiki on page_links for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.
+create table page_tags (
+  wiki_id  text collate "C" not null,
+  -- The tag as it is compared: in lower case.
+  tag_key  text collate "C" not null,
+  page_id  text collate "C" not null,
+  tag      text not null,
+  primary key (wiki_id, tag_key, page_id),
+  check (((length(tag) >= 1) and (length(tag) <= 100))),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index page_tags_by_page on page_tags using btree (wiki_id, page_id);
+grant delete, insert, select, update on page_tags to ibid_service;
+alter table page_tags enable row level security;
+create policy of_the_wiki on page_tags for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Which pages of a wiki are offered as templates. created_by: who made the page one.
+create table templates (
+  wiki_id     text collate "C" not null,
+  page_id     text collate "C" not null,
+  created_at  timestamp with time zone not null default now(),
+  created_by  text collate "C" not null,
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+grant delete, insert, select on templates to ibid_service;
+alter table templates enable row level security;
+create policy of_the_wiki on templates for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Pages that a person has starred, seen by that person alone. A page in the trash keeps its stars.
+create table starred_pages (
+  wiki_id     text collate "C" not null,
+  user_id     text collate "C" not null,
+  page_id     text collate "C" not null,
+  created_at  timestamp with time zone not null default now(),
+  primary key (wiki_id, user_id, page_id),
+  foreign key (user_id) references users(user_id) on delete cascade,
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index starred_pages_of_page on starred_pages using btree (wiki_id, page_id);
+create index starred_pages_of_user on starred_pages using btree (user_id);
+create trigger limit_starred_pages after insert on starred_pages for each row execute function limit_starred_pages();
+grant delete, insert, select, update on starred_pages to ibid_service;
+alter table starred_pages enable row level security;
+create policy of_the_user on starred_pages for all
+  using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))));
+
+-- Texts that are being written and are not saved as pages. autosave_id is chosen by the client. page_id: null for a page that is not created yet. byte_size counts for the quota of the workspace.
+create table autosaves (
+  wiki_id         text collate "C" not null,
+  user_id         text collate "C" not null,
+  autosave_id     text collate "C" not null,
+  page_id         text collate "C",
+  parent_page_id  text collate "C" not null default ''::text,
+  title           text not null,
+  markdown        text not null,
+  base_revision   integer not null default 0,
+  byte_size       bigint not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
+  created_at      timestamp with time zone not null default now(),
+  updated_at      timestamp with time zone not null default now(),
+  primary key (wiki_id, user_id, autosave_id),
+  foreign key (user_id) references users(user_id) on delete cascade,
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade,
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index autosaves_by_age on autosaves using btree (updated_at);
+create index autosaves_of_page on autosaves using btree (wiki_id, page_id) where (page_id is not null);
+create index autosaves_of_user on autosaves using btree (user_id);
+create trigger limit_autosaves after insert on autosaves for each row execute function limit_autosaves();
+create trigger usage_on_delete after delete on autosaves referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on autosaves referencing new table as new_rows for each statement execute function count_stored_files();
+create trigger usage_on_update after update on autosaves referencing old table as old_rows new table as new_rows for each statement execute function count_stored_files();
+grant delete, insert, select, update on autosaves to ibid_service;
+alter table autosaves enable row level security;
+create policy of_the_user on autosaves for all
+  using ((((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))) or ( select is_service())));
+
+-- The next unsaved text of the caller; one, as it may be long.
+create function caller_autosaves(after_wiki text, after_id text) returns table(wiki_id text, autosave_id text, page_id text, title text, markdown text, created_at timestamp with time zone, updated_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select a.wiki_id, a.autosave_id, a.page_id, a.title, a.markdown, a.created_at, a.updated_at from autosaves a
+  where a.user_id = (select own_user()) and a.wiki_id = any ((select caller_wikis())::text[])
+    and (a.wiki_id, a.autosave_id) > (after_wiki, after_id)
+  order by a.wiki_id, a.autosave_id limit 1
+$$;
+
+-- Revisions that the caller wrote, with their texts, which may be packed, where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.
+create function caller_revisions(after_wiki text, after_page text, after_revision integer, writers text[]) returns table(wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamp with time zone, markdown text, packed bytea) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
+  with found as materialized (
+    select r.wiki_id, r.page_id, r.revision, r.title, r.origin, r.created_at, coalesce(r.unpacked_bytes, octet_length(r.markdown)) as bytes
+    from revisions r
+    where r.created_by = (select own_user()) and (r.wiki_id, r.page_id, r.revision) > (after_wiki, after_page, after_revision)
+      and array_position((select caller_wikis()), r.wiki_id) is not null
+    order by r.wiki_id, r.page_id, r.revision limit 200
+  ), fitting as (
+    -- The first one is always there, however long it is.
+    select f.*, sum(f.bytes) over (order by f.wiki_id, f.page_id, f.revision) - f.bytes as before from found f
+  )
+  select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown, t.packed
+  from fitting f cross join lateral (
+    select p.path,
+      case when m.may_read then r.markdown end as markdown, case when m.may_read then r.packed end as packed
+    from pages p, revisions r, lateral (
+      -- As everywhere: what is in the trash is not read, and drafts only by those who may write.
+      select p.trashed_at is null and (p.status <> 'draft' or exists (
+        select from wikis k join memberships m on m.workspace_id = k.workspace_id
+        where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers))) as may_read
+      offset 0) m
+    where p.wiki_id = f.wiki_id and p.page_id = f.page_id
+      and r.wiki_id = f.wiki_id and r.page_id = f.page_id and r.revision = f.revision
+    offset 0
+  ) t
+  where f.before < 1048576
+  order by f.wiki_id, f.page_id, f.revision
+$$;
+
+-- Pages that the caller has starred.
+create function caller_stars(after_wiki text, after_page text) returns table(wiki_id text, page_id text, created_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select s.wiki_id, s.page_id, s.created_at from starred_pages s
+  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
+    and (s.wiki_id, s.page_id) > (after_wiki, after_page)
+  order by s.wiki_id, s.page_id limit 500
+$$;
+
+-- For triggers of pages: the tree that has the page is another one.
+create function change_tree_version() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
-  gone text[];
-  done int;
+  -- The time too: after a restore in another cluster the numbers of transactions begin again.
+  version text := pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint;
 begin
-  if not coalesce(is_service(), false) then return 0; end if;
-  -- A plan can be resumed at the payment provider after the deletion: whoever pays can ask the operator.
-  gone := array(
-    select w.workspace_id from workspaces w
-    where w.deleted_at < now() - interval '30 days' and w.held_since is null and not exists (
-      select from subscriptions s where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
-    order by w.deleted_at limit 10 for update skip locked);
-  -- Who did what and when stays, as it does for an account.
-  update audit_events e set before = '{}', after = '{}', address = '' where e.event_id in (
-    select o.event_id from audit_events o
-    where o.workspace_id = any (gone) and (o.before <> '{}' or o.after <> '{}' or o.address <> '') limit batch);
-  get diagnostics done = row_count;
-  if done = batch then return done; end if;
-  -- remove-deleted-wiki empties them.
-  update wikis k set workspace_id = null, deleted_from = k.workspace_id where k.workspace_id = any (gone);
-  delete from workspaces w where w.workspace_id = any (gone);
-  delete from workspace_usage u where u.workspace_id = any (gone);
-  return done + cardinality(gone);
-end $function$;
+  -- Of many rows only the first writes.
+  if current_setting('ibid.tree_version', true) is distinct from new.wiki_id || ' ' || version then
+    update wikis w set tree_version = version where w.wiki_id = new.wiki_id and w.tree_version <> version;
+    perform set_config('ibid.tree_version', new.wiki_id || ' ' || version, true);
+  end if;
+  return null;
+end $$;
 
--- What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.
-CREATE OR REPLACE FUNCTION public.purge_horizon(days integer, changed_at timestamp with time zone, held_since timestamp with time zone)
- RETURNS timestamp with time zone
- LANGUAGE sql
- STABLE
-AS $function$
-  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
-$function$;
+-- At most 100 of each person in a wiki.
+create function limit_autosaves() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('autosaves ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from autosaves s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
+    raise exception 'a person has too many autosaves' using errcode = '23514', constraint = 'autosaves_of_a_person';
+  end if;
+  return null;
+end $$;
+
+-- At most 100 of each person in a wiki.
+create function limit_starred_pages() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('starred pages ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from starred_pages s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
+    raise exception 'a person has starred too many pages' using errcode = '23514', constraint = 'starred_pages_of_a_person';
+  end if;
+  return null;
+end $$;
+
+-- The title of a page of a workspace that the caller sees, where no wiki is named.
+create function page_title(page text) returns text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select p.title from wikis k join pages p on p.wiki_id = k.wiki_id and p.page_id = page
+  where k.workspace_id = any ((select own_workspaces())::text[])
+$$;
 
 -- Purges as purge_revisions does, of the pages of the next batch revisions that replaced others before the horizon, in the order of their times; without a position from revisions_purged_to on. Answers where to go on; after_time null: that was all, or nothing may be purged.
-CREATE OR REPLACE FUNCTION public.purge_replaced_revisions(wiki text, INOUT after_time timestamp with time zone, INOUT after_page text, INOUT after_revision integer, batch integer, OUT removed integer, OUT looked_at integer)
- RETURNS record
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function purge_replaced_revisions(wiki text, inout after_time timestamp with time zone, inout after_page text, inout after_revision integer, batch integer, out removed integer, out looked_at integer) returns record language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   horizon timestamptz;
   changed_to revisions;
@@ -1421,15 +2359,10 @@ begin
     after_page := changed_to.page_id;
     after_revision := changed_to.revision;
   end if;
-end $function$;
+end $$;
 
 -- Deletes at most batch revisions that were replaced longer ago than the workspace keeps them, of at most batch pages from from_page on. Never the current one, the last that an upload made, or one that a draft was begun on. next_page: where to go on; null: that was all, or nothing may be purged.
-CREATE OR REPLACE FUNCTION public.purge_revisions(wiki text, from_page text, batch integer, OUT removed integer, OUT next_page text)
- RETURNS record
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function purge_revisions(wiki text, from_page text, batch integer, out removed integer, out next_page text) returns record language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 declare
   horizon timestamptz;
   last_removed text;
@@ -1465,36 +2398,10 @@ begin
   else
     select p.page_id into next_page from pages p where p.wiki_id = wiki and p.page_id >= from_page order by p.page_id offset batch limit 1;
   end if;
-end $function$;
-
--- Lets the content of a wiki in the trash go now; false if it is not there. Fails (IBHLD) under a legal hold. The caller of the function checks that it is one of wikis_in_trash.
-CREATE OR REPLACE FUNCTION public.purge_wiki(wiki text)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  held timestamptz;
-begin
-  update wikis k set deleted_at = null from workspaces w
-  where k.wiki_id = wiki and w.workspace_id = k.deleted_from and w.workspace_id = any (own_workspaces())
-    and k.workspace_id is null and k.deleted_at is not null
-  returning w.held_since into held;
-  if not found then return false; end if;
-  if held is not null then
-    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
-  end if;
-  return true;
-end $function$;
+end $$;
 
 -- Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.
-CREATE OR REPLACE FUNCTION public.recent_pages(workspace text, per_wiki integer, with_drafts boolean)
- RETURNS SETOF pages
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function recent_pages(workspace text, per_wiki integer, with_drafts boolean) returns setof pages language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select b.* from wikis k cross join lateral (
     select p.* from (
       (select f.* from pages f where f.wiki_id = k.wiki_id and f.trashed_at is null and f.status = 'published'
@@ -1505,471 +2412,557 @@ AS $function$
     ) p order by p.updated_at desc, p.page_id desc limit per_wiki
   ) b
   where k.workspace_id = workspace and workspace = any ((select own_workspaces())::text[])
-$function$;
+$$;
 
--- correct_usage, for who may see the workspace.
-CREATE OR REPLACE FUNCTION public.recount_usage(workspace text)
- RETURNS jsonb
- LANGUAGE sql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$ select case when workspace = any ((select own_workspaces())::text[]) then correct_usage(workspace) end $function$;
-
--- Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.
-CREATE OR REPLACE FUNCTION public.refuse(status integer)
- RETURNS integer
- LANGUAGE plpgsql
-AS $function$
+create function write_page_tags() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
 begin
-  raise exception 'refused' using errcode = 'IB' || status;
-end $function$;
-
--- Fails with SQLSTATE IBQUO, at the end of a transaction, what raises the usage of a workspace above one of its limits. What is above already may stay, and shrink.
-CREATE OR REPLACE FUNCTION public.refuse_above_quota()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  change jsonb;
-  exceeded record;
-begin
-  select to_jsonb(u) into change from workspace_usage u
-  where u.workspace_id = new.workspace_id and u.transaction_id = new.transaction_id;
-  -- Far from its limit a small change is let through: until others see it, the rest of 10 % is enough for all of them.
-  if not exists (
-    select from usage_and_limits(new.workspace_id) q
-    where (change ->> q.name)::bigint > 0
-      and (q.used > q.allowed - q.allowed / 10 or (change ->> q.name)::bigint > q.allowed / 1000)
-  ) then
-    return null;
+  if cardinality(new.tags) > 50 then
+    raise check_violation using message = 'a page has at most 50 tags';
   end if;
-  -- It is the end of the transaction, so the lock is held for the time of a commit. What is read now includes what was
-  -- committed while this one waited.
-  perform pg_advisory_xact_lock(hashtextextended('quota of ' || new.workspace_id, 0));
-  select q.name, q.used, q.allowed into exceeded from usage_and_limits(new.workspace_id) q
-  where (change ->> q.name)::bigint > 0 and q.used > q.allowed limit 1;
-  if found then
-    raise exception 'a limit of the workspace is exceeded' using errcode = 'IBQUO', detail = to_jsonb(exceeded)::text;
+  if tg_op = 'UPDATE' then
+    delete from page_tags t where t.wiki_id = new.wiki_id and t.page_id = new.page_id;
   end if;
+  insert into page_tags (wiki_id, tag_key, page_id, tag)
+  select new.wiki_id, lower(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
+  on conflict do nothing;
   return null;
-end $function$;
+end $$;
 
--- Fails with SQLSTATE IBSEA what raises the active members and pending invitations of a workspace above its seats. Whoever is above already, because seats were taken away, stays. An invitation past its time takes no seat.
-CREATE OR REPLACE FUNCTION public.refuse_above_seats()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  seats workspaces;
-  active int;
-  pending int;
-  took_over boolean := false;
+-- ---- Files ----
+
+-- A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.
+create table blobs (
+  sha256          text collate "C" not null,
+  byte_size       bigint not null,
+  kept_at         timestamp with time zone not null default now(),
+  deleting_since  timestamp with time zone,
+  primary key (sha256),
+  check ((byte_size >= 0)),
+  check ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+create index blobs_by_kept_at on blobs using btree (kept_at, sha256);
+create index blobs_deleting on blobs using btree (deleting_since) where (deleting_since is not null);
+grant delete, insert, select, update on blobs to ibid_service;
+alter table blobs enable row level security;
+create policy of_the_service on blobs for all
+  using (( select is_service()));
+
+-- What a page has beside its text. The same bytes are one attachment of a page. content_type is found out from the bytes.
+create table attachments (
+  wiki_id        text collate "C" not null,
+  attachment_id  text collate "C" not null,
+  page_id        text collate "C" not null,
+  filename       text not null,
+  content_type   text not null,
+  byte_size      bigint not null,
+  sha256         text collate "C" not null,
+  created_at     timestamp with time zone not null default now(),
+  created_by     text collate "C" not null,
+  primary key (wiki_id, attachment_id),
+  unique (wiki_id, page_id, sha256),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+create index attachments_by_creator on attachments using btree (created_by, wiki_id, attachment_id);
+create index attachments_by_page on attachments using btree (wiki_id, page_id, attachment_id);
+create index attachments_by_sha256 on attachments using btree (sha256);
+create index attachments_with_id on attachments using hash (attachment_id);
+create trigger legal_hold after delete on attachments referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
+create trigger usage_on_delete after delete on attachments referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on attachments referencing new table as new_rows for each statement execute function count_stored_files();
+grant delete, insert, select, update on attachments to ibid_service;
+alter table attachments enable row level security;
+create policy of_the_wiki on attachments for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Attachments that the caller added.
+create function caller_attachments(after_wiki text, after_id text) returns table(wiki_id text, attachment_id text, page_id text, filename text, content_type text, byte_size bigint, sha256 text, created_at timestamp with time zone) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
+  select a.wiki_id, a.attachment_id, a.page_id, a.filename, a.content_type, a.byte_size, a.sha256, a.created_at from attachments a
+  where a.created_by = (select own_user()) and (a.wiki_id, a.attachment_id) > (after_wiki, after_id)
+    and array_position((select caller_wikis()), a.wiki_id) is not null
+  order by a.wiki_id, a.attachment_id limit 500
+$$;
+
+-- ---- Uploads and sources ----
+
+-- uploading, queued, then completed or failed; status_label is computed when read.
+create table uploads (
+  wiki_id       text collate "C" not null,
+  upload_id     text collate "C" not null,
+  status        text collate "C" not null,
+  source_count  integer not null default 0,
+  summary       text not null default ''::text,
+  error         text not null default ''::text,
+  created_at    timestamp with time zone not null default now(),
+  updated_at    timestamp with time zone not null default now(),
+  finished_at   timestamp with time zone,
+  created_by    text collate "C" not null,
+  -- Whether the upload has all files of its folder, so that others of it are gone.
+  is_sync       boolean not null default false,
+  -- Of a sync that was planned: the folder that all its files lie in; "" if they lie in several, or in none.
+  sync_root     text,
+  -- When it was decided which page each file becomes. Null: not yet, or by a release before it was noted, which counts as created_at.
+  planned_at    timestamp with time zone,
+  primary key (wiki_id, upload_id),
+  check (((finished_at is null) = (status = any (array['uploading'::text, 'queued'::text])))),
+  check ((status = any (array['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+create index uploads_by_creator on uploads using btree (created_by, wiki_id, upload_id);
+create index uploads_by_planning on uploads using btree (wiki_id, planned_at desc nulls last);
+create index uploads_waiting on uploads using btree (updated_at) where (status = 'uploading'::text);
+grant delete, insert, select, update on uploads to ibid_service;
+alter table uploads enable row level security;
+create policy of_the_wiki on uploads for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of. name_key, title_key: the name in lower case, and without folders and extension as a title; null for sections, title_key for all but files.
+create table upload_files (
+  wiki_id          text collate "C" not null,
+  upload_id        text collate "C" not null,
+  file_no          integer not null,
+  -- folder: the page of a folder that no file is the page of. archive: unpacked, its files are rows of their own. section: a page of a file that is too long for one; its name is that of the file, #, and the slugs of its headings.
+  kind             text collate "C" not null default 'file'::text,
+  filename         text not null,
+  content_type     text not null,
+  byte_size        bigint not null,
+  sha256           text collate "C" not null,
+  status           text collate "C" not null default 'pending'::text,
+  error            text not null default ''::text,
+  page_path        text collate "C" not null default ''::text,
+  page_id          text collate "C",
+  -- merged: the page has what people wrote and what the file says now. kept: both had changed the same places, so the upload left the page as it was and marked it as stale.
+  page_change      text collate "C" not null default ''::text,
+  source_id        text collate "C",
+  new_source       boolean not null default false,
+  -- By which a client sends the bytes; files of before and folders have none.
+  file_id          text collate "C",
+  -- The bytes that are durable, from the first one on. sha256 is empty until all of them are and were checked.
+  received         bigint not null default 0,
+  -- What the client said that the bytes would be; empty where it said nothing.
+  promised_sha256  text collate "C" not null default ''::text,
+  -- Of a section: the file_no of the file that it is part of.
+  section_of       integer,
+  -- How often a worker began to read the file and neither finished nor was stopped in order.
+  attempts         smallint not null default 0,
+  -- Whether the file becomes no page: pages of the upload that show it or link to it have it as an attachment. page_id is the first of them.
+  is_attachment    boolean not null default false,
+  -- The worker whose attempt is counted in attempts. If it still lives, the attempt ended otherwise, and is not counted.
+  begun_by         text,
+  -- The name that the file had in an earlier upload, if its page moves with it; else "".
+  renamed_from     text not null default ''::text,
+  -- The position that a new page of the file gets; null: its file_no, as for the sections of a document.
+  position         integer,
+  name_key         text collate "C",
+  title_key        text collate "C",
+  primary key (wiki_id, upload_id, file_no),
+  check (((received >= 0) and (received <= byte_size))),
+  check ((kind = any (array['file'::text, 'folder'::text, 'archive'::text, 'section'::text]))),
+  check ((page_change = any (array[''::text, 'new'::text, 'updated'::text, 'merged'::text, 'same'::text, 'kept'::text]))),
+  check (((kind = 'section'::text) = (section_of is not null))),
+  check ((status = any (array['pending'::text, 'done'::text, 'failed'::text]))),
+  foreign key (wiki_id, upload_id) references uploads(wiki_id, upload_id) on delete cascade
+);
+create index upload_files_attached_by_filename on upload_files using btree (wiki_id, filename collate "C") where (is_attachment and (status = 'done'::text));
+create index upload_files_by_filename on upload_files using btree (wiki_id, filename collate "C") where (status = 'done'::text);
+create index upload_files_by_former_name on upload_files using btree (wiki_id, renamed_from collate "C") where (renamed_from <> ''::text);
+create index upload_files_by_name_key on upload_files using btree (wiki_id, name_key) where ((status = 'done'::text) and (name_key is not null));
+create index upload_files_by_path on upload_files using btree (wiki_id, upload_id, page_path, file_no) where (page_path <> ''::text);
+create index upload_files_by_sha256 on upload_files using btree (sha256);
+create index upload_files_by_title_key on upload_files using btree (wiki_id, title_key) where ((status = 'done'::text) and (title_key is not null));
+create index upload_files_failed on upload_files using btree (wiki_id, upload_id) where ((kind = 'file'::text) and (status = 'failed'::text) and (sha256 <> ''::text));
+create index upload_files_pages_of_sections on upload_files using btree (wiki_id, page_id) where (section_of is not null);
+create index upload_files_sections on upload_files using btree (wiki_id, upload_id, section_of) where (section_of is not null);
+create unique index upload_files_of_tus on upload_files using btree (wiki_id, upload_id, file_id) where (file_id is not null);
+create trigger name_upload_file before insert on upload_files for each row execute function name_upload_file();
+create trigger usage_on_delete after delete on upload_files referencing old table as old_rows for each statement execute function count_upload_files();
+create trigger usage_on_insert after insert on upload_files referencing new table as new_rows for each statement execute function count_upload_files();
+create trigger usage_on_update after update on upload_files referencing old table as old_rows new table as new_rows for each statement execute function count_upload_files();
+grant delete, insert, select, update on upload_files to ibid_service;
+alter table upload_files enable row level security;
+create policy of_the_wiki on upload_files for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Where the bytes of a file lie that is not whole yet: parts in the file store, by name. A part that no row names is nobody's.
+create table upload_parts (
+  wiki_id    text collate "C" not null,
+  upload_id  text collate "C" not null,
+  file_no    integer not null,
+  start_at   bigint not null,
+  byte_size  bigint not null,
+  name       text collate "C" not null,
+  primary key (wiki_id, upload_id, file_no, start_at),
+  check ((byte_size > 0)),
+  foreign key (wiki_id, upload_id) references uploads(wiki_id, upload_id) on delete cascade
+);
+create index upload_parts_by_name on upload_parts using btree (name);
+grant delete, insert, select, update on upload_parts to ibid_service;
+alter table upload_parts enable row level security;
+create policy of_the_wiki on upload_parts for all
+  using (((wiki_id = ( select own_wiki())) or ( select is_service())));
+
+-- What was handed over. The same bytes are one source of a wiki, however often they come.
+create table sources (
+  wiki_id            text collate "C" not null,
+  source_id          text collate "C" not null,
+  upload_id          text collate "C" not null,
+  title              text not null,
+  filename           text not null,
+  content_type       text not null,
+  byte_size          bigint not null,
+  sha256             text collate "C" not null,
+  language           text not null default ''::text,
+  created_at         timestamp with time zone not null default now(),
+  updated_at         timestamp with time zone not null default now(),
+  -- What of the file the text does not have, by kind and place: at most 500 entries of src/documents/formats/losses.ts.
+  losses             jsonb not null default '[]'::jsonb,
+  -- The entries of losses.
+  loss_count         integer not null default 0,
+  -- Those of them that are not left out of every file of the format.
+  losses_to_review   integer not null default 0,
+  -- The characters of the file's text, white space not counted, as another reader counts them; 0 if they were not counted.
+  file_characters    integer not null default 0,
+  -- Which version of the extractor of its kind read the text; see src/documents/extractor-versions.json. 0: one before they were numbered.
+  extractor_version  integer not null default 0,
+  primary key (wiki_id, source_id),
+  unique (wiki_id, sha256),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+create index sources_by_sha256 on sources using btree (sha256);
+create index sources_with_losses on sources using btree (wiki_id, source_id) where (loss_count > 0);
+create trigger legal_hold after delete on sources referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
+create trigger usage_on_delete after delete on sources referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on sources referencing new table as new_rows for each statement execute function count_stored_files();
+grant delete, insert, select, update on sources to ibid_service;
+alter table sources enable row level security;
+create policy of_the_wiki on sources for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- The plain text of a source, for search and snippets.
+create table source_texts (
+  wiki_id    text collate "C" not null,
+  source_id  text collate "C" not null,
+  text       text not null,
+  primary key (wiki_id, source_id),
+  foreign key (wiki_id, source_id) references sources(wiki_id, source_id) on delete cascade
+);
+grant delete, insert, select, update on source_texts to ibid_service;
+alter table source_texts enable row level security;
+create policy of_the_wiki on source_texts for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Which sources a page was made from, and for each block of it, in its order, which part of the source's text it shows.
+create table page_sources (
+  wiki_id            text collate "C" not null,
+  page_id            text collate "C" not null,
+  source_id          text collate "C" not null,
+  -- Where the blocks begin in source_texts.text, in UTF-16 units, as everywhere; ends is where they end.
+  starts             integer[] not null default '{}'::integer[],
+  ends               integer[] not null default '{}'::integer[],
+  -- Of a source that has pages (PDF): where each block begins there, counted from 1; last_pages is where it ends. Else empty.
+  first_pages        integer[] not null default '{}'::integer[],
+  last_pages         integer[] not null default '{}'::integer[],
+  -- The SHA-256 of each block's text when it was compiled, in UTF-8, 32 bytes each.
+  hashes             bytea not null default '\x'::bytea,
+  -- Of a source that has lines (Markdown, text, CSV): where each block begins in the file, counted from 1, 0 for what is not from it; last_lines is where it ends. Of a Word document the paragraphs, of an EPUB the chapter. Else, and where a page was made before these were kept, empty.
+  first_lines        integer[] not null default '{}'::integer[],
+  last_lines         integer[] not null default '{}'::integer[],
+  -- The blocks (their places in the lists, from 0) whose form is not their text; see src/markdown/block-form.ts. Null where a page was made before forms were kept.
+  form_blocks        integer[],
+  -- The SHA-256 of the forms of form_blocks when they were compiled, in UTF-8, 32 bytes each.
+  form_hashes        bytea not null default '\x'::bytea,
+  -- Rectangles on the pages of the source, six integers each: the block (its place in the lists, from 0), the page (from 1), left, top, right and bottom in points from the upper left corner of the page as it is shown. Null where there are none.
+  boxes              integer[],
+  -- The version of the extractor that the page was compiled with; 0 before it was kept here, when forms had no mark of what a browser draws (formulas, diagrams).
+  extractor_version  integer not null default 0,
+  -- The version of the forms in form_hashes: 0 before they had the heads of columns and the words of notes, 1 since; see src/markdown/blocks/block-form.ts.
+  form_version       integer not null default 0,
+  -- What each block stood in when it was compiled, 16 bytes each; see src/markdown/blocks/block-context.ts. Null where a page was made before that was kept.
+  contexts           bytea,
+  -- The block (its place in the lists, from 0) of each of the targets.
+  target_blocks      integer[],
+  -- Where the links of blocks led and which pictures they showed; see src/markdown/blocks/block-targets.ts. Null where a page was made before that was kept.
+  targets            text[],
+  primary key (wiki_id, page_id, source_id),
+  check (((cardinality(ends) = cardinality(starts)) and (length(hashes) = (32 * cardinality(starts))) and ((cardinality(first_pages) = 0) or (cardinality(first_pages) = cardinality(starts))) and (cardinality(last_pages) = cardinality(first_pages)))),
+  check ((((cardinality(first_lines) = 0) or (cardinality(first_lines) = cardinality(starts))) and (cardinality(last_lines) = cardinality(first_lines)))),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade,
+  foreign key (wiki_id, source_id) references sources(wiki_id, source_id) on delete cascade
+);
+create index page_sources_by_source on page_sources using btree (wiki_id, source_id);
+grant delete, insert, select, update on page_sources to ibid_service;
+alter table page_sources enable row level security;
+create policy of_the_wiki on page_sources for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- What the page of a file was last made from, by an upload or the ones since that brought the same. A page without a row is made again.
+create table compiled_files (
+  wiki_id    text collate "C" not null,
+  page_id    text collate "C" not null,
+  -- The last upload that had the file; upload_id and file_no name its row in upload_files, and those of its sections.
+  upload_id  text collate "C" not null,
+  file_no    integer not null,
+  -- The addresses in the file that may lead to other files, and the targets of its wiki links after "[[".
+  refers_to  text[] not null,
+  -- A hash of everything that the page depends on: the file's bytes, name and type, the page's path, the version that compiles, and where each reference leads.
+  digest     text collate "C" not null,
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
+);
+grant delete, insert, select, update on compiled_files to ibid_service;
+alter table compiled_files enable row level security;
+create policy of_the_wiki on compiled_files for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Uploads that the caller made, with the names of their files, of which there may be a thousand.
+create function caller_uploads(after_wiki text, after_id text) returns table(wiki_id text, upload_id text, status text, summary text, created_at timestamp with time zone, files json) language sql stable security definer set enable_bitmapscan to 'off' set search_path to 'public', 'pg_temp' as $$
+  select u.wiki_id, u.upload_id, u.status, u.summary, u.created_at, (
+    select coalesce(json_agg(json_build_object(
+      'filename', f.filename, 'content_type', f.content_type, 'byte_size', f.byte_size, 'status', f.status) order by f.file_no), '[]')
+    from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file')
+  from uploads u
+  where u.created_by = (select own_user()) and (u.wiki_id, u.upload_id) > (after_wiki, after_id)
+    and array_position((select caller_wikis()), u.wiki_id) is not null
+  order by u.wiki_id, u.upload_id limit 10
+$$;
+
+-- Notes what links and texts call a file.
+create function name_upload_file() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
 begin
-  if tg_table_name = 'memberships' then
-    if new.status <> 'active' then return null; end if;
-    if tg_op = 'UPDATE' then
-      if old.status = 'active' and old.workspace_id = new.workspace_id then return null; end if;
-    end if;
-  else
-    if new.state <> 'pending' or new.expires_at <= now() then return null; end if;
-    if tg_op = 'UPDATE' then
-      if old.state = 'pending' and old.expires_at > now() and old.workspace_id = new.workspace_id then return null; end if;
-    end if;
+  if new.kind <> 'section' then
+    new.name_key := lower(normalize(new.filename));
   end if;
-
-  select * into seats from workspaces where workspace_id = new.workspace_id for no key update;
-  if not found or seats.seats_unlimited or seats.seats_overage then return null; end if;
-  -- Statements of their own: they see what was committed while this one waited for the lock.
-  select count(*) into active from memberships where workspace_id = new.workspace_id and status = 'active';
-  select count(*) into pending from invitations
-  where workspace_id = new.workspace_id and state = 'pending' and expires_at > now();
-  if tg_table_name = 'memberships' and tg_op = 'INSERT' then
-    -- Whoever accepts an invitation takes over its seat, also where seats were taken away since it was made. Rows that
-    -- this transaction wrote are known by its id.
-    took_over := (
-      select count(*) from memberships
-      where workspace_id = new.workspace_id and status = 'active' and xmin = pg_current_xact_id()::xid
-    ) <= (
-      select count(*) from invitations
-      where workspace_id = new.workspace_id and state = 'accepted' and xmin = pg_current_xact_id()::xid
-    );
+  if new.kind = 'file' then
+    new.title_key := file_title_key(new.filename);
   end if;
-  if active > seats.seats_granted or (active + pending > seats.seats_granted and not took_over) then
-    raise exception 'all seats of the workspace are taken' using errcode = 'IBSEA';
-  end if;
-  return null;
-end $function$;
-
--- For triggers of wikis, which are deleted in two steps: first they belong to no workspace.
-CREATE OR REPLACE FUNCTION public.refuse_deletion_of_wiki_under_hold()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform refuse_under_hold(array[old.wiki_id]);
-  return case when tg_op = 'DELETE' then old else new end;
-end $function$;
-
--- For the trigger of workspaces.
-CREATE OR REPLACE FUNCTION public.refuse_deletion_of_workspace_under_hold()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
-end $function$;
-
--- For triggers of tables with content of a wiki.
-CREATE OR REPLACE FUNCTION public.refuse_deletion_under_hold()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform refuse_under_hold(array(select distinct o.wiki_id from old_rows o));
-  return null;
-end $function$;
-
--- Fails (IBHLD) where one of these wikis is of a workspace under a legal hold.
-CREATE OR REPLACE FUNCTION public.refuse_under_hold(wikis text[])
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  workspace text;
-  held timestamptz;
-begin
-  -- By keys, one after the other: a wiki's statement has one, and no plan reads all workspaces.
-  foreach workspace in array array(
-    select distinct coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = any (refuse_under_hold.wikis) order by 1)
-  loop
-    -- Locked, so that a hold that is being set waits for this deletion, and none that begins later misses it.
-    select w.held_since into held from workspaces w where w.workspace_id = workspace for share of w;
-    if held is not null then
-      raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
-    end if;
-  end loop;
-end $function$;
-
--- Fails with SQLSTATE IBOWN, at the end of a transaction, what leaves members without an active owner. A workspace may lose all its members at once, and go.
-CREATE OR REPLACE FUNCTION public.refuse_without_owner()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  workspace text := case when tg_op = 'INSERT' then new.workspace_id else old.workspace_id end;
-begin
-  perform from workspaces where workspace_id = workspace for no key update;
-  -- It was deleted, and its members with it.
-  if not found then return null; end if;
-  if exists (select from memberships where workspace_id = workspace)
-    and not exists (select from memberships where workspace_id = workspace and role = 'owner' and status = 'active')
-  then
-    raise exception 'the workspace would be left without an active owner' using errcode = 'IBOWN';
-  end if;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.remove_index()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
-  return null;
-end $function$;
-
--- Takes a wiki out of the trash, at the first of the slugs that is free in its workspace, which it returns; '' if none is free, null if the wiki is not in the trash. Its jobs go on. The caller of the function checks that it is one of wikis_in_trash.
-CREATE OR REPLACE FUNCTION public.restore_wiki(wiki text, candidates text[])
- RETURNS text
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  home text;
-  free text;
-begin
-  select k.deleted_from into home from wikis k
-  where k.wiki_id = wiki and k.workspace_id is null and k.deleted_at is not null and k.deleted_from = any (own_workspaces())
-  for update;
-  if not found then return null; end if;
-  select c.slug into free from unnest(candidates) with ordinality c (slug, place)
-  where not exists (select from wikis k where k.workspace_id = home and k.slug = c.slug) order by c.place limit 1;
-  update wikis k set workspace_id = home, slug = free, deleted_from = null, deleted_at = null where k.wiki_id = wiki;
-  update jobs j set run_after = now() where j.wiki_id = wiki and j.status = 'queued' and j.run_after = never();
-  return free;
-exception when unique_violation or not_null_violation then
-  -- Another wiki took the slug at the same time.
-  return '';
-end $function$;
-
--- Undoes delete_workspace for one of its owners; false if it is not deleted, or too late.
-CREATE OR REPLACE FUNCTION public.restore_workspace(workspace text)
- RETURNS boolean
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform from workspaces w where w.workspace_id = workspace and w.deleted_at > now() - interval '30 days'
-    and w.workspace_id in (select d.workspace_id from deleted_workspaces() d) for no key update;
-  -- Another owner may have restored it while this one waited for the row.
-  if not found then return false; end if;
-  update workspaces w set deleted_at = null where w.workspace_id = workspace;
-  update memberships m set status = 'active' where m.workspace_id = workspace and m.status = 'suspended';
-  update jobs j set run_after = now()
-  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status = 'queued' and j.run_after = never();
-  return true;
-end $function$;
-
--- A timestamp as the API writes it, for records that are aggregated to JSON.
-CREATE OR REPLACE FUNCTION public.rfc3339(t timestamp with time zone)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-$function$;
-
--- For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.
-CREATE OR REPLACE FUNCTION public.search_backlog(OUT documents bigint, OUT oldest_seconds double precision)
- RETURNS record
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
-$function$;
-
--- Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link's secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.
-CREATE OR REPLACE FUNCTION public.set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation bytea, new_workspace text)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-declare
-  me text := '';
-  bound text;
-  wiki text := '';
-  workspaces text[] := '{}';
-begin
-  case who
-    when 'key' then
-      select k.user_id, k.workspace_id into me, bound from api_keys k
-      where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
-    when 'session' then
-      select s.user_id into me from sessions s
-      where s.access_hash = hash and s.access_expires_at > now() and s.expires_at > now() and s.revoked_at is null;
-    when 'link' then
-      null;
-    when 'identity' then
-      select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
-    when 'widget' then
-      me := name;
-      bound := second_name;
-    when 'job' then
-      if path_wiki is not null then
-        select k.wiki_id, array[k.workspace_id] into wiki, workspaces from wikis k where k.wiki_id = path_wiki;
-      else
-        workspaces := array[path_workspace];
-      end if;
-    when 'service' then
-      perform set_config('ibid.service', 'on', true);
-  end case;
-  if path_wiki is not null and who <> 'job' then
-    select k.wiki_id, array[m.workspace_id] into wiki, workspaces
-    from wikis k join memberships m on m.workspace_id = k.workspace_id and m.user_id = me and m.status = 'active'
-    where k.wiki_id = path_wiki and (bound is null or bound = k.workspace_id);
-  elsif path_workspace is not null and who <> 'job' then
-    workspaces := array(
-      select m.workspace_id from memberships m
-      where m.user_id = me and m.workspace_id = path_workspace and m.status = 'active'
-        and (bound is null or bound = m.workspace_id));
-  elsif who <> 'job' then
-    workspaces := array(
-      select m.workspace_id from memberships m
-      where m.user_id = me and m.status = 'active' and (bound is null or bound = m.workspace_id));
-    if invitation is not null then
-      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation or i.copied_hash = invitation);
-    end if;
-    if new_workspace is not null and not exists (select from workspaces w where w.workspace_id = new_workspace) then
-      workspaces := workspaces || new_workspace;
-    end if;
-  end if;
-  perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
-    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
-end $function$;
-
--- For the trigger of new jobs.
-CREATE OR REPLACE FUNCTION public.set_workspace_of_job()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  new.workspace_id := coalesce((select w.workspace_id from wikis w where w.wiki_id = new.wiki_id), '');
   return new;
-end $function$;
-
--- A workspace's slug is unique over the service, so also those that the caller cannot see count.
-CREATE OR REPLACE FUNCTION public.slug_is_taken(wanted text)
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select exists (select from workspaces where slug = wanted) or exists (select from workspace_slugs where slug = wanted)
-$function$;
+end $$;
 
 -- Sources that an upload has made until now, and not until the statement began: the statement may have waited for the job's last write.
-CREATE OR REPLACE FUNCTION public.sources_made(wiki text, upload text)
- RETURNS integer
- LANGUAGE plpgsql
-AS $function$
+create function sources_made(wiki text, upload text) returns integer language plpgsql as $$
 begin
   return (select count(*) from upload_files f where f.wiki_id = wiki and f.upload_id = upload and f.new_source);
-end $function$;
+end $$;
 
--- The bytes that count of a file of an upload: from when it is announced until it is a source, or until its bytes are given up.
-CREATE OR REPLACE FUNCTION public.upload_file_bytes(status text, kind text, sha256 text, byte_size bigint)
- RETURNS bigint
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  select case when kind = 'file' and (status = 'pending' or (status = 'failed' and sha256 <> '')) then byte_size else 0 end
-$function$;
+-- For the scheduler: wikis with uploads that received no bytes for so long.
+create function wikis_with_expired_uploads(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.wiki_id in (select u.wiki_id from uploads u where u.status = 'uploading' and u.updated_at < now() - age)
+$$;
 
--- How much a workspace has of everything that is limited, and how much it may have; null: any amount.
-CREATE OR REPLACE FUNCTION public.usage_and_limits(workspace text)
- RETURNS TABLE(name text, used bigint, allowed bigint)
- LANGUAGE plpgsql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+-- For the scheduler: wikis with uploads that failed so long ago and whose bytes are still there.
+create function wikis_with_failed_files(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.wiki_id in (
+    select f.wiki_id from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
+    where f.kind = 'file' and f.status = 'failed' and f.sha256 <> '' and u.status = 'failed' and u.finished_at < now() - age)
+$$;
+
+-- ---- Search ----
+
+-- What an index knows of its documents together. Its row's lock is held by whoever folds.
+create table search_wikis (
+  wiki_id      text collate "C" not null,
+  kind         text collate "C" not null,
+  next_no      integer not null default 0,
+  documents    integer not null default 0,
+  title_terms  bigint not null default 0,
+  body_terms   bigint not null default 0,
+  pivot_title  real not null,
+  -- The average length that impacts are computed with. title_terms and body_terms say what it would be by now.
+  pivot_body   real not null,
+  -- The averages are no longer true, or texts were there before the index: a reindex job is due.
+  is_stale     boolean not null default false,
+  -- How many rows merges have added to search_words since its words were packed; null: not counted.
+  loose_words  integer,
+  primary key (wiki_id, kind),
+  check ((kind = any (array['page'::text, 'source'::text]))),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+create index search_wikis_stale on search_wikis using btree (wiki_id) where is_stale;
+create trigger with_its_index after delete on search_wikis for each row execute function remove_index();
+grant delete, insert, select, update on search_wikis to ibid_service;
+alter table search_wikis enable row level security;
+create policy of_the_wiki on search_wikis for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- The numbers of pages and sources in postings.
+create table search_documents (
+  wiki_id       text collate "C" not null,
+  kind          text collate "C" not null,
+  document_no   integer not null,
+  document_id   text collate "C" not null,
+  title_terms   text not null default ''::text,
+  body_terms    text not null default ''::text,
+  pivot_title   real not null default 0,
+  pivot_body    real not null default 0,
+  -- The version of src/analysis that found the terms. Those of another one say nothing of the impacts in search_postings.
+  analysis      smallint not null default 0,
+  -- The terms of the text and their counts, deflated; null: they are in body_terms.
+  body          bytea,
+  -- The number of words, for the averages; null: as title_terms says.
+  title_length  integer,
+  body_length   integer,
+  primary key (wiki_id, kind, document_no) include (document_id),
+  unique (wiki_id, kind, document_id),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+grant delete, insert, select, update on search_documents to ibid_service;
+alter table search_documents enable row level security;
+create policy of_the_wiki on search_documents for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Documents as they were last written, until they are folded into search_postings. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document's text.
+create table search_pending (
+  wiki_id      text collate "C" not null,
+  kind         text collate "C" not null,
+  document_id  text collate "C" not null,
+  version      integer not null,
+  title_terms  text,
+  body_terms   text,
+  vocabulary   text,
+  created_at   timestamp with time zone not null default now(),
+  -- The version of src/analysis that found the terms. Those of another one are searched, and found again when they are merged.
+  analysis     smallint not null default 0,
+  -- As in search_documents, where only the title was changed.
+  body         bytea,
+  primary key (wiki_id, kind, document_id, version),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+grant delete, insert, select, update on search_pending to ibid_service;
+alter table search_pending enable row level security;
+create policy of_the_wiki on search_pending for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- The parts of an index, each of the documents that one merge wrote. segment_id 0: what is in search_postings.
+create table search_segments (
+  segment_id  bigint not null,
+  documents   integer not null,
+  dead_count  integer not null default 0,
+  bytes       bigint not null,
+  wiki_id     text collate "C" not null,
+  kind        text collate "C" not null,
+  -- The numbers of documents that were written or deleted since; what the segment has of them does not count.
+  dead        bytea not null default '\x'::bytea,
+  -- The numbers of the documents that it has postings of, dead ones included; null: not known, so any.
+  held        bytea,
+  primary key (wiki_id, kind, segment_id)
+);
+grant delete, insert, select, update on search_segments to ibid_service;
+alter table search_segments enable row level security;
+create policy of_the_wiki on search_segments for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/search/index/blocks.ts). Never changed.
+create table search_blocks (
+  segment_id  bigint not null,
+  documents   integer not null,
+  part        smallint not null,
+  wiki_id     text collate "C" not null,
+  kind        text collate "C" not null,
+  term        text collate "C" not null,
+  bytes       bytea not null,
+  primary key (wiki_id, kind, segment_id, term, part)
+);
+grant delete, insert, select, update on search_blocks to ibid_service;
+alter table search_blocks enable row level security;
+create policy of_the_wiki on search_blocks for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/search/postings.ts).
+create table search_postings (
+  wiki_id   text collate "C" not null,
+  kind      text collate "C" not null,
+  term      text collate "C" not null,
+  chunk_no  integer not null,
+  postings  bytea not null,
+  primary key (wiki_id, kind, term, chunk_no)
+);
+grant delete, insert, select, update on search_postings to ibid_service;
+alter table search_postings enable row level security;
+create policy of_the_wiki on search_postings for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one. Those that are not in search_vocabulary yet.
+create table search_words (
+  wiki_id    text collate "C" not null,
+  kind       text collate "C" not null,
+  word       text collate "C" not null,
+  backwards  text collate "C" not null,
+  primary key (wiki_id, kind, word)
+);
+create index search_words_backwards on search_words using btree (wiki_id, kind, backwards);
+grant delete, insert, select, update on search_words to ibid_service;
+alter table search_words enable row level security;
+create policy of_the_wiki on search_words for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Words as they are written, in order, in blocks: each as it is and in another block backwards (src/search/index/vocabulary.ts).
+create table search_vocabulary (
+  is_backwards  boolean not null,
+  wiki_id       text collate "C" not null,
+  kind          text collate "C" not null,
+  first         text collate "C" not null,
+  -- With spaces between, before and behind.
+  words         text collate "C" not null,
+  primary key (wiki_id, kind, is_backwards, first),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+grant delete, insert, select, update on search_vocabulary to ibid_service;
+alter table search_vocabulary enable row level security;
+create policy of_the_wiki on search_vocabulary for all
+  using ((wiki_id = ( select own_wiki())));
+
+-- Searches with a name, each for one person. saved_search_id is chosen by the client. query: as it is typed, with its operators.
+create table saved_searches (
+  wiki_id          text collate "C" not null,
+  user_id          text collate "C" not null,
+  saved_search_id  text collate "C" not null,
+  name             text not null,
+  name_key         text collate "C" not null generated always as (lower(name)) stored,
+  query            text not null,
+  sort             text collate "C" not null,
+  created_at       timestamp with time zone not null default now(),
+  updated_at       timestamp with time zone not null default now(),
+  primary key (wiki_id, user_id, saved_search_id),
+  unique (wiki_id, user_id, name_key),
+  check (((length(name) >= 1) and (length(name) <= 100))),
+  check (((length(query) >= 1) and (length(query) <= 1024))),
+  check ((sort = any (array['relevance'::text, 'updated'::text, 'created'::text, 'title'::text]))),
+  foreign key (user_id) references users(user_id) on delete cascade,
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
+);
+create index saved_searches_of_user on saved_searches using btree (user_id);
+create trigger limit_saved_searches after insert on saved_searches for each row execute function limit_saved_searches();
+grant delete, insert, select, update on saved_searches to ibid_service;
+alter table saved_searches enable row level security;
+create policy of_the_user on saved_searches for all
+  using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))));
+
+-- Searches that the caller has saved.
+create function caller_searches(after_wiki text, after_id text) returns table(wiki_id text, saved_search_id text, name text, query text, sort text, created_at timestamp with time zone, updated_at timestamp with time zone) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select s.wiki_id, s.saved_search_id, s.name, s.query, s.sort, s.created_at, s.updated_at from saved_searches s
+  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
+    and (s.wiki_id, s.saved_search_id) > (after_wiki, after_id)
+  order by s.wiki_id, s.saved_search_id limit 500
+$$;
+
+-- At most 50 of each person in a wiki.
+create function limit_saved_searches() returns trigger language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
 begin
-  return query with sums as (
-    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
-      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
-      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
-      coalesce(sum(u.jobs), 0)::bigint as jobs
-    from workspace_usage u where u.workspace_id = workspace
-  ), effective as (
-    select coalesce((select p.limits from plan_limits p where p.plan_id = ''), '{}')
-      || coalesce((select p.limits from subscriptions s join plan_limits p on p.plan_id = s.plan_id
-        where s.workspace_id = workspace and s.plan_id <> ''), '{}')
-      || coalesce((select c.limits from workspace_controls c where c.workspace_id = workspace), '{}') as limits
-  )
-  select n.name, n.used, (a.limits ->> n.name)::bigint
-  from sums u cross join effective a cross join lateral (values
-    ('bytes', u.bytes), ('pages', u.pages), ('files', u.files), ('wikis', u.wikis), ('invitations', u.invitations),
-    ('keys', u.keys), ('jobs', u.jobs)) n (name, used);
-end $function$;
-
--- usage_and_limits, for who may see the workspace.
-CREATE OR REPLACE FUNCTION public.usage_of(workspace text)
- RETURNS TABLE(name text, used bigint, allowed bigint)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select q.name, q.used, q.allowed from usage_and_limits(workspace) q
-  where (select is_service()) or workspace = any ((select own_workspaces())::text[])
-$function$;
-
--- For /metrics: the sums over all workspaces under the id '', and the workspaces with the most bytes.
-CREATE OR REPLACE FUNCTION public.usage_of_all(top integer)
- RETURNS TABLE(workspace_id text, name text, used bigint)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  with sums as (
-    select u.workspace_id, sum(u.bytes)::bigint as bytes, sum(u.pages)::bigint as pages, sum(u.files)::bigint as files,
-      sum(u.wikis)::bigint as wikis, sum(u.invitations)::bigint as invitations, sum(u.keys)::bigint as keys,
-      sum(u.jobs)::bigint as jobs
-    from workspace_usage u where (select is_service()) group by u.workspace_id
-  ), everything as (
-    select '' as workspace_id, sum(bytes)::bigint, sum(pages)::bigint, sum(files)::bigint, sum(wikis)::bigint,
-      sum(invitations)::bigint, sum(keys)::bigint, sum(jobs)::bigint from sums
-    union all (select * from sums order by bytes desc, workspace_id limit top)
-  )
-  select e.workspace_id, n.name, n.used
-  from everything e (workspace_id, bytes, pages, files, wikis, invitations, keys, jobs) cross join lateral (values
-    ('bytes', e.bytes), ('pages', e.pages), ('files', e.files), ('wikis', e.wikis), ('invitations', e.invitations),
-    ('keys', e.keys), ('jobs', e.jobs)) n (name, used)
-  where n.used is not null
-$function$;
-
--- Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.
-CREATE OR REPLACE FUNCTION public.wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer)
- RETURNS void
- LANGUAGE plpgsql
- STRICT
-AS $function$
-declare
-  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
-  last wal_timelines;
-begin
-  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
-    if clock_timestamp() >= give_up_at then
-      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
-    end if;
-    perform pg_sleep(0.001);
-  end loop;
-  select * into last from wal_timelines t order by t.timeline desc limit 1;
-  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
-  if last.marker is distinct from wait_for_replay.marker
-    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
-    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
+  perform pg_advisory_xact_lock(hashtextextended('saved searches ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from saved_searches s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 50 then
+    raise exception 'a person has too many saved searches' using errcode = '23514', constraint = 'saved_searches_of_a_person';
   end if;
-end $function$;
+  return null;
+end $$;
 
--- Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.
-CREATE OR REPLACE FUNCTION public.widget_origin_is_allowed(origin text, workspace text)
- RETURNS boolean
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$ select exists (select from workspaces where widget_origins @> array[origin collate "C"] and (workspace is null or workspace_id = workspace)) $function$;
-
--- The deleted wikis of a workspace that the caller sees, which can be restored. The caller of the function decides which members may see them.
-CREATE OR REPLACE FUNCTION public.wikis_in_trash(workspace text)
- RETURNS TABLE(wiki_id text, slug text, title text, description text, created_by text, deleted_at timestamp with time zone, purged_after timestamp with time zone)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.slug, k.title, k.description, k.created_by, k.deleted_at, k.deleted_at + interval '30 days'
-  from wikis k join workspaces w on w.workspace_id = k.deleted_from
-  where k.workspace_id is null and k.deleted_from = workspace and workspace = any (own_workspaces())
-    and (k.deleted_at > now() - interval '30 days' or (k.deleted_at is not null and w.held_since is not null))
-$function$;
+-- For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.
+create function search_backlog(out documents bigint, out oldest_seconds double precision) returns record language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
+$$;
 
 -- For the scheduler: wikis with pending documents to merge, or whose impacts have to be computed again.
-CREATE OR REPLACE FUNCTION public.wikis_to_index(enough integer, age interval)
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
+create function wikis_to_index(enough integer, age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   with recursive waiting as (
     (select p.wiki_id, p.kind from search_pending p order by p.wiki_id, p.kind limit 1)
     union all
@@ -1988,1686 +2981,318 @@ AS $function$
     select w.wiki_id from search_wikis w where w.is_stale and not exists (
       select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running'))
   ) due on due.wiki_id = k.wiki_id
-$function$;
+$$;
 
--- For the scheduler: wikis with uploads that received no bytes for so long.
-CREATE OR REPLACE FUNCTION public.wikis_with_expired_uploads(age interval)
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from wikis k
-  where k.wiki_id in (select u.wiki_id from uploads u where u.status = 'uploading' and u.updated_at < now() - age)
-$function$;
-
--- For the scheduler: wikis with uploads that failed so long ago and whose bytes are still there.
-CREATE OR REPLACE FUNCTION public.wikis_with_failed_files(age interval)
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from wikis k
-  where k.wiki_id in (
-    select f.wiki_id from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
-    where f.kind = 'file' and f.status = 'failed' and f.sha256 <> '' and u.status = 'failed' and u.finished_at < now() - age)
-$function$;
-
--- For the scheduler of the release before.
-CREATE OR REPLACE FUNCTION public.wikis_with_old_trash(age interval)
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
-  where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
-    and w.trash_days is null and purge_horizon(1, w.retention_changed_at, w.held_since) is not null
-$function$;
-
--- For the scheduler: wikis whose workspace keeps revisions for a time.
-CREATE OR REPLACE FUNCTION public.wikis_with_revision_retention()
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from workspaces w join wikis k on k.workspace_id = w.workspace_id
-  where purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
-$function$;
-
--- For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.
-CREATE OR REPLACE FUNCTION public.wikis_with_revisions_to_pack(age interval)
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from wikis k
-  where k.workspace_id is not null
-    -- Processes of the release before may run while they are being replaced.
-    and exists (select from migrations m where m.name = '175_packed_revisions.sql' and m.applied_at < now() - interval '1 day')
-    and exists (
-      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
-        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
-$function$;
-
--- For the scheduler: wikis with prepared rows of imports that have ended.
-CREATE OR REPLACE FUNCTION public.wikis_with_staged_imports()
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from wikis k where k.wiki_id in (
-    select s.wiki_id from staged_imports s join jobs j on j.wiki_id = s.wiki_id and j.job_id = s.import_id
-    where j.finished_at is not null)
-$function$;
-
--- For the scheduler: wikis with pages that were in the trash for longer than their workspace says, or service_days where it says nothing.
-CREATE OR REPLACE FUNCTION public.wikis_with_trash_to_purge(service_days integer)
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
-  join (select p.wiki_id, min(p.trashed_at) as oldest from pages p
-    -- The shortest time that a workspace can set.
-    where p.trashed_at < now() - interval '7 days' group by p.wiki_id) t on t.wiki_id = k.wiki_id
-  where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
-$function$;
-
--- Details of an audit record without who it is about.
-CREATE OR REPLACE FUNCTION public.without_person(record jsonb)
- RETURNS jsonb
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  select record - '{email,display_name,avatar_url}'::text[]
-$function$;
-
--- The workspace that the invitation with this secret is of.
-CREATE OR REPLACE FUNCTION public.workspace_of_invitation(secret bytea)
- RETURNS SETOF text
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret
-$function$;
-
--- The workspace that a wiki is of, also of a deleted one; no row where there is none.
-CREATE OR REPLACE FUNCTION public.workspace_of_wiki(wiki text)
- RETURNS SETOF text
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$ select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki $function$;
-
--- The workspaces that a person was a member of. Of all records about them there this one is the last, and so the last to be purged.
-CREATE OR REPLACE FUNCTION public.workspaces_left(person text)
- RETURNS SETOF text
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select distinct e.workspace_id from audit_events e
-  where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null
-$function$;
-
--- For the scheduler: workspaces whose usage was compared with what they hold so long ago.
-CREATE OR REPLACE FUNCTION public.workspaces_to_recount(age interval)
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select null::text, u.workspace_id from workspace_usage u join workspaces w on w.workspace_id = u.workspace_id
-  where u.transaction_id = 0 and u.counted_at < now() - age
-$function$;
-
--- For the scheduler: workspaces that keep their audit log for a time.
-CREATE OR REPLACE FUNCTION public.workspaces_with_audit_retention()
- RETURNS TABLE(wiki_id text, workspace_id text)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-  select null::text, w.workspace_id from workspaces w
-  where purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) is not null
-$function$;
-
-CREATE OR REPLACE FUNCTION public.write_page_tags()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  if cardinality(new.tags) > 50 then
-    raise check_violation using message = 'a page has at most 50 tags';
-  end if;
-  if tg_op = 'UPDATE' then
-    delete from page_tags t where t.wiki_id = new.wiki_id and t.page_id = new.page_id;
-  end if;
-  insert into page_tags (wiki_id, tag_key, page_id, tag)
-  select new.wiki_id, lower(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
-  on conflict do nothing;
-  return null;
-end $function$;
-
--- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
-create table api_keys (
-  key_id            text                      collate "C" not null,
-  workspace_id      text                      collate "C",
-  user_id           text                      collate "C" not null,
-  name              text                      not null,
-  secret_hash       bytea                     not null,
-  obfuscated_value  text                      not null,
-  permissions       text[],
-  created_at        timestamp with time zone  not null default now(),
-  expires_at        timestamp with time zone,
-  revoked_at        timestamp with time zone,
-  last_used_at      timestamp with time zone,
-  PRIMARY KEY (key_id),
-  UNIQUE (secret_hash),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-CREATE INDEX api_keys_by_user ON api_keys USING btree (user_id, key_id);
-CREATE INDEX api_keys_by_workspace ON api_keys USING btree (workspace_id, key_id);
-CREATE TRIGGER usage_on_delete AFTER DELETE ON api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
-CREATE TRIGGER usage_on_update AFTER UPDATE ON api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_keys();
-grant delete, insert, select, update on api_keys to ibid_service;
-alter table api_keys enable row level security;
-create policy self_and_workspaces on api_keys for all
-  using (((user_id = ( SELECT own_user())) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))));
-
--- What a page has beside its text. The same bytes are one attachment of a page. content_type is found out from the bytes.
-create table attachments (
-  wiki_id        text                      collate "C" not null,
-  attachment_id  text                      collate "C" not null,
-  page_id        text                      collate "C" not null,
-  filename       text                      not null,
-  content_type   text                      not null,
-  byte_size      bigint                    not null,
-  sha256         text                      collate "C" not null,
-  created_at     timestamp with time zone  not null default now(),
-  created_by     text                      collate "C" not null,
-  PRIMARY KEY (wiki_id, attachment_id),
-  UNIQUE (wiki_id, page_id, sha256),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-CREATE INDEX attachments_by_creator ON attachments USING btree (created_by, wiki_id, attachment_id);
-CREATE INDEX attachments_by_page ON attachments USING btree (wiki_id, page_id, attachment_id);
-CREATE INDEX attachments_by_sha256 ON attachments USING btree (sha256);
-CREATE INDEX attachments_with_id ON attachments USING hash (attachment_id);
-CREATE TRIGGER legal_hold AFTER DELETE ON attachments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
-CREATE TRIGGER usage_on_delete AFTER DELETE ON attachments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON attachments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-grant delete, insert, select, update on attachments to ibid_service;
-alter table attachments enable row level security;
-create policy of_the_wiki on attachments for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- One record for each write, made by the statement that writes. before and after hold the fields that it changed: made, nothing before; deleted, nothing after. Never a secret or a hash of one.
-create table audit_events (
-  event_id         text                      collate "C" not null,
-  workspace_id     text                      collate "C",
-  type             text                      collate "C" not null,
-  actor_id         text                      collate "C",
-  credential_id    text                      collate "C",
-  request_id       text                      collate "C" not null,
-  address          text                      not null,
-  created_at       timestamp with time zone  not null default now(),
-  credential_kind  text                      collate "C" not null default ''::text,
-  target_kind      text                      collate "C" not null,
-  target_id        text                      collate "C" not null,
-  before           jsonb                     not null default '{}'::jsonb,
-  after            jsonb                     not null default '{}'::jsonb,
-  widget           text                      collate "C" not null default ''::text,
-  widget_origin    text                      collate "C" not null default ''::text,
-  PRIMARY KEY (event_id)
-);
-CREATE INDEX audit_events_by_actor_and_time ON audit_events USING btree (workspace_id, actor_id, created_at, event_id);
-CREATE INDEX audit_events_by_email ON audit_events USING btree (((after ->> 'email'::text)) COLLATE "C") WHERE ((after ->> 'email'::text) IS NOT NULL);
-CREATE INDEX audit_events_by_former_member ON audit_events USING btree (((before ->> 'user_id'::text)) COLLATE "C") WHERE (type = 'organization_membership.deleted'::text);
-CREATE INDEX audit_events_by_time ON audit_events USING btree (workspace_id, created_at, event_id);
-CREATE INDEX audit_events_by_type_and_time ON audit_events USING btree (workspace_id, type, created_at, event_id);
-CREATE INDEX audit_events_of_invitation_mail ON audit_events USING btree (workspace_id, created_at) WHERE (type = ANY (ARRAY['invitation.created'::text, 'invitation.resent'::text]));
-grant insert, select on audit_events to ibid_service;
-alter table audit_events enable row level security;
-create policy anybody_adds on audit_events for insert
-  with check (true);
-create policy of_the_workspaces on audit_events for select
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
-
--- Texts that are being written and are not saved as pages. autosave_id is chosen by the client. page_id: null for a page that is not created yet. byte_size counts for the quota of the workspace.
-create table autosaves (
-  wiki_id         text                      collate "C" not null,
-  user_id         text                      collate "C" not null,
-  autosave_id     text                      collate "C" not null,
-  page_id         text                      collate "C",
-  parent_page_id  text                      collate "C" not null default ''::text,
-  title           text                      not null,
-  markdown        text                      not null,
-  base_revision   integer                   not null default 0,
-  byte_size       bigint                    not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
-  created_at      timestamp with time zone  not null default now(),
-  updated_at      timestamp with time zone  not null default now(),
-  PRIMARY KEY (wiki_id, user_id, autosave_id),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE,
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-CREATE INDEX autosaves_by_age ON autosaves USING btree (updated_at);
-CREATE INDEX autosaves_of_page ON autosaves USING btree (wiki_id, page_id) WHERE (page_id IS NOT NULL);
-CREATE INDEX autosaves_of_user ON autosaves USING btree (user_id);
-CREATE TRIGGER limit_autosaves AFTER INSERT ON autosaves FOR EACH ROW EXECUTE FUNCTION limit_autosaves();
-CREATE TRIGGER usage_on_delete AFTER DELETE ON autosaves REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON autosaves REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-CREATE TRIGGER usage_on_update AFTER UPDATE ON autosaves REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-grant delete, insert, select, update on autosaves to ibid_service;
-alter table autosaves enable row level security;
-create policy of_the_user on autosaves for all
-  using ((((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))) OR ( SELECT is_service())));
-
--- Jobs that are no public record: mail, maintenance, the search index. One that has ended well is deleted; one that used up its attempts stays as failed (dead letter). key: at most one of a name and key is queued and one is running. workspace_id, wiki_id and user_id say for whom it is; none for the service itself.
-create table background_jobs (
-  job_id        text                      collate "C" not null default gen_random_uuid(),
-  name          text                      collate "C" not null,
-  lane          text                      collate "C" not null,
-  key           text                      collate "C" not null,
-  workspace_id  text                      collate "C",
-  wiki_id       text                      collate "C",
-  user_id       text                      collate "C",
-  input         jsonb                     not null default '{}'::jsonb,
-  status        text                      collate "C" not null default 'queued'::text,
-  attempt       integer                   not null default 0,
-  failures      integer                   not null default 0,
-  error         text                      not null default ''::text,
-  worker_id     text                      collate "C",
-  run_after     timestamp with time zone  not null default now(),
-  created_at    timestamp with time zone  not null default now(),
-  updated_at    timestamp with time zone  not null default now(),
-  crashes       smallint                  not null default 0,
-  PRIMARY KEY (job_id),
-  CHECK ((failures >= 0)),
-  CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'failed'::text]))),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE,
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-CREATE INDEX background_jobs_of_user ON background_jobs USING btree (user_id) WHERE (user_id IS NOT NULL);
-CREATE INDEX background_jobs_of_wiki ON background_jobs USING btree (wiki_id) WHERE (wiki_id IS NOT NULL);
-CREATE INDEX background_jobs_of_workspace ON background_jobs USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
-CREATE INDEX background_jobs_queued_by_workspace ON background_jobs USING btree (lane, COALESCE(workspace_id, ''::text), run_after) WHERE (status = 'queued'::text);
-CREATE INDEX background_jobs_waiting ON background_jobs USING btree (lane, run_after) WHERE (status = 'queued'::text);
-CREATE UNIQUE INDEX background_jobs_queued ON background_jobs USING btree (name, key) WHERE (status = 'queued'::text);
-CREATE UNIQUE INDEX background_jobs_running ON background_jobs USING btree (name, key) WHERE (status = 'running'::text);
-grant delete, insert, select, update on background_jobs to ibid_service;
-alter table background_jobs enable row level security;
-create policy of_the_service on background_jobs for all
-  using (( SELECT is_service()));
-create policy tenants_add on background_jobs for insert
-  with check ((((wiki_id IS NOT NULL) OR (workspace_id IS NOT NULL) OR (user_id IS NOT NULL)) AND ((wiki_id IS NULL) OR (wiki_id = ( SELECT own_wiki()))) AND ((workspace_id IS NULL) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))) AND ((user_id IS NULL) OR (user_id = ( SELECT own_user())))));
-
--- How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.
-create table backup_status (
-  the_only        boolean                   not null default true,
-  last_outcome    text                      not null,
-  last_ended_at   timestamp with time zone  not null default now(),
-  last_error      text                      not null default ''::text,
-  last_backup_id  text,
-  last_made_at    timestamp with time zone,
-  PRIMARY KEY (the_only),
-  CHECK (the_only),
-  CHECK ((last_outcome = ANY (ARRAY['succeeded'::text, 'incomplete'::text, 'failed'::text])))
-);
-grant select on backup_status to ibid_service;
-
--- The customer of a workspace at the payment provider. revision: counts changes of its subscription, so that a request to the provider can be repeated safely. changing_until: a change is being made by one process. synced_at: when the provider was asked for what subscriptions has.
-create table billing_customers (
-  workspace_id        text                      collate "C" not null,
-  customer_id         text                      collate "C" not null,
-  revision            bigint                    not null default 0,
-  changing_until      timestamp with time zone,
-  checkout_opened_at  timestamp with time zone,
-  synced_at           timestamp with time zone,
-  PRIMARY KEY (workspace_id),
-  UNIQUE (customer_id),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on billing_customers to ibid_service;
-alter table billing_customers enable row level security;
-create policy of_the_workspaces on billing_customers for all
-  using (((workspace_id = ANY (( SELECT own_workspaces())::text[])) OR ( SELECT is_service())));
-
--- A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.
-create table blobs (
-  sha256          text                      collate "C" not null,
-  byte_size       bigint                    not null,
-  kept_at         timestamp with time zone  not null default now(),
-  deleting_since  timestamp with time zone,
-  PRIMARY KEY (sha256),
-  CHECK ((byte_size >= 0)),
-  CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
-);
-CREATE INDEX blobs_by_kept_at ON blobs USING btree (kept_at, sha256);
-CREATE INDEX blobs_deleting ON blobs USING btree (deleting_since) WHERE (deleting_since IS NOT NULL);
-grant delete, insert, select, update on blobs to ibid_service;
-alter table blobs enable row level security;
-create policy of_the_service on blobs for all
-  using (( SELECT is_service()));
-
--- What the page of a file was last made from, by an upload or the ones since that brought the same. A page without a row is made again.
-create table compiled_files (
-  wiki_id    text     collate "C" not null,
-  page_id    text     collate "C" not null,
-  upload_id  text     collate "C" not null,
-  file_no    integer  not null,
-  refers_to  text[]   not null,
-  digest     text     collate "C" not null,
-  PRIMARY KEY (wiki_id, page_id),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on compiled_files to ibid_service;
-alter table compiled_files enable row level security;
-create policy of_the_wiki on compiled_files for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- The newest request of a user to change their address. old_hash and new_hash: of the secrets in the two links; null before the mail was sent, and once the link was opened. session_id: the session that asked, which goes on when the address changes.
-create table email_changes (
-  user_id           text                      collate "C" not null,
-  change_id         text                      collate "C" not null,
-  old_email         text                      collate "C" not null,
-  new_email         text                      collate "C" not null,
-  old_hash          bytea,
-  new_hash          bytea,
-  session_id        text                      collate "C" not null,
-  old_confirmed_at  timestamp with time zone,
-  new_confirmed_at  timestamp with time zone,
-  created_at        timestamp with time zone  not null default now(),
-  expires_at        timestamp with time zone  not null,
-  PRIMARY KEY (user_id),
-  UNIQUE (change_id),
-  UNIQUE (new_hash),
-  UNIQUE (old_hash),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
-);
-CREATE INDEX email_changes_by_end ON email_changes USING btree (expires_at);
-grant delete, insert, select, update on email_changes to ibid_service;
-alter table email_changes enable row level security;
-create policy self on email_changes for all
-  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
-
--- A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.
-create table email_links (
-  link_id     text                      collate "C" not null,
-  email       text                      collate "C" not null,
-  network     text                      collate "C" not null,
-  token_hash  bytea,
-  created_at  timestamp with time zone  not null default now(),
-  expires_at  timestamp with time zone  not null,
-  PRIMARY KEY (link_id),
-  UNIQUE (token_hash)
-);
-CREATE INDEX email_links_by_email ON email_links USING btree (email, link_id);
-CREATE INDEX email_links_by_end ON email_links USING btree (expires_at);
-grant delete, insert, select, update on email_links to ibid_service;
-alter table email_links enable row level security;
-create policy of_the_service on email_links for all
-  using (( SELECT is_service()));
+-- ---- Exports and imports ----
 
 -- What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.
 create table exports (
-  wiki_id     text                      collate "C" not null,
-  export_id   text                      collate "C" not null,
-  created_by  text                      collate "C" not null,
-  filename    text                      not null,
-  sha256      text                      collate "C" not null default ''::text,
-  byte_size   bigint                    not null default 0,
-  expires_at  timestamp with time zone  not null default (now() + '7 days'::interval),
-  PRIMARY KEY (wiki_id, export_id),
-  FOREIGN KEY (wiki_id, export_id) REFERENCES jobs(wiki_id, job_id) ON DELETE CASCADE
+  wiki_id     text collate "C" not null,
+  export_id   text collate "C" not null,
+  created_by  text collate "C" not null,
+  filename    text not null,
+  sha256      text collate "C" not null default ''::text,
+  byte_size   bigint not null default 0,
+  expires_at  timestamp with time zone not null default (now() + '7 days'::interval),
+  primary key (wiki_id, export_id),
+  foreign key (wiki_id, export_id) references jobs(wiki_id, job_id) on delete cascade
 );
-CREATE INDEX exports_by_end ON exports USING btree (expires_at);
-CREATE INDEX exports_by_sha256 ON exports USING btree (sha256);
-CREATE TRIGGER usage_on_delete AFTER DELETE ON exports REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON exports REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-CREATE TRIGGER usage_on_update AFTER UPDATE ON exports REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
+create index exports_by_end on exports using btree (expires_at);
+create index exports_by_sha256 on exports using btree (sha256);
+create trigger usage_on_delete after delete on exports referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on exports referencing new table as new_rows for each statement execute function count_stored_files();
+create trigger usage_on_update after update on exports referencing old table as old_rows new table as new_rows for each statement execute function count_stored_files();
 grant delete, insert, select, update on exports to ibid_service;
 alter table exports enable row level security;
 create policy of_the_wiki on exports for all
-  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
+  using (((wiki_id = ( select own_wiki())) or ( select is_service())));
 
--- What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.
-create table idempotency_keys (
-  id           bytea                     not null,
-  fingerprint  bytea                     not null,
-  answer       bytea                     not null,
-  created_at   timestamp with time zone  not null default now(),
-  PRIMARY KEY (id)
+-- The archive that an import job reads. The id is that of the job.
+create table imports (
+  wiki_id     text collate "C" not null,
+  import_id   text collate "C" not null,
+  created_by  text collate "C" not null,
+  filename    text not null,
+  sha256      text collate "C" not null,
+  byte_size   bigint not null,
+  primary key (wiki_id, import_id),
+  foreign key (wiki_id, import_id) references jobs(wiki_id, job_id) on delete cascade
 );
-CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
-grant delete, insert, select, update on idempotency_keys to ibid_service;
+create index imports_by_sha256 on imports using btree (sha256);
+create trigger usage_on_delete after delete on imports referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on imports referencing new table as new_rows for each statement execute function count_stored_files();
+grant delete, insert, select, update on imports to ibid_service;
+alter table imports enable row level security;
+create policy of_the_wiki on imports for all
+  using (((wiki_id = ( select own_wiki())) or ( select is_service())));
 
--- A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.
-create table identities (
-  issuer   text  collate "C" not null,
-  subject  text  collate "C" not null,
-  user_id  text  collate "C" not null,
-  PRIMARY KEY (issuer, subject),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
+-- The imports that have rows in import_pages, import_revisions and import_attachments. The row of one that runs is missing after the database has crashed, which has emptied all four tables.
+create table staged_imports (
+  wiki_id    text collate "C" not null,
+  import_id  text collate "C" not null,
+  primary key (wiki_id, import_id),
+  foreign key (wiki_id, import_id) references imports(wiki_id, import_id) on delete cascade
 );
-CREATE INDEX identities_by_user ON identities USING btree (user_id);
-grant delete, insert, select, update on identities to ibid_service;
-alter table identities enable row level security;
-create policy self on identities for all
-  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
-
--- Attachments whose files a running import has stored. They are no references to blobs: those that are left behind are deleted a day later.
-create table import_attachments (
-  wiki_id        text                      collate "C" not null,
-  import_id      text                      collate "C" not null,
-  attachment_id  text                      collate "C" not null,
-  page_id        text                      collate "C" not null,
-  filename       text                      not null,
-  content_type   text                      not null,
-  byte_size      bigint                    not null,
-  sha256         text                      collate "C" not null,
-  created_at     timestamp with time zone  not null,
-  created_by     text                      collate "C" not null,
-  PRIMARY KEY (wiki_id, import_id, attachment_id),
-  FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on import_attachments to ibid_service;
-alter table import_attachments enable row level security;
-create policy of_the_wiki on import_attachments for all
-  using ((wiki_id = ( SELECT own_wiki())));
+grant delete, insert, select, update on staged_imports to ibid_service;
+alter table staged_imports enable row level security;
+create policy of_the_wiki on staged_imports for all
+  using ((wiki_id = ( select own_wiki())));
 
 -- Pages that a running import has prepared. former_paths: rows of page_paths.
 create table import_pages (
-  wiki_id         text                      collate "C" not null,
-  import_id       text                      collate "C" not null,
-  page_id         text                      collate "C" not null,
-  path            text                      collate "C" not null,
-  slug            text                      collate "C" not null,
-  parent_page_id  text                      collate "C",
-  parent_path     text                      collate "C",
-  title           text                      not null,
-  description     text                      not null,
-  position        integer                   not null,
-  status          text                      collate "C" not null,
-  origin          text                      collate "C" not null,
-  stale           boolean                   not null,
-  revision        integer                   not null,
-  word_count      integer                   not null,
-  created_at      timestamp with time zone  not null,
-  created_by      text                      collate "C" not null,
-  updated_at      timestamp with time zone  not null,
-  updated_by      text                      collate "C" not null,
-  former_paths    jsonb                     not null,
+  wiki_id         text collate "C" not null,
+  import_id       text collate "C" not null,
+  page_id         text collate "C" not null,
+  path            text collate "C" not null,
+  slug            text collate "C" not null,
+  parent_page_id  text collate "C",
+  parent_path     text collate "C",
+  title           text not null,
+  description     text not null,
+  position        integer not null,
+  status          text collate "C" not null,
+  origin          text collate "C" not null,
+  stale           boolean not null,
+  revision        integer not null,
+  word_count      integer not null,
+  created_at      timestamp with time zone not null,
+  created_by      text collate "C" not null,
+  updated_at      timestamp with time zone not null,
+  updated_by      text collate "C" not null,
+  former_paths    jsonb not null,
+  -- As pages.gone_file.
   gone_file       text,
-  tags            jsonb                     not null default '[]'::jsonb,
-  properties      jsonb                     not null default '[]'::jsonb,
-  PRIMARY KEY (wiki_id, import_id, page_id),
-  FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
+  tags            jsonb not null default '[]'::jsonb,
+  properties      jsonb not null default '[]'::jsonb,
+  primary key (wiki_id, import_id, page_id),
+  foreign key (wiki_id, import_id) references staged_imports(wiki_id, import_id) on delete cascade
 );
 grant delete, insert, select, update on import_pages to ibid_service;
 alter table import_pages enable row level security;
 create policy of_the_wiki on import_pages for all
-  using ((wiki_id = ( SELECT own_wiki())));
+  using ((wiki_id = ( select own_wiki())));
 
 -- Revisions that a running import has rendered. text, the terms and links: of present revisions; what page_texts, search_pending and page_links get.
 create table import_revisions (
-  wiki_id      text                      collate "C" not null,
-  import_id    text                      collate "C" not null,
-  page_id      text                      collate "C" not null,
-  revision     integer                   not null,
-  title        text                      not null,
-  markdown     text                      not null,
-  html         text                      not null,
-  outline      jsonb                     not null,
-  origin       text                      collate "C" not null,
-  folder       text                      collate "C" not null,
-  created_at   timestamp with time zone  not null,
-  created_by   text                      collate "C" not null,
+  wiki_id      text collate "C" not null,
+  import_id    text collate "C" not null,
+  page_id      text collate "C" not null,
+  revision     integer not null,
+  title        text not null,
+  markdown     text not null,
+  html         text not null,
+  outline      jsonb not null,
+  origin       text collate "C" not null,
+  folder       text collate "C" not null,
+  created_at   timestamp with time zone not null,
+  created_by   text collate "C" not null,
   text         text,
   title_terms  text,
   body_terms   text,
   vocabulary   text,
   links        jsonb,
+  -- As revisions.claim.
   claim        jsonb,
-  PRIMARY KEY (wiki_id, import_id, page_id, revision),
-  FOREIGN KEY (wiki_id, import_id) REFERENCES staged_imports(wiki_id, import_id) ON DELETE CASCADE
+  primary key (wiki_id, import_id, page_id, revision),
+  foreign key (wiki_id, import_id) references staged_imports(wiki_id, import_id) on delete cascade
 );
 grant delete, insert, select, update on import_revisions to ibid_service;
 alter table import_revisions enable row level security;
 create policy of_the_wiki on import_revisions for all
-  using ((wiki_id = ( SELECT own_wiki())));
+  using ((wiki_id = ( select own_wiki())));
+
+-- Attachments whose files a running import has stored. They are no references to blobs: those that are left behind are deleted a day later.
+create table import_attachments (
+  wiki_id        text collate "C" not null,
+  import_id      text collate "C" not null,
+  attachment_id  text collate "C" not null,
+  page_id        text collate "C" not null,
+  filename       text not null,
+  content_type   text not null,
+  byte_size      bigint not null,
+  sha256         text collate "C" not null,
+  created_at     timestamp with time zone not null,
+  created_by     text collate "C" not null,
+  primary key (wiki_id, import_id, attachment_id),
+  foreign key (wiki_id, import_id) references staged_imports(wiki_id, import_id) on delete cascade
+);
+grant delete, insert, select, update on import_attachments to ibid_service;
+alter table import_attachments enable row level security;
+create policy of_the_wiki on import_attachments for all
+  using ((wiki_id = ( select own_wiki())));
 
 -- People whom imported archives name: what the archive says of them, under ids that are nobody's.
 create table imported_people (
-  wiki_id  text  collate "C" not null,
-  user_id  text  collate "C" not null,
-  name     text  not null,
-  email    text  not null,
-  PRIMARY KEY (wiki_id, user_id),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
+  wiki_id  text collate "C" not null,
+  user_id  text collate "C" not null,
+  name     text not null,
+  email    text not null,
+  primary key (wiki_id, user_id),
+  foreign key (wiki_id) references wikis(wiki_id) on delete cascade
 );
-CREATE INDEX imported_people_by_address ON imported_people USING btree (email COLLATE "C");
+create index imported_people_by_address on imported_people using btree (email collate "C");
 grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people for all
-  using ((wiki_id = ( SELECT own_wiki())));
+  using ((wiki_id = ( select own_wiki())));
 
--- The archive that an import job reads. The id is that of the job.
-create table imports (
-  wiki_id     text    collate "C" not null,
-  import_id   text    collate "C" not null,
-  created_by  text    collate "C" not null,
-  filename    text    not null,
-  sha256      text    collate "C" not null,
-  byte_size   bigint  not null,
-  PRIMARY KEY (wiki_id, import_id),
-  FOREIGN KEY (wiki_id, import_id) REFERENCES jobs(wiki_id, job_id) ON DELETE CASCADE
-);
-CREATE INDEX imports_by_sha256 ON imports USING btree (sha256);
-CREATE TRIGGER usage_on_delete AFTER DELETE ON imports REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON imports REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-grant delete, insert, select, update on imports to ibid_service;
-alter table imports enable row level security;
-create policy of_the_wiki on imports for all
-  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
+-- For the scheduler: wikis with prepared rows of imports that have ended.
+create function wikis_with_staged_imports() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k where k.wiki_id in (
+    select s.wiki_id from staged_imports s join jobs j on j.wiki_id = s.wiki_id and j.job_id = s.import_id
+    where j.finished_at is not null)
+$$;
 
--- A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.
-create table invitations (
-  invitation_id  text                      collate "C" not null,
-  workspace_id   text                      collate "C" not null,
-  email          text                      collate "C" not null,
-  role           text                      collate "C" not null,
-  state          text                      collate "C" not null default 'pending'::text,
-  secret_hash    bytea                     not null,
-  invited_by     text                      collate "C" not null,
-  created_at     timestamp with time zone  not null default now(),
-  expires_at     timestamp with time zone  not null,
-  mail_status    text                      collate "C" not null default 'sent'::text,
-  copied_hash    bytea,
-  copies         integer                   not null default 0,
-  PRIMARY KEY (invitation_id),
-  UNIQUE (secret_hash),
-  CHECK ((mail_status = ANY (ARRAY['queued'::text, 'sent'::text, 'bounced'::text, 'failed'::text]))),
-  CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
-  CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text, 'expired'::text]))),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-CREATE INDEX invitations_by_email ON invitations USING btree (email) WHERE (state = 'pending'::text);
-CREATE INDEX invitations_by_workspace ON invitations USING btree (workspace_id, invitation_id);
-CREATE INDEX invitations_to ON invitations USING btree (email);
-CREATE UNIQUE INDEX invitations_by_copied_link ON invitations USING btree (copied_hash) WHERE (copied_hash IS NOT NULL);
-CREATE UNIQUE INDEX invitations_pending ON invitations USING btree (workspace_id, email) WHERE (state = 'pending'::text);
-CREATE TRIGGER seats AFTER INSERT OR UPDATE OF state, expires_at, workspace_id ON invitations FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
-CREATE TRIGGER usage_on_delete AFTER DELETE ON invitations REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON invitations REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
-CREATE TRIGGER usage_on_update AFTER UPDATE ON invitations REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_invitations();
-grant delete, insert, select, update on invitations to ibid_service;
-alter table invitations enable row level security;
-create policy of_the_workspaces on invitations for all
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
-
--- The queue and the public record of a job at once. (attempt, worker_id) say who runs it: each claim raises attempt. failures counts the attempts since the last progress.
-create table jobs (
-  wiki_id       text                      collate "C" not null,
-  job_id        text                      collate "C" not null,
-  upload_id     text                      collate "C",
-  kind          text                      collate "C" not null,
-  status        text                      collate "C" not null default 'queued'::text,
-  attempt       integer                   not null default 0,
-  failures      integer                   not null default 0,
-  progress      integer                   not null default 0,
-  summary       text                      not null default ''::text,
-  error         text                      not null default ''::text,
-  run_after     timestamp with time zone  not null default now(),
-  created_at    timestamp with time zone  not null default now(),
-  updated_at    timestamp with time zone  not null default now(),
-  started_at    timestamp with time zone,
-  finished_at   timestamp with time zone,
-  worker_id     text                      collate "C",
-  workspace_id  text                      collate "C" not null default ''::text,
-  PRIMARY KEY (wiki_id, job_id),
-  CHECK ((failures >= 0)),
-  CHECK ((kind = ANY (ARRAY['ingest'::text, 'compile'::text, 'import'::text, 'export'::text, 'reindex'::text]))),
-  CHECK (((progress >= 0) AND (progress <= 100))),
-  CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-CREATE INDEX jobs_by_upload ON jobs USING btree (wiki_id, upload_id);
-CREATE INDEX jobs_open ON jobs USING btree (wiki_id, job_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
-CREATE INDEX jobs_queued ON jobs USING btree (kind, run_after, job_id) WHERE (status = 'queued'::text);
-CREATE INDEX jobs_queued_by_workspace ON jobs USING btree (kind, workspace_id, run_after, job_id) WHERE (status = 'queued'::text);
-CREATE UNIQUE INDEX jobs_started ON jobs USING btree (wiki_id) WHERE ((status = ANY (ARRAY['queued'::text, 'running'::text])) AND (started_at IS NOT NULL));
-CREATE TRIGGER usage_on_delete AFTER DELETE ON jobs REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
-CREATE TRIGGER usage_on_update AFTER UPDATE ON jobs REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_jobs();
-CREATE TRIGGER workspace BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION set_workspace_of_job();
-grant delete, insert, select, update on jobs to ibid_service;
-alter table jobs enable row level security;
-create policy of_the_wiki on jobs for all
-  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
-
--- How often something was done in the window that ends at ends_at, by all processes together. bucket is the SHA-256 of the policy and of whom it counts. Unlogged: a crash of the database costs no more than a window.
-create table limit_counts (
-  bucket   bytea                     not null,
-  used     integer                   not null,
-  ends_at  timestamp with time zone  not null,
-  PRIMARY KEY (bucket)
-);
-CREATE INDEX limit_counts_by_end ON limit_counts USING btree (ends_at);
-grant delete, insert, select, update on limit_counts to ibid_service;
-
--- Who belongs to which workspace in which role; the one place that access is decided from.
-create table memberships (
-  membership_id  text                      collate "C" not null,
-  workspace_id   text                      collate "C" not null,
-  user_id        text                      collate "C" not null,
-  role           text                      collate "C" not null,
-  status         text                      collate "C" not null default 'active'::text,
-  created_at     timestamp with time zone  not null default now(),
-  group_role     text,
-  PRIMARY KEY (membership_id),
-  UNIQUE (user_id, workspace_id),
-  CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
-  CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text, 'suspended'::text]))),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE,
-  TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  TRIGGER DEFERRABLE INITIALLY DEFERRED
-);
-CREATE INDEX memberships_by_time ON memberships USING btree (workspace_id, created_at, membership_id);
-CREATE TRIGGER members_came AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
-CREATE TRIGGER members_changed AFTER UPDATE ON memberships REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
-CREATE TRIGGER members_went AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION change_active_members();
-CREATE CONSTRAINT TRIGGER owner_on_change AFTER UPDATE OF role, status, workspace_id ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text) AND ((new.role <> 'owner'::text) OR (new.status <> ALL (ARRAY['active'::text, 'suspended'::text])) OR (new.workspace_id <> old.workspace_id)))) EXECUTE FUNCTION refuse_without_owner();
-CREATE CONSTRAINT TRIGGER owner_on_join AFTER INSERT ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.role <> 'owner'::text) OR (new.status <> 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
-CREATE CONSTRAINT TRIGGER owner_on_leave AFTER DELETE ON memberships DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role = 'owner'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION refuse_without_owner();
-CREATE TRIGGER seat_sync AFTER INSERT OR DELETE OR UPDATE OF status, workspace_id ON memberships FOR EACH ROW EXECUTE FUNCTION enqueue_seat_sync();
-CREATE TRIGGER seats AFTER INSERT ON memberships FOR EACH ROW EXECUTE FUNCTION refuse_above_seats();
-CREATE TRIGGER seats_on_change AFTER UPDATE OF status, workspace_id ON memberships FOR EACH ROW WHEN ((old.status <> 'suspended'::text)) EXECUTE FUNCTION refuse_above_seats();
-grant delete, insert, select, update on memberships to ibid_service;
-alter table memberships enable row level security;
-create policy of_the_workspaces on memberships for all
-  using (((user_id = ( SELECT own_user())) OR (workspace_id = ANY (( SELECT own_workspaces())::text[]))))
-  with check ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+-- ---- Operation ----
 
 create table migrations (
-  name        text                      collate "C" not null,
-  applied_at  timestamp with time zone  not null default now(),
-  works_with  text                      collate "C",
-  PRIMARY KEY (name)
+  name        text collate "C" not null,
+  applied_at  timestamp with time zone not null default now(),
+  works_with  text collate "C",
+  primary key (name)
 );
 grant select on migrations to ibid_service;
 
--- Sign-ins that are under way at the OpenID provider: state, nonce and verifier, encrypted under the secret that the client keeps.
-create table openid_attempts (
-  attempt_hash  bytea                     not null,
-  sealed        bytea                     not null,
-  expires_at    timestamp with time zone  not null,
-  PRIMARY KEY (attempt_hash)
+-- What the operator has set for the whole service; no row: nothing. jobs_are_paused: no process claims jobs, as after a restore.
+create table service_controls (
+  the_only         boolean not null default true,
+  jobs_are_paused  boolean not null,
+  primary key (the_only),
+  check (the_only)
 );
-CREATE INDEX openid_attempts_by_end ON openid_attempts USING btree (expires_at);
-grant delete, insert, select, update on openid_attempts to ibid_service;
-alter table openid_attempts enable row level security;
-create policy of_the_service on openid_attempts for all
-  using (( SELECT is_service()));
+grant select on service_controls to ibid_service;
 
--- What an upload last compiled for a page that people have edited, where no revision holds it: the base of the next merge. Without a row that is the last compiled revision.
-create table page_bases (
-  wiki_id           text  collate "C" not null,
-  page_id           text  collate "C" not null,
-  title             text  not null,
-  markdown          text  not null,
-  waiting_title     text  not null default ''::text,
-  waiting_markdown  text  not null default ''::text,
-  PRIMARY KEY (wiki_id, page_id),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+-- What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.
+create table idempotency_keys (
+  id           bytea not null,
+  fingerprint  bytea not null,
+  answer       bytea not null,
+  created_at   timestamp with time zone not null default now(),
+  primary key (id)
 );
-grant delete, insert, select, update on page_bases to ibid_service;
-alter table page_bases enable row level security;
-create policy of_the_wiki on page_bases for all
-  using ((wiki_id = ( SELECT own_wiki())));
+create index idempotency_keys_by_age on idempotency_keys using btree (created_at);
+grant delete, insert, select, update on idempotency_keys to ibid_service;
 
--- Which page links where. to_page_id is the page that was meant; null while nothing is there.
-create table page_links (
-  wiki_id       text       collate "C" not null,
-  from_page_id  text       collate "C" not null,
-  to_page_id    text       collate "C",
-  to_path       text       collate "C" not null,
-  places        integer[]  not null default '{}'::integer[],
-  wanted_title  text       collate "C",
-  wanted_path   text       collate "C",
-  line          integer    not null default 0,
-  PRIMARY KEY (wiki_id, from_page_id, to_path),
-  CHECK (((wanted_title IS NULL) = (wanted_path IS NULL))),
-  FOREIGN KEY (wiki_id, from_page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+-- How often something was done in the window that ends at ends_at, by all processes together. bucket is the SHA-256 of the policy and of whom it counts. Unlogged: a crash of the database costs no more than a window.
+create table limit_counts (
+  bucket   bytea not null,
+  used     integer not null,
+  ends_at  timestamp with time zone not null,
+  primary key (bucket)
 );
-CREATE INDEX page_links_to ON page_links USING btree (wiki_id, to_page_id, from_page_id);
-CREATE INDEX page_links_wanted ON page_links USING btree (wiki_id, to_path);
-CREATE INDEX page_links_wanted_path ON page_links USING btree (wiki_id, wanted_path) WHERE (wanted_title IS NOT NULL);
-CREATE INDEX page_links_wanted_title ON page_links USING btree (wiki_id, wanted_title) WHERE (wanted_title IS NOT NULL);
-CREATE INDEX page_links_without_a_page ON page_links USING btree (wiki_id, from_page_id, to_path) WHERE (to_page_id IS NULL);
-grant delete, insert, select, update on page_links to ibid_service;
-alter table page_links enable row level security;
-create policy of_the_wiki on page_links for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Where pages were before: an old path leads to its page for as long as no other page is there.
-create table page_paths (
-  wiki_id   text                      collate "C" not null,
-  path      text                      collate "C" not null,
-  page_id   text                      collate "C" not null,
-  moved_at  timestamp with time zone  not null default now(),
-  PRIMARY KEY (wiki_id, path),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE,
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-CREATE INDEX page_paths_by_page ON page_paths USING btree (wiki_id, page_id);
-grant delete, insert, select, update on page_paths to ibid_service;
-alter table page_paths enable row level security;
-create policy of_the_wiki on page_paths for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Which sources a page was made from, and for each block of it, in its order, which part of the source's text it shows.
-create table page_sources (
-  wiki_id            text       collate "C" not null,
-  page_id            text       collate "C" not null,
-  source_id          text       collate "C" not null,
-  starts             integer[]  not null default '{}'::integer[],
-  ends               integer[]  not null default '{}'::integer[],
-  first_pages        integer[]  not null default '{}'::integer[],
-  last_pages         integer[]  not null default '{}'::integer[],
-  hashes             bytea      not null default '\x'::bytea,
-  first_lines        integer[]  not null default '{}'::integer[],
-  last_lines         integer[]  not null default '{}'::integer[],
-  form_blocks        integer[],
-  form_hashes        bytea      not null default '\x'::bytea,
-  boxes              integer[],
-  extractor_version  integer    not null default 0,
-  form_version       integer    not null default 0,
-  contexts           bytea,
-  target_blocks      integer[],
-  targets            text[],
-  PRIMARY KEY (wiki_id, page_id, source_id),
-  CHECK (((cardinality(ends) = cardinality(starts)) AND (length(hashes) = (32 * cardinality(starts))) AND ((cardinality(first_pages) = 0) OR (cardinality(first_pages) = cardinality(starts))) AND (cardinality(last_pages) = cardinality(first_pages)))),
-  CHECK ((((cardinality(first_lines) = 0) OR (cardinality(first_lines) = cardinality(starts))) AND (cardinality(last_lines) = cardinality(first_lines)))),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE,
-  FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
-);
-CREATE INDEX page_sources_by_source ON page_sources USING btree (wiki_id, source_id);
-grant delete, insert, select, update on page_sources to ibid_service;
-alter table page_sources enable row level security;
-create policy of_the_wiki on page_sources for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.
-create table page_tags (
-  wiki_id  text  collate "C" not null,
-  tag_key  text  collate "C" not null,
-  page_id  text  collate "C" not null,
-  tag      text  not null,
-  PRIMARY KEY (wiki_id, tag_key, page_id),
-  CHECK (((length(tag) >= 1) AND (length(tag) <= 100))),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-CREATE INDEX page_tags_by_page ON page_tags USING btree (wiki_id, page_id);
-grant delete, insert, select, update on page_tags to ibid_service;
-alter table page_tags enable row level security;
-create policy of_the_wiki on page_tags for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- The plain text of the present revision, for search and snippets.
-create table page_texts (
-  wiki_id  text  collate "C" not null,
-  page_id  text  collate "C" not null,
-  text     text  not null,
-  PRIMARY KEY (wiki_id, page_id),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on page_texts to ibid_service;
-alter table page_texts enable row level security;
-create policy of_the_wiki on page_texts for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- What lists and trees need of a page; rows stay narrow because the text is in revisions.
-create table pages (
-  wiki_id         text                      collate "C" not null,
-  page_id         text                      collate "C" not null,
-  path            text                      collate "C" not null,
-  slug            text                      collate "C" not null,
-  title           text                      not null,
-  description     text                      not null default ''::text,
-  parent_page_id  text                      collate "C",
-  position        integer                   not null default 0,
-  status          text                      collate "C" not null default 'published'::text,
-  origin          text                      collate "C" not null,
-  revision        integer                   not null,
-  word_count      integer                   not null,
-  source_count    integer                   not null default 0,
-  stale           boolean                   not null default false,
-  created_at      timestamp with time zone  not null default now(),
-  updated_at      timestamp with time zone  not null default now(),
-  created_by      text                      collate "C" not null,
-  updated_by      text                      collate "C" not null,
-  parent_path     text                      collate "C",
-  trashed_at      timestamp with time zone,
-  trashed_by      text                      collate "C",
-  trashed_with    text                      collate "C",
-  title_key       text                      collate "C" generated always as (lower(title)) stored,
-  gone_file       text,
-  tags            text[]                    not null default '{}'::text[],
-  properties      jsonb                     not null default '[]'::jsonb,
-  PRIMARY KEY (wiki_id, page_id),
-  UNIQUE (wiki_id, page_id, path),
-  CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
-  CHECK (((parent_page_id IS NULL) = (parent_path IS NULL))),
-  CHECK ((path = (COALESCE((parent_path || '/'::text), ''::text) || slug))),
-  CHECK ((length(path) <= 1024)),
-  CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'archived'::text]))),
-  CHECK (((trashed_at IS NULL) = (trashed_with IS NULL))),
-  FOREIGN KEY (wiki_id, parent_page_id, parent_path) REFERENCES pages(wiki_id, page_id, path) DEFERRABLE INITIALLY DEFERRED,
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-CREATE INDEX pages_by_change ON pages USING btree (wiki_id, status, updated_at, page_id) WHERE (trashed_at IS NULL);
-CREATE INDEX pages_by_parent ON pages USING btree (wiki_id, parent_page_id, "position", page_id);
-CREATE INDEX pages_by_title ON pages USING btree (wiki_id, title_key) WHERE (trashed_at IS NULL);
-CREATE INDEX pages_hidden ON pages USING btree (wiki_id, page_id) WHERE ((trashed_at IS NOT NULL) OR (status <> 'published'::text));
-CREATE INDEX pages_of_gone_files ON pages USING btree (wiki_id, page_id) WHERE ((gone_file IS NOT NULL) AND (trashed_at IS NULL));
-CREATE INDEX pages_stale ON pages USING btree (wiki_id, page_id) WHERE (stale AND (trashed_at IS NULL));
-CREATE INDEX pages_trash ON pages USING btree (wiki_id, page_id) WHERE (trashed_with = page_id);
-CREATE INDEX pages_trashed_at ON pages USING btree (trashed_at) WHERE (trashed_at IS NOT NULL);
-CREATE INDEX pages_trashed_with ON pages USING btree (wiki_id, trashed_with) WHERE (trashed_at IS NOT NULL);
-CREATE INDEX pages_with_id ON pages USING hash (page_id);
-CREATE UNIQUE INDEX pages_live_path ON pages USING btree (wiki_id, path) WHERE (trashed_at IS NULL);
-CREATE TRIGGER legal_hold AFTER DELETE ON pages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
-CREATE TRIGGER tree_has_changed_page AFTER UPDATE ON pages FOR EACH ROW WHEN (((old.title <> new.title) OR (old.slug <> new.slug) OR (old.status <> new.status) OR (old."position" <> new."position") OR (old.parent_page_id IS DISTINCT FROM new.parent_page_id) OR (old.trashed_at IS DISTINCT FROM new.trashed_at))) EXECUTE FUNCTION change_tree_version();
-CREATE TRIGGER tree_has_new_page AFTER INSERT ON pages FOR EACH ROW WHEN ((new.trashed_at IS NULL)) EXECUTE FUNCTION change_tree_version();
-CREATE TRIGGER usage_on_delete AFTER DELETE ON pages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON pages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_pages();
-CREATE TRIGGER write_changed_tags AFTER UPDATE OF tags ON pages FOR EACH ROW WHEN ((new.tags <> old.tags)) EXECUTE FUNCTION write_page_tags();
-CREATE TRIGGER write_tags_of_new AFTER INSERT ON pages FOR EACH ROW WHEN ((new.tags <> '{}'::text[])) EXECUTE FUNCTION write_page_tags();
-grant delete, insert, select, update on pages to ibid_service;
-alter table pages enable row level security;
-create policy of_the_wiki on pages for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Guesses in a row at the password of one e-mail address, counted before they are judged: from one network (or one device that its user signed in with), and under the address * from all networks together that its user has no session from.
-create table password_guesses (
-  email         text                      collate "C" not null,
-  address       text                      collate "C" not null,
-  guesses       integer                   not null,
-  locked_until  timestamp with time zone  not null,
-  PRIMARY KEY (email, address)
-);
-CREATE INDEX password_guesses_by_end ON password_guesses USING btree (locked_until);
-grant delete, insert, select, update on password_guesses to ibid_service;
-alter table password_guesses enable row level security;
-create policy own_address on password_guesses for all
-  using ((( SELECT is_service()) OR (email IN ( SELECT i.subject FROM identities i WHERE (i.user_id = ( SELECT own_user()))))));
-
--- Argon2id, as a PHC string, which names its own parameters.
-create table passwords (
-  user_id     text                      collate "C" not null,
-  phc         text                      not null,
-  changed_at  timestamp with time zone  not null default now(),
-  PRIMARY KEY (user_id),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on passwords to ibid_service;
-alter table passwords enable row level security;
-create policy self on passwords for all
-  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
-
--- Messages of the payment provider that were received, each once. Nothing in them is believed: they cause a question to the provider.
-create table payment_events (
-  event_id     text                      collate "C" not null,
-  type         text                      collate "C" not null,
-  customer_id  text                      collate "C" not null,
-  created_at   timestamp with time zone  not null,
-  received_at  timestamp with time zone  not null default now(),
-  PRIMARY KEY (event_id)
-);
-CREATE INDEX payment_events_by_age ON payment_events USING btree (received_at);
-grant delete, insert, select on payment_events to ibid_service;
-alter table payment_events enable row level security;
-create policy of_the_service on payment_events for all
-  using (( SELECT is_service()));
-
--- The limits of the plans, written at the start of the service from its catalogue and options. plan_id '': of every workspace, where its plan does not say otherwise. A limit of null is none.
-create table plan_limits (
-  plan_id  text   collate "C" not null,
-  limits   jsonb  not null,
-  PRIMARY KEY (plan_id)
-);
-alter table plan_limits enable row level security;
-
--- Used ones stay until they would have expired, so that a second use is noticed: it ends the session.
-create table refresh_tokens (
-  token_hash  bytea                     not null,
-  session_id  text                      collate "C" not null,
-  user_id     text                      collate "C" not null,
-  created_at  timestamp with time zone  not null default now(),
-  expires_at  timestamp with time zone  not null,
-  used_at     timestamp with time zone,
-  PRIMARY KEY (token_hash),
-  FOREIGN KEY (session_id) REFERENCES sessions(session_id) ON DELETE CASCADE
-);
-CREATE INDEX refresh_tokens_by_end ON refresh_tokens USING btree (expires_at);
-CREATE INDEX refresh_tokens_by_session ON refresh_tokens USING btree (session_id);
-grant delete, insert, select, update on refresh_tokens to ibid_service;
-alter table refresh_tokens enable row level security;
-create policy self on refresh_tokens for all
-  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
+create index limit_counts_by_end on limit_counts using btree (ends_at);
+grant delete, insert, select, update on limit_counts to ibid_service;
 
 -- The last calls with a key or an access token in each workspace. Processes write theirs together every few seconds (log_requests), so it may lack what came before a crash. call_id: ours, in the order of the calls; clients may choose request_id. path: the route with its ids, without a query.
 create table request_log (
-  workspace_id     text                      collate "C" not null,
-  call_id          text                      collate "C" not null,
-  request_id       text                      collate "C" not null,
-  method           text                      collate "C" not null,
-  path             text                      collate "C" not null,
-  status           integer                   not null,
-  error            text                      collate "C" not null,
-  duration_ms      integer                   not null,
-  credential_kind  text                      collate "C" not null,
-  credential_id    text                      collate "C" not null,
-  created_at       timestamp with time zone  not null,
-  PRIMARY KEY (workspace_id, call_id),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
+  workspace_id     text collate "C" not null,
+  call_id          text collate "C" not null,
+  request_id       text collate "C" not null,
+  method           text collate "C" not null,
+  path             text collate "C" not null,
+  status           integer not null,
+  error            text collate "C" not null,
+  duration_ms      integer not null,
+  credential_kind  text collate "C" not null,
+  credential_id    text collate "C" not null,
+  created_at       timestamp with time zone not null,
+  primary key (workspace_id, call_id),
+  foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
 );
 grant select on request_log to ibid_service;
 alter table request_log enable row level security;
 create policy of_the_workspaces on request_log for all
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
+  using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- Every state of every page. The safe HTML is made once, when the revision is written. Of one that was replaced markdown, html and outline are packed after a while, and then empty.
-create table revisions (
-  wiki_id         text                      collate "C" not null,
-  page_id         text                      collate "C" not null,
-  revision        integer                   not null,
-  title           text                      not null,
-  markdown        text                      not null,
-  html            text                      not null,
-  outline         jsonb                     not null,
-  created_at      timestamp with time zone  not null default now(),
-  created_by      text                      collate "C" not null,
-  origin          text                      collate "C" not null default 'authored'::text,
-  folder          text                      collate "C" not null default ''::text,
-  packed          bytea,
-  unpacked_bytes  integer,
-  claim           jsonb,
-  PRIMARY KEY (wiki_id, page_id, revision),
-  CHECK ((origin = ANY (ARRAY['authored'::text, 'compiled'::text]))),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
+-- How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.
+create table backup_status (
+  the_only        boolean not null default true,
+  last_outcome    text not null,
+  last_ended_at   timestamp with time zone not null default now(),
+  last_error      text not null default ''::text,
+  last_backup_id  text,
+  -- When the snapshot of last_backup_id was taken.
+  last_made_at    timestamp with time zone,
+  primary key (the_only),
+  check (the_only),
+  check ((last_outcome = any (array['succeeded'::text, 'incomplete'::text, 'failed'::text])))
 );
-CREATE INDEX revisions_by_author ON revisions USING btree (created_by, wiki_id, page_id, revision);
-CREATE INDEX revisions_by_time ON revisions USING btree (wiki_id, created_at) WHERE (revision > 1);
-CREATE TRIGGER usage_on_delete AFTER DELETE ON revisions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON revisions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_revisions();
-grant delete, insert, select, update on revisions to ibid_service;
-alter table revisions enable row level security;
-create policy of_the_wiki on revisions for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Searches with a name, each for one person. saved_search_id is chosen by the client. query: as it is typed, with its operators.
-create table saved_searches (
-  wiki_id          text                      collate "C" not null,
-  user_id          text                      collate "C" not null,
-  saved_search_id  text                      collate "C" not null,
-  name             text                      not null,
-  name_key         text                      collate "C" not null generated always as (lower(name)) stored,
-  query            text                      not null,
-  sort             text                      collate "C" not null,
-  created_at       timestamp with time zone  not null default now(),
-  updated_at       timestamp with time zone  not null default now(),
-  PRIMARY KEY (wiki_id, user_id, saved_search_id),
-  UNIQUE (wiki_id, user_id, name_key),
-  CHECK (((length(name) >= 1) AND (length(name) <= 100))),
-  CHECK (((length(query) >= 1) AND (length(query) <= 1024))),
-  CHECK ((sort = ANY (ARRAY['relevance'::text, 'updated'::text, 'created'::text, 'title'::text]))),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-CREATE INDEX saved_searches_of_user ON saved_searches USING btree (user_id);
-CREATE TRIGGER limit_saved_searches AFTER INSERT ON saved_searches FOR EACH ROW EXECUTE FUNCTION limit_saved_searches();
-grant delete, insert, select, update on saved_searches to ibid_service;
-alter table saved_searches enable row level security;
-create policy of_the_user on saved_searches for all
-  using (((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))));
-
--- When a scheduled job of the service is due next, so that of several processes one enqueues it.
-create table schedules (
-  name    text                      collate "C" not null,
-  due_at  timestamp with time zone  not null,
-  PRIMARY KEY (name)
-);
-grant delete, insert, select, update on schedules to ibid_service;
-
--- The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/search/index/blocks.ts). Never changed.
-create table search_blocks (
-  segment_id  bigint    not null,
-  documents   integer   not null,
-  part        smallint  not null,
-  wiki_id     text      collate "C" not null,
-  kind        text      collate "C" not null,
-  term        text      collate "C" not null,
-  bytes       bytea     not null,
-  PRIMARY KEY (wiki_id, kind, segment_id, term, part)
-);
-grant delete, insert, select, update on search_blocks to ibid_service;
-alter table search_blocks enable row level security;
-create policy of_the_wiki on search_blocks for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- The numbers of pages and sources in postings.
-create table search_documents (
-  wiki_id       text      collate "C" not null,
-  kind          text      collate "C" not null,
-  document_no   integer   not null,
-  document_id   text      collate "C" not null,
-  title_terms   text      not null default ''::text,
-  body_terms    text      not null default ''::text,
-  pivot_title   real      not null default 0,
-  pivot_body    real      not null default 0,
-  analysis      smallint  not null default 0,
-  body          bytea,
-  title_length  integer,
-  body_length   integer,
-  PRIMARY KEY (wiki_id, kind, document_no) INCLUDE (document_id),
-  UNIQUE (wiki_id, kind, document_id),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on search_documents to ibid_service;
-alter table search_documents enable row level security;
-create policy of_the_wiki on search_documents for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Documents as they were last written, until they are folded into search_postings. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document's text.
-create table search_pending (
-  wiki_id      text                      collate "C" not null,
-  kind         text                      collate "C" not null,
-  document_id  text                      collate "C" not null,
-  version      integer                   not null,
-  title_terms  text,
-  body_terms   text,
-  vocabulary   text,
-  created_at   timestamp with time zone  not null default now(),
-  analysis     smallint                  not null default 0,
-  body         bytea,
-  PRIMARY KEY (wiki_id, kind, document_id, version),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on search_pending to ibid_service;
-alter table search_pending enable row level security;
-create policy of_the_wiki on search_pending for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/search/postings.ts).
-create table search_postings (
-  wiki_id   text     collate "C" not null,
-  kind      text     collate "C" not null,
-  term      text     collate "C" not null,
-  chunk_no  integer  not null,
-  postings  bytea    not null,
-  PRIMARY KEY (wiki_id, kind, term, chunk_no)
-);
-grant delete, insert, select, update on search_postings to ibid_service;
-alter table search_postings enable row level security;
-create policy of_the_wiki on search_postings for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- The parts of an index, each of the documents that one merge wrote. segment_id 0: what is in search_postings.
-create table search_segments (
-  segment_id  bigint   not null,
-  documents   integer  not null,
-  dead_count  integer  not null default 0,
-  bytes       bigint   not null,
-  wiki_id     text     collate "C" not null,
-  kind        text     collate "C" not null,
-  dead        bytea    not null default '\x'::bytea,
-  held        bytea,
-  PRIMARY KEY (wiki_id, kind, segment_id)
-);
-grant delete, insert, select, update on search_segments to ibid_service;
-alter table search_segments enable row level security;
-create policy of_the_wiki on search_segments for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Words as they are written, in order, in blocks: each as it is and in another block backwards (src/search/index/vocabulary.ts).
-create table search_vocabulary (
-  is_backwards  boolean  not null,
-  wiki_id       text     collate "C" not null,
-  kind          text     collate "C" not null,
-  first         text     collate "C" not null,
-  words         text     collate "C" not null,
-  PRIMARY KEY (wiki_id, kind, is_backwards, first),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on search_vocabulary to ibid_service;
-alter table search_vocabulary enable row level security;
-create policy of_the_wiki on search_vocabulary for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- What an index knows of its documents together. Its row's lock is held by whoever folds.
-create table search_wikis (
-  wiki_id      text     collate "C" not null,
-  kind         text     collate "C" not null,
-  next_no      integer  not null default 0,
-  documents    integer  not null default 0,
-  title_terms  bigint   not null default 0,
-  body_terms   bigint   not null default 0,
-  pivot_title  real     not null,
-  pivot_body   real     not null,
-  is_stale     boolean  not null default false,
-  loose_words  integer,
-  PRIMARY KEY (wiki_id, kind),
-  CHECK ((kind = ANY (ARRAY['page'::text, 'source'::text]))),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-CREATE INDEX search_wikis_stale ON search_wikis USING btree (wiki_id) WHERE is_stale;
-CREATE TRIGGER with_its_index AFTER DELETE ON search_wikis FOR EACH ROW EXECUTE FUNCTION remove_index();
-grant delete, insert, select, update on search_wikis to ibid_service;
-alter table search_wikis enable row level security;
-create policy of_the_wiki on search_wikis for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one. Those that are not in search_vocabulary yet.
-create table search_words (
-  wiki_id    text  collate "C" not null,
-  kind       text  collate "C" not null,
-  word       text  collate "C" not null,
-  backwards  text  collate "C" not null,
-  PRIMARY KEY (wiki_id, kind, word)
-);
-CREATE INDEX search_words_backwards ON search_words USING btree (wiki_id, kind, backwards);
-grant delete, insert, select, update on search_words to ibid_service;
-alter table search_words enable row level security;
-create policy of_the_wiki on search_words for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- What the operator has set for the whole service; no row: nothing. jobs_are_paused: no process claims jobs, as after a restore.
-create table service_controls (
-  the_only         boolean  not null default true,
-  jobs_are_paused  boolean  not null,
-  PRIMARY KEY (the_only),
-  CHECK (the_only)
-);
-grant select on service_controls to ibid_service;
-
--- Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.
-create table sessions (
-  session_id         text                      collate "C" not null,
-  user_id            text                      collate "C" not null,
-  access_hash        bytea                     not null,
-  access_expires_at  timestamp with time zone  not null,
-  address            text                      not null,
-  user_agent         text                      not null,
-  created_at         timestamp with time zone  not null default now(),
-  last_used_at       timestamp with time zone  not null default now(),
-  expires_at         timestamp with time zone  not null,
-  revoked_at         timestamp with time zone,
-  in_browser         boolean                   not null default false,
-  network            text                      collate "C" not null default ''::text,
-  device_hash        bytea,
-  id_token           text,
-  PRIMARY KEY (session_id),
-  UNIQUE (access_hash),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE
-);
-CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
-CREATE INDEX sessions_by_user ON sessions USING btree (user_id, session_id);
-CREATE TRIGGER forget_id_token BEFORE UPDATE OF revoked_at ON sessions FOR EACH ROW WHEN (((new.revoked_at IS NOT NULL) AND (new.id_token IS NOT NULL))) EXECUTE FUNCTION forget_id_token();
-grant delete, insert, select, update on sessions to ibid_service;
-alter table sessions enable row level security;
-create policy self on sessions for all
-  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service())));
-
--- Not used any more.
-create table sign_in_links (
-  email       text                        collate "C" not null,
-  token_hash  bytea,
-  expires_at  timestamp with time zone    not null,
-  sent_at     timestamp with time zone[]  not null,
-  PRIMARY KEY (email),
-  UNIQUE (token_hash)
-);
-CREATE INDEX sign_in_links_by_end ON sign_in_links USING btree (expires_at);
-grant delete, insert, select, update on sign_in_links to ibid_service;
-alter table sign_in_links enable row level security;
-create policy of_the_service on sign_in_links for all
-  using (( SELECT is_service()));
-
--- What widget tokens are signed with, shared by all processes.
-create table signing_keys (
-  kid         text                      collate "C" not null,
-  secret      bytea                     not null,
-  created_at  timestamp with time zone  not null default now(),
-  PRIMARY KEY (kid)
-);
-grant insert, select on signing_keys to ibid_service;
-alter table signing_keys enable row level security;
-create policy of_the_service on signing_keys for all
-  using (( SELECT is_service()));
-
--- The plain text of a source, for search and snippets.
-create table source_texts (
-  wiki_id    text  collate "C" not null,
-  source_id  text  collate "C" not null,
-  text       text  not null,
-  PRIMARY KEY (wiki_id, source_id),
-  FOREIGN KEY (wiki_id, source_id) REFERENCES sources(wiki_id, source_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on source_texts to ibid_service;
-alter table source_texts enable row level security;
-create policy of_the_wiki on source_texts for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- What was handed over. The same bytes are one source of a wiki, however often they come.
-create table sources (
-  wiki_id            text                      collate "C" not null,
-  source_id          text                      collate "C" not null,
-  upload_id          text                      collate "C" not null,
-  title              text                      not null,
-  filename           text                      not null,
-  content_type       text                      not null,
-  byte_size          bigint                    not null,
-  sha256             text                      collate "C" not null,
-  language           text                      not null default ''::text,
-  created_at         timestamp with time zone  not null default now(),
-  updated_at         timestamp with time zone  not null default now(),
-  losses             jsonb                     not null default '[]'::jsonb,
-  loss_count         integer                   not null default 0,
-  losses_to_review   integer                   not null default 0,
-  file_characters    integer                   not null default 0,
-  extractor_version  integer                   not null default 0,
-  PRIMARY KEY (wiki_id, source_id),
-  UNIQUE (wiki_id, sha256),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-CREATE INDEX sources_by_sha256 ON sources USING btree (sha256);
-CREATE INDEX sources_with_losses ON sources USING btree (wiki_id, source_id) WHERE (loss_count > 0);
-CREATE TRIGGER legal_hold AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion_under_hold();
-CREATE TRIGGER usage_on_delete AFTER DELETE ON sources REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON sources REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_stored_files();
-grant delete, insert, select, update on sources to ibid_service;
-alter table sources enable row level security;
-create policy of_the_wiki on sources for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- The imports that have rows in import_pages, import_revisions and import_attachments. The row of one that runs is missing after the database has crashed, which has emptied all four tables.
-create table staged_imports (
-  wiki_id    text  collate "C" not null,
-  import_id  text  collate "C" not null,
-  PRIMARY KEY (wiki_id, import_id),
-  FOREIGN KEY (wiki_id, import_id) REFERENCES imports(wiki_id, import_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on staged_imports to ibid_service;
-alter table staged_imports enable row level security;
-create policy of_the_wiki on staged_imports for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Pages that a person has starred, seen by that person alone. A page in the trash keeps its stars.
-create table starred_pages (
-  wiki_id     text                      collate "C" not null,
-  user_id     text                      collate "C" not null,
-  page_id     text                      collate "C" not null,
-  created_at  timestamp with time zone  not null default now(),
-  PRIMARY KEY (wiki_id, user_id, page_id),
-  FOREIGN KEY (user_id) REFERENCES users(user_id) ON DELETE CASCADE,
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-CREATE INDEX starred_pages_of_page ON starred_pages USING btree (wiki_id, page_id);
-CREATE INDEX starred_pages_of_user ON starred_pages USING btree (user_id);
-CREATE TRIGGER limit_starred_pages AFTER INSERT ON starred_pages FOR EACH ROW EXECUTE FUNCTION limit_starred_pages();
-grant delete, insert, select, update on starred_pages to ibid_service;
-alter table starred_pages enable row level security;
-create policy of_the_user on starred_pages for all
-  using (((wiki_id = ( SELECT own_wiki())) AND (user_id = ( SELECT own_user()))));
-
--- The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_stage: what the owners were told last.
-create table subscriptions (
-  workspace_id          text                      collate "C" not null,
-  plan_id               text                      collate "C" not null,
-  quantity              integer                   not null,
-  period_start          timestamp with time zone  not null,
-  period_end            timestamp with time zone  not null,
-  subscription_id       text                      collate "C" not null default ''::text,
-  currency              text                      collate "C" not null default ''::text,
-  amount_due            bigint                    not null default 0,
-  cancel_at_period_end  boolean                   not null default false,
-  unpaid_since          timestamp with time zone,
-  writes_end_at         timestamp with time zone,
-  dunning_stage         text                      collate "C" not null default ''::text,
-  PRIMARY KEY (workspace_id),
-  CHECK ((period_end > period_start)),
-  CHECK ((quantity > 0)),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-grant delete, insert, select, update on subscriptions to ibid_service;
-alter table subscriptions enable row level security;
-create policy of_the_workspaces on subscriptions for all
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
-
--- Which pages of a wiki are offered as templates. created_by: who made the page one.
-create table templates (
-  wiki_id     text                      collate "C" not null,
-  page_id     text                      collate "C" not null,
-  created_at  timestamp with time zone  not null default now(),
-  created_by  text                      collate "C" not null,
-  PRIMARY KEY (wiki_id, page_id),
-  FOREIGN KEY (wiki_id, page_id) REFERENCES pages(wiki_id, page_id) ON DELETE CASCADE
-);
-grant delete, insert, select on templates to ibid_service;
-alter table templates enable row level security;
-create policy of_the_wiki on templates for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of. name_key, title_key: the name in lower case, and without folders and extension as a title; null for sections, title_key for all but files.
-create table upload_files (
-  wiki_id          text      collate "C" not null,
-  upload_id        text      collate "C" not null,
-  file_no          integer   not null,
-  kind             text      collate "C" not null default 'file'::text,
-  filename         text      not null,
-  content_type     text      not null,
-  byte_size        bigint    not null,
-  sha256           text      collate "C" not null,
-  status           text      collate "C" not null default 'pending'::text,
-  error            text      not null default ''::text,
-  page_path        text      collate "C" not null default ''::text,
-  page_id          text      collate "C",
-  page_change      text      collate "C" not null default ''::text,
-  source_id        text      collate "C",
-  new_source       boolean   not null default false,
-  file_id          text      collate "C",
-  received         bigint    not null default 0,
-  promised_sha256  text      collate "C" not null default ''::text,
-  section_of       integer,
-  attempts         smallint  not null default 0,
-  is_attachment    boolean   not null default false,
-  begun_by         text,
-  renamed_from     text      not null default ''::text,
-  position         integer,
-  name_key         text      collate "C",
-  title_key        text      collate "C",
-  PRIMARY KEY (wiki_id, upload_id, file_no),
-  CHECK (((received >= 0) AND (received <= byte_size))),
-  CHECK ((kind = ANY (ARRAY['file'::text, 'folder'::text, 'archive'::text, 'section'::text]))),
-  CHECK ((page_change = ANY (ARRAY[''::text, 'new'::text, 'updated'::text, 'merged'::text, 'same'::text, 'kept'::text]))),
-  CHECK (((kind = 'section'::text) = (section_of IS NOT NULL))),
-  CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
-  FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
-);
-CREATE INDEX upload_files_attached_by_filename ON upload_files USING btree (wiki_id, filename COLLATE "C") WHERE (is_attachment AND (status = 'done'::text));
-CREATE INDEX upload_files_by_filename ON upload_files USING btree (wiki_id, filename COLLATE "C") WHERE (status = 'done'::text);
-CREATE INDEX upload_files_by_former_name ON upload_files USING btree (wiki_id, renamed_from COLLATE "C") WHERE (renamed_from <> ''::text);
-CREATE INDEX upload_files_by_name_key ON upload_files USING btree (wiki_id, name_key) WHERE ((status = 'done'::text) AND (name_key IS NOT NULL));
-CREATE INDEX upload_files_by_path ON upload_files USING btree (wiki_id, upload_id, page_path, file_no) WHERE (page_path <> ''::text);
-CREATE INDEX upload_files_by_sha256 ON upload_files USING btree (sha256);
-CREATE INDEX upload_files_by_title_key ON upload_files USING btree (wiki_id, title_key) WHERE ((status = 'done'::text) AND (title_key IS NOT NULL));
-CREATE INDEX upload_files_failed ON upload_files USING btree (wiki_id, upload_id) WHERE ((kind = 'file'::text) AND (status = 'failed'::text) AND (sha256 <> ''::text));
-CREATE INDEX upload_files_pages_of_sections ON upload_files USING btree (wiki_id, page_id) WHERE (section_of IS NOT NULL);
-CREATE INDEX upload_files_sections ON upload_files USING btree (wiki_id, upload_id, section_of) WHERE (section_of IS NOT NULL);
-CREATE UNIQUE INDEX upload_files_of_tus ON upload_files USING btree (wiki_id, upload_id, file_id) WHERE (file_id IS NOT NULL);
-CREATE TRIGGER name_upload_file BEFORE INSERT ON upload_files FOR EACH ROW EXECUTE FUNCTION name_upload_file();
-CREATE TRIGGER usage_on_delete AFTER DELETE ON upload_files REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON upload_files REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
-CREATE TRIGGER usage_on_update AFTER UPDATE ON upload_files REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_upload_files();
-grant delete, insert, select, update on upload_files to ibid_service;
-alter table upload_files enable row level security;
-create policy of_the_wiki on upload_files for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- Where the bytes of a file lie that is not whole yet: parts in the file store, by name. A part that no row names is nobody's.
-create table upload_parts (
-  wiki_id    text     collate "C" not null,
-  upload_id  text     collate "C" not null,
-  file_no    integer  not null,
-  start_at   bigint   not null,
-  byte_size  bigint   not null,
-  name       text     collate "C" not null,
-  PRIMARY KEY (wiki_id, upload_id, file_no, start_at),
-  CHECK ((byte_size > 0)),
-  FOREIGN KEY (wiki_id, upload_id) REFERENCES uploads(wiki_id, upload_id) ON DELETE CASCADE
-);
-CREATE INDEX upload_parts_by_name ON upload_parts USING btree (name);
-grant delete, insert, select, update on upload_parts to ibid_service;
-alter table upload_parts enable row level security;
-create policy of_the_wiki on upload_parts for all
-  using (((wiki_id = ( SELECT own_wiki())) OR ( SELECT is_service())));
-
--- uploading, queued, then completed or failed; status_label is computed when read.
-create table uploads (
-  wiki_id       text                      collate "C" not null,
-  upload_id     text                      collate "C" not null,
-  status        text                      collate "C" not null,
-  source_count  integer                   not null default 0,
-  summary       text                      not null default ''::text,
-  error         text                      not null default ''::text,
-  created_at    timestamp with time zone  not null default now(),
-  updated_at    timestamp with time zone  not null default now(),
-  finished_at   timestamp with time zone,
-  created_by    text                      collate "C" not null,
-  is_sync       boolean                   not null default false,
-  sync_root     text,
-  planned_at    timestamp with time zone,
-  PRIMARY KEY (wiki_id, upload_id),
-  CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['uploading'::text, 'queued'::text])))),
-  CHECK ((status = ANY (ARRAY['uploading'::text, 'queued'::text, 'completed'::text, 'failed'::text]))),
-  FOREIGN KEY (wiki_id) REFERENCES wikis(wiki_id) ON DELETE CASCADE
-);
-CREATE INDEX uploads_by_creator ON uploads USING btree (created_by, wiki_id, upload_id);
-CREATE INDEX uploads_by_planning ON uploads USING btree (wiki_id, planned_at DESC NULLS LAST);
-CREATE INDEX uploads_waiting ON uploads USING btree (updated_at) WHERE (status = 'uploading'::text);
-grant delete, insert, select, update on uploads to ibid_service;
-alter table uploads enable row level security;
-create policy of_the_wiki on uploads for all
-  using ((wiki_id = ( SELECT own_wiki())));
-
--- People. An e-mail address is a claim of an issuer, not a key: two users may have the same.
-create table users (
-  user_id            text                      collate "C" not null,
-  email              text                      collate "C" not null,
-  email_verified     boolean                   not null default false,
-  display_name       text                      not null,
-  avatar_url         text                      not null default ''::text,
-  last_workspace_id  text                      collate "C",
-  created_at         timestamp with time zone  not null default now(),
-  language           text                      collate "C" not null default ''::text,
-  time_zone          text                      collate "C" not null default ''::text,
-  avatar_id          text                      collate "C",
-  avatar_sha256      text                      collate "C",
-  avatar_type        text                      collate "C",
-  avatar_bytes       integer,
-  PRIMARY KEY (user_id)
-);
-CREATE INDEX users_by_email ON users USING btree (email);
-CREATE INDEX users_by_sha256 ON users USING btree (avatar_sha256) WHERE (avatar_sha256 IS NOT NULL);
-CREATE UNIQUE INDEX users_by_avatar ON users USING btree (avatar_id) WHERE (avatar_id IS NOT NULL);
-grant delete, insert, select, update on users to ibid_service;
-alter table users enable row level security;
-create policy self_and_colleagues on users for all
-  using (((user_id = ( SELECT own_user())) OR ( SELECT is_service()) OR (EXISTS ( SELECT FROM ( SELECT m_1.workspace_id FROM memberships m_1 WHERE (m_1.user_id = users.user_id) OFFSET 0) m WHERE (m.workspace_id = ANY (( SELECT own_workspaces())::text[])) OFFSET 0))));
+grant select on backup_status to ibid_service;
 
 -- Which write-ahead log of the service's own PostgreSQL is in the place of backups, for recovery to a moment; no row: it is not stored.
 create table wal_archive (
-  the_only      boolean                   not null default true,
-  last_segment  text                      collate "C",
+  the_only      boolean not null default true,
+  -- The latest segment that is stored; null: none, or none since a gap.
+  last_segment  text collate "C",
+  -- What was committed before this is stored.
   stored_until  timestamp with time zone,
-  files_until   timestamp with time zone  not null default now(),
+  -- Files of the store that were kept before this are in the place of backups, too; later ones are not deleted.
+  files_until   timestamp with time zone not null default now(),
+  -- When it was noticed that a segment was lost before it was stored.
   gap_at        timestamp with time zone,
+  -- When the latest base backup of a complete backup was begun.
   based_at      timestamp with time zone,
-  PRIMARY KEY (the_only),
-  CHECK (the_only)
+  primary key (the_only),
+  check (the_only)
 );
 grant select on wal_archive to ibid_service;
 
 -- The timelines that the primary has written on, one more after each fail-over. A server whose last row is that of the primary has followed it there.
 create table wal_timelines (
-  timeline  text                      collate "C" not null,
-  marker    uuid                      not null default gen_random_uuid(),
-  seen_at   timestamp with time zone  not null default now(),
-  PRIMARY KEY (timeline)
+  timeline  text collate "C" not null,
+  marker    uuid not null default gen_random_uuid(),
+  seen_at   timestamp with time zone not null default now(),
+  primary key (timeline)
 );
 grant insert, select on wal_timelines to ibid_service;
-
--- Links that starts have printed while there was no user. With the first user they are void.
-create table welcome_links (
-  token_hash  bytea                     not null,
-  created_at  timestamp with time zone  not null default now(),
-  PRIMARY KEY (token_hash)
-);
-grant delete, insert, select, update on welcome_links to ibid_service;
-alter table welcome_links enable row level security;
-create policy of_the_service on welcome_links for all
-  using (( SELECT is_service()));
-
--- A wiki belongs to one workspace; access to all that it holds is decided here.
-create table wikis (
-  wiki_id              text                      collate "C" not null,
-  workspace_id         text                      collate "C",
-  slug                 text                      collate "C" not null,
-  title                text                      not null,
-  description          text                      not null default ''::text,
-  created_by           text                      collate "C" not null,
-  created_at           timestamp with time zone  not null default now(),
-  deleted_from         text                      collate "C",
-  site_root            text,
-  tree_version         text                      collate "C" not null default ''::text,
-  home_page_id         text,
-  revisions_purged_to  timestamp with time zone,
-  revisions_walked_at  timestamp with time zone,
-  revisions_packed_to  timestamp with time zone,
-  deleted_at           timestamp with time zone,
-  PRIMARY KEY (wiki_id),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-CREATE INDEX wikis_by_trash ON wikis USING btree (deleted_from, wiki_id) WHERE (workspace_id IS NULL);
-CREATE INDEX wikis_deleted ON wikis USING btree (wiki_id) WHERE (workspace_id IS NULL);
-CREATE UNIQUE INDEX wikis_by_slug ON wikis USING btree (workspace_id, slug) WHERE (workspace_id IS NOT NULL);
-CREATE TRIGGER legal_hold BEFORE DELETE ON wikis FOR EACH ROW EXECUTE FUNCTION refuse_deletion_of_wiki_under_hold();
-CREATE TRIGGER legal_hold_of_workspace BEFORE UPDATE OF workspace_id ON wikis FOR EACH ROW WHEN (((new.workspace_id IS NULL) AND (old.workspace_id IS NOT NULL))) EXECUTE FUNCTION refuse_deletion_of_wiki_under_hold();
-CREATE TRIGGER usage_on_delete AFTER DELETE ON wikis REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
-CREATE TRIGGER usage_on_insert AFTER INSERT ON wikis REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
-CREATE TRIGGER usage_on_update AFTER UPDATE ON wikis REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_wikis();
-grant delete, insert, select, update on wikis to ibid_service;
-alter table wikis enable row level security;
-create policy of_the_workspaces on wikis for all
-  using (((workspace_id = ANY (( SELECT own_workspaces())::text[])) OR ((workspace_id IS NULL) AND (wiki_id = ( SELECT own_wiki())))));
-
--- A row for each process that runs jobs at the moment; its heartbeat moves alive_until. A job whose worker has no row, or a late one, is taken over.
-create table workers (
-  worker_id    text                      collate "C" not null,
-  alive_until  timestamp with time zone  not null,
-  PRIMARY KEY (worker_id)
-);
-grant delete, insert, select, update on workers to ibid_service;
-
--- What the operator has set for a workspace. limits take precedence over those of its plan. job_share: how many of its jobs run before workspaces without running jobs come first. Widget tokens issued before widget_tokens_after are refused.
-create table workspace_controls (
-  workspace_id         text                      collate "C" not null,
-  limits               jsonb                     not null default '{}'::jsonb,
-  jobs_are_paused      boolean                   not null default false,
-  job_share            integer                   not null default 1,
-  widget_tokens_after  timestamp with time zone  not null default '-infinity'::timestamp with time zone,
-  PRIMARY KEY (workspace_id),
-  CHECK (((job_share >= 1) AND (job_share <= 100))),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-grant select on workspace_controls to ibid_service;
-alter table workspace_controls enable row level security;
-create policy of_the_workspaces on workspace_controls for all
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
-
--- The last ten slugs that a workspace had. Links with them lead to the present one, and no other workspace can take them.
-create table workspace_slugs (
-  slug          text                      collate "C" not null,
-  workspace_id  text                      collate "C" not null,
-  replaced_at   timestamp with time zone  not null default now(),
-  PRIMARY KEY (slug),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(workspace_id) ON DELETE CASCADE
-);
-CREATE INDEX workspace_slugs_by_workspace ON workspace_slugs USING btree (workspace_id, replaced_at DESC);
-grant select on workspace_slugs to ibid_service;
-alter table workspace_slugs enable row level security;
-create policy of_the_workspaces on workspace_slugs for all
-  using ((workspace_id IN ( SELECT unnest(own_workspaces()))));
-
--- What each transaction changed in what a workspace holds; the sum over a workspace is its usage. Rows of ended transactions are merged into the one with transaction_id 0, whose counted_at says when it was last compared with what is there. No foreign key: it would wait for whoever has locked the workspace.
-create table workspace_usage (
-  workspace_id    text                      collate "C" not null,
-  transaction_id  bigint                    not null,
-  bytes           bigint                    not null default 0,
-  pages           bigint                    not null default 0,
-  files           bigint                    not null default 0,
-  wikis           bigint                    not null default 0,
-  invitations     bigint                    not null default 0,
-  keys            bigint                    not null default 0,
-  jobs            bigint                    not null default 0,
-  counted_at      timestamp with time zone  not null default now(),
-  PRIMARY KEY (workspace_id, transaction_id),
-  TRIGGER DEFERRABLE INITIALLY DEFERRED
-);
-CREATE CONSTRAINT TRIGGER quota AFTER INSERT ON workspace_usage DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.transaction_id <> 0)) EXECUTE FUNCTION refuse_above_quota();
-grant select on workspace_usage to ibid_service;
-alter table workspace_usage enable row level security;
-create policy of_the_workspaces on workspace_usage for all
-  using ((workspace_id = ANY (( SELECT own_workspaces())::text[])));
-
--- The owning entity, also called organization. Its row is locked where seats or roles are decided.
-create table workspaces (
-  workspace_id          text                      collate "C" not null,
-  name                  text                      not null,
-  slug                  text                      collate "C" not null,
-  seats_granted         integer                   not null default 0,
-  seats_unlimited       boolean                   not null default true,
-  seats_overage         boolean                   not null default false,
-  created_by            text                      collate "C" not null,
-  created_at            timestamp with time zone  not null default now(),
-  widget_origins        text[]                    not null default '{}'::text[],
-  active_members        integer                   default 0,
-  trash_days            integer,
-  revision_days         integer,
-  audit_days            integer,
-  retention_changed_at  timestamp with time zone,
-  held_since            timestamp with time zone,
-  held_by               text                      collate "C",
-  hold_reason           text,
-  deleted_at            timestamp with time zone,
-  logo_sha256           text                      collate "C",
-  logo_type             text                      collate "C",
-  logo_bytes            integer,
-  PRIMARY KEY (workspace_id),
-  UNIQUE (slug),
-  CHECK (((audit_days >= 90) AND (audit_days <= 3650))),
-  CHECK ((((held_since IS NULL) = (held_by IS NULL)) AND ((held_since IS NULL) = (hold_reason IS NULL)))),
-  CHECK (((revision_days >= 30) AND (revision_days <= 3650))),
-  CHECK ((seats_granted >= 0)),
-  CHECK (((trash_days >= 7) AND (trash_days <= 3650)))
-);
-CREATE INDEX workspaces_by_logo ON workspaces USING btree (logo_sha256) WHERE (logo_sha256 IS NOT NULL);
-CREATE INDEX workspaces_by_widget_origin ON workspaces USING gin (widget_origins COLLATE "C");
-CREATE INDEX workspaces_deleted ON workspaces USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
-CREATE TRIGGER legal_hold BEFORE DELETE ON workspaces FOR EACH ROW WHEN ((old.held_since IS NOT NULL)) EXECUTE FUNCTION refuse_deletion_of_workspace_under_hold();
-CREATE TRIGGER slug_changed AFTER UPDATE OF slug ON workspaces FOR EACH ROW WHEN ((old.slug <> new.slug)) EXECUTE FUNCTION keep_slug();
-CREATE TRIGGER slug_taken AFTER INSERT ON workspaces FOR EACH ROW EXECUTE FUNCTION keep_slug();
-grant delete, insert, select, update on workspaces to ibid_service;
-alter table workspaces enable row level security;
-create policy of_the_workspaces on workspaces for all
-  using ((workspace_id IN ( SELECT unnest(own_workspaces()))));
 
 -- Which rows refer to a blob, and since when; of an upload's file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.
 create view blob_references (sha256, kind, wiki_id, id, since);
 grant select on blob_references to ibid_service;
+
+-- Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.
+create function log_requests(calls jsonb, kept integer) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare of_workspaces text[];
+begin
+  with named as (
+    select c.call_id, c.request_id, c.method, c.path, c.status, c.error, c.duration_ms, c.kind, c.created_at,
+      coalesce(c.workspace_id, w.workspace_id, k.workspace_id) as workspace_id, k.workspace_id as bound_to,
+      coalesce(k.user_id, s.user_id, i.user_id) as user_id, coalesce(k.key_id, s.session_id, i.issuer) as credential_id
+    from jsonb_to_recordset(calls) as c(
+      call_id text, request_id text, method text, path text, status int, error text, duration_ms int, kind text, hash text,
+      issuer text, subject text, workspace_id text, wiki_id text, created_at timestamptz)
+    left join wikis w on w.wiki_id = c.wiki_id
+    left join api_keys k on c.kind = 'key' and k.secret_hash = decode(c.hash, 'hex')
+    left join sessions s on c.kind = 'session' and s.access_hash = decode(c.hash, 'hex')
+    left join identities i on c.kind = 'identity' and i.issuer = c.issuer and i.subject = c.subject
+  ), added as (
+    insert into request_log (
+      workspace_id, call_id, request_id, method, path, status, error, duration_ms, credential_kind, credential_id, created_at)
+    select n.workspace_id, n.call_id, n.request_id, n.method, n.path, n.status, n.error, n.duration_ms, n.kind, n.credential_id,
+      n.created_at
+    from named n
+    where (n.bound_to is null or n.bound_to = n.workspace_id)
+      and exists (
+        select from memberships m
+        where m.user_id = n.user_id and m.workspace_id = n.workspace_id and m.status = 'active')
+    returning workspace_id
+  )
+  select array_agg(distinct workspace_id) into of_workspaces from added;
+  if of_workspaces is null then
+    return;
+  end if;
+  -- Two processes that delete the same rows in different orders would wait for each other.
+  perform pg_advisory_xact_lock(hashtextextended('request log', 0));
+  delete from request_log r using unnest(of_workspaces) as o(workspace_id)
+  where r.workspace_id = o.workspace_id and r.call_id <= (
+    select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
+end $$;
+
+-- For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.
+create function wikis_with_revisions_to_pack(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.workspace_id is not null
+    and exists (
+      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
+        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
+$$;

@@ -5,8 +5,6 @@ import { ENDPOINTS, JOBS } from '../src/app.ts';
 import type { Option } from '../src/config/option.ts';
 import { OPTIONS } from '../src/config/options.ts';
 import type { Query } from '../src/db/db.ts';
-import { SERVICE_ROLE } from '../src/db/service-session.ts';
-import { sql } from '../src/db/sql.ts';
 import { FORMATS } from '../src/documents/formats/formats.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
@@ -14,6 +12,7 @@ import { errorsDocument } from '../src/http/openapi/error-codes.ts';
 import { type AnyJob, isRecordJob } from '../src/jobs/define-job.ts';
 import { extractorVersions } from './extractor-outputs.ts';
 import { generatedChart } from './generated-chart.ts';
+import { schemaText } from './schema-text.ts';
 
 /** The generated files that are committed and compared: their paths and texts. */
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
@@ -124,107 +123,4 @@ function align(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
-}
-
-interface TableRow {
-  name: string;
-  comment: string | null;
-  columns: { name: string; type: string; rest: string }[];
-  constraints: string[];
-  indexes: string[];
-  triggers: string[];
-  /** The rights of the service's role on its rows. */
-  rights: string[] | null;
-  is_secured: boolean;
-  policies: { name: string; command: string; using: string | null; check: string | null }[];
-}
-
-/**
- * What the migrations come to, as SQL to be read: functions, then each table with its columns, constraints, indexes,
- * triggers and comment, then views. Made from the catalogue with nothing in it that differs between releases of PostgreSQL.
- */
-export async function schemaText(query: Query): Promise<string> {
-  const functions = await query<{ definition: string; comment: string | null }>(sql`
-    select pg_get_functiondef(p.oid) as definition, obj_description(p.oid, 'pg_proc') as comment
-    from pg_proc p where p.pronamespace = 'public'::regnamespace order by p.proname`);
-  // Since PostgreSQL 18 "not null" is a named constraint; here it is part of its column.
-  const tables = await query<TableRow>(sql`
-    select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
-      (
-        select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
-          'rest', concat_ws(' ',
-            case when a.attcollation <> t.typcollation then 'collate ' || quote_ident(l.collname) end,
-            case when a.attnotnull then 'not null' end,
-            case when a.attgenerated = 's' then 'generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
-              when d.adbin is not null then 'default ' || pg_get_expr(d.adbin, d.adrelid) end)) order by a.attnum)
-        from pg_attribute a
-        join pg_type t on t.oid = a.atttypid
-        left join pg_collation l on l.oid = a.attcollation
-        left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
-      coalesce((
-        select json_agg(pg_get_constraintdef(k.oid) order by k.contype <> 'p', k.contype <> 'u', k.contype, k.conname)
-        from pg_constraint k where k.conrelid = c.oid and k.contype <> 'n'), '[]') as constraints,
-      coalesce((
-        select json_agg(pg_get_indexdef(i.indexrelid) order by pg_get_indexdef(i.indexrelid))
-        from pg_index i where i.indrelid = c.oid
-          and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.conrelid = c.oid)), '[]') as indexes,
-      coalesce((
-        select json_agg(pg_get_triggerdef(g.oid) order by g.tgname)
-        from pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal), '[]') as triggers,
-      (
-        select json_agg(lower(r.privilege_type) order by r.privilege_type)
-        from aclexplode(c.relacl) r join pg_roles g on g.oid = r.grantee
-        where g.rolname = ${SERVICE_ROLE}) as rights,
-      c.relrowsecurity as is_secured,
-      coalesce((
-        select json_agg(json_build_object('name', p.polname,
-          'command', case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
-          'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid)) order by p.polname)
-        from pg_policy p where p.polrelid = c.oid), '[]') as policies
-    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`);
-  // Without their queries, which each release of PostgreSQL writes in its own way.
-  const views = await query<{ text: string }>(sql`
-    select concat_ws(E'\n', '-- ' || obj_description(c.oid, 'pg_class'), 'create view ' || c.relname || ' (' || (
-        select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0
-      ) || ');', (
-        select 'grant ' || string_agg(lower(r.privilege_type), ', ' order by r.privilege_type) || ' on ' || c.relname || ' to ' || g.rolname || ';'
-        from aclexplode(c.relacl) r join pg_roles g on g.oid = r.grantee where g.rolname = ${SERVICE_ROLE} group by g.rolname
-      )) as text
-    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' order by c.relname`);
-  const parts = [
-    '-- The schema that the migrations come to, to be read and compared. `npm run accept` rewrites it.',
-    ...functions.map(({ definition, comment }) => `${comment ? `-- ${comment}\n` : ''}${definition.trimEnd()};`),
-    ...tables.map(tableText),
-    ...views.map(({ text }) => text),
-  ];
-  return `${parts.join('\n\n')}\n`;
-}
-
-function tableText(row: TableRow): string {
-  const { name, comment, columns, constraints, indexes, triggers } = row;
-  const rows = align(columns.map((column) => [column.name, column.type, column.rest]))
-    .trimEnd()
-    .split('\n');
-  const inside = [...rows, ...constraints].map((line) => `  ${line}`).join(',\n');
-  const table = `${comment ? `-- ${comment}\n` : ''}create table ${name} (\n${inside}\n);`;
-  const lines = [...indexes, ...triggers].map((line) => `${line.replace(' ON public.', ' ON ')};`);
-  return [table, ...lines, ...accessText(row)].join('\n');
-}
-
-function accessText({ name, rights, is_secured, policies }: TableRow): string[] {
-  const plain = (text: string) => text.replace(/\s+/g, ' ').replace(/ AS \w+\b/g, '');
-  return [
-    ...(rights ? [`grant ${rights.join(', ')} on ${name} to ${SERVICE_ROLE};`] : []),
-    ...(is_secured ? [`alter table ${name} enable row level security;`] : []),
-    ...policies.map(({ name: policy, command, using, check }) =>
-      [
-        `create policy ${policy} on ${name} for ${command}`,
-        ...(using ? [`  using (${plain(using)})`] : []),
-        ...(check ? [`  with check (${plain(check)})`] : []),
-      ]
-        .join('\n')
-        .concat(';'),
-    ),
-  ];
 }

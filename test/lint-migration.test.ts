@@ -6,8 +6,8 @@ import { sql } from '../src/db/sql.ts';
 import { BIG_TABLES, lintMigration, lintWorksWith, SMALL_TABLES } from './lint-migration.ts';
 import { makeEmptyDatabase } from './world.ts';
 
-/** Earlier migrations were released before these rules. */
-const FIRST = '034';
+/** The baseline makes a new database. */
+const FIRST = '002';
 
 const lint = (text: string, earlier: string[] = []) =>
   lintMigration(
@@ -23,7 +23,6 @@ test('no migration blocks requests for long', () => {
       : lintMigration(migration, migrations.slice(0, i)).map((s) => `${migration.name}: ${s}`),
   );
   assert.deepEqual(said, []);
-  assert.ok(migrations.some(({ name }) => name >= FIRST));
 });
 
 test('each migration has a number of its own', () => {

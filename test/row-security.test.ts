@@ -160,7 +160,7 @@ test('every security definer function has a fixed search_path with one schema', 
   assert.deepEqual(
     open.map(({ name }) => name),
     [],
-    'set its search_path in the migration that creates it, as 033_fair_queue.sql does',
+    'set its search_path in the migration that creates it',
   );
   assert.ok(functions.length > 10, 'the functions must be found');
 });

@@ -1,4 +1,5 @@
 import type { Migration } from '../db/apply-migration.ts';
+import { currentNames } from '../db/baseline.ts';
 import type { OwnerDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { measure } from './measure.ts';
@@ -29,9 +30,9 @@ export async function copyDatabase(
       where c.relkind in ('r', 'p', 'm') and n.oid <> current_schema()::regnamespace
         and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'`);
     const applied = await query<{ name: string }>(sql`select name from migrations order by name collate "C"`);
-    const own = new Set(applied.map(({ name }) => name));
-    const unknown = applied.find(({ name }) => !migrations.some((migration) => migration.name === name));
-    if (unknown) throw new RestoreRefused(`the database was migrated by a newer Ibid (it has ${unknown.name}).`);
+    const own = new Set(currentNames(applied.map(({ name }) => name)));
+    const unknown = [...own].find((name) => !migrations.some((migration) => migration.name === name));
+    if (unknown) throw new RestoreRefused(`the database was migrated by another Ibid (it has ${unknown}).`);
     await prepare(migrations.filter(({ name }) => own.has(name)));
 
     const known = new Map((await listTables(query)).map((table) => [table.name, table]));

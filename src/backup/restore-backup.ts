@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Migration } from '../db/apply-migration.ts';
+import { currentNames } from '../db/baseline.ts';
 import type { OwnerDb, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';
@@ -31,10 +32,10 @@ export async function restoreBackup(
   { db, blobs, migrations, prepare }: Target,
 ): Promise<Manifest> {
   const manifest = await store.manifest(backup_id);
-  const own = new Set(manifest.migrations);
-  const unknown = manifest.migrations.find((name) => !migrations.some((migration) => migration.name === name));
+  const own = new Set(currentNames(manifest.migrations));
+  const unknown = [...own].find((name) => !migrations.some((migration) => migration.name === name));
   if (unknown !== undefined || manifest.format !== 1) {
-    throw new RestoreRefused(`the backup was made by a newer Ibid (it has ${unknown}): restore it with that version.`);
+    throw new RestoreRefused(`the backup was made by another Ibid (it has ${unknown}): restore it with that version.`);
   }
   await refuseUnlessEmpty(db.query, own);
   await prepare(migrations.filter(({ name }) => own.has(name)));
@@ -62,7 +63,8 @@ async function refuseUnlessEmpty(query: Query, migrations: ReadonlySet<string>):
   if (names.length === 0) return;
   if (!names.includes('migrations')) throw refused(`has tables that are not Ibid's (${names[0]})`);
   const applied = await query<{ name: string }>(sql`select name from migrations`);
-  if (applied.some(({ name }) => !migrations.has(name))) throw refused('has a newer schema than the backup');
+  if (currentNames(applied.map(({ name }) => name)).some((name) => !migrations.has(name)))
+    throw refused('has a newer schema than the backup');
   if (names.includes('users') && names.includes('workspaces')) await refuseIfUsed(query);
 }
 

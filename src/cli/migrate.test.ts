@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { makeFolder } from '../../test/process.ts';
 import { makeEmptyDatabase, openOwner } from '../../test/world.ts';
 import { readConfig } from '../config.ts';
-import { listMigrations, migrate } from '../db/migrate.ts';
+import { listMigrations } from '../db/migrate.ts';
+import { sql } from '../db/sql.ts';
 import { runMigrateCommand } from './migrate.ts';
 
 test('migrate --plan says what is pending and changes nothing; migrate applies it, and then nothing is pending', async () => {
@@ -17,11 +18,14 @@ test('migrate --plan says what is pending and changes nothing; migrate applies i
   };
   const all = listMigrations();
   const [last] = all.slice(-1);
-  await migrate(openOwner(DATABASE_URL), all.slice(0, -2));
+  // As a first start leaves it that is stopped at once.
+  await openOwner(DATABASE_URL).query(
+    sql`create table migrations (name text collate "C" primary key, applied_at timestamptz not null default now(), works_with text)`,
+  );
   for (let i = 0; i < 2; i += 1) {
     const plan = await ibid('--plan');
-    assert.equal(plan.length, 3, plan.join('\n'));
-    assert.match(plan[1] ?? '', new RegExp(`^${last?.name}: (one transaction|indexes|rows).*; .*go(es)? on$`));
+    assert.equal(plan.length, 1 + all.length, plan.join('\n'));
+    assert.match(plan.at(-2) ?? '', new RegExp(`^${last?.name}: (one transaction|indexes|rows)`));
   }
   assert.match((await ibid()).join(), new RegExp(`^applied: .*${last?.name}$`));
   assert.deepEqual(await ibid('--plan'), ['the database is up to date']);

@@ -8,6 +8,7 @@ import { RestoreRefused } from '../backup/restore-rows.ts';
 import { findRecoverable } from '../backup/wal/recoverable.ts';
 import { openWalStore } from '../backup/wal/wal-store.ts';
 import type { Config } from '../config.ts';
+import { currentNames } from '../db/baseline.ts';
 import { openDb, type Query } from '../db/db.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { recoverPostgres } from '../db/postgres/recover.ts';
@@ -129,11 +130,9 @@ async function complete(
 async function refuseNewer(query: Query): Promise<void> {
   const known = new Set(listMigrations().map(({ name }) => name));
   const applied = await query<{ name: string }>(sql`select name from migrations order by name collate "C"`);
-  const unknown = applied.find(({ name }) => !known.has(name));
+  const unknown = currentNames(applied.map(({ name }) => name)).find((name) => !known.has(name));
   if (!unknown) return;
-  throw new RestoreRefused(
-    `the backup was made by a newer Ibid (it has ${unknown.name}): restore it with that version.`,
-  );
+  throw new RestoreRefused(`the backup was made by another Ibid (it has ${unknown}): restore it with that version.`);
 }
 
 /** The files that the database refers to as of the moment. */

@@ -4,7 +4,7 @@ import { cleanUp } from '../../test/clean-up.ts';
 import { until } from '../../test/until.ts';
 import { makeEmptyDatabase } from '../../test/world.ts';
 import { type OwnerDb, openDb } from './db.ts';
-import { migrate } from './migrate.ts';
+import { listMigrations, migrate } from './migrate.ts';
 import { sql } from './sql.ts';
 
 interface Migrator {
@@ -218,12 +218,19 @@ test('an older release goes on with a newer schema that says so, and refuses any
   await assert.rejects(migrate(db, [base, expand, contract]), /newer Ibid \(it has 004_other\.sql\)/);
 });
 
-test('a table of migrations that an earlier release made gets the column that newer ones are marked in', async () => {
+test('a database from before the baseline goes on with it, and one that never reached it is refused', async () => {
   const { db } = await (await openTest()).openMigrator();
-  await db.query(sql`create table migrations (name text primary key, applied_at timestamptz not null default now())`);
-  await db.query(sql`insert into migrations (name) values ('001_base.sql')`);
-  const base = { name: '001_base.sql', text: '' };
-  const expand = { name: '002_expand.sql', text: '-- works with: any\ncreate table more (id int);' };
-  assert.deepEqual(await migrate(db, [base, expand]), [expand.name]);
-  assert.deepEqual(await migrate(db, [base]), []);
+  const all = listMigrations();
+  await migrate(db, all);
+  const names = async () =>
+    (await db.query<{ name: string }>(sql`select name from migrations order by 1`)).map(({ name }) => name);
+  const made = await names();
+  await db.query(sql`delete from migrations`);
+  await db.query(sql`insert into migrations (name) values ('001_foundation.sql'), ('120_something.sql')`);
+  await assert.rejects(migrate(db, all), /made by an early Ibid.*export its wikis with that version/);
+  await db.query(sql`insert into migrations (name) values ('290_search_reindex_names.sql')`);
+  const later = { name: '999_later.sql', text: 'create table later (id int);' };
+  assert.deepEqual(await migrate(db, all), []);
+  assert.deepEqual(await names(), made);
+  assert.deepEqual(await migrate(db, [...all, later]), [later.name]);
 });

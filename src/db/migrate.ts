@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartError } from '../core/start-error.ts';
 import { applyMigration, type MigrateOptions, type Migration } from './apply-migration.ts';
-import type { OwnerDb, Query } from './db.ts';
+import { BASELINE, CHANGES_TO_BASELINE, currentNames, isBeforeBaseline } from './baseline.ts';
+import type { OwnerDb, Query, RunScript } from './db.ts';
 import { sql } from './sql.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -11,14 +12,9 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 const LOCK_ID = 4711001;
 const POLL_MS = 100;
 
-/** An earlier release made the table without `works_with`. */
 const MIGRATIONS_TABLE = `
-  create table if not exists migrations (name text collate "C" primary key, applied_at timestamptz not null default now());
-  do $$ begin
-    if not exists (select from pg_attribute where attrelid = 'migrations'::regclass and attname = 'works_with') then
-      alter table migrations add column works_with text collate "C";
-    end if;
-  end $$`;
+  create table if not exists migrations (
+    name text collate "C" primary key, applied_at timestamptz not null default now(), works_with text collate "C")`;
 
 /** The migrations in order: `NNN_what.sql`, forward only, never edited after a release. */
 export function listMigrations(): Migration[] {
@@ -49,10 +45,12 @@ export async function migrate(
   migrations: readonly Migration[] = listMigrations(),
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  if ((await findPending(db.query, migrations)).length === 0) return [];
+  const isKnown = (await findPending(db.query, migrations)).length === 0;
+  if (isKnown && !isBeforeBaseline(await namesIn(db.query))) return [];
   return db.session(async (query, runScript) => {
     await lockMigrations(query, options);
     await runScript(MIGRATIONS_TABLE);
+    await toBaseline(query, runScript);
     const pending = await findPending(query, migrations);
     for (const migration of pending) await applyMigration(query, runScript, migration, options);
     return pending.map(({ name }) => name);
@@ -61,24 +59,46 @@ export async function migrate(
 
 /** The migrations that are not applied yet. Errors: StartError, see `migrate`. */
 export async function findPending(query: Query, migrations: readonly Migration[]): Promise<Migration[]> {
-  const [there] = await query<{ there: boolean }>(sql`select to_regclass('migrations') is not null as there`);
-  const rows = there?.there
+  const rows = (await isMade(query))
     ? await query<{ name: string; works_with: string | null }>(
-        // The column may be missing.
-        sql`select name, to_jsonb(m) ->> 'works_with' as works_with from migrations m order by name collate "C"`,
+        sql`select name, works_with from migrations order by name collate "C"`,
       )
     : [];
-  const applied = new Set(rows.map(({ name }) => name));
+  const applied = new Set(currentNames(rows.map(({ name }) => name)));
   const known = new Set(migrations.map(({ name }) => name));
+  if (isBeforeBaseline([...applied])) {
+    throw new StartError(
+      'The database was made by an early Ibid, whose schema is no longer known: export its wikis with that version, and import them here.',
+    );
+  }
   const isUnderstood = (works_with: string | null) =>
     works_with === 'any' || (works_with !== null && known.has(works_with));
-  const newer = rows.find(({ name, works_with }) => !known.has(name) && !isUnderstood(works_with));
+  const newer = rows.find(({ name, works_with }) => applied.has(name) && !known.has(name) && !isUnderstood(works_with));
   if (newer) {
     throw new StartError(
       `The database was migrated by a newer Ibid (it has ${newer.name}): start that version, or restore an older backup.`,
     );
   }
   return migrations.filter(({ name }) => !applied.has(name));
+}
+
+async function isMade(query: Query): Promise<boolean> {
+  const [there] = await query<{ there: boolean }>(sql`select to_regclass('migrations') is not null as there`);
+  return there?.there === true;
+}
+
+async function namesIn(query: Query): Promise<string[]> {
+  if (!(await isMade(query))) return [];
+  return (await query<{ name: string }>(sql`select name from migrations`)).map(({ name }) => name);
+}
+
+/** Makes a database from before the baseline as the baseline makes it. Interrupted, it begins again. */
+async function toBaseline(query: Query, runScript: RunScript): Promise<void> {
+  if (!isBeforeBaseline(await namesIn(query))) return;
+  await runScript(CHANGES_TO_BASELINE);
+  await query(sql`
+    with replaced as (delete from migrations returning 1)
+    insert into migrations (name) select ${BASELINE} from replaced limit 1`);
 }
 
 /**

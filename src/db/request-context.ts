@@ -5,7 +5,7 @@ import { bindMessage, type WireValue } from './wire-messages.ts';
 
 /**
  * The caller and the target of a request, as the database function `set_request_context` takes them. Row-level security
- * decides with them which rows a statement can see; see migrations/010_row_security.sql.
+ * decides with them which rows a statement can see; see the first section of migrations/001_baseline.sql.
  */
 export type RequestContext = (
   | { who: 'key'; hash: Buffer }

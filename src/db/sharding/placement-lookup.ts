@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../sql.ts';
 import type { PlacementLookup } from './sharding-keys.ts';
 
-/** Asks by functions that answer to the service alone (migrations/148_placement_and_purge.sql). */
+/** Asks by functions that answer to the service alone. */
 export function placementLookup(query: <T>(statement: Sql) => Promise<T[]>): PlacementLookup {
   const first = async (statement: Sql) => (await query<{ workspace_id: string }>(statement))[0]?.workspace_id;
   return {

@@ -12,7 +12,8 @@ export async function checkSchema({ db }: DatabaseSubject): Promise<Finding[]> {
       .map(({ name }) => name)
       .slice(0, 5)
       .join(', ');
-    if (pending.length === all.length) return [ok('the database is empty; the first start makes its tables')];
+    const [made] = await db.query<{ is_empty: boolean }>(sql`select to_regclass('workspaces') is null as is_empty`);
+    if (made?.is_empty) return [ok('the database is empty; the first start makes its tables')];
     if (pending.length === 0) return [ok(`the schema is that of this version (${all.at(-1)?.name})`)];
     const seen = `pending migrations: ${pending.length}, ${names}${pending.length > 5 ? ', …' : ''}`;
     return [warning(seen, 'the next start applies them; "ibid migrate --plan" says what they change')];
@@ -51,7 +52,7 @@ async function missingIndexes({ query }: DatabaseSubject['db'], there: ReadonlyS
   const schema = await readFile(SCHEMA, 'utf8').catch(() => '');
   const pending = await findPending(query, listMigrations()).catch(() => undefined);
   if (pending?.length !== 0) return [];
-  return [...schema.matchAll(/^(CREATE (?:UNIQUE )?INDEX )(\w+)( ON .*);$/gm)]
+  return [...schema.matchAll(/^(create (?:unique )?index )(\w+)( on .*);$/gm)]
     .filter(([, , name = '']) => !there.has(name))
-    .map(([, create = '', name = '', on = '']) => `${create}CONCURRENTLY ${name}${on}`);
+    .map(([, create = '', name = '', on = '']) => `${create}concurrently ${name}${on}`);
 }

@@ -1,4 +1,0 @@
--- migration: batches
--- Headings and the addresses of links count, and characters are simplified: each wiki is indexed again by a job, while searches go on.
-update search_wikis set is_stale = true
-where (wiki_id, kind) in (select wiki_id, kind from search_wikis where not is_stale limit 1000);
