@@ -18,7 +18,7 @@ export interface TextDiff {
 }
 
 /** Lines count from 1, as in `diff -u`: a side without lines has count 0 and the number of the line before. */
-export interface Hunk {
+interface Hunk {
   from_line: number;
   from_count: number;
   to_line: number;
@@ -26,7 +26,7 @@ export interface Hunk {
   lines: Line[];
 }
 
-export interface Line {
+interface Line {
   kind: 'context' | 'added' | 'removed';
   /** Without its line feed. */
   text: string;

@@ -17,7 +17,7 @@ import type { BlockParser } from './reuse/block-cache.ts';
 import { wikiLinkFromMarkdown, wikiLinkSyntax } from './wiki-link-syntax.ts';
 
 /** The range of the destination of a link, an image or a definition in the source, in UTF-16 units: [start, end). */
-export type Destination = [start: number, end: number];
+type Destination = [start: number, end: number];
 
 declare module 'mdast' {
   interface Data {

@@ -91,7 +91,7 @@ function showMedia(element: Element, { wiki_id, isInLink }: Place): void {
   }
   const { width, height, id, title, dir, lang } = properties;
   const size = player === 'video' ? { width, height } : {};
-  const preload = sources.some(isElsewhere) ? 'none' : 'metadata';
+  const preload = sources.every(isAttachment) ? 'metadata' : 'none';
   const shown = { id, title, dir, lang, ...size, controls: true, preload };
   if (sources.length === 1) Object.assign(element, { properties: { ...shown, src: first }, children });
   else Object.assign(element, { properties: shown, children: [...sources.map(newSource), ...children] });
@@ -111,10 +111,9 @@ function isPlayable(address: string, wiki_id: string): boolean {
   return (wiki_id !== '' && ATTACHMENT.test(address)) || /^https?:$/.test(urlOf(address)?.protocol ?? '');
 }
 
-/** Whether an address is of another site, which would learn of each reader. */
-function isElsewhere(address: string): boolean {
-  const url = urlOf(address);
-  return url !== null && /^https?:$/.test(url.protocol) && url.host !== PAGE.host;
+/** Whether an address is of a file of the wiki. Another site would learn of each reader. */
+function isAttachment(address: string): boolean {
+  return ATTACHMENT.test(address) || /^\/v1\/wikis\/[^/]+\/attachments\/[^/]+$/.test(address);
 }
 
 function hasLink(nodes: Element['children'], href: string): boolean {

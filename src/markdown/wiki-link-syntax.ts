@@ -120,7 +120,7 @@ function oneSpaced(text: string): string {
 }
 
 /** Width, or width and height, in pixels. */
-export const PICTURE_SIZE = /^\d{1,4}(?:x\d{1,4})?$/;
+const PICTURE_SIZE = /^\d{1,4}(?:x\d{1,4})?$/;
 
 /** Three brackets are literal. */
 function mayFollow(previous: Code): boolean {

@@ -28,7 +28,7 @@ export interface Box {
  * What a tree must have where an edit is, for the edit to mean what it was made for: no code, HTML or formula (lines), words (comment), a
  * comment of HTML (markup), a tag (tag), the address of a link (destination), the head or end of a box (box).
  */
-export type Place = 'lines' | 'comment' | 'markup' | 'tag' | 'destination' | 'box';
+type Place = 'lines' | 'comment' | 'markup' | 'tag' | 'destination' | 'box';
 
 /** A part of the text in other words of the same length. */
 export interface Edit {

@@ -19,18 +19,18 @@ test('a picture of a sound or a film is a player with a link to the file', () =>
   for (const end of 'mp3 m4a ogg oga opus wav flac aac MP3'.split(' ')) {
     assert.equal(
       html(`![m](a.${end})`),
-      `<audio controls preload="metadata" src="a.${end}"><a href="a.${end}">m</a></audio>`,
+      `<audio controls preload="none" src="a.${end}"><a href="a.${end}">m</a></audio>`,
     );
   }
   for (const end of 'mp4 m4v webm ogv mov MOV'.split(' ')) {
-    const shown = `<video controls preload="metadata" src="a.${end}"><a href="a.${end}">m</a></video>`;
+    const shown = `<video controls preload="none" src="a.${end}"><a href="a.${end}">m</a></video>`;
     assert.equal(html(`![m](a.${end})`), shown);
     assert.equal(html(`![m][r]\n\n[r]: a.${end}`), shown);
     assert.equal(html(`<img src="a.${end}" alt="m">`), shown);
   }
   assert.equal(
     html('![](b/a%20b.mp4?x=1#t=10)'),
-    '<video controls preload="metadata" src="b/a%20b.mp4?x=1#t=10"><a href="b/a%20b.mp4?x=1">a b.mp4</a></video>',
+    '<video controls preload="none" src="b/a%20b.mp4?x=1#t=10"><a href="b/a%20b.mp4?x=1">a b.mp4</a></video>',
   );
   assert.match(html('![m|300x200](a.mp4)'), /^<video width="300" height="200" controls/);
   assert.match(
@@ -56,11 +56,11 @@ test('an attachment is a player where the name behind its id is that of a sound 
 test('elements of sound and film play, and what they do by themselves is taken out', () => {
   assert.equal(
     html('<video src="v.mp4" autoplay loop muted poster="p.png" onplay="alert(1)" preload="auto" width=300></video>'),
-    '<video width="300" controls preload="metadata" src="v.mp4"><a href="v.mp4">v.mp4</a></video>',
+    '<video width="300" controls preload="none" src="v.mp4"><a href="v.mp4">v.mp4</a></video>',
   );
   assert.equal(
     html('<audio><source src="a.ogg" type="audio/ogg"><source src="a.mp3">No player</audio>'),
-    '<audio controls preload="metadata"><source src="a.ogg"><source src="a.mp3"><a href="a.ogg">a.ogg</a>No player</audio>',
+    '<audio controls preload="none"><source src="a.ogg"><source src="a.mp3"><a href="a.ogg">a.ogg</a>No player</audio>',
   );
   assert.match(html('<embed src="a.mp3">'), /^<audio /);
   assert.match(html('<object data="a.mp4"></object>'), /^<video /);
