@@ -1,5 +1,5 @@
+import { currentNames } from '../core/schema/baseline.ts';
 import type { Migration } from '../db/apply-migration.ts';
-import { currentNames } from '../db/baseline.ts';
 import type { OwnerDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { measure } from './measure.ts';

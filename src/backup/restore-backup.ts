@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import { currentNames } from '../core/schema/baseline.ts';
 import type { Migration } from '../db/apply-migration.ts';
-import { currentNames } from '../db/baseline.ts';
 import type { OwnerDb, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';

@@ -22,7 +22,7 @@ export async function runJobsCommand(config: Config, args: readonly string[], pr
 }
 
 /** Prints the background jobs that have used up their attempts, one per line, the latest first, fields separated by tabs. */
-export async function printFailedJobs(query: Query, print: Print): Promise<void> {
+async function printFailedJobs(query: Query, print: Print): Promise<void> {
   for (const job of await listFailedJobs(query)) {
     const tenant = job.wiki_id ?? job.workspace_id ?? job.user_id ?? '-';
     // An error of a mail server or a library may have line breaks and tabs.
@@ -32,7 +32,7 @@ export async function printFailedJobs(query: Query, print: Print): Promise<void>
 }
 
 /** Puts a failed job back into the queue with all its attempts. Errors: UsageError where there is no such failed job. */
-export async function retryJob(db: Db, job_id: string, print: Print): Promise<void> {
+async function retryJob(db: Db, job_id: string, print: Print): Promise<void> {
   const job = await retryFailedJob(db, COMMAND, job_id);
   if (!job) throw new UsageError(`there is no failed job "${job_id}": ibid jobs lists them.`);
   print(job.result === 'queued' ? `${job_id} is queued again` : `${job_id} is removed, because a newer one is queued`);

@@ -8,7 +8,7 @@ import { RestoreRefused } from '../backup/restore-rows.ts';
 import { findRecoverable } from '../backup/wal/recoverable.ts';
 import { openWalStore } from '../backup/wal/wal-store.ts';
 import type { Config } from '../config.ts';
-import { currentNames } from '../db/baseline.ts';
+import { currentNames } from '../core/schema/baseline.ts';
 import { openDb, type Query } from '../db/db.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { recoverPostgres } from '../db/postgres/recover.ts';

@@ -1,7 +1,7 @@
 import { ApiError } from './errors.ts';
 
 /** Everything of a workspace that is limited: what it is called, what frees some of it, and what a limit is by default. */
-export const QUOTAS = {
+const QUOTAS = {
   bytes: {
     noun: 'stored',
     advice: 'Delete sources, attachments or wikis; deleted pages count until they are purged',

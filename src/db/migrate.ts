@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BASELINE, CHANGES_TO_BASELINE, currentNames, isBeforeBaseline } from '../core/schema/baseline.ts';
 import { StartError } from '../core/start-error.ts';
 import { applyMigration, type MigrateOptions, type Migration } from './apply-migration.ts';
-import { BASELINE, CHANGES_TO_BASELINE, currentNames, isBeforeBaseline } from './baseline.ts';
 import type { OwnerDb, Query, RunScript } from './db.ts';
 import { sql } from './sql.ts';
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { splitServers } from '../core/database-url.ts';
 
 /** The server of a new connection does not take writes, and the address asks for one that does. */
-export class ReadOnlyServer extends Error {
+class ReadOnlyServer extends Error {
   override name = 'ReadOnlyServer';
   /** The SQLSTATE of a connection that was rejected. */
   readonly code = '08004';

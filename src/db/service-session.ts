@@ -42,7 +42,7 @@ const CHECK = 'check_session';
  * with `ignore_startup_parameters = options`): its sessions run as the user who logged in, and if that is the owner of the
  * tables, without row-level security. Errors: UnsafeSession, with what to do.
  */
-export async function checkSession(client: pg.ClientBase): Promise<void> {
+async function checkSession(client: pg.ClientBase): Promise<void> {
   const { rows } = await client
     .query({
       name: CHECK,

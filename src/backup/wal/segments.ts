@@ -41,7 +41,7 @@ interface Part {
 }
 
 /** What PostgreSQL wrote into the history of a timeline: those before it, each with where it ended. */
-export function readHistory(timeline: number, text: string): Part[] {
+function readHistory(timeline: number, text: string): Part[] {
   const parts: Part[] = [];
   let from = 0;
   for (const [, parent, end] of text.matchAll(/^\s*(\d+)\s+([0-9A-F]+\/[0-9A-F]+)/gm)) {

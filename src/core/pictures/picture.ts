@@ -10,7 +10,7 @@ export interface Picture {
 export const PICTURE_BYTES = 2 ** 20;
 
 /** Pixels of a side. The browser of a reader decodes a hundred of these for a list of members. */
-export const PICTURE_SIDE = 1_024;
+const PICTURE_SIDE = 1_024;
 
 /** Errors: 400 `invalid_request` for a side without pixels, or with too many. */
 export function requireSize(width: number, height: number): void {
