@@ -22,7 +22,7 @@ const ADVICE: Record<string, string> = {
 };
 
 /** Why a form was refused, what to do about it, and the request's id. */
-export function problemWithAdvice({ message, code, request_id }: Problem): Html {
+function problemWithAdvice({ message, code, request_id }: Problem): Html {
   return html`<div class="note bad" role="alert"><p>${message}</p>${ADVICE[code] !== undefined && html`<p>${ADVICE[code]}</p>`}
     <p class="small">Request <code>${request_id}</code></p></div>`;
 }

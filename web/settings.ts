@@ -3,10 +3,8 @@ import { type Content, type Html, html } from './html.ts';
 import { brand } from './people/brand.ts';
 import { userMenu, wikiSwitcher } from './people/user-menu.ts';
 import { loadSettingsContext, type SettingsContext } from './settings-context.ts';
-import { type Action as FormAction, type FormPage, formPage, sectionLinks } from './settings-forms.ts';
+import { type FormPage, formPage, sectionLinks } from './settings-forms.ts';
 import type { Visit, WebRoute } from './visit.ts';
-
-export type Action = FormAction<SettingsContext>;
 
 export interface SettingsPage extends FormPage<SettingsContext> {
   title: string;

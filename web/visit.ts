@@ -3,7 +3,7 @@ import type { OperatorConsole } from '../src/operator/schema.ts';
 import type { Api } from './api.ts';
 import type { Html } from './html.ts';
 
-export type Theme = 'auto' | 'light' | 'dark';
+type Theme = 'auto' | 'light' | 'dark';
 
 /** A request of a browser for a page, and what its handler needs. */
 export interface Visit {

@@ -32,7 +32,7 @@ export async function loadWikiContext(visit: Visit): Promise<WikiContext> {
   return wikiContext(overview, workspace, wiki);
 }
 
-export function wikiContext(overview: Overview, workspace: Organization, wiki: OrganizationWiki): WikiContext {
+function wikiContext(overview: Overview, workspace: Organization, wiki: OrganizationWiki): WikiContext {
   const permissions = new Set(workspace.permissions);
   const root = `/${workspace.slug}/${wiki.slug}`;
   return {

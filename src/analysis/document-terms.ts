@@ -9,7 +9,7 @@ import { isUnspaced, tokenGroups, tokenize } from './tokenize.ts';
 export const ANALYSIS = 3;
 
 /** Text after this many characters is not indexed: more than a page can have, as its Markdown has 1.5 MiB at most. */
-export const MAX_INDEXED_CHARACTERS = 1_600_000;
+const MAX_INDEXED_CHARACTERS = 1_600_000;
 
 /** Sorts after every character of a word: the upper bound of a prefix search. */
 export const PREFIX_END = '\u{10ffff}';

@@ -343,7 +343,7 @@ function truncate(word: string): string {
 }
 
 /** The parts of camel-case names: "child" and "item" of "Get-ChildItem". */
-export function* camelCaseParts(title: string): Generator<string> {
+function* camelCaseParts(title: string): Generator<string> {
   for (const [run] of title.matchAll(LETTER_RUN)) {
     const parts = run.split(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
     if (parts.length > 1) for (const part of parts) yield truncate(foldText(part));

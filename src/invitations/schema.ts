@@ -8,7 +8,7 @@ export const INVITATION_DAYS = 7;
 
 export const INVITATION_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const;
 
-export const MAIL_STATUSES = ['queued', 'sent', 'bounced', 'failed'] as const;
+const MAIL_STATUSES = ['queued', 'sent', 'bounced', 'failed'] as const;
 export type MailStatus = (typeof MAIL_STATUSES)[number];
 
 export const Invitation = Record(

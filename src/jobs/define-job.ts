@@ -156,7 +156,7 @@ const TENANT_KEY: Record<JobFor, Sql> = {
  * The CTE that enqueues a job for each row of `from` (workspace_id, wiki_id, user_id, as far as the job has that
  * tenant), unless one with its key is queued.
  */
-export function enqueueCte(
+function enqueueCte(
   job: Pick<JobDefinition<any, any>, 'name' | 'lane' | 'for' | 'key'>,
   input: object,
   from: Sql,

@@ -13,7 +13,7 @@ import { NICE } from './priority.ts';
 import { openProcessPool } from './process-pool.ts';
 import { V8 } from './v8-options.ts';
 
-export interface Document {
+interface Document {
   /** The upload that the document is part of. */
   owner: string;
   byte_size: number;

@@ -57,7 +57,7 @@ export interface CitedBlock {
 }
 
 /** A rectangle in points from the upper left corner of the page as it is shown. */
-export interface CitedBox {
+interface CitedBox {
   page: number;
   left: number;
   top: number;

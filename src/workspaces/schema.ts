@@ -64,7 +64,7 @@ export const WorkspaceAccess = Record(
   { title: 'WorkspaceAccess' },
 );
 
-export const OrganizationAccess = Record(
+const OrganizationAccess = Record(
   {
     organization_id: Id,
     role: Type.String(),

@@ -161,7 +161,7 @@ export function fileName(filename: string): string {
   return filename.slice(filename.lastIndexOf('/') + 1);
 }
 
-export function sourceFileUrl(context: WikiContext, source_id: string): string {
+function sourceFileUrl(context: WikiContext, source_id: string): string {
   return `${context.api}/sources/${encodeURIComponent(source_id)}/content`;
 }
 

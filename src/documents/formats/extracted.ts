@@ -111,7 +111,7 @@ export function checkPage(extracted: Extracted): Extracted {
 }
 
 /** Of a text that is longer than a document can be. */
-export function tooLarge(): ExtractError {
+function tooLarge(): ExtractError {
   return new ExtractError(
     'too_large',
     'the text is longer than a document can be (8 MiB); split it into several files',

@@ -1,5 +1,5 @@
 /** The formats that are read: texts by `read-text.ts`, the others in a process without network and files. */
-export const TEXT_KINDS = ['markdown', 'text', 'html', 'csv'] as const;
+const TEXT_KINDS = ['markdown', 'text', 'html', 'csv'] as const;
 export const DOCUMENT_KINDS = [
   'pdf',
   'docx',

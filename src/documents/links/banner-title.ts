@@ -6,7 +6,7 @@ const BANNER =
   /^\s*<h1(?:\s[^<>]{0,200})?>[\s\S]{0,300}?<\/h1>[ \t]*\r?\n\s*(#{2,6}[ \t][^\r\n]{1,300}|<h[2-6][\s>][\s\S]{0,300}?<\/h[2-6]>)/i;
 
 /** How much of a text `titleBelowBanner` needs. */
-export const BANNER_MAX = 2_000;
+const BANNER_MAX = 2_000;
 
 const INDEX = /^(?:index|readme)$/i;
 

@@ -3,7 +3,7 @@ import { budgetOf } from '../handler/budget.ts';
 import { tagOf } from '../openapi/tags.ts';
 
 /** What was spent on requests of a group of endpoints and a kind. */
-export interface RequestSpending {
+interface RequestSpending {
   /** The group of the API's description, such as pages. */
   group: string;
   /** read and write have a budget of time; a stream goes on as long as it gets on: uploads, downloads, events. */

@@ -25,7 +25,7 @@ export interface FilesAround {
 }
 
 /** A file of the upload, and the references in its text that may lead to files (see `relink`). */
-export interface Referring {
+interface Referring {
   file: Pick<Linking, 'filename' | 'page_path'>;
   references: readonly string[];
 }

@@ -19,7 +19,7 @@ export interface PackedRow {
 }
 
 /** The files of an archive, stored, and what of it is none. */
-export interface OpenedArchive {
+interface OpenedArchive {
   is: 'archive';
   rows: PackedRow[];
   left_out: LeftOut;

@@ -37,7 +37,7 @@ export interface OpenIdSignIn {
   endSessionUrl(id_token: string): Promise<string | undefined>;
 }
 
-export interface SignedInAtIssuer {
+interface SignedInAtIssuer {
   identity: Identity;
   /** For `endSessionUrl`; undefined if it is too long for an address. */
   id_token: string | undefined;

@@ -24,7 +24,7 @@ export interface ProviderCustomer {
   subscriptions: ProviderSubscription[];
 }
 
-export interface ProviderInvoice {
+interface ProviderInvoice {
   invoice_id: string;
   number: string;
   /** draft, open, paid, uncollectible or void. */
@@ -40,7 +40,7 @@ export interface ProviderInvoice {
 }
 
 /** A verified message of the provider. It says that something changed; what, is asked for. */
-export interface ProviderEvent {
+interface ProviderEvent {
   event_id: string;
   type: string;
   /** "" where it is about no customer. */

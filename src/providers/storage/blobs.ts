@@ -41,7 +41,7 @@ export interface StoredBlob {
   byte_size: number;
 }
 
-export interface HashedContent {
+interface HashedContent {
   sha256: string;
   content: Uint8Array;
 }

@@ -1,7 +1,7 @@
 import type { Cost } from '../process-pool.ts';
 
 export const RENDERING_KINDS = ['save', 'preview', 'upload'] as const;
-export type RenderingKind = (typeof RENDERING_KINDS)[number];
+type RenderingKind = (typeof RENDERING_KINDS)[number];
 
 /** What rendering of one kind cost since the start of this process. */
 export interface Spending {

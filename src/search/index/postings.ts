@@ -4,7 +4,7 @@ export interface Postings {
   impacts: Uint8Array;
 }
 
-export const NO_POSTINGS: Postings = { numbers: new Uint32Array(0), impacts: new Uint8Array(0) };
+const NO_POSTINGS: Postings = { numbers: new Uint32Array(0), impacts: new Uint8Array(0) };
 
 /** The most bytes that one posting takes. */
 export const MAX_POSTING_BYTES = 6;

@@ -1,5 +1,5 @@
 /** What a query may ask for beside words, as operators (`author:ada`) and as parameters (`author=ada`). */
-export const FILTER_FIELDS = ['in', 'path', 'author', 'tag', 'created', 'updated', 'status', 'type'] as const;
+const FILTER_FIELDS = ['in', 'path', 'author', 'tag', 'created', 'updated', 'status', 'type'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 export interface Filter {

@@ -42,7 +42,7 @@ export function neighboursIn(words: readonly Token[]): Neighbours[] {
  * How many of the pairs, from 0 to 1, are next to each other in a text or its title too; for those that are only near each other,
  * a part.
  */
-export function nearnessOf(pairs: readonly Neighbours[], title: string, text: string): number {
+function nearnessOf(pairs: readonly Neighbours[], title: string, text: string): number {
   const shared = pairs.map(() => 0);
   for (const one of [title, text]) {
     const folded = foldInPlace(one);

@@ -43,7 +43,7 @@ export interface ParsedQuery {
   text: string;
 }
 
-export interface ExcludedPhrase {
+interface ExcludedPhrase {
   words: string[];
   /** How it is written, folded, where words alone do not tell it: "c++". */
   literal: string | undefined;

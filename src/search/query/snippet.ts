@@ -97,7 +97,7 @@ const START = '<mark>';
 const STOP = '</mark>';
 
 /** The text as one line of escaped HTML. */
-export function escapeLine(text: string): string {
+function escapeLine(text: string): string {
   return escapeHtml(text.replace(/\s+/g, ' '));
 }
 

@@ -68,7 +68,7 @@ export async function verifyCandidates(
   return verified;
 }
 
-export interface TextRow {
+interface TextRow {
   id: string;
   no: number;
   score: number;
@@ -77,7 +77,7 @@ export interface TextRow {
 }
 
 /** Titles and texts of the candidates that the caller may see, best first; of each text and of all together `most` characters. */
-export function readTexts(
+function readTexts(
   many: Statements['many'],
   index: Index,
   batch: readonly Candidate[],
@@ -110,7 +110,7 @@ function hasPhrase(text: string, phrase: readonly string[]): boolean {
 }
 
 /** Whether a text with its title meets the conditions. */
-export function conditionOf({ phrases, literals, titles, excludedPhrases, excludedTitles }: TextConditions) {
+function conditionOf({ phrases, literals, titles, excludedPhrases, excludedTitles }: TextConditions) {
   return ({ title, text }: { title: string; text: string }): boolean => {
     const inTitle = new Set([...tokenize(title)].map(({ term }) => term));
     const isHeld = (phrase: readonly string[]) => hasPhrase(text, phrase) || hasPhrase(title, phrase);

@@ -34,7 +34,7 @@ export interface ImportedPage {
 }
 
 /** What an archive says of a revision, under the id of a person of imported_people, and who imported it. */
-export type Claim = NonNullable<ArchivedRevision['claim']>;
+type Claim = NonNullable<ArchivedRevision['claim']>;
 
 export interface ImportedRevision {
   page_id: string;

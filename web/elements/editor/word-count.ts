@@ -10,7 +10,7 @@ const WORDS_PER_MINUTE = 220;
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+(?:['’._-][\p{L}\p{N}\p{M}]+)*/gu;
 
-export function countWords(text: string): number {
+function countWords(text: string): number {
   return text.match(WORD)?.length ?? 0;
 }
 

@@ -1,5 +1,5 @@
 /** What a frame of another service shows, which decides its shape. */
-export type EmbedKind = 'video' | 'slides' | 'document' | 'canvas' | 'code';
+type EmbedKind = 'video' | 'slides' | 'document' | 'canvas' | 'code';
 
 /** What stands behind an address of another service, to be shown in a frame of a page. */
 export interface Embed {

@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 90;
 
 /** The API keys of a workspace, the last calls, and the sites that may show its widgets. */
-export class DevelopersWidget extends SectionedWidget<Developers> {
+class DevelopersWidget extends SectionedWidget<Developers> {
   protected readonly widget = 'developers';
   readonly #requests = new RequestsSection(this.host);
   #origins: string[] = [];

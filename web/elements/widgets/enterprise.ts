@@ -15,7 +15,7 @@ interface AccessSettings {
 }
 
 /** A workspace: members, invitations and seats, its plan, the audit log, and the sites that may show its widgets. */
-export class EnterpriseWidget extends SectionedWidget<AccessSettings> {
+class EnterpriseWidget extends SectionedWidget<AccessSettings> {
   protected readonly widget = 'enterprise';
   readonly #members = new MembersSection(this.host);
   readonly #plans = new PlansSection(this.host);

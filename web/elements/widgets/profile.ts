@@ -31,7 +31,7 @@ interface Session {
 }
 
 /** A user: picture, name, language, time zone, ways to sign in, sessions, and the workspaces that they are in. */
-export class ProfileWidget extends Widget<Profile> {
+class ProfileWidget extends Widget<Profile> {
   protected readonly widget = 'profile';
   #preferences: Preferences = { language: '', time_zone: '' };
   #methods: { method: string; name: string }[] = [];

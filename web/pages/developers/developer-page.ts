@@ -2,7 +2,7 @@ import { type Content, type Html, html } from '../../html.ts';
 import type { Visit } from '../../visit.ts';
 
 /** The bar above all pages for developers. */
-export function developerBar(): Html {
+function developerBar(): Html {
   return html`<header class="reference-top">
 <a class="reference-home" href="/">Ibid: to your wikis</a>
 <nav aria-label="For developers"><a href="/docs">API reference</a> <a href="/docs/getting-started">Getting started</a> <a href="/docs/errors">Errors</a> <a href="/openapi.json">openapi.json</a></nav>

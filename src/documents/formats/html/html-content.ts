@@ -211,7 +211,7 @@ function addLoss(element: Element, kind: LossKind, losses: LossList): void {
 const WITHOUT_TEXT = new Set(['script', 'style', 'annotation', 'annotation-xml']);
 
 /** The text of an element without scripts and styles. */
-export function visibleText(node: Children[number] | Root): string {
+function visibleText(node: Children[number] | Root): string {
   if (node.type === 'text') return node.value;
   if (!('children' in node)) return '';
   if (node.type === 'element' && WITHOUT_TEXT.has(node.tagName)) return '';

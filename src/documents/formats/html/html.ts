@@ -39,7 +39,7 @@ export interface HtmlPart {
 }
 
 /** The address of a picture in Markdown, "" to leave it out. */
-export type PictureAt = (address: string, path: string) => string;
+type PictureAt = (address: string, path: string) => string;
 
 export interface HtmlOptions {
   /**

@@ -1,7 +1,7 @@
 import { Fences } from '../../../markdown/dialects/fences.ts';
 
 /** A property, and the line that it is alone in, without the mark of an item. */
-export interface BlockProperty {
+interface BlockProperty {
   name: string;
   value: string;
   /** The index of the line. */

@@ -17,7 +17,7 @@ export interface ListLevel {
 }
 
 /** What a paragraph says of its list; undefined if it says nothing. */
-export interface NumberedParagraph {
+interface NumberedParagraph {
   style: string;
   numId: string | undefined;
   level: number | undefined;

@@ -26,7 +26,7 @@ const COUNTED =
   /^word\/(?:(?:document|footnotes|endnotes|header|footer|comments)\d*|charts\/chart\w*|diagrams\/data\d*)\.xml$/;
 
 /** Files of a Word document as its converter reads them: the parts with text rewritten. */
-export interface WordPackage {
+interface WordPackage {
   exists(name: string): boolean;
   read(name: string): Promise<Uint8Array>;
   read(name: string, encoding: string): Promise<string>;

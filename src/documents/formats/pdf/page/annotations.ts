@@ -2,7 +2,7 @@ import type { PDFPageProxy } from 'unpdf/pdfjs';
 import { countCharacters, type Loss } from '../../losses.ts';
 import type { Box } from './frames.ts';
 
-export interface LinkArea extends Box {
+interface LinkArea extends Box {
   /** For a place of the document what `Destinations` gives it. */
   url: string;
 }
@@ -38,7 +38,7 @@ export function collectDestinations(): Destinations {
 }
 
 /** A value that stands in a field of a form, or a note that is written on the page. */
-export interface FieldText extends Box {
+interface FieldText extends Box {
   text: string;
   size: number;
 }

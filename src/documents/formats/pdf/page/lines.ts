@@ -13,7 +13,7 @@ export interface Run {
 }
 
 /** A column of a table: the gaps that divide that, and its number. */
-export interface GapColumn {
+interface GapColumn {
   table: object;
   index: number;
 }

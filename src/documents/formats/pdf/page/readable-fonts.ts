@@ -58,7 +58,7 @@ export function unreadableFonts(): UnreadableFonts {
 }
 
 /** Whether a text is unlike that of any language: mostly signs, no vowels, letters of many scripts. */
-export function looksWrong(text: string): boolean {
+function looksWrong(text: string): boolean {
   const written = text.replace(/\s+/g, '');
   if (written.length < 8) return false;
   // Leaders of a table of contents are dots.
@@ -74,7 +74,7 @@ export function looksWrong(text: string): boolean {
 }
 
 /** Whether each new character is the next one from "!" on: some programs number the glyphs of a font as they use them. */
-export function isNumberedByUse(text: string): boolean {
+function isNumberedByUse(text: string): boolean {
   const used = [...new Set(text.replace(/\s+/g, ''))];
   return used.length >= 6 && used.every((character, i) => character.codePointAt(0) === 33 + i);
 }

@@ -7,7 +7,7 @@ import { loadCodeColours } from '../../../lazy-modules.ts';
 const CODE_MAX = 10_000;
 
 /** Runs of a code with the classes that the page gives them. */
-export type HighlightCode = (language: string, code: string) => { from: number; to: number; className: string }[];
+type HighlightCode = (language: string, code: string) => { from: number; to: number; className: string }[];
 
 let highlightCode: HighlightCode | undefined;
 const loaded = StateEffect.define<null>();

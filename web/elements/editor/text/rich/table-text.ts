@@ -3,7 +3,7 @@ import type { ChangeSpec } from '@codemirror/state';
 export type Alignment = '' | 'left' | 'center' | 'right';
 
 /** A cell's text in the document, without the spaces around it. */
-export interface Cell {
+interface Cell {
   from: number;
   to: number;
   text: string;
