@@ -16,41 +16,6 @@
 
 -- ---- The caller of a transaction ----
 
--- For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.
-create function analyze_grown_tables() returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
-declare
-  t regclass;
-begin
-  for t in
-    select c.oid from pg_class c
-    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
-      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
-  loop
-    execute format('analyze (skip_locked) %s', t);
-  end loop;
-end $$;
-
--- The name of a file as a title, in lower case.
-create function file_title_key(filename text) returns text language sql immutable set search_path to 'public', 'pg_temp' as $$
-  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
-$$;
-
--- Which of these ids any wiki of the service has a page or an attachment under.
-create function ids_in_use(ids text[]) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
-    select page_id from pages where page_id = any (ids) union all
-    select attachment_id from attachments where attachment_id = any (ids)
-$$;
-
--- Whether a job counts: those that the service makes by itself do not.
-create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
-  select status in ('queued', 'running') and kind <> 'reindex'
-$$;
-
--- Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.
-create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
-  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
-$$;
-
 -- Statements of the service itself, which no tenant asked for: the queue, sign-in.
 create function is_service() returns boolean language sql stable parallel safe as $$
   select current_setting('ibid.service', true) = 'on'
@@ -87,24 +52,10 @@ create function own_workspaces() returns text[] language sql stable parallel saf
   select string_to_array(current_setting('ibid.workspaces', true), ' ')
 $$;
 
--- What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.
-create function purge_horizon(days integer, changed_at timestamp with time zone, held_since timestamp with time zone) returns timestamp with time zone language sql stable as $$
-  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
-$$;
-
 -- Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.
 create function refuse(status integer) returns integer language plpgsql as $$
 begin
   raise exception 'refused' using errcode = 'IB' || status;
-end $$;
-
-create function remove_index() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
-begin
-  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
-  return null;
 end $$;
 
 -- A timestamp as the API writes it, for records that are aggregated to JSON.
@@ -165,26 +116,6 @@ begin
   end if;
   perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
     set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
-end $$;
-
--- Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.
-create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
-declare
-  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
-  last wal_timelines;
-begin
-  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
-    if clock_timestamp() >= give_up_at then
-      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
-    end if;
-    perform pg_sleep(0.001);
-  end loop;
-  select * into last from wal_timelines t order by t.timeline desc limit 1;
-  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
-  if last.marker is distinct from wait_for_replay.marker
-    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
-    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
-  end if;
 end $$;
 
 -- The workspace that a wiki is of, also of a deleted one; no row where there is none.
@@ -1057,6 +988,11 @@ begin
   return done + cardinality(gone);
 end $$;
 
+-- What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.
+create function purge_horizon(days integer, changed_at timestamp with time zone, held_since timestamp with time zone) returns timestamp with time zone language sql stable as $$
+  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
+$$;
+
 -- For the trigger of workspaces.
 create function refuse_deletion_of_workspace_under_hold() returns trigger language plpgsql as $$
 begin
@@ -1235,6 +1171,11 @@ create function customers_to_sync() returns table(wiki_id text, workspace_id tex
     or (s.subscription_id <> '' and s.period_end <= now() and c.synced_at < now() - interval '10 minutes')
     or (s.writes_end_at <= now() and s.dunning_stage <> 'read_only')
     or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
+$$;
+
+-- Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.
+create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
 $$;
 
 -- ---- What a workspace holds ----
@@ -1840,6 +1781,11 @@ create table workers (
 );
 grant delete, insert, select, update on workers to ibid_service;
 
+-- Whether a job counts: those that the service makes by itself do not.
+create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
+  select status in ('queued', 'running') and kind <> 'reindex'
+$$;
+
 -- For the queue, which belongs to no workspace. Five jobs: those of the workspaces with the fewest running jobs, the oldest first; where five of the fifty oldest of each kind are of workspaces without running jobs, these. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces, and of wikis of which another job has started, are left out.
 create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) returns table(wiki_id text, job_id text, attempt integer) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   with recursive started as materialized (
@@ -2414,6 +2360,15 @@ create function recent_pages(workspace text, per_wiki integer, with_drafts boole
   where k.workspace_id = workspace and workspace = any ((select own_workspaces())::text[])
 $$;
 
+-- For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.
+create function wikis_with_revisions_to_pack(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.workspace_id is not null
+    and exists (
+      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
+        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
+$$;
+
 create function write_page_tags() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
 begin
   if cardinality(new.tags) > 50 then
@@ -2725,6 +2680,11 @@ create function caller_uploads(after_wiki text, after_id text) returns table(wik
   order by u.wiki_id, u.upload_id limit 10
 $$;
 
+-- The name of a file as a title, in lower case.
+create function file_title_key(filename text) returns text language sql immutable set search_path to 'public', 'pg_temp' as $$
+  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+$$;
+
 -- Notes what links and texts call a file.
 create function name_upload_file() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
 begin
@@ -2956,6 +2916,15 @@ begin
   return null;
 end $$;
 
+create function remove_index() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
+begin
+  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
+  return null;
+end $$;
+
 -- For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.
 create function search_backlog(out documents bigint, out oldest_seconds double precision) returns record language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
@@ -3136,6 +3105,16 @@ alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people for all
   using ((wiki_id = ( select own_wiki())));
 
+-- Which rows refer to a blob, and since when; of an upload's file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.
+create view blob_references (sha256, kind, wiki_id, id, since);
+grant select on blob_references to ibid_service;
+
+-- Which of these ids any wiki of the service has a page or an attachment under.
+create function ids_in_use(ids text[]) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
+    select page_id from pages where page_id = any (ids) union all
+    select attachment_id from attachments where attachment_id = any (ids)
+$$;
+
 -- For the scheduler: wikis with prepared rows of imports that have ended.
 create function wikis_with_staged_imports() returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
   select k.wiki_id, k.workspace_id from wikis k where k.wiki_id in (
@@ -3246,9 +3225,19 @@ create table wal_timelines (
 );
 grant insert, select on wal_timelines to ibid_service;
 
--- Which rows refer to a blob, and since when; of an upload's file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.
-create view blob_references (sha256, kind, wiki_id, id, since);
-grant select on blob_references to ibid_service;
+-- For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.
+create function analyze_grown_tables() returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
+declare
+  t regclass;
+begin
+  for t in
+    select c.oid from pg_class c
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
+  loop
+    execute format('analyze (skip_locked) %s', t);
+  end loop;
+end $$;
 
 -- Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.
 create function log_requests(calls jsonb, kept integer) returns void language plpgsql security definer set search_path to 'public', 'pg_temp' as $$
@@ -3288,11 +3277,22 @@ begin
     select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
 end $$;
 
--- For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.
-create function wikis_with_revisions_to_pack(age interval) returns table(wiki_id text, workspace_id text) language sql stable security definer set search_path to 'public', 'pg_temp' as $$
-  select k.wiki_id, k.workspace_id from wikis k
-  where k.workspace_id is not null
-    and exists (
-      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
-        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
-$$;
+-- Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.
+create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
+  last wal_timelines;
+begin
+  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
+    if clock_timestamp() >= give_up_at then
+      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
+    end if;
+    perform pg_sleep(0.001);
+  end loop;
+  select * into last from wal_timelines t order by t.timeline desc limit 1;
+  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
+  if last.marker is distinct from wait_for_replay.marker
+    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
+    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
+  end if;
+end $$;

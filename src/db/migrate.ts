@@ -45,8 +45,8 @@ export async function migrate(
   migrations: readonly Migration[] = listMigrations(),
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  const isKnown = (await findPending(db.query, migrations)).length === 0;
-  if (isKnown && !isBeforeBaseline(await namesIn(db.query))) return [];
+  const applied = await readApplied(db.query);
+  if (pendingAfter(applied, migrations).length === 0 && !isBeforeBaseline(namesOf(applied))) return [];
   return db.session(async (query, runScript) => {
     await lockMigrations(query, options);
     await runScript(MIGRATIONS_TABLE);
@@ -57,14 +57,27 @@ export async function migrate(
   });
 }
 
+interface Applied {
+  name: string;
+  works_with: string | null;
+}
+
+const namesOf = (applied: readonly Applied[]) => applied.map(({ name }) => name);
+
 /** The migrations that are not applied yet. Errors: StartError, see `migrate`. */
 export async function findPending(query: Query, migrations: readonly Migration[]): Promise<Migration[]> {
-  const rows = (await isMade(query))
-    ? await query<{ name: string; works_with: string | null }>(
-        sql`select name, works_with from migrations order by name collate "C"`,
-      )
-    : [];
-  const applied = new Set(currentNames(rows.map(({ name }) => name)));
+  return pendingAfter(await readApplied(query), migrations);
+}
+
+/** The rows of `migrations` in order; none where the table is not made yet. */
+async function readApplied(query: Query): Promise<Applied[]> {
+  const [there] = await query<{ there: boolean }>(sql`select to_regclass('migrations') is not null as there`);
+  if (!there?.there) return [];
+  return query<Applied>(sql`select name, works_with from migrations order by name collate "C"`);
+}
+
+function pendingAfter(rows: readonly Applied[], migrations: readonly Migration[]): Migration[] {
+  const applied = new Set(currentNames(namesOf(rows)));
   const known = new Set(migrations.map(({ name }) => name));
   if (isBeforeBaseline([...applied])) {
     throw new StartError(
@@ -82,19 +95,9 @@ export async function findPending(query: Query, migrations: readonly Migration[]
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-async function isMade(query: Query): Promise<boolean> {
-  const [there] = await query<{ there: boolean }>(sql`select to_regclass('migrations') is not null as there`);
-  return there?.there === true;
-}
-
-async function namesIn(query: Query): Promise<string[]> {
-  if (!(await isMade(query))) return [];
-  return (await query<{ name: string }>(sql`select name from migrations`)).map(({ name }) => name);
-}
-
 /** Makes a database from before the baseline as the baseline makes it. Interrupted, it begins again. */
 async function toBaseline(query: Query, runScript: RunScript): Promise<void> {
-  if (!isBeforeBaseline(await namesIn(query))) return;
+  if (!isBeforeBaseline(namesOf(await readApplied(query)))) return;
   await runScript(CHANGES_TO_BASELINE);
   await query(sql`
     with replaced as (delete from migrations returning 1)

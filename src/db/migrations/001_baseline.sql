@@ -7,41 +7,6 @@ grant usage on schema public to ibid_service;
 
 -- ---- The caller of a transaction -------------------------------------------------------------------------------------------------------
 
-create function analyze_grown_tables() returns void language plpgsql security definer set search_path = public, pg_temp as $$
-declare
-  t regclass;
-begin
-  for t in
-    select c.oid from pg_class c
-    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
-      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
-  loop
-    execute format('analyze (skip_locked) %s', t);
-  end loop;
-end $$;
-comment on function analyze_grown_tables is 'For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.';
-
-create function file_title_key(filename text) returns text language sql immutable set search_path = public, pg_temp as $$
-  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
-$$;
-comment on function file_title_key is 'The name of a file as a title, in lower case.';
-
-create function ids_in_use(ids text[]) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
-    select page_id from pages where page_id = any (ids) union all
-    select attachment_id from attachments where attachment_id = any (ids)
-$$;
-comment on function ids_in_use is 'Which of these ids any wiki of the service has a page or an attachment under.';
-
-create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
-  select status in ('queued', 'running') and kind <> 'reindex'
-$$;
-comment on function is_open_job is 'Whether a job counts: those that the service makes by itself do not.';
-
-create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
-  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
-$$;
-comment on function is_read_only is 'Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.';
-
 create function is_service() returns boolean language sql stable parallel safe as $$
   select current_setting('ibid.service', true) = 'on'
 $$;
@@ -78,25 +43,11 @@ create function own_workspaces() returns text[] language sql stable parallel saf
 $$;
 comment on function own_workspaces is 'The workspaces that may be seen: the one of the path if the caller is an active member, without a path all of theirs.';
 
-create function purge_horizon(days integer, changed_at timestamptz, held_since timestamptz) returns timestamptz language sql stable as $$
-  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
-$$;
-comment on function purge_horizon is 'What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.';
-
 create function refuse(status integer) returns integer language plpgsql as $$
 begin
   raise exception 'refused' using errcode = 'IB' || status;
 end $$;
 comment on function refuse is 'Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.';
-
-create function remove_index() returns trigger language plpgsql set search_path = public, pg_temp as $$
-begin
-  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
-  return null;
-end $$;
 
 create function rfc3339(t timestamptz) returns text language sql immutable parallel safe as $$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
@@ -160,26 +111,6 @@ begin
     set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
 end $$;
 comment on function set_request_context is 'Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link''s secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.';
-
-create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
-declare
-  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
-  last wal_timelines;
-begin
-  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
-    if clock_timestamp() >= give_up_at then
-      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
-    end if;
-    perform pg_sleep(0.001);
-  end loop;
-  select * into last from wal_timelines t order by t.timeline desc limit 1;
-  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
-  if last.marker is distinct from wait_for_replay.marker
-    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
-    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
-  end if;
-end $$;
-comment on function wait_for_replay is 'Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.';
 
 create function workspace_of_wiki(wiki text) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
   select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki
@@ -988,6 +919,11 @@ begin
 end $$;
 comment on function purge_deleted_workspaces is 'Purges a batch of what workspaces held that were deleted more than 30 days ago; returns 0 when none is left.';
 
+create function purge_horizon(days integer, changed_at timestamptz, held_since timestamptz) returns timestamptz language sql stable as $$
+  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
+$$;
+comment on function purge_horizon is 'What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.';
+
 create function refuse_deletion_of_workspace_under_hold() returns trigger language plpgsql as $$
 begin
   raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
@@ -1171,6 +1107,11 @@ create function customers_to_sync() returns table (wiki_id text, workspace_id te
     or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
 $$;
 comment on function customers_to_sync is 'For the scheduler: workspaces whose subscription is compared with the provider: once a day, and sooner where a message of the provider would be due.';
+
+create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
+$$;
+comment on function is_read_only is 'Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.';
 
 -- ---- What a workspace holds ------------------------------------------------------------------------------------------------------------
 
@@ -1703,6 +1644,11 @@ create trigger usage_on_insert after insert on wikis referencing new table as ne
 create trigger usage_on_update after update on wikis referencing old table as old_rows new table as new_rows for each statement execute function count_wikis();
 
 -- ---- Jobs ------------------------------------------------------------------------------------------------------------------------------
+
+create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
+  select status in ('queued', 'running') and kind <> 'reindex'
+$$;
+comment on function is_open_job is 'Whether a job counts: those that the service makes by itself do not.';
 
 create table jobs (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
@@ -2339,6 +2285,16 @@ create function recent_pages(workspace text, per_wiki integer, with_drafts boole
 $$;
 comment on function recent_pages is 'Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.';
 
+create function wikis_with_revisions_to_pack(age interval) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.workspace_id is not null
+    and exists (
+      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
+        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
+$$;
+comment on function wikis_with_revisions_to_pack is 'For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.';
+
 create function write_page_tags() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if cardinality(new.tags) > 50 then
@@ -2422,6 +2378,11 @@ create trigger usage_on_delete after delete on attachments referencing old table
 create trigger usage_on_insert after insert on attachments referencing new table as new_rows for each statement execute function count_stored_files();
 
 -- ---- Uploads and sources ---------------------------------------------------------------------------------------------------------------
+
+create function file_title_key(filename text) returns text language sql immutable set search_path = public, pg_temp as $$
+  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+$$;
+comment on function file_title_key is 'The name of a file as a title, in lower case.';
 
 create table uploads (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
@@ -2867,6 +2828,15 @@ begin
 end $$;
 comment on function limit_saved_searches is 'At most 50 of each person in a wiki.';
 
+create function remove_index() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
+  return null;
+end $$;
+
 create function search_backlog(OUT documents bigint, OUT oldest_seconds double precision) returns record
   language sql stable security definer set search_path = public, pg_temp as $$
   select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
@@ -3039,6 +3009,12 @@ grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people using (wiki_id = (( select own_wiki() as own_wiki)));
 
+create function ids_in_use(ids text[]) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
+    select page_id from pages where page_id = any (ids) union all
+    select attachment_id from attachments where attachment_id = any (ids)
+$$;
+comment on function ids_in_use is 'Which of these ids any wiki of the service has a page or an attachment under.';
+
 create function wikis_with_staged_imports() returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
   select k.wiki_id, k.workspace_id from wikis k where k.wiki_id in (
@@ -3052,6 +3028,34 @@ create trigger usage_on_insert after insert on exports referencing new table as 
 create trigger usage_on_update after update on exports referencing old table as old_rows new table as new_rows for each statement execute function count_stored_files();
 create trigger usage_on_delete after delete on imports referencing old table as old_rows for each statement execute function count_stored_files();
 create trigger usage_on_insert after insert on imports referencing new table as new_rows for each statement execute function count_stored_files();
+
+create view blob_references as
+  select r.sha256, r.kind, r.wiki_id, r.id, r.since
+  from (
+    select f.sha256, 'upload_file' as kind, f.wiki_id, f.upload_id as id,
+      (select u.created_at from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id) as since,
+      f.kind <> 'file' or f.status = 'done' as is_released
+    from upload_files f
+    union all
+    select s.sha256, 'source', s.wiki_id, s.source_id, s.created_at, false from sources s
+    union all
+    select a.sha256, 'attachment', a.wiki_id, a.attachment_id, a.created_at, false from attachments a
+    union all
+    select e.sha256, 'export', e.wiki_id, e.export_id,
+      (select j.created_at from jobs j where j.wiki_id = e.wiki_id and j.job_id = e.export_id), false
+    from exports e
+    union all
+    select i.sha256, 'import', i.wiki_id, i.import_id,
+      (select j.created_at from jobs j where j.wiki_id = i.wiki_id and j.job_id = i.import_id), false
+    from imports i
+    union all
+    select u.avatar_sha256, 'avatar', '', u.user_id, null, false from users u
+    union all
+    select w.logo_sha256, 'logo', '', w.workspace_id, null, false from workspaces w
+  ) r
+  where r.sha256 <> '' and not r.is_released and (select is_service());
+comment on view blob_references is 'Which rows refer to a blob, and since when; of an upload''s file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.';
+grant select on blob_references to ibid_service;
 
 -- ---- Operation -------------------------------------------------------------------------------------------------------------------------
 
@@ -3140,6 +3144,20 @@ grant insert, select on wal_timelines to ibid_service;
 -- migrate.ts makes it.
 grant select on migrations to ibid_service;
 
+create function analyze_grown_tables() returns void language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  t regclass;
+begin
+  for t in
+    select c.oid from pg_class c
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
+  loop
+    execute format('analyze (skip_locked) %s', t);
+  end loop;
+end $$;
+comment on function analyze_grown_tables is 'For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.';
+
 create function log_requests(calls jsonb, kept integer) returns void
   language plpgsql security definer set search_path = public, pg_temp as $$
 declare of_workspaces text[];
@@ -3179,43 +3197,25 @@ begin
 end $$;
 comment on function log_requests is 'Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.';
 
-create function wikis_with_revisions_to_pack(age interval) returns table (wiki_id text, workspace_id text)
-  language sql stable security definer set search_path = public, pg_temp as $$
-  select k.wiki_id, k.workspace_id from wikis k
-  where k.workspace_id is not null
-    and exists (
-      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
-        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
-$$;
-comment on function wikis_with_revisions_to_pack is 'For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.';
-
-create view blob_references as
-  select r.sha256, r.kind, r.wiki_id, r.id, r.since
-  from (
-    select f.sha256, 'upload_file' as kind, f.wiki_id, f.upload_id as id,
-      (select u.created_at from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id) as since,
-      f.kind <> 'file' or f.status = 'done' as is_released
-    from upload_files f
-    union all
-    select s.sha256, 'source', s.wiki_id, s.source_id, s.created_at, false from sources s
-    union all
-    select a.sha256, 'attachment', a.wiki_id, a.attachment_id, a.created_at, false from attachments a
-    union all
-    select e.sha256, 'export', e.wiki_id, e.export_id,
-      (select j.created_at from jobs j where j.wiki_id = e.wiki_id and j.job_id = e.export_id), false
-    from exports e
-    union all
-    select i.sha256, 'import', i.wiki_id, i.import_id,
-      (select j.created_at from jobs j where j.wiki_id = i.wiki_id and j.job_id = i.import_id), false
-    from imports i
-    union all
-    select u.avatar_sha256, 'avatar', '', u.user_id, null, false from users u
-    union all
-    select w.logo_sha256, 'logo', '', w.workspace_id, null, false from workspaces w
-  ) r
-  where r.sha256 <> '' and not r.is_released and (select is_service());
-comment on view blob_references is 'Which rows refer to a blob, and since when; of an upload''s file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.';
-grant select on blob_references to ibid_service;
+create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
+  last wal_timelines;
+begin
+  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
+    if clock_timestamp() >= give_up_at then
+      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
+    end if;
+    perform pg_sleep(0.001);
+  end loop;
+  select * into last from wal_timelines t order by t.timeline desc limit 1;
+  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
+  if last.marker is distinct from wait_for_replay.marker
+    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
+    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
+  end if;
+end $$;
+comment on function wait_for_replay is 'Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.';
 
 -- A sample says little of how many tenants there are.
 do $$ declare t text; begin
@@ -3233,8 +3233,8 @@ end $$;
 
 -- Nobody but the service calls these, and the last ones are called by others of them.
 revoke all on function
-  workspace_of_wiki, workspace_of_invitation, wikis_with_revisions_to_pack, workspace_of_wiki, workspace_of_invitation, actual_usage,
-  add_usage, add_wiki_usage, correct_usage, merge_usage, usage_and_limits, wikis_with_revisions_to_pack
+  workspace_of_wiki, workspace_of_invitation, wikis_with_revisions_to_pack, actual_usage, add_usage, add_wiki_usage, correct_usage,
+  merge_usage, usage_and_limits
   from public;
 grant execute on function
   workspace_of_wiki, workspace_of_invitation, wikis_with_revisions_to_pack
