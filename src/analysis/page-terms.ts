@@ -61,7 +61,6 @@ export function withStructure(body: IndexedText, page: PageStructure): IndexedTe
   if (keywords.size === 0 && added.every((text) => text === '')) return body;
   const counts = readCounts(body.terms);
   const words = new Set(readWords(body.vocabulary));
-  // The description is often the beginning of the text, cut within a word.
   for (const text of [page.description, ...values, ...page.tags]) addMissing(counts, words, text);
   for (const text of headings) addWords(counts, text, HEADING_WORTH);
   for (const address of addresses) addWords(counts, address, 1);

@@ -1,7 +1,8 @@
 import type { Link, Nodes, Root, Text } from 'mdast';
 import { placeBoxes } from './boxes.ts';
 import { isKind } from './callouts.ts';
-import { FILLER, type Hidden, type Mask, masked, maskOf, SLASH, withoutGroups } from './mask.ts';
+import { FILLER, type Hidden, type Mask, masked, SLASH, withoutGroups } from './mask.ts';
+import { maskOf } from './mask-of.ts';
 import { Reading } from './reading.ts';
 
 declare module 'mdast' {

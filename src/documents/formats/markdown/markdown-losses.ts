@@ -1,6 +1,7 @@
 import { mayHaveMarks } from '../../../markdown/dialects/attributes.ts';
 import { isKind } from '../../../markdown/dialects/callouts.ts';
-import { type Hidden, maskOf } from '../../../markdown/dialects/mask.ts';
+import type { Hidden } from '../../../markdown/dialects/mask.ts';
+import { maskOf } from '../../../markdown/dialects/mask-of.ts';
 import { withFrontMatterEnd } from '../../../markdown/front-matter/ends.ts';
 import { isBrokenYaml } from '../../../markdown/front-matter/fields.ts';
 import { parseMarkdown, TooComplexError } from '../../../markdown/parse-markdown.ts';
