@@ -42,7 +42,7 @@ export function disclosure(name: Content, what: Content, button: Content): Html 
 }
 
 /** What a form does. Returns the key of a flash message, or a response of its own. Errors: Problem, shown above the page. */
-export type Action<Context> = (visit: Visit, context: Context) => Promise<string | WebResponse>;
+type Action<Context> = (visit: Visit, context: Context) => Promise<string | WebResponse>;
 
 export interface FormPage<Context> {
   path: string;
