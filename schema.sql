@@ -16,6 +16,11 @@
 
 -- ---- The caller of a transaction ----
 
+-- The text in lower case, in every script: lower() of a column, which is collated "C", changes ASCII alone.
+create function folded(t text) returns text language sql immutable parallel safe strict as $$
+  select lower(t collate "default") collate "C"
+$$;
+
 -- Statements of the service itself, which no tenant asked for: the queue, sign-in.
 create function is_service() returns boolean language sql stable parallel safe as $$
   select current_setting('ibid.service', true) = 'on'
@@ -130,9 +135,9 @@ create table users (
   user_id            text collate "C" not null,
   email              text collate "C" not null,
   email_verified     boolean not null default false,
-  display_name       text not null,
+  display_name       text collate "C" not null,
   -- The picture that the identity provider names; '' for none. A picture of their own is shown in its place.
-  avatar_url         text not null default ''::text,
+  avatar_url         text collate "C" not null default ''::text,
   last_workspace_id  text collate "C",
   created_at         timestamp with time zone not null default now(),
   -- A language tag of those that widgets speak; '' for that of the page.
@@ -172,7 +177,7 @@ create policy self on identities for all
 -- Argon2id, as a PHC string, which names its own parameters.
 create table passwords (
   user_id     text collate "C" not null,
-  phc         text not null,
+  phc         text collate "C" not null,
   changed_at  timestamp with time zone not null default now(),
   primary key (user_id),
   foreign key (user_id) references users(user_id) on delete cascade
@@ -284,8 +289,8 @@ create table sessions (
   user_id            text collate "C" not null,
   access_hash        bytea not null,
   access_expires_at  timestamp with time zone not null,
-  address            text not null,
-  user_agent         text not null,
+  address            text collate "C" not null,
+  user_agent         text collate "C" not null,
   created_at         timestamp with time zone not null default now(),
   last_used_at       timestamp with time zone not null default now(),
   expires_at         timestamp with time zone not null,
@@ -297,7 +302,7 @@ create table sessions (
   -- Of the secret that a browser keeps beyond the session. It opens nothing: passwords that are entered with it are counted for the device instead of its network.
   device_hash        bytea,
   -- The ID token that the session began with at an OpenID provider, to sign out there; null for every other session, and once the session is revoked. It opens nothing here.
-  id_token           text,
+  id_token           text collate "C",
   primary key (session_id),
   unique (access_hash),
   foreign key (user_id) references users(user_id) on delete cascade
@@ -584,7 +589,7 @@ $$;
 -- The owning entity, also called organization. Its row is locked where seats or roles are decided.
 create table workspaces (
   workspace_id          text collate "C" not null,
-  name                  text not null,
+  name                  text collate "C" not null,
   slug                  text collate "C" not null,
   seats_granted         integer not null default 0,
   seats_unlimited       boolean not null default true,
@@ -592,7 +597,7 @@ create table workspaces (
   created_by            text collate "C" not null,
   created_at            timestamp with time zone not null default now(),
   -- Origins (scheme, host, port) whose pages browsers let use this workspace's widget tokens.
-  widget_origins        text[] not null default '{}'::text[],
+  widget_origins        text[] collate "C" not null default '{}'::text[],
   -- How many active memberships there are. Written by the triggers of memberships alone; null until a migration has counted them.
   active_members        integer default 0,
   -- How long deleted pages can be restored; null: as long as the service keeps them.
@@ -606,7 +611,7 @@ create table workspaces (
   -- Since when the workspace is under a legal hold; null: it is not. held_by and hold_reason say who set it and why.
   held_since            timestamp with time zone,
   held_by               text collate "C",
-  hold_reason           text,
+  hold_reason           text collate "C",
   -- When an owner deleted the workspace; it is purged 30 days later. null: it is not deleted.
   deleted_at            timestamp with time zone,
   -- The blob of the logo, without the metadata of what was sent; null for none.
@@ -624,7 +629,7 @@ create table workspaces (
   check (((trash_days >= 7) and (trash_days <= 3650)))
 );
 create index workspaces_by_logo on workspaces using btree (logo_sha256) where (logo_sha256 is not null);
-create index workspaces_by_widget_origin on workspaces using gin (widget_origins collate "C");
+create index workspaces_by_widget_origin on workspaces using gin (widget_origins);
 create index workspaces_deleted on workspaces using btree (deleted_at) where (deleted_at is not null);
 create trigger legal_hold before delete on workspaces for each row when ((old.held_since is not null)) execute function refuse_deletion_of_workspace_under_hold();
 create trigger slug_changed after update of slug on workspaces for each row when ((old.slug <> new.slug)) execute function keep_slug();
@@ -674,7 +679,7 @@ create table memberships (
   status         text collate "C" not null default 'active'::text,
   created_at     timestamp with time zone not null default now(),
   -- The role that a group of the OpenID provider gave; "ended" once no group gave one any more. Null, or another role or status than this: decided by hand, so groups change nothing.
-  group_role     text,
+  group_role     text collate "C",
   primary key (membership_id),
   unique (user_id, workspace_id),
   check ((role = any (array['owner'::text, 'admin'::text, 'developer'::text, 'billing'::text, 'member'::text, 'viewer'::text]))),
@@ -744,10 +749,10 @@ create table api_keys (
   key_id            text collate "C" not null,
   workspace_id      text collate "C",
   user_id           text collate "C" not null,
-  name              text not null,
+  name              text collate "C" not null,
   secret_hash       bytea not null,
-  obfuscated_value  text not null,
-  permissions       text[],
+  obfuscated_value  text collate "C" not null,
+  permissions       text[] collate "C",
   created_at        timestamp with time zone not null default now(),
   expires_at        timestamp with time zone,
   revoked_at        timestamp with time zone,
@@ -1582,18 +1587,18 @@ create table wikis (
   -- Null once the wiki was deleted, until a worker has taken away all that it held.
   workspace_id         text collate "C",
   slug                 text collate "C" not null,
-  title                text not null,
-  description          text not null default ''::text,
+  title                text collate "C" not null,
+  description          text collate "C" not null default ''::text,
   created_by           text collate "C" not null,
   created_at           timestamp with time zone not null default now(),
   -- The workspace of a deleted wiki: its content counts there until it is removed.
   deleted_from         text collate "C",
   -- The path of the site at which the root of an uploaded folder is, with a slash at both ends; null if absolute links begin at the root of the upload.
-  site_root            text,
+  site_root            text collate "C",
   -- Another one after each transaction in which a page came, went, or changed its place, title or status. Written by the triggers of pages alone.
   tree_version         text collate "C" not null default ''::text,
   -- The page of the wiki that is shown at its address; null for the list of what is new. It counts where it is there and who asks may read it.
-  home_page_id         text,
+  home_page_id         text collate "C",
   -- What was replaced before this time, longer ago than the workspace keeps revisions, was purged.
   revisions_purged_to  timestamp with time zone,
   -- When the revisions of all pages were last looked at. A draft may have kept one that a run passed over.
@@ -1693,8 +1698,8 @@ create table jobs (
   attempt       integer not null default 0,
   failures      integer not null default 0,
   progress      integer not null default 0,
-  summary       text not null default ''::text,
-  error         text not null default ''::text,
+  summary       text collate "C" not null default ''::text,
+  error         text collate "C" not null default ''::text,
   run_after     timestamp with time zone not null default now(),
   created_at    timestamp with time zone not null default now(),
   updated_at    timestamp with time zone not null default now(),
@@ -1737,7 +1742,7 @@ create table background_jobs (
   status        text collate "C" not null default 'queued'::text,
   attempt       integer not null default 0,
   failures      integer not null default 0,
-  error         text not null default ''::text,
+  error         text collate "C" not null default ''::text,
   worker_id     text collate "C",
   run_after     timestamp with time zone not null default now(),
   created_at    timestamp with time zone not null default now(),
@@ -1857,7 +1862,7 @@ create table audit_events (
   actor_id         text collate "C",
   credential_id    text collate "C",
   request_id       text collate "C" not null,
-  address          text not null,
+  address          text collate "C" not null,
   created_at       timestamp with time zone not null default now(),
   credential_kind  text collate "C" not null default ''::text,
   target_kind      text collate "C" not null,
@@ -1921,8 +1926,8 @@ create table pages (
   page_id         text collate "C" not null,
   path            text collate "C" not null,
   slug            text collate "C" not null,
-  title           text not null,
-  description     text not null default ''::text,
+  title           text collate "C" not null,
+  description     text collate "C" not null default ''::text,
   parent_page_id  text collate "C",
   position        integer not null default 0,
   status          text collate "C" not null default 'published'::text,
@@ -1941,11 +1946,11 @@ create table pages (
   -- The page that was thrown away: itself, or the one above whose subtree it was part of.
   trashed_with    text collate "C",
   -- The title as wiki links are compared with it.
-  title_key       text collate "C" generated always as (lower(title)) stored,
+  title_key       text collate "C" generated always as (folded(title)) stored,
   -- The file that the page was made from, or the folder with a / behind it, if the last sync of its folder had it no more; null again once it came back or a person decided.
-  gone_file       text,
+  gone_file       text collate "C",
   -- As they are written, in their order; page_tags has them to look pages up by.
-  tags            text[] not null default '{}'::text[],
+  tags            text[] collate "C" not null default '{}'::text[],
   -- The other fields of its front matter, in their order: [{"name": …, "value": …}].
   properties      jsonb not null default '[]'::jsonb,
   primary key (wiki_id, page_id),
@@ -1986,7 +1991,7 @@ create policy of_the_wiki on pages for all
 create table page_texts (
   wiki_id  text collate "C" not null,
   page_id  text collate "C" not null,
-  text     text not null,
+  text     text collate "C" not null,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
 );
@@ -2000,9 +2005,9 @@ create table revisions (
   wiki_id         text collate "C" not null,
   page_id         text collate "C" not null,
   revision        integer not null,
-  title           text not null,
-  markdown        text not null,
-  html            text not null,
+  title           text collate "C" not null,
+  markdown        text collate "C" not null,
+  html            text collate "C" not null,
   outline         jsonb not null,
   created_at      timestamp with time zone not null default now(),
   created_by      text collate "C" not null,
@@ -2033,11 +2038,11 @@ create policy of_the_wiki on revisions for all
 create table page_bases (
   wiki_id           text collate "C" not null,
   page_id           text collate "C" not null,
-  title             text not null,
-  markdown          text not null,
-  waiting_title     text not null default ''::text,
+  title             text collate "C" not null,
+  markdown          text collate "C" not null,
+  waiting_title     text collate "C" not null default ''::text,
   -- What an upload compiled and could not merge; "" for none. It becomes the base when somebody has written the page anew, which is then stale no more.
-  waiting_markdown  text not null default ''::text,
+  waiting_markdown  text collate "C" not null default ''::text,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
 );
@@ -2097,7 +2102,7 @@ create table page_tags (
   -- The tag as it is compared: in lower case.
   tag_key  text collate "C" not null,
   page_id  text collate "C" not null,
-  tag      text not null,
+  tag      text collate "C" not null,
   primary key (wiki_id, tag_key, page_id),
   check (((length(tag) >= 1) and (length(tag) <= 100))),
   foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
@@ -2147,8 +2152,8 @@ create table autosaves (
   autosave_id     text collate "C" not null,
   page_id         text collate "C",
   parent_page_id  text collate "C" not null default ''::text,
-  title           text not null,
-  markdown        text not null,
+  title           text collate "C" not null,
+  markdown        text collate "C" not null,
   base_revision   integer not null default 0,
   byte_size       bigint not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
   created_at      timestamp with time zone not null default now(),
@@ -2378,7 +2383,7 @@ begin
     delete from page_tags t where t.wiki_id = new.wiki_id and t.page_id = new.page_id;
   end if;
   insert into page_tags (wiki_id, tag_key, page_id, tag)
-  select new.wiki_id, lower(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
+  select new.wiki_id, folded(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
   on conflict do nothing;
   return null;
 end $$;
@@ -2407,8 +2412,8 @@ create table attachments (
   wiki_id        text collate "C" not null,
   attachment_id  text collate "C" not null,
   page_id        text collate "C" not null,
-  filename       text not null,
-  content_type   text not null,
+  filename       text collate "C" not null,
+  content_type   text collate "C" not null,
   byte_size      bigint not null,
   sha256         text collate "C" not null,
   created_at     timestamp with time zone not null default now(),
@@ -2445,8 +2450,8 @@ create table uploads (
   upload_id     text collate "C" not null,
   status        text collate "C" not null,
   source_count  integer not null default 0,
-  summary       text not null default ''::text,
-  error         text not null default ''::text,
+  summary       text collate "C" not null default ''::text,
+  error         text collate "C" not null default ''::text,
   created_at    timestamp with time zone not null default now(),
   updated_at    timestamp with time zone not null default now(),
   finished_at   timestamp with time zone,
@@ -2454,7 +2459,7 @@ create table uploads (
   -- Whether the upload has all files of its folder, so that others of it are gone.
   is_sync       boolean not null default false,
   -- Of a sync that was planned: the folder that all its files lie in; "" if they lie in several, or in none.
-  sync_root     text,
+  sync_root     text collate "C",
   -- When it was decided which page each file becomes. Null: not yet, or by a release before it was noted, which counts as created_at.
   planned_at    timestamp with time zone,
   primary key (wiki_id, upload_id),
@@ -2477,12 +2482,12 @@ create table upload_files (
   file_no          integer not null,
   -- folder: the page of a folder that no file is the page of. archive: unpacked, its files are rows of their own. section: a page of a file that is too long for one; its name is that of the file, #, and the slugs of its headings.
   kind             text collate "C" not null default 'file'::text,
-  filename         text not null,
-  content_type     text not null,
+  filename         text collate "C" not null,
+  content_type     text collate "C" not null,
   byte_size        bigint not null,
   sha256           text collate "C" not null,
   status           text collate "C" not null default 'pending'::text,
-  error            text not null default ''::text,
+  error            text collate "C" not null default ''::text,
   page_path        text collate "C" not null default ''::text,
   page_id          text collate "C",
   -- merged: the page has what people wrote and what the file says now. kept: both had changed the same places, so the upload left the page as it was and marked it as stale.
@@ -2502,9 +2507,9 @@ create table upload_files (
   -- Whether the file becomes no page: pages of the upload that show it or link to it have it as an attachment. page_id is the first of them.
   is_attachment    boolean not null default false,
   -- The worker whose attempt is counted in attempts. If it still lives, the attempt ended otherwise, and is not counted.
-  begun_by         text,
+  begun_by         text collate "C",
   -- The name that the file had in an earlier upload, if its page moves with it; else "".
-  renamed_from     text not null default ''::text,
+  renamed_from     text collate "C" not null default ''::text,
   -- The position that a new page of the file gets; null: its file_no, as for the sections of a document.
   position         integer,
   name_key         text collate "C",
@@ -2517,9 +2522,9 @@ create table upload_files (
   check ((status = any (array['pending'::text, 'done'::text, 'failed'::text]))),
   foreign key (wiki_id, upload_id) references uploads(wiki_id, upload_id) on delete cascade
 );
-create index upload_files_attached_by_filename on upload_files using btree (wiki_id, filename collate "C") where (is_attachment and (status = 'done'::text));
-create index upload_files_by_filename on upload_files using btree (wiki_id, filename collate "C") where (status = 'done'::text);
-create index upload_files_by_former_name on upload_files using btree (wiki_id, renamed_from collate "C") where (renamed_from <> ''::text);
+create index upload_files_attached_by_filename on upload_files using btree (wiki_id, filename) where (is_attachment and (status = 'done'::text));
+create index upload_files_by_filename on upload_files using btree (wiki_id, filename) where (status = 'done'::text);
+create index upload_files_by_former_name on upload_files using btree (wiki_id, renamed_from) where (renamed_from <> ''::text);
 create index upload_files_by_name_key on upload_files using btree (wiki_id, name_key) where ((status = 'done'::text) and (name_key is not null));
 create index upload_files_by_path on upload_files using btree (wiki_id, upload_id, page_path, file_no) where (page_path <> ''::text);
 create index upload_files_by_sha256 on upload_files using btree (sha256);
@@ -2560,12 +2565,12 @@ create table sources (
   wiki_id            text collate "C" not null,
   source_id          text collate "C" not null,
   upload_id          text collate "C" not null,
-  title              text not null,
-  filename           text not null,
-  content_type       text not null,
+  title              text collate "C" not null,
+  filename           text collate "C" not null,
+  content_type       text collate "C" not null,
   byte_size          bigint not null,
   sha256             text collate "C" not null,
-  language           text not null default ''::text,
+  language           text collate "C" not null default ''::text,
   created_at         timestamp with time zone not null default now(),
   updated_at         timestamp with time zone not null default now(),
   -- What of the file the text does not have, by kind and place: at most 500 entries of src/documents/formats/losses.ts.
@@ -2596,7 +2601,7 @@ create policy of_the_wiki on sources for all
 create table source_texts (
   wiki_id    text collate "C" not null,
   source_id  text collate "C" not null,
-  text       text not null,
+  text       text collate "C" not null,
   primary key (wiki_id, source_id),
   foreign key (wiki_id, source_id) references sources(wiki_id, source_id) on delete cascade
 );
@@ -2636,7 +2641,7 @@ create table page_sources (
   -- The block (its place in the lists, from 0) of each of the targets.
   target_blocks      integer[],
   -- Where the links of blocks led and which pictures they showed; see src/markdown/blocks/block-targets.ts. Null where a page was made before that was kept.
-  targets            text[],
+  targets            text[] collate "C",
   primary key (wiki_id, page_id, source_id),
   check (((cardinality(ends) = cardinality(starts)) and (length(hashes) = (32 * cardinality(starts))) and ((cardinality(first_pages) = 0) or (cardinality(first_pages) = cardinality(starts))) and (cardinality(last_pages) = cardinality(first_pages)))),
   check ((((cardinality(first_lines) = 0) or (cardinality(first_lines) = cardinality(starts))) and (cardinality(last_lines) = cardinality(first_lines)))),
@@ -2657,7 +2662,7 @@ create table compiled_files (
   upload_id  text collate "C" not null,
   file_no    integer not null,
   -- The addresses in the file that may lead to other files, and the targets of its wiki links after "[[".
-  refers_to  text[] not null,
+  refers_to  text[] collate "C" not null,
   -- A hash of everything that the page depends on: the file's bytes, name and type, the page's path, the version that compiles, and where each reference leads.
   digest     text collate "C" not null,
   primary key (wiki_id, page_id),
@@ -2682,14 +2687,14 @@ $$;
 
 -- The name of a file as a title, in lower case.
 create function file_title_key(filename text) returns text language sql immutable set search_path to 'public', 'pg_temp' as $$
-  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+  select folded(trim(regexp_replace(regexp_replace(regexp_replace(filename collate "default", '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
 $$;
 
 -- Notes what links and texts call a file.
 create function name_upload_file() returns trigger language plpgsql set search_path to 'public', 'pg_temp' as $$
 begin
   if new.kind <> 'section' then
-    new.name_key := lower(normalize(new.filename));
+    new.name_key := folded(normalize(new.filename));
   end if;
   if new.kind = 'file' then
     new.title_key := file_title_key(new.filename);
@@ -2751,8 +2756,8 @@ create table search_documents (
   kind          text collate "C" not null,
   document_no   integer not null,
   document_id   text collate "C" not null,
-  title_terms   text not null default ''::text,
-  body_terms    text not null default ''::text,
+  title_terms   text collate "C" not null default ''::text,
+  body_terms    text collate "C" not null default ''::text,
   pivot_title   real not null default 0,
   pivot_body    real not null default 0,
   -- The version of src/analysis that found the terms. Those of another one say nothing of the impacts in search_postings.
@@ -2777,9 +2782,9 @@ create table search_pending (
   kind         text collate "C" not null,
   document_id  text collate "C" not null,
   version      integer not null,
-  title_terms  text,
-  body_terms   text,
-  vocabulary   text,
+  title_terms  text collate "C",
+  body_terms   text collate "C",
+  vocabulary   text collate "C",
   created_at   timestamp with time zone not null default now(),
   -- The version of src/analysis that found the terms. Those of another one are searched, and found again when they are merged.
   analysis     smallint not null default 0,
@@ -2877,9 +2882,9 @@ create table saved_searches (
   wiki_id          text collate "C" not null,
   user_id          text collate "C" not null,
   saved_search_id  text collate "C" not null,
-  name             text not null,
-  name_key         text collate "C" not null generated always as (lower(name)) stored,
-  query            text not null,
+  name             text collate "C" not null,
+  name_key         text collate "C" not null generated always as (folded(name)) stored,
+  query            text collate "C" not null,
   sort             text collate "C" not null,
   created_at       timestamp with time zone not null default now(),
   updated_at       timestamp with time zone not null default now(),
@@ -2959,7 +2964,7 @@ create table exports (
   wiki_id     text collate "C" not null,
   export_id   text collate "C" not null,
   created_by  text collate "C" not null,
-  filename    text not null,
+  filename    text collate "C" not null,
   sha256      text collate "C" not null default ''::text,
   byte_size   bigint not null default 0,
   expires_at  timestamp with time zone not null default (now() + '7 days'::interval),
@@ -2981,7 +2986,7 @@ create table imports (
   wiki_id     text collate "C" not null,
   import_id   text collate "C" not null,
   created_by  text collate "C" not null,
-  filename    text not null,
+  filename    text collate "C" not null,
   sha256      text collate "C" not null,
   byte_size   bigint not null,
   primary key (wiki_id, import_id),
@@ -3016,8 +3021,8 @@ create table import_pages (
   slug            text collate "C" not null,
   parent_page_id  text collate "C",
   parent_path     text collate "C",
-  title           text not null,
-  description     text not null,
+  title           text collate "C" not null,
+  description     text collate "C" not null,
   position        integer not null,
   status          text collate "C" not null,
   origin          text collate "C" not null,
@@ -3030,7 +3035,7 @@ create table import_pages (
   updated_by      text collate "C" not null,
   former_paths    jsonb not null,
   -- As pages.gone_file.
-  gone_file       text,
+  gone_file       text collate "C",
   tags            jsonb not null default '[]'::jsonb,
   properties      jsonb not null default '[]'::jsonb,
   primary key (wiki_id, import_id, page_id),
@@ -3047,18 +3052,18 @@ create table import_revisions (
   import_id    text collate "C" not null,
   page_id      text collate "C" not null,
   revision     integer not null,
-  title        text not null,
-  markdown     text not null,
-  html         text not null,
+  title        text collate "C" not null,
+  markdown     text collate "C" not null,
+  html         text collate "C" not null,
   outline      jsonb not null,
   origin       text collate "C" not null,
   folder       text collate "C" not null,
   created_at   timestamp with time zone not null,
   created_by   text collate "C" not null,
-  text         text,
-  title_terms  text,
-  body_terms   text,
-  vocabulary   text,
+  text         text collate "C",
+  title_terms  text collate "C",
+  body_terms   text collate "C",
+  vocabulary   text collate "C",
   links        jsonb,
   -- As revisions.claim.
   claim        jsonb,
@@ -3076,8 +3081,8 @@ create table import_attachments (
   import_id      text collate "C" not null,
   attachment_id  text collate "C" not null,
   page_id        text collate "C" not null,
-  filename       text not null,
-  content_type   text not null,
+  filename       text collate "C" not null,
+  content_type   text collate "C" not null,
   byte_size      bigint not null,
   sha256         text collate "C" not null,
   created_at     timestamp with time zone not null,
@@ -3094,12 +3099,12 @@ create policy of_the_wiki on import_attachments for all
 create table imported_people (
   wiki_id  text collate "C" not null,
   user_id  text collate "C" not null,
-  name     text not null,
-  email    text not null,
+  name     text collate "C" not null,
+  email    text collate "C" not null,
   primary key (wiki_id, user_id),
   foreign key (wiki_id) references wikis(wiki_id) on delete cascade
 );
-create index imported_people_by_address on imported_people using btree (email collate "C");
+create index imported_people_by_address on imported_people using btree (email);
 grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people for all
@@ -3186,10 +3191,10 @@ create policy of_the_workspaces on request_log for all
 -- How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.
 create table backup_status (
   the_only        boolean not null default true,
-  last_outcome    text not null,
+  last_outcome    text collate "C" not null,
   last_ended_at   timestamp with time zone not null default now(),
-  last_error      text not null default ''::text,
-  last_backup_id  text,
+  last_error      text collate "C" not null default ''::text,
+  last_backup_id  text collate "C",
   -- When the snapshot of last_backup_id was taken.
   last_made_at    timestamp with time zone,
   primary key (the_only),

@@ -18,7 +18,7 @@ export function namedPeople(authors: readonly string[]): Sql {
     join access a on a.workspace_id = m.workspace_id
     where ${hasPermission('members:read')} and exists (
       select from unnest(${names}::text[]) n (name)
-      where lower(u.email) = n.name or position(' ' || n.name in ' ' || lower(u.display_name)) > 0)`;
+      where folded(u.email) = n.name or position(' ' || n.name in ' ' || folded(u.display_name)) > 0)`;
 }
 
 /** As long as an e-mail address may be. */
@@ -35,5 +35,5 @@ export const PeopleQuery = Type.Optional(
 
 /** Whether the column contains the text, in any case. */
 export function contains(column: Sql, text: string): Sql {
-  return sql`position(lower(${text.trim().normalize('NFC')}::text) in lower(${column})) > 0`;
+  return sql`position(lower(${text.trim().normalize('NFC')}::text) in folded(${column})) > 0`;
 }

@@ -106,7 +106,7 @@ async function hasNewFiles(query: Query, { wiki_id, upload_id }: ClaimedJob): Pr
     where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'pending'
       and not f.is_attachment and f.page_path = ''
       and not exists (
-        select from upload_files o where o.wiki_id = f.wiki_id and o.filename collate "C" = f.filename and o.status = 'done')
+        select from upload_files o where o.wiki_id = f.wiki_id and o.filename = f.filename and o.status = 'done')
     limit 1`);
   return found.length > 0;
 }

@@ -18,7 +18,7 @@ export async function markOrphanedSections(
     cross join lateral (
       select f.upload_id, f.file_no from (
         select f.* from upload_files f
-        where f.wiki_id = ${wiki_id} and f.filename collate "C" = g.filename and f.status = 'done' and f.kind = 'file' and f.upload_id <> ${upload_id}
+        where f.wiki_id = ${wiki_id} and f.filename = g.filename and f.status = 'done' and f.kind = 'file' and f.upload_id <> ${upload_id}
         offset 0) f
       ${withRun}
       order by ran.ran_at desc limit 1) e

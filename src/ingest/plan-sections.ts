@@ -52,7 +52,7 @@ export async function planSections(
     ${withRun}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind = 'section' and p.origin = 'compiled'
-      and p.trashed_at is null and f.filename collate "C" = any (${names.slice(1)}::text[])
+      and p.trashed_at is null and f.filename = any (${names.slice(1)}::text[])
     order by f.filename, ran.ran_at desc`);
   const pageOf = new Map(earlier.map((page) => [page.filename, page]));
   const isTaken = await takenBelow(query, { wiki_id, upload_id }, file.page_path);

@@ -32,7 +32,7 @@ export const withRun = sql`cross join lateral (
 /** Whether a file `f` of an upload has had no other name in a later one, so that its page is still its own. */
 export const isNotRenamed = sql`not exists (
   select from upload_files r
-  where r.wiki_id = f.wiki_id and r.renamed_from collate "C" = f.filename and r.renamed_from <> ''
+  where r.wiki_id = f.wiki_id and r.renamed_from = f.filename and r.renamed_from <> ''
     and r.page_id = f.page_id and r.status = 'done'
     and (select ${ranAt('u')} from uploads u where u.wiki_id = r.wiki_id and u.upload_id = r.upload_id)
       > (select ${ranAt('u')} from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id))`;
@@ -77,9 +77,9 @@ export async function noteSyncRoot(query: Query, { wiki_id, upload_id }: UploadI
 export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promise<GoneFile[]> {
   return query<GoneFile>(sql`
     with sync as materialized (
-      select lower(normalize(u.sync_root)) as root, ${ranAt('u')} as ran_at, coalesce((
+      select folded(normalize(u.sync_root)) as root, ${ranAt('u')} as ran_at, coalesce((
         select max(${ranAt('o')}) from uploads o
-        where o.wiki_id = u.wiki_id and lower(normalize(o.sync_root)) = lower(normalize(u.sync_root)) and o.status = 'completed'
+        where o.wiki_id = u.wiki_id and folded(normalize(o.sync_root)) = folded(normalize(u.sync_root)) and o.status = 'completed'
           and ${ranAt('o')} < ${ranAt('u')}), '-infinity') as last_sync
       from uploads u where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and u.is_sync and u.sync_root is not null
     ), since as materialized (
@@ -100,28 +100,28 @@ export function goneFiles(query: Query, { wiki_id, upload_id }: UploadId): Promi
         select e.* from since s join upload_files f on f.wiki_id = ${wiki_id} and f.upload_id = s.upload_id
         cross join lateral (
           select e.* from upload_files e
-          where e.wiki_id = ${wiki_id} and e.filename collate "C" = f.filename and e.status = 'done' and e.kind = 'file' offset 0) e
+          where e.wiki_id = ${wiki_id} and e.filename = f.filename and e.status = 'done' and e.kind = 'file' offset 0) e
         where s.status = 'completed' and f.status = 'failed' and f.kind = 'file' and not f.is_attachment
         union all
         -- The page of a folder is a row of the upload that made it, and of none after it.
         select f.* from folders d cross join lateral (
           select f.* from upload_files f
-          where f.wiki_id = ${wiki_id} and f.filename collate "C" = d.filename and f.status = 'done' and f.kind = 'folder' offset 0) f
+          where f.wiki_id = ${wiki_id} and f.filename = d.filename and f.status = 'done' and f.kind = 'folder' offset 0) f
       ) f
       ${withRun}
       join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
       where f.upload_id <> ${upload_id} and ran.ran_at < sync.ran_at
         and not f.is_attachment and p.origin = 'compiled' and p.trashed_at is null
-        and case sync.root when '' then ran.sync_root = '' else starts_with(lower(normalize(f.filename)), sync.root || '/') end
+        and case sync.root when '' then ran.sync_root = '' else starts_with(folded(normalize(f.filename)), sync.root || '/') end
         and ${isNotRenamed}
       order by f.filename, ran.ran_at desc
     ), present as materialized (
       select n.kind, n.filename, n.page_id from upload_files n where n.wiki_id = ${wiki_id} and n.upload_id = ${upload_id}
-    ), present_folders as materialized (${foldersOf(sql`select lower(normalize(n.filename)) from present n where n.kind = 'file'`)})
+    ), present_folders as materialized (${foldersOf(sql`select folded(normalize(n.filename)) from present n where n.kind = 'file'`)})
     -- Lists that are hashed: few rows are expected of these steps, and thousands would be compared with each other.
     select l.* from latest l
     where l.filename not in (select n.filename from present n where n.kind = 'file')
-      and (l.kind <> 'folder' or lower(normalize(l.filename)) not in (select n.filename from present_folders n))
+      and (l.kind <> 'folder' or folded(normalize(l.filename)) not in (select n.filename from present_folders n))
       and l.page_id not in (select n.page_id from present n where n.page_id is not null)
     order by l.filename`);
 }

@@ -98,7 +98,7 @@ export const searchSources = endpoint({
 const CONDITIONS: FilterConditions = {
   path: (parts) => sql`exists (
     select from unnest(${parts.map((part) => part.toLowerCase())}::text[]) w (part)
-    where position(w.part in lower(s.filename)) > 0)`,
+    where position(w.part in folded(s.filename)) > 0)`,
   author: (authors) => sql`s.upload_id in (
     select u.upload_id from uploads u where u.wiki_id = s.wiki_id and u.created_by in (${namedPeople(authors)}))`,
   type: (types) => sql`'source' = any (${types}::text[])`,

@@ -7,6 +7,11 @@ grant usage on schema public to ibid_service;
 
 -- ---- The caller of a transaction -------------------------------------------------------------------------------------------------------
 
+create function folded(t text) returns text language sql immutable strict parallel safe as $$
+  select lower(t collate "default") collate "C"
+$$;
+comment on function folded is 'The text in lower case, in every script: lower() of a column, which is collated "C", changes ASCII alone.';
+
 create function is_service() returns boolean language sql stable parallel safe as $$
   select current_setting('ibid.service', true) = 'on'
 $$;
@@ -123,8 +128,8 @@ create table users (
   user_id text collate "C" primary key,
   email text collate "C" not null,
   email_verified boolean not null default false,
-  display_name text not null,
-  avatar_url text not null default '',
+  display_name text collate "C" not null,
+  avatar_url text collate "C" not null default '',
   last_workspace_id text collate "C",
   created_at timestamptz not null default now(),
   language text collate "C" not null default '',
@@ -160,7 +165,7 @@ create policy self on identities using (user_id = (( select own_user() as own_us
 
 create table passwords (
   user_id text collate "C" primary key references users (user_id) on delete cascade,
-  phc text not null,
+  phc text collate "C" not null,
   changed_at timestamptz not null default now()
 );
 comment on table passwords is 'Argon2id, as a PHC string, which names its own parameters.';
@@ -252,8 +257,8 @@ create table sessions (
   user_id text collate "C" not null references users (user_id) on delete cascade,
   access_hash bytea not null unique,
   access_expires_at timestamptz not null,
-  address text not null,
-  user_agent text not null,
+  address text collate "C" not null,
+  user_agent text collate "C" not null,
   created_at timestamptz not null default now(),
   last_used_at timestamptz not null default now(),
   expires_at timestamptz not null,
@@ -261,7 +266,7 @@ create table sessions (
   in_browser boolean not null default false,
   network text collate "C" not null default '',
   device_hash bytea,
-  id_token text
+  id_token text collate "C"
 );
 comment on table sessions is 'Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.';
 comment on column sessions.in_browser is 'A browser keeps the session: access_hash is of the secret in its cookie, and each use moves access_expires_at.';
@@ -552,14 +557,14 @@ create trigger forget_id_token before update of revoked_at on sessions for each 
 
 create table workspaces (
   workspace_id text collate "C" primary key,
-  name text not null,
+  name text collate "C" not null,
   slug text collate "C" not null unique,
   seats_granted integer not null default 0 check (seats_granted >= 0),
   seats_unlimited boolean not null default true,
   seats_overage boolean not null default false,
   created_by text collate "C" not null,
   created_at timestamptz not null default now(),
-  widget_origins text[] not null default '{}',
+  widget_origins text[] collate "C" not null default '{}',
   active_members integer default 0,
   trash_days integer,
   revision_days integer,
@@ -567,7 +572,7 @@ create table workspaces (
   retention_changed_at timestamptz,
   held_since timestamptz,
   held_by text collate "C",
-  hold_reason text,
+  hold_reason text collate "C",
   deleted_at timestamptz,
   logo_sha256 text collate "C",
   logo_type text collate "C",
@@ -590,7 +595,7 @@ comment on column workspaces.logo_sha256 is 'The blob of the logo, without the m
 comment on column workspaces.logo_type is 'The media type of the logo, as its bytes say.';
 comment on column workspaces.logo_bytes is 'The size of the logo.';
 create index workspaces_by_logo on workspaces (logo_sha256) where logo_sha256 is not null;
-create index workspaces_by_widget_origin on workspaces using gin (widget_origins collate "C");
+create index workspaces_by_widget_origin on workspaces using gin (widget_origins);
 create index workspaces_deleted on workspaces (deleted_at) where deleted_at is not null;
 grant delete, insert, select, update on workspaces to ibid_service;
 alter table workspaces enable row level security;
@@ -626,7 +631,7 @@ create table memberships (
   role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')),
   status text collate "C" not null default 'active' check (status in ('active', 'inactive', 'suspended')),
   created_at timestamptz not null default now(),
-  group_role text,
+  group_role text collate "C",
   unique (user_id, workspace_id)
 );
 comment on table memberships is 'Who belongs to which workspace in which role; the one place that access is decided from.';
@@ -669,10 +674,10 @@ create table api_keys (
   key_id text collate "C" primary key,
   workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
   user_id text collate "C" not null references users (user_id) on delete cascade,
-  name text not null,
+  name text collate "C" not null,
   secret_hash bytea not null unique,
-  obfuscated_value text not null,
-  permissions text[],
+  obfuscated_value text collate "C" not null,
+  permissions text[] collate "C",
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   revoked_at timestamptz,
@@ -1539,14 +1544,14 @@ create table wikis (
   wiki_id text collate "C" primary key,
   workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
   slug text collate "C" not null,
-  title text not null,
-  description text not null default '',
+  title text collate "C" not null,
+  description text collate "C" not null default '',
   created_by text collate "C" not null,
   created_at timestamptz not null default now(),
   deleted_from text collate "C",
-  site_root text,
+  site_root text collate "C",
   tree_version text collate "C" not null default '',
-  home_page_id text,
+  home_page_id text collate "C",
   revisions_purged_to timestamptz,
   revisions_walked_at timestamptz,
   revisions_packed_to timestamptz,
@@ -1659,8 +1664,8 @@ create table jobs (
   attempt integer not null default 0,
   failures integer not null default 0 check (failures >= 0),
   progress integer not null default 0 check (progress >= 0 and progress <= 100),
-  summary text not null default '',
-  error text not null default '',
+  summary text collate "C" not null default '',
+  error text collate "C" not null default '',
   run_after timestamptz not null default now(),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -1693,7 +1698,7 @@ create table background_jobs (
   status text collate "C" not null default 'queued' check (status in ('queued', 'running', 'failed')),
   attempt integer not null default 0,
   failures integer not null default 0 check (failures >= 0),
-  error text not null default '',
+  error text collate "C" not null default '',
   worker_id text collate "C",
   run_after timestamptz not null default now(),
   created_at timestamptz not null default now(),
@@ -1804,7 +1809,7 @@ create table audit_events (
   actor_id text collate "C",
   credential_id text collate "C",
   request_id text collate "C" not null,
-  address text not null,
+  address text collate "C" not null,
   created_at timestamptz not null default now(),
   credential_kind text collate "C" not null default '',
   target_kind text collate "C" not null,
@@ -1867,8 +1872,8 @@ create table pages (
   page_id text collate "C" not null,
   path text collate "C" not null,
   slug text collate "C" not null,
-  title text not null,
-  description text not null default '',
+  title text collate "C" not null,
+  description text collate "C" not null default '',
   parent_page_id text collate "C",
   position integer not null default 0,
   status text collate "C" not null default 'published' check (status in ('draft', 'published', 'archived')),
@@ -1885,9 +1890,9 @@ create table pages (
   trashed_at timestamptz,
   trashed_by text collate "C",
   trashed_with text collate "C",
-  title_key text collate "C" generated always as (lower(title)) stored,
-  gone_file text,
-  tags text[] not null default '{}',
+  title_key text collate "C" generated always as (folded(title)) stored,
+  gone_file text collate "C",
+  tags text[] collate "C" not null default '{}',
   properties jsonb not null default '[]',
   primary key (wiki_id, page_id),
   constraint pages_place unique (wiki_id, page_id, path),
@@ -1921,7 +1926,7 @@ create policy of_the_wiki on pages using (wiki_id = (( select own_wiki() as own_
 create table page_texts (
   wiki_id text collate "C" not null,
   page_id text collate "C" not null,
-  text text not null,
+  text text collate "C" not null,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
@@ -1934,9 +1939,9 @@ create table revisions (
   wiki_id text collate "C" not null,
   page_id text collate "C" not null,
   revision integer not null,
-  title text not null,
-  markdown text not null,
-  html text not null,
+  title text collate "C" not null,
+  markdown text collate "C" not null,
+  html text collate "C" not null,
   outline jsonb not null,
   created_at timestamptz not null default now(),
   created_by text collate "C" not null,
@@ -1963,10 +1968,10 @@ create policy of_the_wiki on revisions using (wiki_id = (( select own_wiki() as 
 create table page_bases (
   wiki_id text collate "C" not null,
   page_id text collate "C" not null,
-  title text not null,
-  markdown text not null,
-  waiting_title text not null default '',
-  waiting_markdown text not null default '',
+  title text collate "C" not null,
+  markdown text collate "C" not null,
+  waiting_title text collate "C" not null default '',
+  waiting_markdown text collate "C" not null default '',
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
@@ -2022,7 +2027,7 @@ create table page_tags (
   wiki_id text collate "C" not null,
   tag_key text collate "C" not null,
   page_id text collate "C" not null,
-  tag text not null check (length(tag) >= 1 and length(tag) <= 100),
+  tag text collate "C" not null check (length(tag) >= 1 and length(tag) <= 100),
   primary key (wiki_id, tag_key, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
@@ -2067,8 +2072,8 @@ create table autosaves (
   autosave_id text collate "C" not null,
   page_id text collate "C",
   parent_page_id text collate "C" not null default '',
-  title text not null,
-  markdown text not null,
+  title text collate "C" not null,
+  markdown text collate "C" not null,
   base_revision integer not null default 0,
   byte_size bigint not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
   created_at timestamptz not null default now(),
@@ -2304,7 +2309,7 @@ begin
     delete from page_tags t where t.wiki_id = new.wiki_id and t.page_id = new.page_id;
   end if;
   insert into page_tags (wiki_id, tag_key, page_id, tag)
-  select new.wiki_id, lower(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
+  select new.wiki_id, folded(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
   on conflict do nothing;
   return null;
 end $$;
@@ -2343,8 +2348,8 @@ create table attachments (
   wiki_id text collate "C" not null,
   attachment_id text collate "C" not null,
   page_id text collate "C" not null,
-  filename text not null,
-  content_type text not null,
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
   byte_size bigint not null,
   sha256 text collate "C" not null,
   created_at timestamptz not null default now(),
@@ -2380,7 +2385,7 @@ create trigger usage_on_insert after insert on attachments referencing new table
 -- ---- Uploads and sources ---------------------------------------------------------------------------------------------------------------
 
 create function file_title_key(filename text) returns text language sql immutable set search_path = public, pg_temp as $$
-  select lower(trim(regexp_replace(regexp_replace(regexp_replace(filename, '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+  select folded(trim(regexp_replace(regexp_replace(regexp_replace(filename collate "default", '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
 $$;
 comment on function file_title_key is 'The name of a file as a title, in lower case.';
 
@@ -2389,14 +2394,14 @@ create table uploads (
   upload_id text collate "C" not null,
   status text collate "C" not null check (status in ('uploading', 'queued', 'completed', 'failed')),
   source_count integer not null default 0,
-  summary text not null default '',
-  error text not null default '',
+  summary text collate "C" not null default '',
+  error text collate "C" not null default '',
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   finished_at timestamptz,
   created_by text collate "C" not null,
   is_sync boolean not null default false,
-  sync_root text,
+  sync_root text collate "C",
   planned_at timestamptz,
   primary key (wiki_id, upload_id),
   check ((finished_at is null) = (status in ('uploading', 'queued')))
@@ -2417,12 +2422,12 @@ create table upload_files (
   upload_id text collate "C" not null,
   file_no integer not null,
   kind text collate "C" not null default 'file' check (kind in ('file', 'folder', 'archive', 'section')),
-  filename text not null,
-  content_type text not null,
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
   byte_size bigint not null,
   sha256 text collate "C" not null,
   status text collate "C" not null default 'pending' check (status in ('pending', 'done', 'failed')),
-  error text not null default '',
+  error text collate "C" not null default '',
   page_path text collate "C" not null default '',
   page_id text collate "C",
   page_change text collate "C" not null default '' check (page_change in ('', 'new', 'updated', 'merged', 'same', 'kept')),
@@ -2434,8 +2439,8 @@ create table upload_files (
   section_of integer,
   attempts smallint not null default 0,
   is_attachment boolean not null default false,
-  begun_by text,
-  renamed_from text not null default '',
+  begun_by text collate "C",
+  renamed_from text collate "C" not null default '',
   position integer,
   name_key text collate "C",
   title_key text collate "C",
@@ -2456,9 +2461,9 @@ comment on column upload_files.is_attachment is 'Whether the file becomes no pag
 comment on column upload_files.begun_by is 'The worker whose attempt is counted in attempts. If it still lives, the attempt ended otherwise, and is not counted.';
 comment on column upload_files.renamed_from is 'The name that the file had in an earlier upload, if its page moves with it; else "".';
 comment on column upload_files.position is 'The position that a new page of the file gets; null: its file_no, as for the sections of a document.';
-create index upload_files_attached_by_filename on upload_files (wiki_id, filename collate "C") where is_attachment and status = 'done';
-create index upload_files_by_filename on upload_files (wiki_id, filename collate "C") where status = 'done';
-create index upload_files_by_former_name on upload_files (wiki_id, renamed_from collate "C") where renamed_from <> '';
+create index upload_files_attached_by_filename on upload_files (wiki_id, filename) where is_attachment and status = 'done';
+create index upload_files_by_filename on upload_files (wiki_id, filename) where status = 'done';
+create index upload_files_by_former_name on upload_files (wiki_id, renamed_from) where renamed_from <> '';
 create index upload_files_by_name_key on upload_files (wiki_id, name_key) where status = 'done' and name_key is not null;
 create index upload_files_by_path on upload_files (wiki_id, upload_id, page_path, file_no) where page_path <> '';
 create index upload_files_by_sha256 on upload_files (sha256);
@@ -2491,12 +2496,12 @@ create table sources (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
   source_id text collate "C" not null,
   upload_id text collate "C" not null,
-  title text not null,
-  filename text not null,
-  content_type text not null,
+  title text collate "C" not null,
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
   byte_size bigint not null,
   sha256 text collate "C" not null,
-  language text not null default '',
+  language text collate "C" not null default '',
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   losses jsonb not null default '[]',
@@ -2522,7 +2527,7 @@ create policy of_the_wiki on sources using (wiki_id = (( select own_wiki() as ow
 create table source_texts (
   wiki_id text collate "C" not null,
   source_id text collate "C" not null,
-  text text not null,
+  text text collate "C" not null,
   primary key (wiki_id, source_id),
   foreign key (wiki_id, source_id) references sources (wiki_id, source_id) on delete cascade
 );
@@ -2549,7 +2554,7 @@ create table page_sources (
   form_version integer not null default 0,
   contexts bytea,
   target_blocks integer[],
-  targets text[],
+  targets text[] collate "C",
   primary key (wiki_id, page_id, source_id),
   constraint page_sources_blocks check (cardinality(ends) = cardinality(starts) and length(hashes) = (32 * cardinality(starts)) and (cardinality(first_pages) = 0 or cardinality(first_pages) = cardinality(starts)) and cardinality(last_pages) = cardinality(first_pages)),
   constraint page_sources_lines check ((cardinality(first_lines) = 0 or cardinality(first_lines) = cardinality(starts)) and cardinality(last_lines) = cardinality(first_lines)),
@@ -2579,7 +2584,7 @@ create table compiled_files (
   page_id text collate "C" not null,
   upload_id text collate "C" not null,
   file_no integer not null,
-  refers_to text[] not null,
+  refers_to text[] collate "C" not null,
   digest text collate "C" not null,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
@@ -2609,7 +2614,7 @@ comment on function caller_uploads is 'Uploads that the caller made, with the na
 create function name_upload_file() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if new.kind <> 'section' then
-    new.name_key := lower(normalize(new.filename));
+    new.name_key := folded(normalize(new.filename));
   end if;
   if new.kind = 'file' then
     new.title_key := file_title_key(new.filename);
@@ -2677,8 +2682,8 @@ create table search_documents (
   kind text collate "C" not null,
   document_no integer not null,
   document_id text collate "C" not null,
-  title_terms text not null default '',
-  body_terms text not null default '',
+  title_terms text collate "C" not null default '',
+  body_terms text collate "C" not null default '',
   pivot_title real not null default 0,
   pivot_body real not null default 0,
   analysis smallint not null default 0,
@@ -2701,9 +2706,9 @@ create table search_pending (
   kind text collate "C" not null,
   document_id text collate "C" not null,
   version integer not null,
-  title_terms text,
-  body_terms text,
-  vocabulary text,
+  title_terms text collate "C",
+  body_terms text collate "C",
+  vocabulary text collate "C",
   created_at timestamptz not null default now(),
   analysis smallint not null default 0,
   body bytea,
@@ -2793,9 +2798,9 @@ create table saved_searches (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
   user_id text collate "C" not null references users (user_id) on delete cascade,
   saved_search_id text collate "C" not null,
-  name text not null check (length(name) >= 1 and length(name) <= 100),
-  name_key text collate "C" not null generated always as (lower(name)) stored,
-  query text not null check (length(query) >= 1 and length(query) <= 1024),
+  name text collate "C" not null check (length(name) >= 1 and length(name) <= 100),
+  name_key text collate "C" not null generated always as (folded(name)) stored,
+  query text collate "C" not null check (length(query) >= 1 and length(query) <= 1024),
   sort text collate "C" not null check (sort in ('relevance', 'updated', 'created', 'title')),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -2875,7 +2880,7 @@ create table exports (
   wiki_id text collate "C" not null,
   export_id text collate "C" not null,
   created_by text collate "C" not null,
-  filename text not null,
+  filename text collate "C" not null,
   sha256 text collate "C" not null default '',
   byte_size bigint not null default 0,
   expires_at timestamptz not null default now() + '7 days'::interval,
@@ -2893,7 +2898,7 @@ create table imports (
   wiki_id text collate "C" not null,
   import_id text collate "C" not null,
   created_by text collate "C" not null,
-  filename text not null,
+  filename text collate "C" not null,
   sha256 text collate "C" not null,
   byte_size bigint not null,
   primary key (wiki_id, import_id),
@@ -2924,8 +2929,8 @@ create unlogged table import_pages (
   slug text collate "C" not null,
   parent_page_id text collate "C",
   parent_path text collate "C",
-  title text not null,
-  description text not null,
+  title text collate "C" not null,
+  description text collate "C" not null,
   position integer not null,
   status text collate "C" not null,
   origin text collate "C" not null,
@@ -2937,7 +2942,7 @@ create unlogged table import_pages (
   updated_at timestamptz not null,
   updated_by text collate "C" not null,
   former_paths jsonb not null,
-  gone_file text,
+  gone_file text collate "C",
   tags jsonb not null default '[]',
   properties jsonb not null default '[]',
   primary key (wiki_id, import_id, page_id),
@@ -2954,18 +2959,18 @@ create unlogged table import_revisions (
   import_id text collate "C" not null,
   page_id text collate "C" not null,
   revision integer not null,
-  title text not null,
-  markdown text not null,
-  html text not null,
+  title text collate "C" not null,
+  markdown text collate "C" not null,
+  html text collate "C" not null,
   outline jsonb not null,
   origin text collate "C" not null,
   folder text collate "C" not null,
   created_at timestamptz not null,
   created_by text collate "C" not null,
-  text text,
-  title_terms text,
-  body_terms text,
-  vocabulary text,
+  text text collate "C",
+  title_terms text collate "C",
+  body_terms text collate "C",
+  vocabulary text collate "C",
   links jsonb,
   claim jsonb,
   primary key (wiki_id, import_id, page_id, revision),
@@ -2982,8 +2987,8 @@ create unlogged table import_attachments (
   import_id text collate "C" not null,
   attachment_id text collate "C" not null,
   page_id text collate "C" not null,
-  filename text not null,
-  content_type text not null,
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
   byte_size bigint not null,
   sha256 text collate "C" not null,
   created_at timestamptz not null,
@@ -2999,12 +3004,12 @@ create policy of_the_wiki on import_attachments using (wiki_id = (( select own_w
 create table imported_people (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
   user_id text collate "C" not null,
-  name text not null,
-  email text not null,
+  name text collate "C" not null,
+  email text collate "C" not null,
   primary key (wiki_id, user_id)
 );
 comment on table imported_people is 'People whom imported archives name: what the archive says of them, under ids that are nobody''s.';
-create index imported_people_by_address on imported_people (email collate "C");
+create index imported_people_by_address on imported_people (email);
 grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
 create policy of_the_wiki on imported_people using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -3106,10 +3111,10 @@ create policy of_the_workspaces on request_log using (workspace_id = any ((( sel
 
 create table backup_status (
   the_only boolean default true primary key check (the_only),
-  last_outcome text not null,
+  last_outcome text collate "C" not null,
   last_ended_at timestamptz not null default now(),
-  last_error text not null default '',
-  last_backup_id text,
+  last_error text collate "C" not null default '',
+  last_backup_id text collate "C",
   last_made_at timestamptz,
   constraint outcomes check (last_outcome in ('succeeded', 'incomplete', 'failed'))
 );

@@ -62,14 +62,14 @@ export async function earlierPages(
       where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and r.renamed_from <> '' and r.status = 'done'
       order by r.renamed_from, r.page_id, a.moved_at, a.path
     )
-    select distinct on (f.filename collate "C") f.filename, coalesce(w.path, ${linkedPath}) as path
+    select distinct on (f.filename) f.filename, coalesce(w.path, ${linkedPath}) as path
     from ${asked === 'all' ? sql`upload_files f` : sql`(${filesNamed(wiki_id, asked.names)}) f`}
     ${withRun}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     left join renamed w on w.renamed_from = f.filename and w.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
       and (w.page_id is not null or ${isNotRenamed})
-    order by f.filename collate "C", ran.ran_at desc limit ${EARLIER_MAX}`);
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
   return new Map(rows.map(({ filename, path }) => [filename, path]));
 }
 
@@ -89,12 +89,12 @@ export function earlierAttached(
 ): Promise<EarlierFile[]> | EarlierFile[] {
   if (asked !== 'all' && asked.names.length + asked.ends.length === 0) return [];
   return query<EarlierFile>(sql`
-    select distinct on (f.filename collate "C") f.filename, f.content_type, f.byte_size, f.sha256
+    select distinct on (f.filename) f.filename, f.content_type, f.byte_size, f.sha256
     from ${asked === 'all' ? sql`upload_files f` : attachedFilesAsked(wiki_id, asked)}
     ${withRun}
     where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and f.upload_id <> ${upload_id}
       and exists (select from attachments a where a.wiki_id = f.wiki_id and a.sha256 = f.sha256)
-    order by f.filename collate "C", ran.ran_at desc limit ${EARLIER_MAX}`);
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
 }
 
 /** A wiki link names the end of a path, for which there is no index: those of all attached files are looked at. */
@@ -118,7 +118,7 @@ export async function earlierDocuments(
   beginnings: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await query<{ filename: string; path: string }>(sql`
-    select distinct on (f.filename collate "C") f.filename, ${linkedPath} as path
+    select distinct on (f.filename) f.filename, ${linkedPath} as path
     from (select distinct lower(b) collate "C" as begun from unnest(${beginnings}::text[]) b) g
     cross join lateral (
       select * from upload_files f
@@ -127,7 +127,7 @@ export async function earlierDocuments(
     ${withRun}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.kind = 'file' and not f.is_attachment and p.trashed_at is null and ${isNotRenamed}
-    order by f.filename collate "C", ran.ran_at desc limit ${EARLIER_MAX}`);
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
   return new Map(rows.map(({ filename, path }) => [filename, path]));
 }
 

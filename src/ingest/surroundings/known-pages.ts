@@ -24,7 +24,7 @@ export function pagesOfNames(query: Query, wiki_id: string, names: readonly stri
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.status = 'done' and not f.is_attachment and p.trashed_at is null
       and (f.kind = 'folder' or f.kind = 'file' and p.origin = 'compiled')
-      and f.filename collate "C" = any (${names}::text[]) and ${isNotRenamed}
+      and f.filename = any (${names}::text[]) and ${isNotRenamed}
     order by f.kind, f.filename, ran.ran_at desc, f.file_no`);
 }
 
@@ -74,7 +74,7 @@ async function pagesOfRepeats(
     ${withRun}
     join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
     where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind = 'file' and not f.is_attachment
-      and p.trashed_at is null and p.origin = 'compiled' and f.filename collate "C" = any (${names}::text[])
+      and p.trashed_at is null and p.origin = 'compiled' and f.filename = any (${names}::text[])
     order by ran.ran_at desc, f.file_no`);
   const ofLast = new Map(pages.toReversed().map(({ filename, ran_at }) => [filename, ran_at]));
   return Map.groupBy(

@@ -132,9 +132,9 @@ function countingCtes(
       select f.folder as path, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
     // As page_tags has them, without a look for each page: most have none.
     tags: sql`
-      select min(g.tag collate "C") as tag, count(distinct f.page_id)::int as count
+      select min(g.tag) as tag, count(distinct f.page_id)::int as count
       from found f cross join lateral unnest(f.tags) g (tag)
-      group by lower(g.tag) order by 2 desc, lower(g.tag) collate "C" limit ${MAX_NAMED}`,
+      group by folded(g.tag) order by 2 desc, folded(g.tag) limit ${MAX_NAMED}`,
     statuses: sql`select f.status, count(*)::int as count from found f group by 1 order by 2 desc, 1`,
     counts: sql`
       select (select count(*) from found)::int + (select o.count from others o) as total,

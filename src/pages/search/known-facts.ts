@@ -121,9 +121,9 @@ function detailsOf({ wiki_id }: Index, tally: Tally | undefined, hasTags = true)
     'tags', case when (
       select true from page_tags g where g.wiki_id = ${wiki_id} order by g.wiki_id, g.tag_key, g.page_id limit 1) then coalesce((
       select json_agg(t) from (
-        select min(g.tag collate "C") as tag, count(*)::int as count
+        select min(g.tag) as tag, count(*)::int as count
         from unnest(${hasTags ? pages : []}::text[]) c (page_id)
         cross join lateral (
           select g.tag, g.tag_key from page_tags g where g.wiki_id = ${wiki_id} and g.page_id = c.page_id offset 0) g
-        group by g.tag_key order by 2 desc, g.tag_key collate "C" limit ${MAX_NAMED}) t), '[]') end)`;
+        group by g.tag_key order by 2 desc, g.tag_key limit ${MAX_NAMED}) t), '[]') end)`;
 }

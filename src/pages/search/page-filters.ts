@@ -8,7 +8,7 @@ import { IS_FOUND, isVisible } from '../schema.ts';
 const CONDITIONS: FilterConditions = {
   in: isBelow,
   path: (parts) => sql`exists (
-    select from unnest(${parts.map(pathOf)}::text[]) w (part) where position(w.part in lower(p.path)) > 0)`,
+    select from unnest(${parts.map(pathOf)}::text[]) w (part) where position(w.part in folded(p.path)) > 0)`,
   author: (authors) => sql`p.created_by in (${namedPeople(authors)})`,
   tag: hasTag,
   status: (statuses) => sql`p.status = any (${statuses}::text[])`,
@@ -19,9 +19,9 @@ const CONDITIONS: FilterConditions = {
 function isBelow(pages: string[]): Sql {
   return sql`exists (
     select from unnest(${pages.map(pathOf)}::text[] || array(
-      select lower(above.path) from pages above
+      select folded(above.path) from pages above
       where above.wiki_id = (select a.wiki_id from access a) and above.page_id = any (${pages}::text[]))) w (path)
-    where lower(p.path) = w.path or starts_with(lower(p.path), w.path || '/'))`;
+    where folded(p.path) = w.path or starts_with(folded(p.path), w.path || '/'))`;
 }
 
 /** One of the tags, compared in the form that they are kept in (markdown/front-matter). */

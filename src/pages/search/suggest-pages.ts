@@ -53,7 +53,7 @@ export const suggestPages = endpoint({
               select 'page' as kind, p.title as text, p.page_id, p.path
               from ${candidateDocuments({ wiki_id, kind: 'page' })}
               where ${IS_FOUND}
-              order by starts_with(lower(p.title), lower(${text.trim()})) desc, c.score desc, p.page_id limit ${limit}`,
+              order by starts_with(folded(p.title), lower(${text.trim()})) desc, c.score desc, p.page_id limit ${limit}`,
           });
     if (pages.length > 0) return pages;
     const { corrected } = await resolveQuery(many, index, parseQuery(text));

@@ -119,7 +119,7 @@ export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   // A cursor holds no more of a title.
   if (sort === 'title')
     return raw(
-      `0::float8 as sort_number, (left(${natural(`lower(${d}.title)`)}, 60) || ' ' || c.id) collate "C" as sort_text`,
+      `0::float8 as sort_number, (left(${natural(`folded(${d}.title)`)}, 60) || ' ' || c.id) collate "C" as sort_text`,
     );
   return raw(`extract(epoch from ${time[sort]})::float8 as sort_number, c.id collate "C" as sort_text`);
 }
