@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
+import { sha256 } from '../src/core/secrets.ts';
 import { openDb } from '../src/db/db.ts';
 import { sql } from '../src/db/sql.ts';
 import { browserCookieName } from '../src/http/browser-cookie.ts';
@@ -172,12 +173,11 @@ const NOTHING: RequestCost = { statements: 0, rows: 0, buffers: 0, bytes: 0 };
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} sends no more than ${expectedStatements(nameOf(endpoint))} statement(s) on its second call`, async () => {
-    const request = async () =>
-      validRequest(
-        endpoint,
-        await tenants.fresh(endpoint, tenants.owner),
-        await tenants.tokenFor(endpoint, tenants.owner),
-      );
+    let token = '';
+    const request = async () => {
+      token = await tenants.tokenFor(endpoint, tenants.owner);
+      return validRequest(endpoint, await tenants.fresh(endpoint, tenants.owner), token);
+    };
     // The first call in a workspace records the use of the key and its user's current workspace.
     await sendRaw(counted.address, await request());
     const measure = async () => {
@@ -192,7 +192,12 @@ for (const endpoint of ENDPOINTS) {
     let before = 0;
     let answer = await measure();
     // PostgreSQL may drop the catalogs that a connection has cached, for what tests in other databases do; they are read once.
-    if (overruns(nameOf(endpoint), costs.get(nameOf(endpoint)) ?? NOTHING).length > 0) answer = await measure();
+    if (overruns(nameOf(endpoint), costs.get(nameOf(endpoint)) ?? NOTHING).length > 0) {
+      // The session of the first measurement would make later lists of sessions longer.
+      if (token !== tenants.owner.token)
+        await tenants.world.db.query(sql`delete from sessions where access_hash = ${sha256(token)}`);
+      answer = await measure();
+    }
     assert.equal(answer.status, success(endpoint), answer.text);
     const sent = counted.statements.slice(before);
     const expected = expectedStatements(nameOf(endpoint));
