@@ -142,7 +142,8 @@ function expectedStatements(name: string): number {
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-statements-'));
 cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
-await withoutAutovacuum(openOwner(DATABASE_URL));
+const owner = openOwner(DATABASE_URL);
+await withoutAutovacuum(owner);
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 // What jobs make of the uploads of some requests would be read by others, or not.
 await pauseAllJobs(tenants.world.db.query, true);
@@ -175,6 +176,9 @@ for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} sends no more than ${expectedStatements(nameOf(endpoint))} statement(s) on its second call`, async () => {
     let token = '';
     const request = async () => {
+      // The session of an earlier request would make lists of sessions longer.
+      if (token !== tenants.owner.token)
+        await owner.query(sql`delete from sessions where access_hash = ${sha256(token)}`);
       token = await tenants.tokenFor(endpoint, tenants.owner);
       return validRequest(endpoint, await tenants.fresh(endpoint, tenants.owner), token);
     };
@@ -191,11 +195,11 @@ for (const endpoint of ENDPOINTS) {
     };
     let before = 0;
     let answer = await measure();
-    // PostgreSQL may drop the catalogs that a connection has cached, for what tests in other databases do; they are read once.
+    // Without autovacuum the sessions take pages for what another transaction did not let go, and each request reads them all.
+    // PostgreSQL also drops the catalogs that a connection has cached, for tests in other databases; the next request reads them.
     if (overruns(nameOf(endpoint), costs.get(nameOf(endpoint)) ?? NOTHING).length > 0) {
-      // The session of the first measurement would make later lists of sessions longer.
-      if (token !== tenants.owner.token)
-        await tenants.world.db.query(sql`delete from sessions where access_hash = ${sha256(token)}`);
+      await owner.query(sql`vacuum full sessions`);
+      await sendRaw(counted.address, await request());
       answer = await measure();
     }
     assert.equal(answer.status, success(endpoint), answer.text);
