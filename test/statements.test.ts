@@ -170,18 +170,29 @@ async function measured<T>(
   return answer;
 }
 
+/**
+ * Takes old versions out of the sessions. Another transaction may have kept them from being reused, autovacuum is off, and each
+ * request reads all pages of a table this small. Statistics would change the plans.
+ */
+async function compactSessions() {
+  const [sessions] = await owner.query<{ pages: number }>(
+    sql`select pg_relation_size('sessions')::int / 8192 as pages`,
+  );
+  if ((sessions?.pages ?? 0) <= 3) return;
+  await owner.query(sql`vacuum full sessions`);
+  await owner.query(sql`select pg_clear_relation_stats('public', 'sessions')`);
+}
+
 const NOTHING: RequestCost = { statements: 0, rows: 0, buffers: 0, bytes: 0 };
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} sends no more than ${expectedStatements(nameOf(endpoint))} statement(s) on its second call`, async () => {
     let token = '';
     const request = async () => {
-      // The session of an earlier request would make lists of sessions longer.
-      if (token !== tenants.owner.token)
-        await owner.query(sql`delete from sessions where access_hash = ${sha256(token)}`);
       token = await tenants.tokenFor(endpoint, tenants.owner);
       return validRequest(endpoint, await tenants.fresh(endpoint, tenants.owner), token);
     };
+    await compactSessions();
     // The first call in a workspace records the use of the key and its user's current workspace.
     await sendRaw(counted.address, await request());
     const measure = async () => {
@@ -195,11 +206,11 @@ for (const endpoint of ENDPOINTS) {
     };
     let before = 0;
     let answer = await measure();
-    // Without autovacuum the sessions take pages for what another transaction did not let go, and each request reads them all.
-    // PostgreSQL also drops the catalogs that a connection has cached, for tests in other databases; the next request reads them.
+    // PostgreSQL may drop the catalogs that a connection has cached, for what tests in other databases do; they are read once.
     if (overruns(nameOf(endpoint), costs.get(nameOf(endpoint)) ?? NOTHING).length > 0) {
-      await owner.query(sql`vacuum full sessions`);
-      await sendRaw(counted.address, await request());
+      // The session of the first measurement would make later lists of sessions longer.
+      if (token !== tenants.owner.token)
+        await tenants.world.db.query(sql`delete from sessions where access_hash = ${sha256(token)}`);
       answer = await measure();
     }
     assert.equal(answer.status, success(endpoint), answer.text);
