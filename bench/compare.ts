@@ -1,99 +1,166 @@
-import type { PoolConfig } from 'pg';
-import type { Round } from './http-load.ts';
-import type { Load } from './load.ts';
-import { cpuOf } from './processes.ts';
-import type { Measured } from './requests.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { median } from './median.ts';
+import { memoryOf } from './processes.ts';
+import { checkOut, HERE } from './revisions/checkout.ts';
+import { type MeasuredService, openMeasured, type Slice } from './revisions/measured-service.ts';
+import { type Ratio, ratioOf } from './revisions/ratio.ts';
 
-/** The medians of the rounds; the CPU time is of the service alone. */
-export interface Comparison {
+const USAGE = `Usage: npm run bench -- --compare REVISION [options]
+  REVISION              of this repository, or the folder of another checkout with its packages
+  --pages 2000          pages of the wiki that is read
+  --page-bytes 4000     size of each
+  --rounds 16           rounds of each revision, in turns
+  --round-ms 1000       how long each lasts
+  --connections 1,16    connections to measure with
+  --only TEXT           only the requests whose name contains one of these, with commas between; without memory
+  --json FILE           writes the figures
+`;
+
+/** Medians of the CPU time of a request, and of the ratio here / there of the sums. */
+interface Row extends Ratio {
   name: string;
   connections: number;
-  service: Figures;
-  straight: Figures;
-  ratio: number;
+  other: Cpu;
+  here: Cpu;
 }
 
-export interface Figures {
-  per_second: number;
-  p50_ms: number;
-  p99_ms: number;
-  /**
-   * CPU time per request of Node (the service, or the driver of the direct statements) and of all PostgreSQL processes.
-   */
-  node_ms: number;
-  postgres_ms: number;
-}
+type Cpu = Pick<Slice, 'node_ms' | 'postgres_ms'>;
 
-const WARM_UP_MS = 300;
+const WARM_UP_MS = 1_000;
+/** Longer than the service keeps idle connections and processes. */
+const IDLE_MS = 40_000;
 
-export interface CompareOptions {
-  service: { pid: number; port: number };
-  connection: PoolConfig;
-  pool: number;
-  rounds: number;
-  round_ms: number;
+const options = readOptions();
+const folder = await mkdtemp(join(tmpdir(), 'ibid-bench-'));
+try {
+  await compareRevisions();
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /**
- * Measures one kind of request: short rounds of the service and of its statement in turns, so that both run under the
- * same conditions.
+ * Measures this checkout against another revision. Both services live at the same time, on the same data, and take turns of
+ * a second or so in the order ABBA, so that what else the machine does reaches both; CPU time, not wall time, is compared.
  */
-export async function compare(
-  load: Load,
-  { name, calls }: Measured,
-  connections: number,
-  options: CompareOptions,
-): Promise<Comparison> {
-  const { service, connection, pool, rounds, round_ms } = options;
-  await load.order({ kind: 'calls', port: service.port, connection, pool, calls });
-  // Warms both up, so that the code is compiled before anything is measured.
-  for (const kind of ['service', 'straight'] as const) await load.order({ kind, width: 16, ms: WARM_UP_MS });
-  const taken: { service: Sample[]; straight: Sample[] } = { service: [], straight: [] };
-  for (let i = 0; i < rounds; i += 1) {
-    for (const kind of i % 2 === 0 ? (['service', 'straight'] as const) : (['straight', 'service'] as const)) {
-      const before = [cpuOf(service.pid), cpuOf(load.pid)] as const;
-      const round = await load.order({ kind, width: connections, ms: round_ms });
-      const after = [cpuOf(service.pid), cpuOf(load.pid)] as const;
-      const node = kind === 'service' ? 0 : 1;
-      if (!round) throw new Error('the load process returned no figures');
-      taken[kind].push({
-        round,
-        node_ms: after[node].own_ms - before[node].own_ms,
-        postgres_ms: after[0].children_ms - before[0].children_ms,
-      });
+async function compareRevisions(): Promise<void> {
+  const checkout = await checkOut(options.revision, join(folder, 'checkout'));
+  const services: MeasuredService[] = [];
+  try {
+    for (const [name, root] of Object.entries({ other: checkout.root, here: HERE })) {
+      services.push(await openMeasured(root, join(folder, name), options));
+    }
+    const [other, here] = services as [MeasuredService, MeasuredService];
+    console.log(
+      `Here: this checkout. There: ${checkout.commit}. ${options.pages} pages of ${options.page_bytes} bytes.\n`,
+    );
+    const rows = await measureRows(other, here);
+    // A part of the rows is measured to see what a change of the code does to them.
+    const memory = options.only === '' ? await measureMemory(other, here) : undefined;
+    const figures = JSON.stringify({ revision: checkout.commit, rows, memory }, undefined, 2);
+    if (options.json !== '') await writeFile(options.json, `${figures}\n`);
+  } finally {
+    for (const service of services) await service.stop();
+    await checkout.discard();
+  }
+}
+
+async function measureMemory(other: MeasuredService, here: MeasuredService) {
+  await delay(IDLE_MS);
+  const memory = { other_mb: memoryOf(other.pid).pss_mb, here_mb: memoryOf(here.pid).pss_mb };
+  console.log(
+    `\nMemory idle for ${IDLE_MS / 1000} s (PSS, with PostgreSQL): ${Math.round(memory.other_mb)} MB there, ` +
+      `${Math.round(memory.here_mb)} MB here, ${(memory.here_mb / memory.other_mb).toFixed(2)}`,
+  );
+  return memory;
+}
+
+async function measureRows(other: MeasuredService, here: MeasuredService): Promise<Row[]> {
+  console.log(
+    `${'CPU ms (Node + PG) of a'.padEnd(24)} conn         there          here   ratio  95 % interval   significant`,
+  );
+  const rows: Row[] = [];
+  for (const connections of options.connections) {
+    for (const [i, measured] of other.requests.entries()) {
+      if (!options.only.split(',').some((only) => measured.name.includes(only))) continue;
+      await other.choose(measured);
+      await here.choose(here.requests[i] ?? measured);
+      const row = { name: measured.name, connections, ...(await inTurns(other, here, connections)) };
+      rows.push(row);
+      print(row);
     }
   }
-  const figures = { service: figuresOf(taken.service), straight: figuresOf(taken.straight) };
-  const ratios = taken.service.map(({ round }, i) => {
-    return round.per_second / (taken.straight[i]?.round.per_second ?? Number.NaN);
-  });
-  return { name, connections, ...figures, ratio: median(ratios) };
+  return rows;
 }
 
-interface Sample {
-  round: Round;
-  node_ms: number;
-  postgres_ms: number;
+/** Measures the read that both have chosen, in turns. */
+async function inTurns(other: MeasuredService, here: MeasuredService, connections: number) {
+  const { rounds, round_ms } = options;
+  for (const service of [other, here]) await service.slice(connections, WARM_UP_MS);
+  const taken = new Map<MeasuredService, Slice[]>([
+    [other, []],
+    [here, []],
+  ]);
+  for (let i = 0; i < rounds; i += 1) {
+    for (const service of i % 2 === 0 ? [other, here] : [here, other]) {
+      taken.get(service)?.push(await service.slice(connections, round_ms));
+    }
+  }
+  const [there = [], own = []] = taken.values();
+  const ratios = own.map((slice, i) => totalOf(slice) / totalOf(there[i]));
+  return { other: medianOf(there), here: medianOf(own), ...ratioOf(ratios) };
 }
 
-function figuresOf(samples: readonly Sample[]): Figures {
-  // /proc counts in ticks of 10 ms, so CPU time is summed over all rounds before it is divided.
-  const requests = sum(samples.map(({ round }) => round.requests));
+function totalOf(slice: Slice | undefined): number {
+  return slice ? slice.node_ms + slice.postgres_ms : Number.NaN;
+}
+
+function medianOf(slices: readonly Slice[]): Cpu {
   return {
-    per_second: median(samples.map(({ round }) => round.per_second)),
-    p50_ms: median(samples.map(({ round }) => round.p50_ms)),
-    p99_ms: median(samples.map(({ round }) => round.p99_ms)),
-    node_ms: sum(samples.map((sample) => sample.node_ms)) / requests,
-    postgres_ms: sum(samples.map((sample) => sample.postgres_ms)) / requests,
+    node_ms: median(slices.map(({ node_ms }) => node_ms)),
+    postgres_ms: median(slices.map(({ postgres_ms }) => postgres_ms)),
   };
 }
 
-export function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+function print({ name, connections, other, here, median: ratio, low, high, is_significant }: Row): void {
+  const change = is_significant ? (ratio > 1 ? 'more' : 'less') : '';
+  const shown = ({ node_ms, postgres_ms }: Cpu) => `${node_ms.toFixed(2)} + ${postgres_ms.toFixed(2)}`.padStart(13);
+  console.log(
+    `${name.padEnd(24)} ${String(connections).padStart(4)} ${shown(other)} ${shown(here)} ` +
+      `${ratio.toFixed(3).padStart(7)}  ${low.toFixed(3)} to ${high.toFixed(3)}  ${change}`.trimEnd(),
+  );
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function readOptions() {
+  const { values, positionals } = parseArgs({
+    options: {
+      pages: { type: 'string', default: '2000' },
+      'page-bytes': { type: 'string', default: '4000' },
+      rounds: { type: 'string', default: '16' },
+      'round-ms': { type: 'string', default: '1000' },
+      connections: { type: 'string', default: '1,16' },
+      only: { type: 'string', default: '' },
+      json: { type: 'string', default: '' },
+      help: { type: 'boolean', default: false },
+    },
+    allowPositionals: true,
+  });
+  const [revision] = positionals;
+  if (values.help || revision === undefined) {
+    process.stdout.write(USAGE);
+    process.exit(values.help ? 0 : 1);
+  }
+  return {
+    revision,
+    pages: Number(values.pages),
+    page_bytes: Number(values['page-bytes']),
+    rounds: Number(values.rounds),
+    round_ms: Number(values['round-ms']),
+    connections: values.connections.split(',').map(Number),
+    only: values.only,
+    json: values.json,
+  };
 }

@@ -1,6 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import type { Nodes } from 'mdast';
 import { completeness } from '../src/documents/compile-file.ts';
 import { ExtractError } from '../src/documents/formats/extract-error.ts';
@@ -12,23 +13,35 @@ import { extract } from '../src/documents/formats/read-text.ts';
 import { isLong, split } from '../src/documents/split/split-document.ts';
 import { parseMarkdown } from '../src/markdown/parse-markdown.ts';
 import { renderMarkdown } from '../src/markdown/render.ts';
-import { countEach, lostWords, take, wordsOf } from './lost-words.ts';
-import { type OtherReading, readByOther, textAsWritten } from './other-readers.ts';
-import { addHeading, emptyStructure, matches, STRUCTURES, type Structure, structureOfMarkdown } from './structure.ts';
+import { countEach, lostWords, take, wordsOf } from './fidelity/lost-words.ts';
+import { readByOther, textAsWritten } from './fidelity/other-readers.ts';
+import { measureTables } from './fidelity/tables.ts';
 
-/**
- * Compares what is read of documents with what pdftotext and pandoc read of them:
- * `npm run bench:fidelity -- FOLDER`. Without a folder it reads the collection beside the checkout. `--lost` prints the
- * words that are neither in the text nor in the list of losses, `--structure` the headings, items and cells that differ.
- * `--only=pdf` reads the files of one format.
- */
-const args = process.argv.slice(2);
-const showsLost = args.includes('--lost');
-const showsStructure = args.includes('--structure');
-const formats = args.find((arg) => arg.startsWith('--only='))?.slice('--only='.length) ?? 'pdf,docx,epub,html';
-const folder =
-  args.find((arg) => !arg.startsWith('--')) ??
-  fileURLToPath(new URL('../../shared/corpora/documents/', import.meta.url));
+const USAGE = `Usage: npm run bench -- fidelity [FOLDER] [options]
+  FOLDER        documents, and PDFs with the truth of their tables beside them (NAME-str.xml), as the ICDAR 2013 competition
+                published them; without it the collections beside the checkout
+  --only pdf    only the files of this format
+  --lost        prints the words that are neither in the text nor in the list of losses
+  --json FILE   writes the figures
+`;
+
+/** Compares what is read of documents with what pdftotext and pandoc read of them, and tables of PDFs with the truth. */
+const { values, positionals } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'pdf,docx,epub,html' },
+    lost: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+  allowPositionals: true,
+});
+if (values.help) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+const corpora = fileURLToPath(new URL('../../shared/corpora/', import.meta.url));
+const [folder = join(corpora, 'documents')] = positionals;
+const tableFolder = positionals[0] ?? join(corpora, 'icdar2013');
 
 interface Comparison {
   /** Words that the other reader finds, those of them that we have, and all of ours. */
@@ -47,38 +60,24 @@ interface Comparison {
   /** Those of them with a digit. */
   lost_numbers: number;
   unlisted_numbers: number;
-  /** Of headings, items of lists and cells of tables: those that both have, and all of both. */
-  same_headings: number;
-  all_headings: number;
-  same_items: number;
-  all_items: number;
-  same_cells: number;
-  all_cells: number;
 }
-
-/** Of a file without tags, no structure is known. */
-const NONE = { common: 0, all: 0 };
 
 const sums = new Map<string, Comparison>();
 let refused = 0;
 process.stdout.write(
-  'recall  precision  order   as written  headings  items   cells   lost (not listed)  numbers of them  in text or list  file\n',
+  'recall  precision  order   as written  lost (not listed)  numbers of them  in text or list  of the lost  file\n',
 );
-for (const name of globSync(`**/*.{${formats},}`, { cwd: folder }).sort()) {
+for (const name of globSync(`**/*.{${values.only},}`, { cwd: folder }).sort()) {
   const file = join(folder, name);
   const format = name.slice(name.lastIndexOf('.') + 1);
   const theirs = readByOther(file, format);
   if (theirs === undefined) continue;
   try {
     const our = await ours(file);
-    const comparison = compare(theirs, our, textAsWritten(file, format) ?? theirs.text);
+    const comparison = compare(theirs, our, textAsWritten(file, format) ?? theirs);
     if (comparison.theirs === 0) continue;
     add(format, comparison);
     add('all', comparison);
-    if (theirs.content !== undefined) {
-      const content = { text: theirs.content, structure: undefined, isPartial: false };
-      add(`${format} without navigation`, compare(content, our, theirs.content, false));
-    }
     print(comparison, name);
   } catch (error) {
     if (!(error instanceof ExtractError)) throw error;
@@ -89,10 +88,13 @@ for (const name of globSync(`**/*.{${formats},}`, { cwd: folder }).sort()) {
 for (const [format, sum] of sums) print(sum, `${format} in all`);
 process.stdout.write(`${refused} refused\n`);
 
+const tables = values.only.includes('pdf') && existsSync(tableFolder) ? await measureTables(tableFolder) : undefined;
+if (values.json)
+  writeFileSync(values.json, `${JSON.stringify({ words: Object.fromEntries(sums), refused, tables }, null, 2)}\n`);
+
 interface OurReading {
   text: string;
   losses: Loss[];
-  structure: Structure;
 }
 
 async function ours(file: string): Promise<OurReading> {
@@ -103,8 +105,7 @@ async function ours(file: string): Promise<OurReading> {
   const { losses } = completeness(extracted, text);
   // In a PDF the numbers of lists are words; ours are made by the browser.
   const numbers = extracted.kind === 'pdf' ? parts.flatMap(listNumbers) : [];
-  const structure = structureOfMarkdown(parts.join('\n\n'));
-  return { text: `${text}\n${numbers.join('\n')}`, losses, structure };
+  return { text: `${text}\n${numbers.join('\n')}`, losses };
 }
 
 async function wholeDocument(file: UploadedFile): Promise<Extracted> {
@@ -123,24 +124,17 @@ function listNumbers(markdown: string): number[] {
   return numbers;
 }
 
-function compare(
-  other: OtherReading,
-  { text, losses, structure }: OurReading,
-  asWritten: string,
-  isShown = true,
-): Comparison {
+function compare(other: string, { text, losses }: OurReading, asWritten: string): Comparison {
   // The commands of TeX are each reader's own.
   const withoutCommands = (of: string) => wordsOf(of.replace(/\\[a-z]+/gi, ' '));
-  const [theirs, our] = [withoutCommands(other.text), withoutCommands(text)];
+  const [theirs, our] = [withoutCommands(other), withoutCommands(text)];
   const { only_theirs, lost, unlisted } = lostWords(theirs, our, losses);
-  if (isShown && showsLost && unlisted.length > 0) process.stdout.write(`    ${unlisted.slice(0, 60).join(' ')}\n`);
+  if (values.lost && unlisted.length > 0) process.stdout.write(`    ${unlisted.slice(0, 60).join(' ')}\n`);
   const [sequences, written] = [threes(theirs), threes(wordsOf(asWritten))];
   const same = (sequence: readonly string[]) => {
     const left = countEach(threes(our));
     return sequence.filter((each) => take(left, each)).length;
   };
-  const elements = STRUCTURES.map((kind) => compareElements(kind, other, structure));
-  const [headings = NONE, items = NONE, cells = NONE] = elements;
   const numbers = (words: readonly string[]) => words.filter((word) => /\p{N}/u.test(word)).length;
   return {
     theirs: theirs.length,
@@ -154,35 +148,7 @@ function compare(
     unlisted: unlisted.length,
     lost_numbers: numbers(lost),
     unlisted_numbers: numbers(unlisted),
-    same_headings: headings.common,
-    all_headings: headings.all,
-    same_items: items.common,
-    all_items: items.all,
-    same_cells: cells.common,
-    all_cells: cells.all,
   };
-}
-
-/** `--structure` prints the elements that one of both does not have. */
-function compareElements(
-  kind: (typeof STRUCTURES)[number],
-  { structure: theirs, isPartial, title }: OtherReading,
-  ours: Structure,
-): { common: number; all: number } {
-  if (!theirs) return NONE;
-  const found = matches(theirs[kind], ours[kind], isPartial);
-  const page = emptyStructure();
-  if (title) addHeading(page, 1, title);
-  const own = found.only_ours.findIndex((each) => kind === 'headings' && page.headings.includes(each));
-  if (own >= 0) {
-    found.only_ours.splice(own, 1);
-    found.all -= 1;
-  }
-  if (showsStructure) {
-    for (const each of found.only_theirs) process.stdout.write(`    - ${kind}: ${each}\n`);
-    for (const each of found.only_ours) process.stdout.write(`    + ${kind}: ${each}\n`);
-  }
-  return found;
 }
 
 function threes(words: readonly string[]): string[] {
@@ -202,15 +168,11 @@ function add(name: string, comparison: Comparison): void {
 
 function print(it: Comparison, name: string): void {
   const share = (part: number, all: number) => (all === 0 ? 1 : part / all).toFixed(4);
-  const f1 = (same: number, all: number) => (all === 0 ? '-     ' : share(2 * same, all));
   const figures = [
     share(it.common, it.theirs),
     share(it.common, it.ours),
     share(it.same_sequences, it.sequences),
     share(it.same_written, it.written),
-    f1(it.same_headings, it.all_headings),
-    f1(it.same_items, it.all_items),
-    f1(it.same_cells, it.all_cells),
     `${it.lost} (${it.unlisted})`.padStart(12),
     `${it.lost_numbers} (${it.unlisted_numbers})`.padStart(10),
     share(it.theirs - it.unlisted, it.theirs),

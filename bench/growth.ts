@@ -2,14 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { QUOTA_NAMES } from '../src/core/quotas.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
-import { median } from './compare.ts';
 import { type Counts, countCosts } from './growth/count-costs.ts';
 import { fillService, type Size } from './growth/fill-service.ts';
 import { type Grown, type Measured, READS, WRITES } from './growth/requests.ts';
+import { median } from './median.ts';
 import { cpuOf } from './processes.ts';
 import { type Bench, startBench } from './start-bench.ts';
 
-const USAGE = `Usage: npm run bench:growth -- [options]
+const USAGE = `Usage: npm run bench -- growth [options]
   --pages 100000    of the wiki in the large services
   --wikis 10000     of others in the largest
   --members 10000   of the workspace in the largest

@@ -7,7 +7,7 @@ import { shortPages } from './corpus.ts';
 const FOLDER = 100;
 
 /** A ZIP of real short pages, repeated as often as needed, in folders of a hundred, each with a link to the next one. */
-export function zipOfPages(pages: number): Promise<Buffer> {
+function zipOfPages(pages: number): Promise<Buffer> {
   const texts = Object.values(shortPages());
   const zip = new yazl.ZipFile();
   for (let i = 0; i < pages; i += 1) {
@@ -19,7 +19,7 @@ export function zipOfPages(pages: number): Promise<Buffer> {
 }
 
 /** Starts an import of an archive, and answers the id of its job. */
-export async function startImport(api: Api, wiki_id: string, zip: Buffer): Promise<string> {
+async function startImport(api: Api, wiki_id: string, zip: Buffer): Promise<string> {
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(zip)]), 'notes.zip');
   return (await api.post(`/v1/wikis/${wiki_id}/imports`, form)).job_id;

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -18,11 +19,12 @@ import { startBench } from './start-bench.ts';
  * What one tenant does to another: for each misbehaviour a new service, in which one tenant works alone and then while
  * another misbehaves. The misbehaving tenant is a process of its own; this one is the tenant that works.
  */
-const USAGE = `Usage: npm run bench:isolation -- [options]
+const USAGE = `Usage: npm run bench -- isolation [options]
   --pages 100000   pages of the wikis of misbehaviours that are about many pages
   --seconds 15     how long the tenant is measured, alone and beside the other
   --only TEXT      only the misbehaviours whose name holds the text; several with commas between
   --limits on      with the service's rate limits, as it is shipped; by default without
+  --json FILE      writes the figures
   --short          3 seconds and 5,000 pages
 `;
 
@@ -65,6 +67,7 @@ for (const misbehaviour of MISBEHAVIOURS.filter(({ name }) => options.only.some(
   printRow(row);
 }
 printMatrix();
+if (options.json !== '') await writeFile(options.json, `${JSON.stringify(rows.map(figuresOf), undefined, 2)}\n`);
 
 async function measure({ name, pages = 0 }: Misbehaviour): Promise<Row> {
   const { dataDir, service, api, wiki_id, stop } = await startBench({ RATE_LIMITS: options.limits });
@@ -158,6 +161,15 @@ function ratio({ idle, under }: Row, kind: Kind): number {
   return p99(under[kind]) / p99(idle[kind]);
 }
 
+/** A row with a p99 in place of each latency. */
+function figuresOf({ name, idle, under, ...rest }: Row) {
+  const kinds = KINDS.map((kind) => {
+    const { refused, lost } = under[kind];
+    return [kind, { idle_p99_ms: p99(idle[kind]), under_p99_ms: p99(under[kind]), refused, lost }];
+  });
+  return { name, ...Object.fromEntries(kinds), ...rest };
+}
+
 function printRow(row: Row): void {
   const { name, idle, under, answers, peak, cpu, hasLived } = row;
   const statuses = Object.entries(answers).map(
@@ -210,6 +222,7 @@ function readOptions() {
       seconds: { type: 'string' },
       only: { type: 'string', default: '' },
       limits: { type: 'string', default: 'off' },
+      json: { type: 'string', default: '' },
       short: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -223,5 +236,6 @@ function readOptions() {
     seconds: Number(values.seconds ?? (values.short ? 3 : 15)),
     only: values.only.split(','),
     limits: values.limits,
+    json: values.json,
   };
 }

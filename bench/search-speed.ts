@@ -92,7 +92,7 @@ async function printRound(service: ServiceProcess, api: Api, name: string, paths
  * Writes directly into the tables; the service builds the index from them, as it does after an upgrade. Returns the sizes of
  * the index.
  */
-export async function fill(dataDir: string, wiki_id: string, pages: number): Promise<string> {
+async function fill(dataDir: string, wiki_id: string, pages: number): Promise<string> {
   const connection = runningPostgres(dataDir);
   if (!connection) throw new Error('the service runs no PostgreSQL of its own: unset DATABASE_URL');
   const database = new Client(connection);

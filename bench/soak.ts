@@ -6,14 +6,14 @@ import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import { openApi } from './api.ts';
-import { median } from './compare.ts';
 import { randomNumbers } from './corpus.ts';
 import { importPages } from './import-pages.ts';
+import { median } from './median.ts';
 import { memoryOf, pidsBelow } from './processes.ts';
 import { makeKeyFor, type ServiceProcess, startServiceProcess } from './service-process.ts';
 import { startMixedLoad } from './soak/mixed-load.ts';
 
-const USAGE = `Usage: npm run bench:soak -- [options]
+const USAGE = `Usage: npm run bench -- soak [options]
   --minutes 360        for how long
   --rate 20            requests a second
   --pages 2000         pages at the beginning

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { median } from './compare.ts';
+import { median } from './median.ts';
 import { startServiceProcess } from './service-process.ts';
 
 /** Medians of the time from the start of the process to the first 200 of /readyz. */

@@ -3,14 +3,14 @@ import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import type { Api } from './api.ts';
-import { median } from './compare.ts';
 import { someWords } from './corpus.ts';
 import { runRound } from './http-load.ts';
+import { median } from './median.ts';
 import { cpuByProgram, cpuOf } from './processes.ts';
 import { startBench } from './start-bench.ts';
 import { openWalReader } from './wal.ts';
 
-const USAGE = `Usage: npm run bench:writes -- [options]
+const USAGE = `Usage: npm run bench -- writes [options]
   --pages 10000   of the wiki, at least 2000
   --only TEXT     only edits, move or tree
 `;

@@ -34,7 +34,7 @@ interface Look {
 
 /**
  * At each width both colours and both directions. What depends on a colour and on a direction at once is asked for by the long form
- * alone (`npm run test:shifts`): no rule does.
+ * alone (`npm run test:long -- shifts`): no rule does.
  */
 const LOOKS: readonly Look[] = [390, 768, 1_440].flatMap((width) =>
   (['dark', 'light'] as const).flatMap((colorScheme) =>

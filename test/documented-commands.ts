@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** What runs the commands of a block, or why they cannot be run. */
-export type How = { test: string } | { reason: string };
+type How = { test: string } | { reason: string };
 
 export interface DocumentedCommand {
   /** Of the document. */
@@ -40,7 +40,7 @@ const WAYS: [line: RegExp, how: How][] = [
   ],
   [/: npm audit /, { reason: 'it asks servers of npm and sigstore, which a mirror of the registry has not' }],
   [/: npx ibid upgrade$/, { test: 'test/operations/upgrade.ts' }],
-  [/: (npx ibid|curl|openssl|umask|chmod|npm run sbom)\b/, HERE],
+  [/: (npx ibid|curl|openssl|umask|chmod|npm sbom)\b/, HERE],
 ];
 
 /** Every line of the shell in the documents for operators, in their order; options by themselves are none. */

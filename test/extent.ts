@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 
 /**
- * Whether a run tries everything (`npm run test:all`) or what decides about a change (`npm test`). A test that depends on it
+ * Whether a run tries everything (`npm test -- --all`) or what decides about a change (`npm test`). A test that depends on it
  * has the same guarantee in both, with fewer examples in the second.
  */
 export const EVERYTHING = process.env.IBID_TESTS === 'everything';

@@ -17,7 +17,7 @@ import { randomNumbers } from './random-numbers.ts';
 
 /**
  * Many workspaces at once pay at the stand-in of Stripe while everything happens to them that can; BILLING_SCHEDULES and
- * BILLING_CHANGES say how many (`npm run test:billing`), FUZZ_MINUTES how long (`npm run fuzz -- --only=billing`), and neither: a
+ * BILLING_CHANGES say how many (`npm run test:long -- billing`), FUZZ_MINUTES how long (`npm run fuzz -- --only=billing`), and neither: a
  * few. A failure prints the seed of its workspace, which FUZZ_SEED repeats alone.
  */
 const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;

@@ -11,7 +11,7 @@ import { randomNumbers } from './random-numbers.ts';
 
 /**
  * Random documents of all scripts are imported, edited, hidden and deleted while random queries are answered; SEARCH_DOCUMENTS and
- * SEARCH_QUERIES say how many (`npm run test:search`), FUZZ_MINUTES how long (`npm run fuzz -- --only=search`), and neither: a
+ * SEARCH_QUERIES say how many (`npm run test:long -- search`), FUZZ_MINUTES how long (`npm run fuzz -- --only=search`), and neither: a
  * few. A failure prints the seed of its round, which FUZZ_SEED repeats alone.
  */
 const SEED = process.env.FUZZ_SEED ? Number(process.env.FUZZ_SEED) : undefined;

@@ -64,7 +64,7 @@ function jobRow(job: AnyJob): string {
 }
 
 /** Which role may call which endpoint, and with which permission: one line per endpoint, in the order of the list. */
-export function accessTable(endpoints: readonly Endpoint[]): string {
+function accessTable(endpoints: readonly Endpoint[]): string {
   const head = ['method', 'path', ...ROLES.map(({ slug }) => slug), 'permission', 'other callers, and credentials'];
   const lines = endpoints.map(({ method, path, access }) => {
     const permission = permissionOf(access);

@@ -1,7 +1,7 @@
 import { Agent, request as sendRequest } from 'node:http';
 
 /** What is read of an answer. */
-export interface KeptAnswer {
+interface KeptAnswer {
   status: number;
   headers: Headers;
   text(): Promise<string>;

@@ -101,7 +101,7 @@ function tellsInside(text: string): boolean {
 }
 
 /** The statuses that openapi.json declares for an endpoint. */
-export function declaredStatuses(endpoint: Endpoint): Set<number> {
+function declaredStatuses(endpoint: Endpoint): Set<number> {
   let declared = declaredOf.get(endpoint);
   if (!declared) declaredOf.set(endpoint, (declared = readDeclared(endpoint)));
   return declared;

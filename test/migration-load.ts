@@ -80,7 +80,7 @@ interface Load {
 /**
  * Sends requests one after another on four connections with the rights of the service, and observes which of them wait.
  */
-export function startLoad(database: string, observer: OwnerDb): Load {
+function startLoad(database: string, observer: OwnerDb): Load {
   const settings = `-c role=${SERVICE_ROLE} -c ibid.service=on -c ibid.wiki=${WIKI} -c ibid.workspaces=${WORKSPACE}`;
   const pool = new pg.Pool({ connectionString: database, options: settings, max: 4 });
   let stopped = false;

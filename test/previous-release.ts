@@ -11,7 +11,7 @@ import { join } from 'node:path';
 const ABOUT_MIGRATIONS = ['generated', 'lint-migration', 'migrations', 'migrate', 'db-constraints', 'documents'];
 
 const [release, ...files] = process.argv.slice(2);
-if (release === undefined) throw new Error('name the earlier release: npm run test:previous -- v0.1.0 [files]');
+if (release === undefined) throw new Error('name the earlier release: npm run test:long -- previous v0.1.0 [files]');
 const root = new URL('..', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'ibid-previous-'));
 try {

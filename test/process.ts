@@ -12,7 +12,7 @@ import { makeDatabase, type World, worldOf } from './world.ts';
 
 const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
 
-export interface Ended {
+interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
 }

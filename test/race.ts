@@ -16,7 +16,7 @@ const CALLERS = (process.env.RACE_CALLERS || extent('2,20,100', '2,20')).split('
 const DEFAULT_ROUNDS: Record<number, number> = extent<Record<number, number>>({ 2: 4, 20: 4, 100: 1 }, { 2: 1, 20: 1 });
 
 /** One round: a new object or user that all callers compete for. */
-export interface Round {
+interface Round {
   call(i: number, at: (client: Client) => Client): Promise<Answer>;
   /** The number of winners; by default of answers below 300. */
   winners?(answers: Answer[]): number;

@@ -8,7 +8,7 @@ import { readConfig } from '../src/config.ts';
 import { startService } from '../src/service/start-service.ts';
 import { CHROMIUM } from './browser.ts';
 
-/** Takes the screenshots of the README: the documentation of Ibid as a wiki in Ibid. `npm run screenshots`. */
+/** Takes the screenshots of the README: the documentation of Ibid as a wiki in Ibid. `node test/screenshots.ts`. */
 if (!CHROMIUM) throw new Error('Install Chromium first: the screenshots are taken in a real browser.');
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'ibid-pictures-'));

@@ -47,7 +47,7 @@ export const TABLES_OF_A_SHARD = [
 ];
 
 /** Whether what a transaction without a key asks of all shards is answered, or hidden. */
-export type Mode = 'asks all shards' | 'asks one shard';
+type Mode = 'asks all shards' | 'asks one shard';
 
 export interface SimulatedShards {
   /** The tables whose rows belong to a workspace. */

@@ -276,7 +276,7 @@ export async function addTemplate(db: Db, wiki_id: string, page_id: string): Pro
 }
 
 /** Lets this user star a page. */
-export async function addStar(db: Db, user_id: string, wiki_id: string, page_id: string): Promise<void> {
+async function addStar(db: Db, user_id: string, wiki_id: string, page_id: string): Promise<void> {
   // A user may have 100. These were for requests that are over.
   await db.query(sql`
     delete from starred_pages where wiki_id = ${wiki_id} and user_id = ${user_id} and page_id in (

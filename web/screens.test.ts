@@ -81,7 +81,7 @@ test('each screen of the web application is looked at', () => {
   assert.deepEqual(paths.toSorted(), known.toSorted(), 'a new screen gets a line above');
 });
 
-/** Each screen is opened at one of these widths, and by `npm run test:shifts` at all of them. */
+/** Each screen is opened at one of these widths, and by `npm run test:long -- shifts` at all of them. */
 const WIDTHS = [390, 768, 1_440] as const;
 const isWhole = process.env.EVERY_WIDTH === 'yes';
 

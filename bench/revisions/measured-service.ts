@@ -43,18 +43,13 @@ export interface MeasuredService {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the service of a checkout on a new DATA_DIR, and fills it with the same wiki as any other. `flags` are for Node, `env`
- * are options of the service.
- */
+/** Starts the service of a checkout on a new DATA_DIR, and fills it with the same wiki as any other. */
 export async function openMeasured(
   root: string,
   dataDir: string,
   corpus: { pages: number; page_bytes: number },
-  flags: readonly string[] = [],
-  env: Record<string, string> = {},
 ): Promise<MeasuredService> {
-  const service = await startServiceProcess(dataDir, flags, env, root);
+  const service = await startServiceProcess(dataDir, [], {}, root);
   const load = startLoad();
   try {
     const requests = await fill(service, dataDir, root, corpus);

@@ -1,5 +1,5 @@
-import { median } from '../compare.ts';
 import { randomNumbers } from '../corpus.ts';
+import { median } from '../median.ts';
 
 const RESAMPLES = 5_000;
 /** Of the resampled medians, from this part to the same part at the other end. */

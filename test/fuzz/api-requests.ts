@@ -15,7 +15,7 @@ export interface FuzzedRequest {
   body: string | undefined;
 }
 
-export const CALLERS = [
+const CALLERS = [
   'right',
   'admin',
   'member',

@@ -12,7 +12,7 @@ const ANSWER_MAX = 10 * 1024 ** 2;
 const agent = new Agent({ keepAlive: true, maxSockets: 32 });
 
 /** Counts of all requests that were sent. */
-export const sent = { requests: 0, slow: 0, slowest_ms: 0, statuses: {} as Record<number, number> };
+const sent = { requests: 0, slow: 0, slowest_ms: 0, statuses: {} as Record<number, number> };
 
 /**
  * Sends a request and reads at most the first event of a stream. Errors: AssertionError where there is no answer in

@@ -16,13 +16,13 @@ export interface FuzzedConnection {
   end: End;
 }
 
-export type Change =
+type Change =
   | { kind: 'flip'; at: number; to: number }
   | { kind: 'remove'; at: number; length: number }
   | { kind: 'repeat'; at: number; length: number }
   | { kind: 'insert'; at: number; text: string };
 
-export type Framing =
+type Framing =
   | { kind: 'length'; added: number }
   | { kind: 'two lengths' }
   | { kind: 'chunked'; size: number; broken: string | undefined }

@@ -32,7 +32,7 @@ export interface CommitGate {
   run<T>(first: () => Promise<T>, second: () => Promise<T>, at?: string): Promise<Meeting<T>>;
 }
 
-export interface Meeting<T> {
+interface Meeting<T> {
   answers: [T, T];
   wasHeld: boolean;
   hasWaited: boolean;

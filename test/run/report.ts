@@ -1,7 +1,7 @@
 import type { FileResult } from './file-process.ts';
 
 const SLOWEST = 10;
-const COMMAND = process.argv.includes('--all') ? 'npm run test:all' : 'npm test';
+const COMMAND = process.argv.includes('--all') ? 'npm test -- --all' : 'npm test --';
 const OUTPUT_LINES = 40;
 
 /** Prints a run: a line for each file as it ends, and failures with what to do. */
@@ -32,7 +32,7 @@ export function openReport(isDetailed: boolean, print: (text: string) => void = 
       for (const { name, error } of failed) if (error !== '') print(failure(file, name, error));
       if (problem !== undefined) {
         count.failed += 1;
-        print(`\n    ${problem}\n    Run it alone: ${COMMAND} -- ${file}`);
+        print(`\n    ${problem}\n    Run it alone: ${COMMAND} ${file}`);
       }
       if (output.trim() !== '')
         print(`\n    Its output:\n${indented(output.trim().split('\n').slice(-OUTPUT_LINES).join('\n'))}`);
@@ -61,7 +61,7 @@ function testLine(name: string, nesting: number, ms: number, outcome: keyof type
 
 function failure(file: string, name: string, error: string): string {
   const pattern = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/["$`\\]/g, '\\$&');
-  return `\n    ${name}\n${indented(error)}\n    Run it alone: ${COMMAND} -- ${file} --test-name-pattern="${pattern}"`;
+  return `\n    ${name}\n${indented(error)}\n    Run it alone: ${COMMAND} ${file} --test-name-pattern="${pattern}"`;
 }
 
 function indented(text: string): string {

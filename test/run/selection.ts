@@ -19,8 +19,7 @@ export interface Request {
   nodeOptions: readonly string[];
 }
 
-export const USAGE = `Usage: npm test -- [FILE or FOLDER…] [--test-name-pattern=TEXT]
-       npm run test:all -- [FILE or FOLDER…] [--touched-since=REVISION] [--minutes=N]
+export const USAGE = `Usage: npm test -- [FILE or FOLDER…] [--all] [--test-name-pattern=TEXT] [--touched-since=REVISION] [--minutes=N]
 `;
 
 const LONG = /\.long\.test\.ts$/;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
 import type { Send } from '../keep-alive.ts';
 
-export interface StoredEvent {
+interface StoredEvent {
   id: string;
   /** Whose customer it is about; "" for none. */
   workspace_id: string;

@@ -1,58 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { contentOfHtml } from './content-of-html.ts';
-import { isNoteReference, pairedMarks, withoutNoteReferences } from './paired-marks.ts';
-import type { Structure } from './structure.ts';
-import { structureOfPandoc } from './structure-of-others.ts';
-import { structureOfTagged } from './structure-of-tagged.ts';
+import { isNoteReference, pairedMarks } from './paired-marks.ts';
 
 /** Where the other readers are looked for; a PATH may name anything. */
 const BINS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 
-export interface OtherReading {
-  text: string;
-  /** Of HTML the text without what the file itself says is navigation. */
-  content?: string;
-  /** Of a PDF without a structure tree that of the HTML file beside it with its name, from which it was printed; else undefined. */
-  structure: Structure | undefined;
-  /** Whether letters of the structure's elements are missing. */
-  isPartial: boolean;
-  /** The title of a book: pandoc leaves out the page that it writes of it. */
-  title?: string;
-}
-
-/** A file as pdftotext and pdfinfo or pandoc read it; undefined if they are not installed or cannot read it. */
-export function readByOther(file: string, format: string): OtherReading | undefined {
-  if (format === 'pdf') {
-    const text = run('pdftotext', ['-enc', 'UTF-8', file, '-']);
-    const tree = run('pdfinfo', ['-enc', 'UTF-8', '-struct-text', file]);
-    if (text === undefined) return undefined;
-    const tagged = tree === undefined ? undefined : structureOfTagged(tree);
-    if (tagged) return { text, structure: tagged, isPartial: true };
-    const printed = file.replace(/\.pdf$/, '.html');
-    const structure = existsSync(printed) ? structureOfPandoc(treeOfContent(printed)?.blocks ?? [], 'html') : undefined;
-    return { text, structure, isPartial: false };
-  }
+/** The words of a file as pdftotext or pandoc reads it; undefined if they are not installed or cannot read it. */
+export function readByOther(file: string, format: string): string | undefined {
+  if (format === 'pdf') return run('pdftotext', ['-enc', 'UTF-8', file, '-']);
   const tree = treeOfPandoc(file, format);
   if (tree === undefined) return undefined;
   const { meta } = tree;
-  const blocks = withoutRepeatedCaptions(tree.blocks);
   // What stands above the text of a Word document: pandoc moves it out of the text.
   const above = format === 'docx' ? ['title', 'subtitle', 'author', 'date', 'abstract'].map((name) => meta[name]) : [];
-  const text = wholeText([above, blocks]);
-  // One that another program made of an HTML file, which stands beside it.
-  const source = file.replace(/\.(?:docx|epub)$/, '.html');
-  const made = source !== file && existsSync(source) ? treeOfPandoc(source, 'html')?.blocks : undefined;
-  const own = format === 'html' ? (treeOfContent(file)?.blocks ?? blocks) : blocks;
-  return {
-    text,
-    ...(format === 'html' && { content: wholeText(own) }),
-    structure: structureOfPandoc(withoutNoteReferences(made ?? own), format),
-    isPartial: false,
-    ...(format === 'epub' && { title: textOfPandoc(meta.title, [], new Set()).join('') }),
-  };
+  return wholeText([above, withoutRepeatedCaptions(tree.blocks)]);
 }
 
 /** The words of blocks, and then those of their notes. */
@@ -60,18 +22,6 @@ function wholeText(blocks: unknown): string {
   const notes: string[] = [];
   const text = textOfPandoc(blocks, notes, pairedMarks(blocks)).join('');
   return `${text}\n${notes.join('\n')}`;
-}
-
-/** The content of a page as pandoc reads it. */
-function treeOfContent(file: string): PandocTree | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'ibid-content-'));
-  try {
-    const content = join(folder, 'content.html');
-    writeFileSync(content, contentOfHtml(readFileSync(file, 'utf8')));
-    return treeOfPandoc(content, 'html');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }
 
 interface PandocNode {
@@ -85,8 +35,7 @@ interface PandocTree {
 }
 
 function treeOfPandoc(file: string, format: string): PandocTree | undefined {
-  // Tags that pandoc has no form for are in its tree then: see raw-definitions.ts.
-  const tree = run('pandoc', ['-f', format === 'html' ? 'html+raw_html' : format, '-t', 'json', file]);
+  const tree = run('pandoc', ['-f', format, '-t', 'json', file]);
   return tree === undefined ? undefined : (JSON.parse(tree) as PandocTree);
 }
 

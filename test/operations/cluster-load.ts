@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { openDb } from '../src/db/db.ts';
-import { sql } from '../src/db/sql.ts';
-import { until } from '../test/until.ts';
-import { openOwner, openWorld } from '../test/world.ts';
+import { sql } from '../../src/db/sql.ts';
+import { until } from '../until.ts';
+import { openOwner, openWorld } from '../world.ts';
 import { type Node, startPatroniCluster } from './patroni-cluster.ts';
 
 const WRITERS = 4;
 
 /** What writers have seen of a service on the cluster. */
-export interface Seen {
+interface Seen {
   acknowledged: { page_id: string; at: Date }[];
   /** Answers that are neither a success nor 503 with Retry-After. */
   wrong: string[];
@@ -21,8 +20,8 @@ export interface Seen {
 }
 
 /** A cluster, the service on it, and writers that create pages and read each of them, until `end`. */
-export async function startLoadedCluster(options: { onHosts?: boolean } = {}) {
-  const { nodes, proxyPort, superuser } = await startPatroniCluster(options);
+export async function startLoadedCluster() {
+  const { nodes, proxyPort, superuser } = await startPatroniCluster();
   const primary = async () => {
     const are = await Promise.all(nodes.map((node) => node.is('primary')));
     return nodes[are.indexOf(true)];
@@ -84,14 +83,6 @@ export async function startLoadedCluster(options: { onHosts?: boolean } = {}) {
     primary,
     seen,
     commits,
-    /** Runs a statement on a node as the superuser. */
-    onNode: async (node: Node, text: string) => {
-      const db = openDb({
-        connection: { connectionString: `postgres://${superuser}@${node.at}/postgres` },
-        connections: 1,
-      });
-      await db.session((_query, run) => run(text)).finally(db.close);
-    },
     stop: () => {
       isOver = true;
     },
@@ -133,7 +124,7 @@ async function commitsAt(connectionString: string): Promise<boolean> {
   }
 }
 
-export type LoadedCluster = Awaited<ReturnType<typeof startLoadedCluster>>;
+type LoadedCluster = Awaited<ReturnType<typeof startLoadedCluster>>;
 
 /** Waits for a standby that has all that was acknowledged. */
 export function untilSafe({ nodes }: LoadedCluster): Promise<unknown> {

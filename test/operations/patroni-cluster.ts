@@ -1,15 +1,14 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { unprivilegedAccount } from '../src/db/postgres/account.ts';
-import { cleanUp } from '../test/clean-up.ts';
-import { freePort, makeFolder } from '../test/process.ts';
-import { until } from '../test/until.ts';
-import { type Host, makeHosts } from './separate-hosts.ts';
+import { unprivilegedAccount } from '../../src/db/postgres/account.ts';
+import { cleanUp } from '../clean-up.ts';
+import { freePort, makeFolder } from '../process.ts';
+import { until } from '../until.ts';
 
-const CONFIG = fileURLToPath(new URL('../deploy/patroni/', import.meta.url));
+const CONFIG = fileURLToPath(new URL('../../deploy/patroni/', import.meta.url));
 const BINARIES = '/usr/lib/postgresql/15/bin';
 const PASSWORD = 'of-the-test';
 
@@ -21,8 +20,6 @@ export interface Node {
   /** Where PostgreSQL listens, as host:port, and where Patroni does. */
   at: string;
   api: string;
-  /** Where it runs, if that is not this machine itself. */
-  host: Host | undefined;
   start(): void;
   /** Ends Patroni and PostgreSQL as a power cut does. */
   kill(): Promise<void>;
@@ -32,39 +29,19 @@ export interface Node {
 
 const NAMES = ['node-1', 'node-2', 'node-3'];
 
-/**
- * With an earlier Patroni and etcd a primary that wakes up after its lease has expired writes its name over that of the new one
- * (https://github.com/patroni/patroni/pull/2689), which is then rewound.
- */
-const PATRONI_MIN = '3.0.3';
-
-function sayVersion(): void {
-  const version = execFileSync('patroni', ['--version'], { encoding: 'utf8' }).trim().replace('patroni ', '');
-  const isOld = version.localeCompare(PATRONI_MIN, 'en', { numeric: true }) < 0;
-  console.log(`Patroni ${version}${isOld ? `: before ${PATRONI_MIN} a primary that was frozen loses writes` : ''}`);
-}
-
-/**
- * Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test.
- * `onHosts`: each node has a network and a file system of its own; needs root.
- */
-export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
+/** Three nodes of Patroni on one etcd, with HAProxy before them, by the files of deploy/patroni. All end with the test. */
+export async function startPatroniCluster(): Promise<{
   nodes: Node[];
   proxyPort: number;
   superuser: string;
 }> {
-  sayVersion();
   const folder = await makeFolder();
   const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
   if (account) chownSync(folder, account.uid, account.gid);
-  if (onHosts && !account) throw new Error('hosts of their own are made by root');
-  const { gateway, hosts } =
-    onHosts && account ? makeHosts(NAMES, folder, account) : { gateway: '127.0.0.1', hosts: [] };
-  const run = (program: string, args: string[], env: Record<string, string> = {}, host?: Host) => {
+  const run = (program: string, args: string[], env: Record<string, string> = {}) => {
     const out = openSync(join(LOGS ?? folder, `${env.PATRONI_NAME ?? program}.log`), 'a');
-    const [first = '', ...rest] = [...(host?.prefix ?? []), program, ...args];
-    const child = spawn(first, rest, {
-      ...(host ? {} : account),
+    const child = spawn(program, args, {
+      ...account,
       cwd: folder,
       env: { PATH: process.env.PATH, ...env },
       stdio: ['ignore', out, out],
@@ -73,7 +50,7 @@ export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
     return child;
   };
   const [client, peer, proxyPort] = await Promise.all([freePort(), freePort(), freePort()]);
-  const etcd = `http://${gateway}:${client}`;
+  const etcd = `http://127.0.0.1:${client}`;
   run('etcd', [
     ...[
       '--name',
@@ -90,16 +67,14 @@ export async function startPatroniCluster({ onHosts = false } = {}): Promise<{
   ]);
   await until('etcd answers', () => answers(`${etcd}/health`));
   const nodes = await Promise.all(
-    NAMES.map(async (name, i) => {
+    NAMES.map(async (name) => {
       // The sockets of all nodes are in one folder, by their ports.
       const [port, api] = await Promise.all([freePort(), freePort()]);
-      const host = hosts[i];
-      const data = host?.folder ?? join(folder, name);
+      const data = join(folder, name);
       mkdirSync(data, { recursive: true });
-      if (account && !host) chownSync(data, account.uid, account.gid);
-      const address = host?.address ?? gateway;
-      const places = { at: `${address}:${port}`, api: `${address}:${api}`, data: join(data, 'postgres') };
-      return openNode({ ...places, name, host, etcd: `${gateway}:${client}`, run });
+      if (account) chownSync(data, account.uid, account.gid);
+      const places = { at: `127.0.0.1:${port}`, api: `127.0.0.1:${api}`, data: join(data, 'postgres') };
+      return openNode({ ...places, name, etcd: `127.0.0.1:${client}`, run });
     }),
   );
   for (const node of nodes) node.start();
@@ -128,12 +103,11 @@ function openNode(options: {
   name: string;
   at: string;
   api: string;
-  host: Host | undefined;
   data: string;
   etcd: string;
-  run: (program: string, args: string[], env: Record<string, string>, host?: Host) => ChildProcess;
+  run: (program: string, args: string[], env: Record<string, string>) => ChildProcess;
 }): Node {
-  const { name, at, api, host, data, etcd, run } = options;
+  const { name, at, api, data, etcd, run } = options;
   let patroni: ChildProcess | undefined;
   const killPostgres = () => {
     const file = join(data, 'postmaster.pid');
@@ -150,7 +124,6 @@ function openNode(options: {
     name,
     at,
     api,
-    host,
     start() {
       const env = {
         PATRONI_NAME: name,
@@ -171,7 +144,7 @@ function openNode(options: {
         PATRONI_REWIND_USERNAME: 'rewinder',
         PATRONI_REWIND_PASSWORD: PASSWORD,
       };
-      patroni = run('patroni', [join(CONFIG, 'patroni.yaml')], env, host);
+      patroni = run('patroni', [join(CONFIG, 'patroni.yaml')], env);
     },
     async kill() {
       if (patroni) await kill(patroni);

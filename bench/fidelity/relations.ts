@@ -1,4 +1,4 @@
-import { countEach, take } from '../lost-words.ts';
+import { countEach, take } from './lost-words.ts';
 import type { Cell, Table } from './truth.ts';
 
 /** Relations between neighbours: in the truth, as we read them, and in both. */

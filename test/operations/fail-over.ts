@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../test/until.ts';
+import { until } from '../until.ts';
 import { startLoadedCluster, untilSafe, untilWhole, untilWritten } from './cluster-load.ts';
 import type { Node } from './patroni-cluster.ts';
 

@@ -46,21 +46,6 @@ export function pairedMarks(blocks: unknown): Set<unknown> {
   return new Set(links.filter(isPaired).map(({ node }) => node));
 }
 
-/** The tree without the references of notes, and the numbers that notes begin with. */
-export function withoutNoteReferences(blocks: unknown): unknown {
-  const marks = pairedMarks(blocks);
-  const isDropped = (node: unknown) => {
-    const { t: type, c: content } = (node ?? {}) as { t?: string; c?: unknown };
-    return type === 'Link' && (marks.has(node) || isNoteReference((content as unknown[])[0]));
-  };
-  const without = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.filter((each) => !isDropped(each)).map(without);
-    if (typeof node !== 'object' || node === null) return node;
-    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, without(value)]));
-  };
-  return without(blocks);
-}
-
 /** By the attributes of a link. */
 export function isNoteReference(attributes: unknown): boolean {
   const [, classes] = attributes as [id: string, classes: string[]];
