@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { addressOf } from './database-address.ts';
 import { type Bundles, bundleTests } from './run/bundles.ts';
 import { CACHE } from './run/cache.ts';
+import { openDurations } from './run/durations.ts';
 import { endProcesses } from './run/end-processes.ts';
 import { type FileResult, runFiles } from './run/file-process.ts';
 import { placeOfRuns } from './run/memory-folder.ts';
@@ -23,14 +24,6 @@ const FILES_AT_ONCE = 6;
 const FILES_OF_A_PROCESS = 10;
 /** Of a run of as many files each test is printed. */
 const DETAILED_MAX = 3;
-/** Files that take longest start first, so that no core idles at the end. */
-const LONGEST = [
-  'test/matrix.test.ts',
-  'test/contract-input.test.ts',
-  'src/ingest/split-documents.test.ts',
-  'web/writing.test.ts',
-  'test/contract.test.ts',
-];
 
 let isStopped = false;
 let request: Request;
@@ -54,7 +47,7 @@ async function runAll(request: Request): Promise<boolean> {
   const candidates = filesOf(request);
   const bundles = await bundleTests(candidates);
   const { touchedSince } = request;
-  const files = touchedSince === undefined ? longestFirst(candidates) : touched(candidates, bundles, touchedSince);
+  const files = touchedSince === undefined ? candidates : touched(candidates, bundles, touchedSince);
   const postgres = process.env.DATABASE_URL ? undefined : await startPostgresForTests(folder);
   try {
     return await runEach(request, files, bundles, postgres && addressOf(postgres.connection));
@@ -64,7 +57,7 @@ async function runAll(request: Request): Promise<boolean> {
 }
 
 async function runEach(
-  { all, minutes, nodeOptions }: Request,
+  { all, minutes, nodeOptions, touchedSince }: Request,
   files: readonly string[],
   bundles: Bundles,
   database: string | undefined,
@@ -82,7 +75,11 @@ async function runEach(
     ...(database !== undefined && { IBID_TEST_TEMPLATE: TEMPLATE }),
     ...(all && { IBID_TESTS: 'everything' }),
   };
+  const durations = openDurations();
   const groups = grouped(files, bundles);
+  const secondsOf = (group: readonly string[]) => group.reduce((sum, file) => sum + durations.of(file), 0);
+  // What takes longest starts first, so that no core idles at the end.
+  if (touchedSince === undefined) groups.sort((one, other) => secondsOf(other) - secondsOf(one));
   const deadline = performance.now() + minutes * 60_000;
   const left: string[] = [];
   let next = 0;
@@ -94,11 +91,16 @@ async function runEach(
         const events = join(folder, `${at}.events`);
         const result = await runFiles({ files: group, bundles, options: nodeOptions, env, events, hangsMs: HANGS_MS });
         if (isStopped) return;
-        for (const [file, part] of byFile(group, result, bundles)) report.ended(file, part);
+        for (const [file, part] of byFile(group, result, bundles)) {
+          report.ended(file, part);
+          if (group.includes(file)) durations.set(file, part.seconds);
+        }
       }
     }
   }
   await Promise.all(Array.from({ length: FILES_AT_ONCE }, runGroups));
+  // A part of a file says nothing about the whole.
+  if (nodeOptions.length === 0) durations.save();
   if (left.length > 0) console.log(`\nNot started within ${minutes} minutes: ${left.join(', ')}`);
   return !isStopped && (report.end() || left.length === files.length);
 }
@@ -132,10 +134,6 @@ function byFile(files: readonly string[], result: FileResult, bundles: Bundles):
   });
   const rest = result.tests.filter((test) => !fileOf.has(test.file ?? ''));
   return [...parts, [`process of ${files.length} files`, { ...result, tests: rest }]];
-}
-
-function longestFirst(files: readonly string[]): string[] {
-  return [...LONGEST.filter((file) => files.includes(file)), ...files.filter((file) => !LONGEST.includes(file))];
 }
 
 /** Ends the run on a signal, with all that it started. */
