@@ -150,6 +150,11 @@ export function overruns(name: string, cost: RequestCost): string[] {
     .map((what) => `${name}: ${cost[what]} ${what}, its budget is ${budget[what]}`);
 }
 
+/** The statements of the budget of this name; undefined while budgets are renewed, and where there is none. */
+export function statementsOf(name: string): number | undefined {
+  return process.env.ACCEPT_BUDGETS === 'yes' ? undefined : budgets[name]?.statements;
+}
+
 function inOneLine(cost: RequestCost): string {
   return `{ ${Object.entries(cost)
     .map(([what, value]) => `"${what}": ${value}`)
