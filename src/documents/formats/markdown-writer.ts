@@ -1,6 +1,6 @@
-import remarkGfm, { type Options } from 'remark-gfm';
-import remarkStringify, { type Options as ToMarkdownOptions } from 'remark-stringify';
-import { unified } from 'unified';
+import type { Root } from 'mdast';
+import { gfmToMarkdown, type Options } from 'mdast-util-gfm';
+import { type Options as ToMarkdownOptions, toMarkdown } from 'mdast-util-to-markdown';
 import type { InlineMath, MathBlock } from '../../markdown/math-syntax.ts';
 
 /** Where a node is written: the characters before and after it, and what it is in. */
@@ -22,19 +22,18 @@ const LITERAL: NonNullable<ToMarkdownOptions['unsafe']> = [
   { character: '{', before: '[ \\t]', after: ':?[ \\t]*[#.]', inConstruct: ['headingAtx', 'headingSetext'] },
 ];
 
-/** The Markdown serializer of all extractors; the options are those of remark-gfm. */
+/** The Markdown serializer of all extractors; the options are those of mdast-util-gfm. */
 export function markdownWriter(options?: Options) {
-  return unified()
-    .use(remarkGfm, options)
-    .use(remarkStringify, {
-      bullet: '-',
-      fences: true,
-      // Dashes could begin front matter.
-      rule: '*',
-      unsafe: LITERAL,
-      handlers: { inlineMath: writeInlineMath, math: writeMathBlock },
-    })
-    .freeze();
+  const settings: ToMarkdownOptions = {
+    bullet: '-',
+    fences: true,
+    // Dashes could begin front matter.
+    rule: '*',
+    unsafe: LITERAL,
+    handlers: { inlineMath: writeInlineMath, math: writeMathBlock },
+    extensions: [gfmToMarkdown(options)],
+  };
+  return { stringify: (tree: Root) => toMarkdown(tree, settings) };
 }
 
 /** A dollar sign beside a word is a price, so an invisible space separates them. */

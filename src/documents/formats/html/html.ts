@@ -1,7 +1,14 @@
 import type { Root } from 'hast';
-import type { Break, Nodes as MarkdownNodes, Paragraph, PhrasingContent, RootContent } from 'mdast';
+import { toMdast } from 'hast-util-to-mdast';
+import type {
+  Break,
+  Nodes as MarkdownNodes,
+  Root as MarkdownRoot,
+  Paragraph,
+  PhrasingContent,
+  RootContent,
+} from 'mdast';
 import rehypeParse from 'rehype-parse';
-import rehypeRemark from 'rehype-remark';
 import { unified } from 'unified';
 import { assertDepth, catchOverflow } from '../../../markdown/parse-markdown.ts';
 import { oneLine, TITLE_MAX } from '../../../markdown/plain-text.ts';
@@ -24,7 +31,6 @@ import { markTasks } from './tasks.ts';
 import { openWrappedBlocks } from './wrapped-blocks.ts';
 
 const parser = unified().use(rehypeParse).freeze();
-const converter = unified().use(rehypeRemark, { handlers: pageHandlers }).freeze();
 const writer = markdownWriter({ tablePipeAlign: false });
 
 const BREAK: Break = { type: 'break' };
@@ -121,7 +127,7 @@ function treeOf(document: Root, path: string, references: References, isData: bo
   dropRepeatedAlternatives(content);
   prepareLists(content);
   prepareTables(content, isData);
-  const tree = converter.runSync(content);
+  const tree = toMdast(content, { document: true, handlers: pageHandlers }) as MarkdownRoot;
   finishMarkup(tree);
   return { tree, marks };
 }
