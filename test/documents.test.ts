@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/config.ts';
 import { documentedCommands } from './documented-commands.ts';
+import { LONG_RUNS } from './run/long-runs.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENTS = globSync(['*.md', '{src,web,test,bench,docs}/**/*.md'], {
@@ -98,4 +99,22 @@ test('each command of the documents for operators is run by a test, or the reaso
         `${path}: ${how.reason}`,
       );
   }
+});
+
+test('benchmarks and long runs that documents name exist, with the files that they run', () => {
+  const usage = readFileSync(join(ROOT, 'bench/bench.ts'), 'utf8');
+  const named = [...DOCUMENTS, '.ci/run'].flatMap((path) =>
+    [...textOf(path).matchAll(/npm run (bench|test:long) -- ([a-z][a-z-]*)/g)].map(([, script, name = '']) => ({
+      script,
+      name,
+    })),
+  );
+  assert.ok(named.length > 10, 'they must be found');
+  const unknown = named.filter(
+    ({ script, name }) => !(script === 'bench' ? usage.includes(`  ${name}: {`) : name in LONG_RUNS),
+  );
+  assert.deepEqual(unknown, []);
+  const files = Object.values(LONG_RUNS).flatMap(({ commands }) => commands.flatMap(({ args }) => args));
+  const missing = files.filter((file) => file.endsWith('.ts') && globSync(file, { cwd: ROOT }).length === 0);
+  assert.deepEqual(missing, []);
 });
