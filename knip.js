@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { LONG_RUNS } from './test/run/long-runs.ts';
 
 /** Entry files of the bundles for browsers, which web/assets.ts names in strings. */
 const elements = [...readFileSync('web/assets.ts', 'utf8').matchAll(/'(elements\/[\w/.-]+\.ts)'/g)].map(
   ([, entry]) => `web/${entry}`,
 );
+
+/** Files that long runs start. */
+const longRuns = Object.values(LONG_RUNS)
+  .flatMap(({ commands }) => commands.flatMap(({ args }) => args))
+  .filter((path) => path.endsWith('.ts') && path !== 'test/run.ts');
 
 /** Finds exports, files and packages that nothing uses. */
 export default {
@@ -14,8 +20,7 @@ export default {
     'src/programs/bundle-programs.ts',
     '**/*.process.ts',
     '**/*.test.ts',
-    'test/{run,long,fuzz,accept,licenses,screenshots,package,previous-release}.ts',
-    'test/operations/*.ts',
+    'test/{long,fuzz,accept,licenses,screenshots}.ts',
     'test/run/{event-lines,without-async-hooks}.ts',
     'test/fuzz/{editor-views,typing-crashes}.ts',
     'test/clients/resolve-typescript.ts',
@@ -23,6 +28,7 @@ export default {
     'deploy/**/*.{ts,js}',
     'docs/examples/**/*.{ts,tsx,js}',
     ...elements,
+    ...longRuns,
   ],
   project: ['{bin,src,web,test,bench,deploy,docs}/**/*.{ts,tsx,js}'],
   // Packages whose files are read, or loaded by a name that is put together.
