@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What `npm start` of a checkout runs: flags for Node and the file. */
+/** What `npm start` of a checkout runs: flags for Node and the file. Builds the checkout where that is needed. */
 function startCommand(root: string): string[] {
+  execFileSync('npm', ['run', '--silent', 'prestart'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [node, ...rest] = (scripts.start as string).replace(/^exec /, '').split(' ');
   if (node !== 'node') throw new Error('npm start no longer begins with "node": update startCommand');
@@ -39,8 +40,9 @@ export async function startServiceProcess(
   more: Record<string, string> = {},
   root = ROOT,
 ): Promise<ServiceProcess> {
+  const command = startCommand(root);
   const begin = performance.now();
-  const child = spawn(process.execPath, [...flags, ...startCommand(root)], {
+  const child = spawn(process.execPath, [...flags, ...command], {
     cwd: root,
     env: { ...serviceEnv(dataDir), ...more },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,8 +1,9 @@
-// Plain JavaScript, so that a Node.js which cannot run the rest can say so.
-if (!process.features.typescript) {
-  const { node } = process.versions;
+// Plain JavaScript for old versions, so that a Node.js which cannot run the rest can say so.
+const { node } = process.versions;
+const [major = 0, minor = 0] = node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 7)) {
   console.error(
-    `Ibid cannot start: Node.js ${node} does not run TypeScript; install Node.js 24 (https://nodejs.org), then try again.`,
+    `Ibid cannot start: Node.js ${node} is too old; install Node.js 24 (https://nodejs.org), then try again.`,
   );
   process.exit(1);
 }

@@ -5,12 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { freePort, makeFolder } from './process.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
 import { until } from './until.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 const PAGE = readFileSync(join(ROOT, 'docs/operations/billing.md'), 'utf8');
 /** The commands of the page, block by block. */
 const BLOCKS = [...PAGE.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) => block);

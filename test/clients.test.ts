@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { longTest } from './extent.ts';
 import { makeFolder } from './process.ts';
 import { openWorld } from './world.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 const world = await openWorld();
 const description = `${world.address}/openapi.json`;
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
-const SHIFTED = new URL('shifted-clock.ts', import.meta.url).href;
+const SHIFTED = new URL('test/shifted-clock.ts', PACKAGE).href;
 const MINUTE_MS = 60_000;
 const DATABASE_URL = await makeDatabase();
 const world = await openWorld({ DATABASE_URL });

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { ENDPOINTS } from '../src/app.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { nameOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
@@ -263,7 +264,7 @@ function resolved(schema: Schema, records: Record<string, Schema>): Schema {
 }
 
 test('openapi.json describes the records of the specification with exactly their fields', async () => {
-  const { paths, components } = JSON.parse(await readFile(new URL('../openapi.json', import.meta.url), 'utf8'));
+  const { paths, components } = JSON.parse(await readFile(new URL('openapi.json', PACKAGE), 'utf8'));
   for (const [name, specified] of Object.entries(SPECIFIED)) {
     const [method = '', path = ''] = name.split(' ');
     const { responses } = paths[path.replace(/[:*]([a-z_]+)/g, '{$1}')][method.toLowerCase()];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { runtimeLicenses } from './licenses.ts';
 import { lockedPackages } from './lockfile.ts';
@@ -16,7 +17,7 @@ interface Component {
   properties: { name: string }[];
 }
 
-const ROOT = new URL('../', import.meta.url);
+const ROOT = PACKAGE;
 const packages = lockedPackages();
 const nameOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
 

@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 
 /** What runs the commands of a block, or why they cannot be run. */
 type How = { test: string } | { reason: string };

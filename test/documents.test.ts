@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/config.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { documentedCommands } from './documented-commands.ts';
 import { LONG_RUNS } from './run/long-runs.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 const DOCUMENTS = globSync(['*.md', '{src,web,test,bench,docs}/**/*.md'], {
   cwd: ROOT,
   exclude: ['test/clipboards/**'],

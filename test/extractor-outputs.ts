@@ -12,7 +12,7 @@ import { outlookOf } from './outlook.ts';
 import { type PdfLine, pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
-const VERSIONS = new URL('../src/documents/extractor-versions.json', import.meta.url);
+const VERSIONS = new URL('src/documents/extractor-versions.json', PACKAGE);
 
 /** A picture in an address, as programs write small ones. */
 const DATA_PICTURE = `data:image/png;base64,${Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100)]).toString('base64')}`;
@@ -345,6 +345,8 @@ Beside image:a.png[a picture]it.
 import a from "b"
 `;
 
+import { PACKAGE } from '../src/core/package/package-files.ts';
+
 /** Code by the style of a paragraph and of a word. */
 const WORD_CODE = docxOf(
   `${wordParagraph('if (a)  b();', 'SourceCode')}<w:p><w:r><w:rPr><w:rStyle w:val="VerbatimChar"/></w:rPr><w:t>b()</w:t></w:r></w:p>`,
@@ -440,7 +442,7 @@ const SAMPLES: Record<string, readonly (readonly [filename: string, bytes: Buffe
     ['code.pdf', CODE_PDF],
     ['statement.pdf', pdfOf([[[STATEMENT, 50, 700]]])],
     ['heads.pdf', HEADS_PDF],
-    ['example.pdf', readFileSync(new URL('../docs/example.pdf', import.meta.url))],
+    ['example.pdf', readFileSync(new URL('docs/example.pdf', PACKAGE))],
   ],
   docx: [
     [

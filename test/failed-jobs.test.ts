@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { longTest } from './extent.ts';
@@ -18,7 +19,7 @@ const world = await openWorld({ DATABASE_URL, SMTP_URL: mail.url });
 /** Runs `ibid` as an operator does. */
 async function ibid(...args: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
   const options = { env: { PATH: process.env.PATH, DATABASE_URL } };
-  const command = fileURLToPath(new URL('../bin/ibid', import.meta.url));
+  const command = fileURLToPath(new URL('bin/ibid', PACKAGE));
   return promisify(execFile)(process.execPath, [command, ...args], options).then(
     (answer) => ({ ...answer, code: 0 }),
     (error) => error,

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 
-const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+const SRC = fileURLToPath(new URL('src/', PACKAGE));
 // From the same modules as what the files export: a bundle has its own.
 const { ENDPOINTS, JOBS }: typeof import('../src/app.ts') = await import(`${SRC}app.ts`);
 const { WIDGET_ENDPOINTS }: typeof import('../src/widget-endpoints.ts') = await import(`${SRC}widget-endpoints.ts`);

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { isMap, isScalar, parseDocument, type YAMLMap } from 'yaml';
 import type { Option } from '../src/config/option.ts';
 import { OPTIONS } from '../src/config/options.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 
 const CHART = 'deploy/helm/ibid';
-const read = (name: string) => readFile(new URL(`../${CHART}/${name}`, import.meta.url), 'utf8');
+const read = (name: string) => readFile(new URL(`${CHART}/${name}`, PACKAGE), 'utf8');
 
 /** Options that the chart sets itself, by the value that they come from, or why they have no effect there. */
 export const SET_BY_CHART: Record<string, string> = {

@@ -7,6 +7,7 @@ import { Script } from 'node:vm';
 import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
 import { ENDPOINTS } from '../src/app.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { openDb } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { describeApi } from '../src/http/openapi/document.ts';
@@ -44,7 +45,7 @@ await migrate(db);
 
 for (const [name, text] of Object.entries(await generatedFiles(db.query))) {
   test(`${name} matches the code`, async () => {
-    const committed = await readFile(new URL(`../${name}`, import.meta.url), 'utf8');
+    const committed = await readFile(new URL(name, PACKAGE), 'utf8');
     const there = committed.split('\n');
     const line = text.split('\n').findIndex((now, i) => now !== there[i]);
     assert.ok(
@@ -197,9 +198,9 @@ for (const { name, operation } of operations) {
 }
 
 longTest('openapi.json passes the recommended rules of its linter without an error or a warning', async () => {
-  const redocly = fileURLToPath(new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url));
-  const file = fileURLToPath(new URL('../openapi.json', import.meta.url));
-  const rules = fileURLToPath(new URL('../redocly.yaml', import.meta.url));
+  const redocly = fileURLToPath(new URL('node_modules/@redocly/cli/bin/cli.js', PACKAGE));
+  const file = fileURLToPath(new URL('openapi.json', PACKAGE));
+  const rules = fileURLToPath(new URL('redocly.yaml', PACKAGE));
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const linter = spawn(
     process.execPath,

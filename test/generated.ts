@@ -4,6 +4,7 @@ import { type Permission, ROLES, type RoleEntry } from '../src/access/roles.ts';
 import { ENDPOINTS, JOBS } from '../src/app.ts';
 import type { Option } from '../src/config/option.ts';
 import { OPTIONS } from '../src/config/options.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import type { Query } from '../src/db/db.ts';
 import { FORMATS } from '../src/documents/formats/formats.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
@@ -31,7 +32,7 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
 
 /** The README with the table of all options. */
 async function optionsReadme(): Promise<string> {
-  const text = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('README.md', PACKAGE), 'utf8');
   const rows = Object.entries(OPTIONS).map(([name, { doc, fallback, see }]: [string, Option<unknown>]) => {
     // Addresses and names of options are code.
     const purpose = doc.replace(/\b[a-z0-9]+:\/\/\S*[^\s,;:.)]|\b[A-Z]+(?:_[A-Z]+)+(?:=\w+)?/g, '`$&`');
@@ -42,13 +43,13 @@ async function optionsReadme(): Promise<string> {
 
 /** The README of the jobs with the table of all jobs as they are defined. */
 async function jobsReadme(): Promise<string> {
-  const text = await readFile(new URL('../src/jobs/README.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('src/jobs/README.md', PACKAGE), 'utf8');
   return text.replace(/(?:^\| `.*\n)+/m, JOBS.map((job) => `${jobRow(job)}\n`).join(''));
 }
 
 /** The README of the formats with the table of all formats. */
 async function formatsReadme(): Promise<string> {
-  const text = await readFile(new URL('../src/documents/formats/README.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('src/documents/formats/README.md', PACKAGE), 'utf8');
   const rows = FORMATS.map(({ name, extensions, folder, counted_in, listed_as_lost }) => {
     const names = extensions.map((extension) => `.${extension}`).join(' ');
     return `| ${[name, names, folder, counted_in, listed_as_lost].join(' | ')} |\n`;

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { makeFolder } from './process.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 const PAGE = readFileSync(`${ROOT}docs/getting-started.md`, 'utf8');
 const BLOCKS = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
 

@@ -4,6 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { OPTIONS } from '../src/config/options.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 
 /**
  * The folders and files in src, from the bottom up. A file imports only from its own folder and from those before it in
@@ -14,7 +15,6 @@ const LAYERS = [
   'analysis',
   'markdown',
   'documents',
-  'programs',
   'sandbox',
   'db',
   'providers',
@@ -57,9 +57,8 @@ const LAYERS = [
   'operator',
   'service',
   'compiled-code.ts',
-  'run.ts',
-  'main.ts',
   'cli',
+  'main.ts',
 ];
 
 /** Features of the organization import only the records of each other. */
@@ -75,7 +74,7 @@ const FILES_MAX = 25;
 
 /**
  * What a page of the web application imports besides the API: reading a cookie, refusals without a session, error messages, amounts, escaping HTML, a cache,
- * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read, which files are hidden, where packages are,
+ * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read, which files are hidden, what was built,
  * what error codes mean, and rendering a document for developers.
  */
 const WEB_IMPORTS = [
@@ -93,7 +92,7 @@ const WEB_IMPORTS = [
   '../src/documents/formats/loss-words.ts',
   '../src/documents/formats/formats.ts',
   '../src/documents/hidden-files.ts',
-  '../src/programs/packages.ts',
+  '../src/core/package/package-files.ts',
   '../src/http/openapi/error-codes.ts',
   '../src/markdown/render.ts',
 ];
@@ -113,7 +112,7 @@ interface Import {
   isType: boolean;
 }
 
-const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+const SRC = fileURLToPath(new URL('src/', PACKAGE));
 const files = globSync('**/*.ts', { cwd: SRC })
   .filter((file) => !file.endsWith('.test.ts'))
   .sort();
@@ -146,7 +145,7 @@ function isAllowed({ from, to, isType }: Import): boolean {
   if (ORGANIZATION.includes(room) && ORGANIZATION.includes(other)) return RECORDS.test(to);
   if (room === 'providers') return other === 'core';
   if (other === 'db') return isType || IS_FOR_ALL.includes(to) || OPEN_DATABASES.includes(room);
-  if (other === 'config.ts') return isType || room === 'run.ts' || room === 'cli';
+  if (other === 'config.ts') return isType || room === 'main.ts' || room === 'cli';
   return true;
 }
 
@@ -157,7 +156,7 @@ test('every file imports only from layers below it', () => {
   assert.deepEqual(wrong, [], 'move what is needed down to where both may reach it; LAYERS in this file is the order');
 });
 
-const WEB = fileURLToPath(new URL('../web/', import.meta.url));
+const WEB = fileURLToPath(new URL('web/', PACKAGE));
 
 test('the web application imports the public API, and from the inside only the shapes of records', () => {
   const files = globSync('**/*.ts', { cwd: WEB }).filter((file) => !file.endsWith('.test.ts'));
@@ -232,7 +231,7 @@ test(`no folder holds more than ${FILES_MAX} files`, () => {
 });
 
 test('the diagram in ARCHITECTURE.md shows the actual imports', () => {
-  const text = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('ARCHITECTURE.md', PACKAGE), 'utf8');
   const lines = /```mermaid\nflowchart TB\n([\s\S]*?)```/.exec(text)?.[1]?.trim().split('\n') ?? [];
   const groupOf = new Map<string, string>();
   const drawn = new Set<string>();

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { OPTIONS } from '../src/config/options.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { SETTINGS } from '../src/db/service-session.ts';
 import { STOP_TIMEOUT_MS } from '../src/service/run-until-stopped.ts';
 import { SET_BY_CHART } from './generated-chart.ts';
@@ -16,7 +17,7 @@ import { parseManifests, renderChart, runHelm } from './kubernetes/render.ts';
 import { MINIMAL, REFUSED, VALUE_SETS } from './kubernetes/value-sets.ts';
 import { skipUnless } from './needs.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const missing = await whyNoPrograms();
 const needsHelm = { skip: skipUnless(missing === undefined, missing ?? '') };

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 
 export interface LockedPackage {
   /** Of the folder in node_modules: of an alias, its own. */
@@ -16,7 +17,7 @@ export interface LockedPackage {
 
 /** Every package that package-lock.json installs, in the order of their names. */
 export function lockedPackages(): LockedPackage[] {
-  const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
+  const lock = JSON.parse(readFileSync(new URL('package-lock.json', PACKAGE), 'utf8'));
   return Object.entries<LockedPackage>(lock.packages)
     .filter(([path]) => path !== '')
     .map(([path, entry]) => ({ ...entry, name: path.split('node_modules/').at(-1) ?? path }))

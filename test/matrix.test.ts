@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { permissionOf } from '../src/access/access-rule.ts';
 import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { EVERYTHING } from './extent.ts';
 import { type Cell, matrixText, outcomesIn, runMatrix } from './matrix.ts';
 import { existingParams, nameOf } from './requests.ts';
@@ -14,7 +15,7 @@ import { existingParams, nameOf } from './requests.ts';
  */
 const matrix = await runMatrix();
 const { tenants, actors, cells } = matrix;
-const golden = new URL('../matrix.txt', import.meta.url);
+const golden = new URL('matrix.txt', PACKAGE);
 
 const USER_CREDENTIALS = ['personal key', 'session', 'identity token'];
 const REFUSALS = [401, 403, 404];

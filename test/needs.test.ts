@@ -4,14 +4,15 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 
 /** Runs a test that needs what this machine does not have. Answers the exit code and what was printed. */
 async function runWithoutIt(env: Record<string, string>): Promise<{ code: number; printed: string }> {
   const file = `
     import { test } from 'node:test';
-    import { skipUnless } from ${JSON.stringify(new URL('needs.ts', import.meta.url).href)};
+    import { skipUnless } from ${JSON.stringify(new URL('test/needs.ts', PACKAGE).href)};
     test('it runs', { skip: skipUnless(false, 'Install the loom.') }, () => undefined);`;
   const options = { env: { PATH: process.env.PATH, ...env } };
   return promisify(execFile)(process.execPath, ['--input-type=module', '--eval', file], options).then(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { parse } from 'yaml';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { sql } from '../src/db/sql.ts';
 import { freePort, makeFolder } from './process.ts';
 import { type Sample, sampleOf, samplesOf, scrapeText } from './scrape.ts';
@@ -9,7 +10,7 @@ import { startTlsServer } from './tls-server.ts';
 import { until } from './until.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`${path}`, PACKAGE), 'utf8');
 
 /** The rows of the table of metrics: name, type and labels. */
 const documented = [

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runDoctor } from '../src/cli/doctor/doctor.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { openServiceDb } from '../src/db/db.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
@@ -71,7 +72,7 @@ test('a login of its own brings its settings to the service, whatever a pooler d
 });
 
 test('the roles that the document about installing makes are enough, and none is a superuser', async () => {
-  const document = await readFile(new URL('../docs/operations/install.md', import.meta.url), 'utf8');
+  const document = await readFile(new URL('docs/operations/install.md', PACKAGE), 'utf8');
   const statements = (/```sql\n([\s\S]*?)```/.exec(document)?.[1] ?? '')
     .split(';')
     .map((statement) => statement.trim());

@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { chmod, chown, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import type { Postgres } from '../src/db/postgres/postgres.ts';
 import { cleanUp } from './clean-up.ts';
 import { freePort, makeFolder } from './process.ts';
@@ -49,7 +50,7 @@ function withoutOptions(startup: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-const PLACES = ['/usr/sbin/pgbouncer', new URL('../../shared/tools/pgbouncer/pgbouncer', import.meta.url).pathname];
+const PLACES = ['/usr/sbin/pgbouncer', new URL('../shared/tools/pgbouncer/pgbouncer', PACKAGE).pathname];
 
 /** The programs of PgBouncer on this machine that keep prepared statements apart (1.21 or later); Debian's is older. */
 export const PGBOUNCER = PLACES.filter(existsSync).filter((place) => {

@@ -3,6 +3,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BUILT } from '../src/core/package/package-files.ts';
 import { openDb } from '../src/db/db.ts';
 import { runningPostgres } from '../src/db/postgres/running.ts';
 import { cleanUp } from './clean-up.ts';
@@ -10,14 +12,14 @@ import { commandLines, signal } from './processes.ts';
 import { until } from './until.ts';
 import { makeDatabase, type World, worldOf } from './world.ts';
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+const MAIN = fileURLToPath(new URL('main.mjs', BUILT));
 
 interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** The service as operators run it: `node src/main.ts` with options in its environment. */
+/** The service as operators run it: `node dist/main.mjs` with options in its environment. */
 export interface ServiceProcess {
   pid: number;
   /** Its output so far. */

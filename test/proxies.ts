@@ -6,12 +6,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
 import { freePort, makeFolder } from './process.ts';
 import { until } from './until.ts';
 
-const DOCUMENT = fileURLToPath(new URL('../docs/operations/proxy.md', import.meta.url));
+const DOCUMENT = fileURLToPath(new URL('docs/operations/proxy.md', PACKAGE));
 const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path));
 const CADDY = ['/usr/bin/caddy', '/usr/local/bin/caddy'].find((path) => existsSync(path));
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import pg from 'pg';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { type OwnerDb, openDb } from '../src/db/db.ts';
 import { SUPERUSER } from '../src/db/postgres/cluster.ts';
 import { raw, sql } from '../src/db/sql.ts';
@@ -32,7 +33,7 @@ const MARGINS: Record<keyof RequestCost, (budget: number) => number> = {
 /** Ids and times are compressed in archives, one time better than another, by a twentieth of the bytes. */
 const ARCHIVES = ['POST /v1/me/export', 'GET /v1/wikis/:wiki_id/exports/:export_id/content'];
 
-const BUDGETS = new URL('../bench/budgets.json', import.meta.url);
+const BUDGETS = new URL('bench/budgets.json', PACKAGE);
 
 /** Has PostgreSQL send the plan of each statement that was run, with its counts, as a warning to who sent the statement. */
 const AUTO_EXPLAIN: Record<string, string> = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { sharedWorld } from './shared-world.ts';
 import { corpus } from './world.ts';
 
@@ -16,7 +17,7 @@ async function filesOf(folder: string): Promise<[string, string][]> {
   const found = await corpus(folder);
   if (found) return Object.entries(found).map(([name, bytes]) => [name, bytes.toString('utf8')]);
   return Promise.all(
-    OWN.map(async (name) => [name, await readFile(new URL(`../${name}`, import.meta.url), 'utf8')] as [string, string]),
+    OWN.map(async (name) => [name, await readFile(new URL(name, PACKAGE), 'utf8')] as [string, string]),
   );
 }
 

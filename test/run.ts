@@ -1,5 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buildWhenNeeded } from '../build/when-needed.js';
 import { addressOf } from './database-address.ts';
 import { type Bundles, bundleTests } from './run/bundles.ts';
 import { CACHE } from './run/cache.ts';
@@ -44,6 +45,8 @@ try {
 }
 
 async function runAll(request: Request): Promise<boolean> {
+  // Services and confined processes that tests start run what was built.
+  buildWhenNeeded();
   const candidates = filesOf(request);
   const bundles = await bundleTests(candidates);
   const { touchedSince } = request;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { pauseAllJobs } from '../src/jobs/pause-jobs.ts';
@@ -146,7 +147,7 @@ test('a path that names nothing has no key, and what is sent to PgDog is never w
 });
 
 test('every table is of workspaces, of all shards or of each shard, as docs/scale.md says, and none numbers its rows by a sequence', async () => {
-  const text = await readFile(new URL('../docs/scale.md', import.meta.url), 'utf8');
+  const text = await readFile(new URL('docs/scale.md', PACKAGE), 'utf8');
   const listed = (heading: string) => {
     const [, line = ''] = new RegExp(`\\*\\*${heading}\\*\\*: ([^.]*)\\.`).exec(text) ?? [];
     return [...line.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort();

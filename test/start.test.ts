@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { runDoctor } from '../src/cli/doctor/doctor.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { sql } from '../src/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { longTest } from './extent.ts';
@@ -238,7 +239,7 @@ test('a signal to npm start stops the service: its port is free and no process i
   const DATABASE_URL = await makeDatabase();
   const port = await freePort();
   const npm = spawn('npm', ['start'], {
-    cwd: new URL('..', import.meta.url),
+    cwd: PACKAGE,
     env: {
       PATH: process.env.PATH,
       HOME,
@@ -277,24 +278,21 @@ async function inGroup(group: number | undefined): Promise<number[]> {
   return rows.filter(([, , of]) => Number(of) === group).map(([, pid]) => Number(pid));
 }
 
-test('a Node.js that cannot run TypeScript says what to install, in one line; ibid runs with the one among the packages', async () => {
-  const { scripts } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+test('a Node.js that is too old says what to install, in one line; ibid runs with the one among the packages', async () => {
+  const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.12.0'}})`;
+  const { scripts } = JSON.parse(await readFile(new URL('package.json', PACKAGE), 'utf8'));
   const run = (command: string) =>
     new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
       const [, ...args] = command.split(' ');
-      const options = { cwd: new URL('..', import.meta.url) };
-      execFile(process.execPath, ['--no-experimental-strip-types', ...args], options, (error, stdout, stderr) =>
+      const options = { cwd: PACKAGE };
+      execFile(process.execPath, ['--import', older, ...args], options, (error, stdout, stderr) =>
         resolve({ code: error?.code ?? 0, stdout, stderr }),
       );
     });
   for (const command of [scripts.prestart, scripts.pretest]) {
     const { code, stderr } = await run(command);
     assert.equal(code, 1, command);
-    assert.match(
-      stderr,
-      /^Ibid cannot start: Node\.js \S+ does not run TypeScript; install Node\.js 24 .+\.\n$/,
-      command,
-    );
+    assert.match(stderr, /^Ibid cannot start: Node\.js 22\.12\.0 is too old; install Node\.js 24 .+\.\n$/, command);
   }
   const { code, stdout, stderr } = await run('node bin/ibid config --explain');
   assert.equal(code, 0, stderr);

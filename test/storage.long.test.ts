@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { startS3Server } from './s3-server.ts';
 
@@ -13,7 +14,7 @@ const FILES = ['uploads/uploads', 'uploads/resumable', 'attachments/attachments'
 const FOLDER_TESTS = 'that the store has lost|^parts of a folder';
 
 test('what is promised of uploads and attachments holds where files are in a bucket too', async () => {
-  const files = FILES.map((name) => new URL(`../src/${name}.test.ts`, import.meta.url).pathname);
+  const files = FILES.map((name) => new URL(`src/${name}.test.ts`, PACKAGE).pathname);
   const args = [
     '--test',
     '--test-concurrency=1',

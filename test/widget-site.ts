@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { signedInClient } from './signed-in.ts';
 import type { Owner, World } from './world.ts';
@@ -13,7 +14,7 @@ import type { Owner, World } from './world.ts';
 export async function openWidgetSite(world: World, email: string): Promise<{ owner: Owner; origin: string }> {
   const owner = await world.owner(email);
   const { tokens } = await signedInClient(world, owner.user_id);
-  const server = fileURLToPath(new URL('../docs/examples/widgets/server.js', import.meta.url));
+  const server = fileURLToPath(new URL('docs/examples/widgets/server.js', PACKAGE));
   const env = {
     ...process.env,
     IBID_URL: world.address,

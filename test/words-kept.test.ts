@@ -3,6 +3,7 @@ import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { markdownLosses } from '../src/documents/formats/markdown/markdown-losses.ts';
 import { renderMarkdown } from '../src/markdown/render.ts';
 import { extent } from './extent.ts';
@@ -72,8 +73,8 @@ test('a page has the words of its text and no others, whatever dialects stand in
 
 async function collections(): Promise<[name: string, markdown: string][]> {
   const texts: [string, string][] = [];
-  for await (const name of glob('{*.md,{docs,src,bench,deploy}/**/*.md}', { cwd: new URL('..', import.meta.url) }))
-    texts.push([name, await readFile(new URL(`../${name}`, import.meta.url), 'utf8')]);
+  for await (const name of glob('{*.md,{docs,src,bench,deploy}/**/*.md}', { cwd: PACKAGE }))
+    texts.push([name, await readFile(new URL(name, PACKAGE), 'utf8')]);
   for (const folder of extent(['documents', 'tldr/common', 'tldr/ja'], ['tldr/ja'])) {
     for (const [name, bytes] of Object.entries((await corpus(folder)) ?? {}))
       if (name.endsWith('.md')) texts.push([`${folder}/${name}`, bytes.toString('utf8')]);

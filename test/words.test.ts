@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 
 /** Terms that the code base had of its own, each with the standard term that it uses now. */
 const REPLACED: [RegExp, string][] = [

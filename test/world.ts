@@ -8,6 +8,7 @@ import type { RoleSlug } from '../src/access/roles.ts';
 import { makeKey } from '../src/cli/key.ts';
 import { readConfig } from '../src/config.ts';
 import { newId } from '../src/core/ids.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { type OwnerDb, openDb } from '../src/db/db.ts';
 import { startPostgres } from '../src/db/postgres/postgres.ts';
 import { sql } from '../src/db/sql.ts';
@@ -275,7 +276,7 @@ async function startOwnPostgres(): Promise<string> {
 
 /** Real files, if they exist beside this checkout: name and content of each; otherwise undefined. */
 export async function corpus(folder: string): Promise<Record<string, Buffer> | undefined> {
-  const path = new URL(`../../shared/corpora/${folder}/`, import.meta.url);
+  const path = new URL(`../shared/corpora/${folder}/`, PACKAGE);
   const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;

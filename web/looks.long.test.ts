@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
@@ -39,7 +40,7 @@ const READ_BOXES = `[...document.querySelectorAll('body *')]
 const WIDTHS = [390, 768, 1_440];
 
 /** What each component looked like when that was last accepted, with `ACCEPT_LOOKS=yes node test/run.ts web/looks.long.test.ts`. */
-const ACCEPTED = fileURLToPath(new URL('./looks.txt', import.meta.url));
+const ACCEPTED = fileURLToPath(new URL('web/looks.txt', PACKAGE));
 
 test('the components keep their layout in each look', { skip }, async (t) => {
   const world = await openWorld({ STYLEGUIDE: 'on' });

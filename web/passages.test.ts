@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { sql } from '../src/db/sql.ts';
 import type { StalePage } from '../src/pages/gone/schema.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
@@ -15,7 +16,7 @@ import { type Owner, openWorld } from '../test/world.ts';
 import { docxOf, wordParagraph } from '../test/zip.ts';
 import { piecesOfQuote } from './elements/pdf/find-quote.ts';
 
-const CORPORA = new URL('../../shared/corpora/documents/', import.meta.url);
+const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 const world = await openWorld();
 
 /** With a picture that no page shows, so that a reader need not load all of the file. */

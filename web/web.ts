@@ -60,7 +60,6 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
  */
 export function registerWeb(app: FastifyInstance, options: WebOptions): void {
   const assets = openAssets();
-  app.addHook('onClose', () => assets.close());
   app.addConstraintStrategy({
     name: 'reads',
     storage: () => {

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { sql } from '../src/db/sql.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
@@ -65,7 +66,7 @@ test('each widget is at most 20 KiB beyond what all share, which is at most 12 K
 
 test('each catalogue has every message with the same placeholders, and roles are named in all', async () => {
   const read = async (language: string): Promise<Record<string, string>> =>
-    (await import(fileURLToPath(new URL(`./elements/widgets/messages/${language}.ts`, import.meta.url))))[language];
+    (await import(fileURLToPath(new URL(`web/elements/widgets/messages/${language}.ts`, PACKAGE))))[language];
   const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
   const en = await read('en');
   for (const language of ['de', 'fr', 'es', 'ja', 'ar']) {
@@ -85,7 +86,7 @@ async function openReactSite(owner: Owner): Promise<string> {
       contents: `import { createRoot } from 'react-dom/client'; import { createElement } from 'react';
         import { ProfileSettings } from './react.tsx';
         createRoot(document.querySelector('main')).render(createElement(ProfileSettings))`,
-      resolveDir: fileURLToPath(new URL('../docs/examples/widgets', import.meta.url)),
+      resolveDir: fileURLToPath(new URL('docs/examples/widgets', PACKAGE)),
     },
     bundle: true,
     write: false,

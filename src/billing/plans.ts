@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Static, type TInteger, type TNull, type TOptional, type TUnion, Type } from 'typebox';
+import { BUILT } from '../core/package/package-files.ts';
 import { QUOTA_NAMES, type QuotaName } from '../core/quotas.ts';
 import { isCurrency } from '../providers/payments/money.ts';
 import type { Plan } from '../providers/payments/payments.ts';
@@ -50,7 +51,7 @@ const matchesSchema = new Ajv({ useDefaults: true, verbose: true, validateSchema
   Static<typeof CatalogueSchema>
 >(CatalogueSchema);
 
-const DEFAULT_FILE = fileURLToPath(new URL('./plans.json', import.meta.url));
+const DEFAULT_FILE = fileURLToPath(new URL('plans.json', BUILT));
 
 /**
  * Reads the catalogue of plans from PLANS_FILE, or the default one where that is undefined.

@@ -8,10 +8,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../../test/process.ts';
 import { makeEmptyDatabase, openOwner } from '../../test/world.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { sql } from '../db/sql.ts';
 import { COMMANDS, runCommand } from './commands.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const folder = await makeFolder();
 const BACKUP_URL = `file://${folder}/backups`;
@@ -151,13 +152,11 @@ function run(args: string[]): Promise<{ code: unknown; stdout: string; stderr: s
 test('start --help and --version start no service, and a wrong call of a program exits with 1', async () => {
   const calls = [
     ['bin/ibid', 'start', '--help'],
-    ['bin/start.js', '-h'],
+    ['dist/main.mjs', 'start', '-h'],
     ['bin/ibid', '-v'],
     ['bin/ibid', 'start', 'now'],
   ];
-  const asked: Awaited<ReturnType<typeof run>>[] = [];
-  // One after the other: the first makes the bundle that the others run.
-  for (const call of calls) asked.push(await run(call));
+  const asked = await Promise.all(calls.map(run));
   assert.deepEqual(
     asked.map(({ code }) => code),
     [0, 0, 0, 1],

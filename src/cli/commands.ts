@@ -37,7 +37,7 @@ const ofBackups = (name: string): Command => ({
 
 /** Every command by its first word, in the order of the help. Commands of one kind share their usage. */
 export const COMMANDS: Record<string, Command> = {
-  // bin/start.js starts the service itself; only a call with arguments comes here.
+  // src/main.ts starts the service itself; only a call with arguments comes here.
   start: {
     usage: START_USAGE,
     run() {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { cleanUp } from '../../test/clean-up.ts';
 import { openWorld } from '../../test/world.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { sql } from '../db/sql.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
@@ -27,7 +28,7 @@ await world.upload(owner, owner.wiki_id, {
   'b.md': '# B\n\n| x | y |\n| - | - |\n| 1 |   |\n',
 });
 
-const DOCUMENT = new URL('../../docs/operations/verification-reports.md', import.meta.url);
+const DOCUMENT = new URL('docs/operations/verification-reports.md', PACKAGE);
 const CHECKER = /```js\n(.*?)```/s.exec(readFileSync(DOCUMENT, 'utf8'))?.[1] ?? '';
 const files = {
   checker: join(DATA_DIR, 'check.mjs'),

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BUILT } from '../core/package/package-files.ts';
 import { BASELINE, CHANGES_TO_BASELINE, currentNames, isBeforeBaseline } from '../core/schema/baseline.ts';
 import { StartError } from '../core/start-error.ts';
 import { applyMigration, type MigrateOptions, type Migration } from './apply-migration.ts';
 import type { OwnerDb, Query, RunScript } from './db.ts';
 import { sql } from './sql.ts';
 
-const FOLDER = new URL('./migrations/', import.meta.url);
+const FOLDER = new URL('migrations/', BUILT);
 
 /** The advisory lock that is held while migrating. */
 const LOCK_ID = 4711001;

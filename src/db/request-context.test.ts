@@ -7,6 +7,7 @@ import pg from 'pg';
 import { cleanUp } from '../../test/clean-up.ts';
 import { makeFolder } from '../../test/process.ts';
 import { makeDatabase, openWorld } from '../../test/world.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { prepareContext, type RequestContext, sendInContext } from './request-context.ts';
 import { SERVICE_ROLE } from './service-session.ts';
 import { sql } from './sql.ts';
@@ -76,7 +77,7 @@ const setting = async (name: string) =>
   (await client.query(`select current_setting('${name}', true) as value`)).rows[0].value;
 
 test('the driver has the version whose internals prepared-query.ts relies on', async () => {
-  const path = new URL('../../node_modules/pg/package.json', import.meta.url);
+  const path = new URL('node_modules/pg/package.json', PACKAGE);
   const { version } = JSON.parse(await readFile(path, 'utf8'));
   assert.equal(
     version,

@@ -4,13 +4,14 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { extent, longTest } from '../../test/extent.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { placesOf } from './cite-blocks.ts';
 import { type CompiledFile, compileFile } from './compile-file.ts';
 
 /** LINES_RUNS: the number of random files; without it the seed is fixed. */
 const { LINES_RUNS } = process.env;
 const RUNS = LINES_RUNS ? { numRuns: Number(LINES_RUNS) } : { numRuns: extent(300, 60), seed: 1 };
-const SHARED = fileURLToPath(new URL('../../../shared/corpora/', import.meta.url));
+const SHARED = fileURLToPath(new URL('../shared/corpora/', PACKAGE));
 
 function compiled(filename: string, bytes: Uint8Array): CompiledFile {
   return compileFile({ wiki_id: '', filename, content_type: '', bytes, page_path: 'p' }, new Map());
@@ -54,7 +55,7 @@ function assertOnLines(filename: string, bytes: Uint8Array): number {
 }
 
 longTest('every block of the corpora is on its lines', (t) => {
-  const cwd = existsSync(SHARED) ? SHARED : fileURLToPath(new URL('../..', import.meta.url));
+  const cwd = existsSync(SHARED) ? SHARED : fileURLToPath(PACKAGE);
   const files = globSync(['documents/*.md', 'tldr/**/*.md', '*.md', 'docs/**/*.md'], { cwd });
   let blocks = 0;
   for (const name of files) {

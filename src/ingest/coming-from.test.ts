@@ -5,6 +5,7 @@ import { type Files, newFolderWiki } from '../../test/folder-wiki.ts';
 import { png } from '../../test/pictures.ts';
 import { sharedWorld } from '../../test/shared-world.ts';
 import { zipOf } from '../../test/zip.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { EXPORTS } from '../documents/exports/recognize.ts';
 
 const world = await sharedWorld();
@@ -203,7 +204,7 @@ test('ordinary files are recognized as nothing', async () => {
 });
 
 test('every export that is recognized has a section in docs/coming-from.md', () => {
-  const text = readFileSync(new URL('../../docs/coming-from.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('docs/coming-from.md', PACKAGE), 'utf8');
   const sections = [...text.matchAll(/^## (.+)$/gm)].map(([, name]) => name);
   assert.deepEqual(sections.sort(), EXPORTS.map(({ name }) => name).sort());
 });

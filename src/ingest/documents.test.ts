@@ -7,11 +7,12 @@ import { outlookOf } from '../../test/outlook.ts';
 import { jpegImage, pdfOf, pixelImage } from '../../test/pdf.ts';
 import { type Owner, openWorld, waitForUpload } from '../../test/world.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { sql } from '../db/sql.ts';
 import type { Citation } from '../sources/schema.ts';
 
 const world = await openWorld();
-const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
 /** Real documents where they are; elsewhere one of each format. */
 function documents(): Record<string, Buffer> {

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
+import { buildInfo } from '../core/package/package-files.ts';
 import type { Db, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { ATTACHMENT_PREFIX, pageOfReference } from '../documents/links/find-file.ts';
 import { uploadLinkResolver } from '../documents/upload-link-resolver.ts';
 import type { ClaimedJob } from '../jobs/define-job.ts';
 import { lockJob } from '../jobs/record-queue.ts';
-import { programVersion } from '../programs/program-version.ts';
 import type { CompiledUploadFile, UploadWrite } from './compiled-upload.ts';
 import type { AttachedFile } from './surroundings/attached-files.ts';
 import type { FilesAround, KnownFiles } from './surroundings/files-around.ts';
@@ -42,7 +42,7 @@ function dependencies(
     if (shown) attached.push(shown);
     return ATTACHMENT_PREFIX + (shown?.sha256 ?? '');
   });
-  const all = [programVersion(), filename, content_type, sha256, page_path, refers_to, targets];
+  const all = [buildInfo().programs, filename, content_type, sha256, page_path, refers_to, targets];
   return { digest: hash('sha256', JSON.stringify(all)), attached };
 }
 

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { longTest } from '../../test/extent.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { hasCostlyParagraph } from './parse-cost.ts';
 import { renderPage } from './render.ts';
 
@@ -75,8 +76,8 @@ longTest(
       tests: { markdown: string }[];
     };
     for (const markdown of [text, ...tests.map((each) => each.markdown)]) assert.ok(!hasCostlyParagraph(markdown));
-    const folders = ['../../node_modules/*', '../../docs', '../../../shared/corpora'].map((folder) =>
-      fileURLToPath(new URL(folder, import.meta.url)),
+    const folders = ['node_modules/*', 'docs', '../shared/corpora'].map((folder) =>
+      fileURLToPath(new URL(folder, PACKAGE)),
     );
     const files = folders
       .filter((folder) => folder.endsWith('*') || existsSync(folder))

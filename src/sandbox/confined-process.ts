@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { bundledProgram } from '../programs/bundled-programs.ts';
-import { PACKAGES } from '../programs/packages.ts';
-import type { ProgramName } from '../programs/programs.ts';
+import { fileURLToPath } from 'node:url';
+import { BUILT } from '../core/package/package-files.ts';
 import { confinedCommand, type Program } from './confined-command.ts';
 import { type Frame, frameHead, framesOf } from './frames.ts';
 import { lowerPriority } from './priority.ts';
 import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
-export interface ConfinedProgram extends Omit<Program, 'file'> {
-  name: ProgramName<'confined'>;
+export interface ConfinedProgram extends Omit<Program, 'file' | 'folders'> {
+  /** Of `CONFINED` in build/programs.ts. */
+  name: string;
   /** Of `NICE`. */
   nice: number;
   /** The maximum output for one request. */
@@ -48,18 +48,20 @@ export interface ConfinedProcess {
   end(): Promise<void>;
 }
 
+/** Data of PDF.js for Chinese, Japanese and Korean fonts, which the program for documents reads. */
+const CHARACTER_MAPS = fileURLToPath(new URL('assets/pdfjs/cmaps', BUILT));
 const POLL_MS = 50;
 const PROGRAM_MB = 150;
 const START_TIMEOUT_MS = 20_000;
 
 /** Starts a process. Throws if it cannot be started. */
 export async function startConfinedProcess(program: ConfinedProgram): Promise<ConfinedProcess> {
-  const file = await bundledProgram(program.name);
-  const folders = [dirname(file), ...program.folders];
+  const file = fileURLToPath(new URL(`confined/${program.name}.mjs`, BUILT));
+  const folders = [dirname(file), CHARACTER_MAPS];
   const [command, ...args] = await confinedCommand({ ...program, file, folders });
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH },
-    cwd: PACKAGES,
+    env: { PATH: process.env.PATH, CHARACTER_MAPS: `${CHARACTER_MAPS}/` },
+    cwd: fileURLToPath(BUILT),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const { stdin, stdout, pid } = child as ChildProcess & { stdin: Writable; stdout: Readable };

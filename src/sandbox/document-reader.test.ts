@@ -10,6 +10,7 @@ import { cleanUp } from '../../test/clean-up.ts';
 import { longTest } from '../../test/extent.ts';
 import { pdfOf, pdfOfContents, pdfOfPages } from '../../test/pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../../test/zip.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { canUnshare, confinedCommand } from './confined-command.ts';
 import type { ReadDocument } from './document-messages.ts';
 import { type DocumentReaderPool, type NamedDocument, openDocumentReader } from './document-reader.ts';
@@ -48,8 +49,8 @@ test('a process that reads documents has no access to other files, child process
   try {
     for (const network of (await canUnshare()) ? ['', 'bare'] : ['']) {
       const [command, ...args] = await confinedCommand({
-        file: fileURLToPath(new URL('../../test/confined-probe.ts', import.meta.url)),
-        folders: [import.meta.dirname],
+        file: fileURLToPath(new URL('test/confined-probe.ts', PACKAGE)),
+        folders: [fileURLToPath(new URL('src/sandbox', PACKAGE))],
         memoryMb: 64,
         cpuTimeSeconds: 60,
         v8: [],

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { BYTES_MAX, FILES_MAX } from '../documents/formats/zip/unpack.ts';
-import { CHARACTER_MAPS } from '../programs/packages.ts';
 import {
   parseReadResponse,
   parseUnpackResponse,
@@ -90,7 +89,6 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
     idleMs,
     program: {
       name: 'document',
-      folders: [CHARACTER_MAPS.slice(0, -1)],
       memoryMb,
       maxOutputBytes,
       cpuTimeSeconds: 2_600,

@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import { cleanUp } from '../../test/clean-up.ts';
 import { longTest } from '../../test/extent.ts';
 import { until } from '../../test/until.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { compileFile } from '../documents/compile-file.ts';
 import type { CompileInput } from '../documents/compile-input.ts';
 import { openSandbox } from './sandbox.ts';
 
 const NO_PAGES: ReadonlyMap<string, string> = new Map();
-const CORPORA = new URL('../../../shared/corpora/', import.meta.url);
+const CORPORA = new URL('../shared/corpora/', PACKAGE);
 
 function file(filename: string, content: string | Uint8Array): CompileInput {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;

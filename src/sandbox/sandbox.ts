@@ -165,7 +165,6 @@ function openRenderingProcesses(options: SandboxOptions): ProcessPool {
     idleMs,
     program: {
       name: 'rendering',
-      folders: [],
       memoryMb,
       cpuTimeSeconds: 1_200,
       v8,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { sharedWorld } from '../../test/shared-world.ts';
 import type { Client } from '../../test/world.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { mergePending } from './index/merge-pending.ts';
 
 /**
@@ -31,7 +32,7 @@ const LEAST_LINES = 450;
 /** How many lines may be as they are instead of as a person expects. */
 const MOST_ARGUED = 20;
 
-const GROUPS = readGroups(readFileSync(new URL('behaviours.md', import.meta.url), 'utf8'));
+const GROUPS = readGroups(readFileSync(new URL('src/search/behaviours.md', PACKAGE), 'utf8'));
 const world = await sharedWorld();
 
 function readGroups(text: string): Group[] {

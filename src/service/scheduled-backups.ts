@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import type { Backups } from '../jobs/define-job.ts';
 
-const IBID = fileURLToPath(new URL('../../bin/ibid', import.meta.url));
+const IBID = fileURLToPath(new URL('bin/ibid', PACKAGE));
 
 /** How much of what the command writes is kept for an error. */
 const OUTPUT_MAX = 2_000;

@@ -1,10 +1,8 @@
 import type { Logger } from 'pino';
 import { trackBlobs } from '../blobs/tracked-blobs.ts';
 import type { Config } from '../config.ts';
-import { StartError } from '../core/start-error.ts';
 import { SERVICE } from '../db/request-context.ts';
 import { openRequestStats } from '../http/load/request-stats.ts';
-import { bundledProgram } from '../programs/bundled-programs.ts';
 import { observedMail } from '../providers/mail/observed-mail.ts';
 import { openRenderingStats } from '../sandbox/rendering/stats.ts';
 import { archiveWal } from './archive-wal.ts';
@@ -35,17 +33,10 @@ export interface Service {
 /** Starts everything that the configuration names. Errors: StartError, whose message says what to do. */
 export async function startService(config: Config, log: Logger, hooks: ServiceHooks = {}): Promise<Service> {
   const { onStop, stop } = stopInReverse();
-  // On the first start of a version they are made meanwhile.
-  const programs = bundledProgram('rendering').catch((err: unknown) => {
-    throw new StartError(`the programs that render pages could not be bundled: ${String(err)}`);
-  });
-  // It is awaited below, and may fail before.
-  programs.catch(() => undefined);
   try {
     const external = readExternalConfig(config, log);
     await startTracing(config, log, onStop);
     const { db, postgres } = await openDatabase(config, external.plans, log, hooks, onStop);
-    await programs;
     const blobs = trackBlobs(await openFiles(config, onStop), db.in(SERVICE).query);
     if (postgres && config.BACKUP_WAL !== undefined) archiveWal(config, postgres, blobs, log, onStop);
     const rendering = openRenderingStats();
@@ -67,7 +58,6 @@ export async function startService(config: Config, log: Logger, hooks: ServiceHo
     onStop(async () => stopReleasing());
     return { address: api?.address ?? '', welcome: api?.welcome, postgresPid: () => postgres?.pid, stop };
   } catch (error) {
-    await Promise.allSettled([programs]);
     await stop().catch((err: unknown) => log.error({ err }, 'stopping after a failed start was not orderly'));
     throw error;
   }

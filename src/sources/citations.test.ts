@@ -14,6 +14,7 @@ import { verificationOf } from '../../test/verification-of.ts';
 import { type Owner, openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { verifySources } from '../cli/verify.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { sql } from '../db/sql.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
@@ -23,7 +24,7 @@ import type { Citation } from './schema.ts';
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-citations-'));
 cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const world = await openWorld({ DATA_DIR });
-const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
 /** Real documents where they are; elsewhere one of each format. */
 function documents(): Record<string, string | Buffer> {

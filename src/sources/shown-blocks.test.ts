@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { extent } from '../../test/extent.ts';
 import { randomNumbers } from '../../test/random-numbers.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { withoutBeside } from '../markdown/blocks/block-form.ts';
 import { targetOf } from '../markdown/blocks/block-targets.ts';
 import { readPageText } from '../markdown/page-text.ts';
@@ -12,8 +13,8 @@ import { renderMarkdown } from '../markdown/render.ts';
 import { parseShownHtml } from '../markdown/shown-html.ts';
 import { changesOf, compareBlocks, readShownPage } from './shown-blocks.ts';
 
-const CORPORA = fileURLToPath(new URL('../../../shared/corpora/tldr/common/', import.meta.url));
-const DOCS = fileURLToPath(new URL('../../docs/decisions/', import.meta.url));
+const CORPORA = fileURLToPath(new URL('../shared/corpora/tldr/common/', PACKAGE));
+const DOCS = fileURLToPath(new URL('docs/decisions/', PACKAGE));
 const EDITS = extent(1_200, 200);
 
 const OWN = `# The device

@@ -12,6 +12,7 @@ import { verificationOf as answeredVerification } from '../../test/verification-
 import { openWorld } from '../../test/world.ts';
 import { docxOf, wordParagraph } from '../../test/zip.ts';
 import { verifySources } from '../cli/verify.ts';
+import { PACKAGE } from '../core/package/package-files.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { openFolderBlobs } from '../providers/storage/folder-blobs.ts';
 import { openDocumentReader } from '../sandbox/document-reader.ts';
@@ -21,7 +22,7 @@ const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-verification-'));
 cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const world = await openWorld({ DATA_DIR });
 const owner = await world.owner();
-const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
 const FILES = {
   'dose.md':

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import { extent } from '../extent.ts';
 import { listAll } from '../list-all.ts';
 import { pdfOf } from '../pdf.ts';
@@ -18,7 +19,7 @@ import { docxOf, wordParagraph } from '../zip.ts';
 const world = await sharedWorld();
 
 /** Real pages, where they are. AUDIT: how many of them. */
-const TLDR = new URL('../../../shared/corpora/tldr/common/', import.meta.url);
+const TLDR = new URL('../shared/corpora/tldr/common/', PACKAGE);
 const SAMPLE = Number(process.env.AUDIT ?? extent(60, 15));
 
 interface Citation {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import { hostileText, hostileValue } from './hostile-values.ts';
 
 /** A request that is not sent yet: `§own.wiki_id§` and the like stand for ids. */
@@ -49,7 +50,7 @@ interface Operation {
   requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
 }
 
-export const API = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
+export const API = JSON.parse(readFileSync(new URL('openapi.json', PACKAGE), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, Schema>;

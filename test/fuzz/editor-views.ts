@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import { launchBrowser } from '../browser.ts';
 import { openContext } from '../browser-visitor.ts';
 import { openViews } from './editor-views/driver.ts';
@@ -17,8 +18,8 @@ test('edits in the text as it is read and in its source write the same bytes, an
 });
 
 /** Without the collections beside this checkout, its own documents. */
-const COLLECTIONS = fileURLToPath(new URL('../../../shared/corpora', import.meta.url));
-const OWN = fileURLToPath(new URL('../..', import.meta.url));
+const COLLECTIONS = fileURLToPath(new URL('../shared/corpora', PACKAGE));
+const OWN = fileURLToPath(PACKAGE);
 
 test('a text of the collections that is looked at in both views keeps each byte', async (t) => {
   const { lookThrough } = await openViews(await openContext(await launchBrowser()));

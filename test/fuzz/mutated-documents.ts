@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import { PNG } from '../archives.ts';
 import { pdfOf } from '../pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../zip.ts';
@@ -13,7 +14,7 @@ export interface Document {
 
 type Entries = readonly (readonly [name: string, content: string | Uint8Array])[];
 
-const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
 /** Of real documents the largest are left out: a case would be about their size. */
 const SEED_BYTES_MAX = MINUTES > 0 ? 300_000 : 30_000;
@@ -70,7 +71,7 @@ const SEEDS: Document[] = [
     name: name.split('/').at(-1) ?? name,
     bytes: Buffer.from(content),
   })),
-  { name: 'example.pdf', bytes: readFileSync(new URL('../../docs/example.pdf', import.meta.url)) },
+  { name: 'example.pdf', bytes: readFileSync(new URL('docs/example.pdf', PACKAGE)) },
   ...(existsSync(CORPORA)
     ? readdirSync(CORPORA).map((name) => ({ name, bytes: readFileSync(new URL(name, CORPORA)) }))
     : []),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
 import { startPostgres } from '../../src/db/postgres/postgres.ts';
 import { raw, sql } from '../../src/db/sql.ts';
@@ -10,7 +11,7 @@ import { addressOf } from '../database-address.ts';
 import { makeFolder } from '../process.ts';
 import { openOwner } from '../world.ts';
 
-const CLUSTER = new URL('../../deploy/cloudnative-pg/cluster.yaml', import.meta.url);
+const CLUSTER = new URL('deploy/cloudnative-pg/cluster.yaml', PACKAGE);
 
 /** A PostgreSQL as deploy/cloudnative-pg/cluster.yaml describes it, whose logins need their passwords. */
 export async function startDatabase() {

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import type { Manifest } from './manifests.ts';
 import { findPrograms } from './programs.ts';
 import { parseManifests } from './render.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 
 /** The scripts of a document that install something on Kubernetes. */
 export const installationsIn = (document: string): string[] =>

@@ -4,10 +4,11 @@ import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import { freePort, makeFolder } from '../process.ts';
 import { type Manifest, podOf } from './manifests.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(PACKAGE);
 
 /** What the cluster would have: Secrets by name and key, and the ConfigMaps of the release. */
 export interface Cluster {

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import type { Manifest } from './manifests.ts';
 import { findPrograms } from './programs.ts';
 
-const CHART = fileURLToPath(new URL('../../deploy/helm/ibid', import.meta.url));
+const CHART = fileURLToPath(new URL('deploy/helm/ibid', PACKAGE));
 const programs = findPrograms();
 // Who needs them asks `whyNoPrograms` before.
 programs.catch(() => undefined);

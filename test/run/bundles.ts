@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
-import { FOR_NODE } from '../../src/programs/for-node.ts';
-import { PACKAGES } from '../../src/programs/packages.ts';
+import { build, type Metafile } from 'esbuild';
+import { FOR_NODE } from '../../build/programs.ts';
 import { hashOf, kept, ROOT } from './cache.ts';
 
 /** Bundled with every set of tests: what each process of a test file loads besides its tests. */
@@ -19,32 +18,13 @@ export interface Bundles {
   importsOf(file: string): ReadonlyMap<string, number>;
 }
 
-/** Makes each position in a package map to one line, which keeps source maps small; positions in our sources stay exact. */
-const SHORT_MAP = '{"version":3,"sources":["package"],"mappings":"AAAA"}';
-
-const withoutMapsOfPackages: Plugin = {
-  name: 'without-maps-of-packages',
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules.*\.[cm]?js$/ }, async ({ path }) => ({
-      contents: `${await readFile(path, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${btoa(SHORT_MAP)}`,
-      loader: 'js',
-    }));
-  },
-};
-
 /**
  * Bundles test files as the service is bundled: a process starts in 0.3 s of CPU time instead of 0.8, because it loads a few
  * files instead of 2,600 and strips no types. Bundles are cached by a hash of all sources.
  */
 export async function bundleTests(files: readonly string[]): Promise<Bundles> {
   const entries = [...files, HOOKS, REPORTER];
-  const sources = [
-    'src/**/*.{ts,json}',
-    'test/**/*.{ts,json}',
-    'web/**/*.{ts,json}',
-    'bench/**/*.ts',
-    'deploy/**/*.ts',
-  ];
+  const sources = ['{src,test,web,build}/**/*.{ts,json}', 'bench/**/*.ts'];
   // A file outside the checkout matches none of the patterns.
   const texts = files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
   const hash = hashOf([ROOT, process.version, ...entries, ...texts], [...sources, 'package-lock.json']);
@@ -64,7 +44,7 @@ const outOf = (file: string) => join('tests', file.replace(/\.ts$/, '').replaceA
 
 async function bundle(entries: readonly string[], folder: string): Promise<void> {
   const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  await symlink(PACKAGES, join(folder, 'node_modules'));
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const { metafile } = await build({
     ...FOR_NODE,
     // Packages that only tests use are loaded from node_modules.
@@ -72,15 +52,11 @@ async function bundle(entries: readonly string[], folder: string): Promise<void>
     entryPoints: entries.map((file) => ({ in: join(ROOT, file), out: outOf(file) })),
     absWorkingDir: ROOT,
     outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    plugins: [...FOR_NODE.plugins, withoutMapsOfPackages],
-    bundle: true,
-    splitting: true,
+    // The folder of the package is searched from here: the bundles are elsewhere.
+    define: { 'import.meta.dirname': JSON.stringify(ROOT) },
     metafile: true,
-    target: 'node24',
     sourcemap: 'linked',
     sourcesContent: false,
-    logLevel: 'error',
   });
   await writeFile(join(folder, 'imports.json'), JSON.stringify(importsIn(metafile)));
 }

@@ -4,8 +4,9 @@ import { access, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 
-export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const ROOT = fileURLToPath(PACKAGE);
 
 /** A folder that test runs share, of all checkouts of this user. Nothing in it is needed: a run makes what is missing. */
 export const CACHE =

@@ -5,13 +5,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import { makeFolder } from '../process.ts';
 import { commandLines } from '../processes.ts';
 import { until } from '../until.ts';
 import { runFiles } from './file-process.ts';
 
-const RUNNER = fileURLToPath(new URL('../run.ts', import.meta.url));
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const RUNNER = fileURLToPath(new URL('test/run.ts', PACKAGE));
+const ROOT = fileURLToPath(PACKAGE);
 
 /** A test file outside the checkout, and its path as the runner takes it. */
 async function fileOf(text: string): Promise<string> {

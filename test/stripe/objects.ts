@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 
 export interface Price {
   id: string;
@@ -86,7 +87,9 @@ export interface Session {
   created: number;
 }
 
-const FIXTURES: Record<string, object> = JSON.parse(readFileSync(new URL('./fixtures.json', import.meta.url), 'utf8'));
+const FIXTURES: Record<string, object> = JSON.parse(
+  readFileSync(new URL('test/stripe/fixtures.json', PACKAGE), 'utf8'),
+);
 
 /** Stripe's published example of a resource, with these fields in place of its own; to be written as JSON, and not changed. */
 function shaped(resource: string, fields: object): object {

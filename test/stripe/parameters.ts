@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { PACKAGE } from '../../src/core/package/package-files.ts';
 import type { Params } from './decode-form.ts';
 import { StripeProblem } from './problem.ts';
 
-const RESOURCES = new URL('../../node_modules/stripe/esm/resources/', import.meta.url);
+const RESOURCES = new URL('node_modules/stripe/esm/resources/', PACKAGE);
 
 const known = new Map<string, Set<string>>();
 

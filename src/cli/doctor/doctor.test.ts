@@ -17,6 +17,7 @@ import { freePort, makeFolder } from '../../../test/process.ts';
 import { startS3Server } from '../../../test/s3-server.ts';
 import { startTlsServer } from '../../../test/tls-server.ts';
 import { makeDatabase, openOwner, openWorld } from '../../../test/world.ts';
+import { PACKAGE } from '../../core/package/package-files.ts';
 import { SUPERUSER } from '../../db/postgres/cluster.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { Finding } from '../../operator/checks/finding.ts';
@@ -278,9 +279,7 @@ test('options that cannot be read are all named, and nothing else is looked at',
 
 longTest('the commands of the documents about configuring and troubleshooting run', async () => {
   const documents = await Promise.all(
-    ['configure', 'troubleshoot'].map((name) =>
-      readFile(new URL(`../../../docs/operations/${name}.md`, import.meta.url), 'utf8'),
-    ),
+    ['configure', 'troubleshoot'].map((name) => readFile(new URL(`docs/operations/${name}.md`, PACKAGE), 'utf8')),
   );
   const commands = documents.flatMap((text) =>
     [...text.matchAll(/^npx ibid (.*?)(?: +#.*)?$/gm)].map(([, line = '']) => line),
@@ -297,7 +296,7 @@ longTest('the commands of the documents about configuring and troubleshooting ru
   const named = [...troubleshoot.matchAll(/^\|[^|]*\| `(\w+)`/gm)].map(([, check]) => check);
   assert.deepEqual([...new Set(named)].sort(), [...CHECK_NAMES].sort(), 'each check is in the table');
   // The process ends by itself, with all that it found written.
-  const ibid = new URL('../ibid.ts', import.meta.url).pathname;
+  const ibid = new URL('src/cli/ibid.ts', PACKAGE).pathname;
   const ended = await promisify(execFile)(process.execPath, ['--no-warnings', ibid, 'doctor', '--json'], {
     env: { PATH: process.env.PATH, ...running, ROLE: 'king' },
   }).catch((error: { code: number; stdout: string }) => error);

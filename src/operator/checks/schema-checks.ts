@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { PACKAGE } from '../../core/package/package-files.ts';
 import { StartError } from '../../core/start-error.ts';
 import { findPending, listMigrations } from '../../db/migrate.ts';
 import { sql } from '../../db/sql.ts';
@@ -24,7 +25,7 @@ export async function checkSchema({ db }: DatabaseSubject): Promise<Finding[]> {
 }
 
 /** The schema as the migrations make it; it lies beside the sources. */
-const SCHEMA = new URL('../../../schema.sql', import.meta.url);
+const SCHEMA = new URL('schema.sql', PACKAGE);
 
 /** Indexes that are missing or invalid: queries read whole tables then, and unique ones guard nothing. */
 export async function checkIndexes({ db }: DatabaseSubject): Promise<Finding[]> {

@@ -23,6 +23,7 @@ import { announce, offsetOf, patch, sendFile } from '../../../test/resumable.ts'
 import { startS3Proxy, startS3Server } from '../../../test/s3-server.ts';
 import { until } from '../../../test/until.ts';
 import { openWorld, waitForUpload } from '../../../test/world.ts';
+import { PACKAGE } from '../../core/package/package-files.ts';
 import { type BlobStore, StorageUnavailable } from './blobs.ts';
 import { openFolderBlobs } from './folder-blobs.ts';
 import { openObjects } from './objects.ts';
@@ -201,7 +202,7 @@ test('a part whose connection breaks is sent again alone; where it breaks for go
 });
 
 test('a bucket answers a process that has no home directory, as a user that the system does not know', async () => {
-  const client = new URL('./s3-bucket.ts', import.meta.url).href;
+  const client = new URL('src/providers/storage/s3-bucket.ts', PACKAGE).href;
   const place = JSON.stringify(readS3Url(s3.url));
   const script = `
     const { openBucket } = await import('${client}');

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
 import type { BrowserContext, Page } from 'playwright-core';
+import { PACKAGE } from '../../../src/core/package/package-files.ts';
 import type { Views } from './page.ts';
 import type { Step } from './steps.ts';
 
@@ -52,7 +53,7 @@ export async function openViews(context: BrowserContext): Promise<{
 
 async function bundle(): Promise<string> {
   try {
-    const entryPoints = [fileURLToPath(new URL('page.ts', import.meta.url))];
+    const entryPoints = [fileURLToPath(new URL('test/fuzz/editor-views/page.ts', PACKAGE))];
     const { outputFiles } = await build({ entryPoints, bundle: true, write: false, format: 'esm', target: ['es2022'] });
     return outputFiles[0]?.text ?? '';
   } finally {

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { PACKAGE } from '../../../src/core/package/package-files.ts';
 import { fromApi, html } from '../../html.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import { developerPage } from './developer-page.ts';
 
-const FILE = new URL('../../../docs/getting-started.md', import.meta.url);
+const FILE = new URL('docs/getting-started.md', PACKAGE);
 let text: Promise<string> | undefined;
 
 /** docs/getting-started.md with the address of this service in its commands. */

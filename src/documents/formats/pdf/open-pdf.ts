@@ -4,11 +4,11 @@ import { ExtractError } from '../extract-error.ts';
 import { IMAGE_PIXELS } from './pictures/pictures.ts';
 
 /**
- * What the predefined encodings of Chinese, Japanese and Korean fonts mean: unpdf has the library without its data. The bundle of this
- * program may be in a folder from which packages cannot be found; it contains their place.
+ * The predefined encodings of Chinese, Japanese and Korean fonts: unpdf has the library without its data. A confined process is
+ * told where they are.
  */
 const CHARACTER_MAPS =
-  process.env.PDF_CHARACTER_MAPS ?? fileURLToPath(new URL('cmaps/', import.meta.resolve('pdfjs-dist/package.json')));
+  process.env.CHARACTER_MAPS ?? fileURLToPath(new URL('cmaps/', import.meta.resolve('pdfjs-dist/package.json')));
 
 /** Opens a PDF; one that is encrypted with an empty password, too. Throws an ExtractError if it cannot. */
 export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {

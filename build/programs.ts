@@ -1,25 +1,18 @@
-import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
-import { CHARACTER_MAPS } from './packages.ts';
 
-/** In a bundle each source keeps its place: files beside it (migrations, plans, what browsers load) are read where they are. */
-const keepPlaces: Plugin = {
-  name: 'keep-places',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const text = await readFile(path, 'utf8');
-      if (!/import\.meta\.(?:url|dirname)/.test(text)) return undefined;
-      return {
-        contents: text
-          .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
-          .replaceAll('import.meta.dirname', JSON.stringify(dirname(path))),
-        loader: 'ts',
-      };
-    });
-  },
+/** The service, its process for jobs, and the `ibid` command. */
+export const SERVICE = { main: 'src/main.ts' };
+
+/** The programs of confined processes, by the names that src/sandbox starts them by. They can read their own folder. */
+export const CONFINED = {
+  rendering: 'src/sandbox/rendering/rendering.process.ts',
+  document: 'src/sandbox/document.process.ts',
 };
+
+/** Files that the service reads beside its program. */
+export const DATA = { migrations: 'src/db/migrations', 'plans.json': 'src/billing/plans.json' };
 
 const LOWLIGHT = fileURLToPath(import.meta.resolve('lowlight'));
 
@@ -44,20 +37,21 @@ const separateGrammars: Plugin = {
   },
 };
 
-/** How programs are bundled that Node runs. */
+/** Options of esbuild for programs that Node runs. What is imported on demand stays in a file of its own. */
 export const FOR_NODE = {
+  bundle: true,
+  splitting: true,
   platform: 'node',
   format: 'esm',
-  target: 'node20',
+  target: 'node24',
+  outExtension: { '.js': '.mjs' },
   legalComments: 'none',
-  // esbuild has a program of its own, which it looks for beside its file; what sends traces is there only where it is wanted.
+  // What sends traces is there only where it is wanted.
   external: ['esbuild', 'pg-native', '@opentelemetry/*'],
   // Packages in CommonJS require modules of Node.js.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
-  // The data of PDF.js is no module: see open-pdf.ts.
-  define: { 'process.env.PDF_CHARACTER_MAPS': JSON.stringify(CHARACTER_MAPS) },
-  plugins: [keepPlaces, separateGrammars],
-  logLevel: 'silent',
+  plugins: [separateGrammars],
+  logLevel: 'error',
 } satisfies BuildOptions;

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { BUILT, buildInfo } from '../src/core/package/package-files.ts';
+
+const CONFINED = new URL('confined/', BUILT);
+
+/** What a program loads with a file: all that it imports but not by `import()`. */
+function loadedWith(name: string): string {
+  const text = readFileSync(new URL(name, CONFINED), 'utf8');
+  const imported = [...text.matchAll(/^(?:import|\}) (?:from )?"\.\/([^"]+)";$/gm)].map(([, next = '']) => next);
+  return text + imported.map(loadedWith).join('');
+}
+
+test('a process that renders begins without the grammars of rare languages', () => {
+  const loaded = loadedWith('rendering.mjs');
+  const languages = [...loaded.matchAll(/^\/\/ .*languages\/(\w+)\.js$/gm)].map(([, name]) => name);
+  assert.ok(languages.includes('typescript'));
+  assert.ok(!languages.includes('mathematica'));
+});
+
+test('every text for browsers has its compressed copies beside it', () => {
+  const { files } = buildInfo().assets;
+  const there = new Set(readdirSync(new URL('assets/', BUILT), { recursive: true }));
+  for (const [name, isCompressed] of Object.entries(files)) {
+    const copies = isCompressed ? [`${name}.br`, `${name}.gz`] : [];
+    for (const each of [name, ...copies]) assert.ok(there.has(each), each);
+  }
+  assert.ok(files['style.css'] && files['widgets/profile.js'] && files['pdfjs/cmaps/Adobe-Japan1-0.bcmap'] === false);
+});
