@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import type { BuildInfo } from '../src/core/package/package-files.ts';
 import { buildBrowserFiles } from './browser-files.ts';
 import { CONFINED, DATA, FOR_NODE, SERVICE } from './programs.ts';
 import { hashOfSources } from './when-needed.js';
 
 /**
- * Builds dist: the service and the `ibid` command, the programs of confined processes (dist/confined), and the files for
- * browsers (dist/assets). With `--fast` the latter are compressed less.
+ * Builds dist: the service with the `ibid` command, the programs of confined processes, and the files for browsers
+ * (dist/assets). With `--fast` the latter are compressed less.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -21,13 +21,13 @@ const sources = hashOfSources();
 const folder = `${DIST}-${process.pid}`;
 await mkdir(folder);
 try {
-  const [assets] = await Promise.all([
+  const entryPoints = { ...SERVICE, ...CONFINED };
+  const [assets, { metafile }] = await Promise.all([
     buildBrowserFiles(ROOT, join(folder, 'assets'), isFast),
-    build({ ...FOR_NODE, absWorkingDir: ROOT, entryPoints: SERVICE, outdir: folder }),
-    build({ ...FOR_NODE, absWorkingDir: ROOT, entryPoints: CONFINED, outdir: join(folder, 'confined') }),
+    build({ ...FOR_NODE, absWorkingDir: ROOT, metafile: true, entryPoints, outdir: folder }),
     ...Object.entries(DATA).map(([name, from]) => cp(join(ROOT, from), join(folder, name), { recursive: true })),
   ]);
-  const info: BuildInfo & { sources: string } = { sources, programs: await hashOf(join(folder, 'confined')), assets };
+  const info: BuildInfo & { sources: string } = { sources, programs: await hashOf(loadedBy(metafile)), assets };
   await writeFile(join(folder, 'build.json'), JSON.stringify(info));
   await rm(DIST, { recursive: true, force: true });
   await rename(folder, DIST);
@@ -35,9 +35,15 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function hashOf(folder: string): Promise<string> {
+/** The outputs that confined processes load, at once or on demand. */
+function loadedBy({ outputs }: Metafile): string[] {
+  const found = new Set(Object.keys(CONFINED).map((name) => relative(ROOT, join(folder, `${name}.mjs`))));
+  for (const path of found) for (const next of outputs[path]?.imports ?? []) if (!next.external) found.add(next.path);
+  return [...found].sort();
+}
+
+async function hashOf(names: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const name of (await readdir(folder)).sort())
-    hash.update(`${name}\0`).update(await readFile(join(folder, name)));
+  for (const name of names) hash.update(await readFile(join(ROOT, name)));
   return hash.digest('hex');
 }

@@ -5,7 +5,7 @@ import type { BuildOptions, Plugin } from 'esbuild';
 /** The service, its process for jobs, and the `ibid` command. */
 export const SERVICE = { main: 'src/main.ts' };
 
-/** The programs of confined processes, by the names that src/sandbox starts them by. They can read their own folder. */
+/** The programs of confined processes, by the names that src/sandbox starts them by. They can read dist. */
 export const CONFINED = {
   rendering: 'src/sandbox/rendering/rendering.process.ts',
   document: 'src/sandbox/document.process.ts',

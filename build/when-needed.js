@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 // Plain JavaScript, so that a start that finds a build loads no compiler of types.
@@ -9,10 +9,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A hash of everything that a build is made of. */
 export function hashOfSources() {
   const hash = createHash('sha256');
-  const files = globSync('{src,web,build}/**/*.{ts,js,css,json,sql}', { cwd: ROOT }).sort();
-  for (const file of ['package-lock.json', ...files]) {
-    if (!file.endsWith('.test.ts')) hash.update(`${file}\0`).update(readFileSync(ROOT + file));
-  }
+  const found = ['src', 'web', 'build'].flatMap((folder) =>
+    readdirSync(ROOT + folder, { encoding: 'utf8', recursive: true }).map((file) => `${folder}/${file}`),
+  );
+  const sources = found.filter((file) => /\.(?:ts|js|css|json|sql)$/.test(file) && !file.endsWith('.test.ts')).sort();
+  for (const file of ['package-lock.json', ...sources]) hash.update(`${file}\0`).update(readFileSync(ROOT + file));
   return hash.digest('hex');
 }
 

@@ -3,11 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { BUILT, buildInfo } from '../src/core/package/package-files.ts';
 
-const CONFINED = new URL('confined/', BUILT);
-
 /** What a program loads with a file: all that it imports but not by `import()`. */
 function loadedWith(name: string): string {
-  const text = readFileSync(new URL(name, CONFINED), 'utf8');
+  const text = readFileSync(new URL(name, BUILT), 'utf8');
   const imported = [...text.matchAll(/^(?:import|\}) (?:from )?"\.\/([^"]+)";$/gm)].map(([, next = '']) => next);
   return text + imported.map(loadedWith).join('');
 }
@@ -21,7 +19,7 @@ test('a process that renders begins without the grammars of rare languages', () 
 
 test('every text for browsers has its compressed copies beside it', () => {
   const { files } = buildInfo().assets;
-  const there = new Set(readdirSync(new URL('assets/', BUILT), { recursive: true }));
+  const there = new Set(readdirSync(new URL('assets/', BUILT), { encoding: 'utf8', recursive: true }));
   for (const [name, isCompressed] of Object.entries(files)) {
     const copies = isCompressed ? [`${name}.br`, `${name}.gz`] : [];
     for (const each of [name, ...copies]) assert.ok(there.has(each), each);

@@ -49,18 +49,18 @@ export interface ConfinedProcess {
 }
 
 /** Data of PDF.js for Chinese, Japanese and Korean fonts, which the program for documents reads. */
-const CHARACTER_MAPS = fileURLToPath(new URL('assets/pdfjs/cmaps', BUILT));
+const CHARACTER_MAPS = fileURLToPath(new URL('assets/pdfjs/cmaps/', BUILT));
 const POLL_MS = 50;
 const PROGRAM_MB = 150;
 const START_TIMEOUT_MS = 20_000;
 
 /** Starts a process. Throws if it cannot be started. */
 export async function startConfinedProcess(program: ConfinedProgram): Promise<ConfinedProcess> {
-  const file = fileURLToPath(new URL(`confined/${program.name}.mjs`, BUILT));
-  const folders = [dirname(file), CHARACTER_MAPS];
+  const file = fileURLToPath(new URL(`${program.name}.mjs`, BUILT));
+  const folders = [dirname(file)];
   const [command, ...args] = await confinedCommand({ ...program, file, folders });
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, CHARACTER_MAPS: `${CHARACTER_MAPS}/` },
+    env: { PATH: process.env.PATH, CHARACTER_MAPS },
     cwd: fileURLToPath(BUILT),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
