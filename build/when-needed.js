@@ -17,21 +17,21 @@ export function hashOfSources() {
   return hash.digest('hex');
 }
 
-/** Builds dist unless it was built from the sources as they are. */
-export function buildWhenNeeded() {
-  if (builtFrom() === hashOfSources()) return;
-  process.stderr.write('Building Ibid from its sources…\n');
-  const { status } = spawnSync(process.execPath, ['--no-warnings', `${ROOT}build/build.ts`, '--fast'], {
-    stdio: 'inherit',
-  });
-  if (status !== 0) process.exit(1);
+/** Whether dist was built from the sources as they are. */
+export function isBuilt() {
+  let built;
+  try {
+    built = JSON.parse(readFileSync(`${ROOT}dist/build.json`, 'utf8')).sources;
+  } catch {
+    return false;
+  }
+  return built === hashOfSources();
 }
 
-/** @returns {string | undefined} */
-function builtFrom() {
-  try {
-    return JSON.parse(readFileSync(`${ROOT}dist/build.json`, 'utf8')).sources;
-  } catch {
-    return undefined;
-  }
+/** Builds dist unless that was done; returns whether dist is there. What is wrong is printed. */
+export function buildWhenNeeded() {
+  if (isBuilt()) return true;
+  process.stderr.write('Building Ibid from its sources…\n');
+  const build = ['--no-warnings', `${ROOT}build/build.ts`, '--fast'];
+  return spawnSync(process.execPath, build, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
 }

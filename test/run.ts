@@ -46,7 +46,7 @@ try {
 
 async function runAll(request: Request): Promise<boolean> {
   // Services and confined processes that tests start run what was built.
-  buildWhenNeeded();
+  if (!buildWhenNeeded()) return false;
   const candidates = filesOf(request);
   const bundles = await bundleTests(candidates);
   const { touchedSince } = request;

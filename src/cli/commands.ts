@@ -9,6 +9,7 @@ import { JOBS_USAGE, runJobsCommand } from './jobs.ts';
 import { KEY_USAGE, runKeyCommand } from './key.ts';
 import { MIGRATE_USAGE, runMigrateCommand } from './migrate.ts';
 import { PLAN_USAGE, runPlanCommand } from './plan.ts';
+import { runSeedCommand, SEED_USAGE } from './seed.ts';
 import { runUpgrade, UPGRADE_USAGE } from './upgrade.ts';
 import { runUserCommand, USER_USAGE } from './user.ts';
 import { runVerifyCommand, VERIFY_USAGE } from './verify-command.ts';
@@ -57,6 +58,7 @@ export const COMMANDS: Record<string, Command> = {
   upgrade: { usage: UPGRADE_USAGE, run: (env, args, print) => runUpgrade(readConfig(env), args, print) },
   workspace: { usage: WORKSPACE_USAGE, run: (env, args, print) => runWorkspaceCommand(readConfig(env), args, print) },
   user: { usage: USER_USAGE, run: (env, args, print) => runUserCommand(readConfig(env), args, print) },
+  seed: { usage: SEED_USAGE, run: (env, args, print) => runSeedCommand(readConfig(env), args, print) },
   plan: { usage: PLAN_USAGE, run: (env, args, print) => runPlanCommand(readConfig(env), args, print) },
 };
 

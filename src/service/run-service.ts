@@ -1,12 +1,15 @@
+import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { forkWorker } from './fork-worker.ts';
 import { missingPublicUrl } from './from-config.ts';
 import { openLog } from './open-log.ts';
 import { runUntilStopped } from './run-until-stopped.ts';
 import { startService } from './start-service.ts';
+import { VERSION } from './version.ts';
 
 /** Runs the service until it is stopped, and ends the process. */
 export async function runService(config: Config): Promise<void> {
+  process.stdout.write(`Ibid ${VERSION} starts, with its data in ${resolve(config.DATA_DIR)}\n`);
   const log = openLog(config);
   await runUntilStopped(log, async () => {
     const { address, welcome, stop } = await startService(config, log, { forkWorker });

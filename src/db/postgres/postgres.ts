@@ -74,6 +74,7 @@ export async function startPostgres({
           `A new database needs 100 MB in ${place.folder}: free some space, or set DATA_DIR to another disk.`,
         );
       }
+      log('info', 'a database is made, which takes some seconds', { folder: place.cluster });
       await makeCluster(place, binaries);
     }
     if (place.folder !== folder) pointTo(place.cluster, folder);
