@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { LONG_RUNS } from './test/run/long-runs.ts';
 
-/** Entry files of the bundles for browsers, which web/assets.ts names in strings. */
-const elements = [...readFileSync('web/assets.ts', 'utf8').matchAll(/'(elements\/[\w/.-]+\.ts)'/g)].map(
-  ([, entry]) => `web/${entry}`,
+/** Entry files of the bundles for browsers, which the build names in strings. */
+const elements = [...readFileSync('build/browser-files.ts', 'utf8').matchAll(/'(web\/elements\/[\w/.-]+\.ts)'/g)].map(
+  ([, entry]) => entry,
 );
 
 /** Files that long runs start. */
@@ -15,12 +15,12 @@ const longRuns = Object.values(LONG_RUNS)
 export default {
   entry: [
     'bin/*.js',
-    'src/run.ts',
-    'src/cli/ibid.ts',
-    'src/programs/bundle-programs.ts',
+    'build/{build,dev}.ts',
+    'src/main.ts',
     '**/*.process.ts',
     '**/*.test.ts',
     'test/{long,fuzz,accept,licenses,screenshots}.ts',
+    'test/{confined-probe,shifted-clock}.ts',
     'test/run/{event-lines,without-async-hooks}.ts',
     'test/fuzz/{editor-views,typing-crashes}.ts',
     'test/clients/resolve-typescript.ts',
@@ -30,7 +30,7 @@ export default {
     ...elements,
     ...longRuns,
   ],
-  project: ['{bin,src,web,test,bench,deploy,docs}/**/*.{ts,tsx,js}'],
+  project: ['{bin,build,src,web,test,bench,deploy,docs}/**/*.{ts,tsx,js}'],
   // Packages whose files are read, or loaded by a name that is put together.
   ignoreDependencies: [
     '@20minutes/s3rver',
