@@ -5,10 +5,12 @@ import { autosaves } from './autosaves/feature.ts';
 import { backup } from './backup/feature.ts';
 import { billing } from './billing/feature.ts';
 import { blobs } from './blobs/feature.ts';
+import type { Feature } from './feature.ts';
 import type { Endpoint } from './http/endpoint.ts';
+import { requestTables } from './http/tables.ts';
 import { ingest } from './ingest/feature.ts';
 import { invitations } from './invitations/feature.ts';
-import type { AnyJob, Feature } from './jobs/define-job.ts';
+import type { AnyJob } from './jobs/define-job.ts';
 import { jobs } from './jobs/feature.ts';
 import { keys } from './keys/feature.ts';
 import { members } from './members/feature.ts';
@@ -19,6 +21,7 @@ import { search } from './search/feature.ts';
 import { session } from './session/feature.ts';
 import { sources } from './sources/feature.ts';
 import { stars } from './stars/feature.ts';
+import { auditTargets, personLists, type Table } from './tables/define-table.ts';
 import { templates } from './templates/feature.ts';
 import { transfer } from './transfer/feature.ts';
 import { uploads } from './uploads/feature.ts';
@@ -70,3 +73,10 @@ export const ENDPOINTS: readonly Endpoint[] = FEATURES.flatMap((feature) => [
 
 /** Everything that is done later. What is not in this list is never run. */
 export const JOBS: readonly AnyJob[] = FEATURES.flatMap(({ jobs = [] }) => jobs);
+
+/** Every table of the database. */
+export const TABLES: readonly Table[] = [...FEATURES.flatMap(({ tables = [] }) => tables), ...requestTables];
+
+/** What audit records and the export of an account take from the tables. */
+export const AUDIT_TARGETS = auditTargets(TABLES);
+export const PERSON_LISTS = personLists(TABLES);

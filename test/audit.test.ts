@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeJwt } from 'jose';
 import { pino } from 'pino';
-import { ENDPOINTS } from '../src/app.ts';
+import { ENDPOINTS, TABLES } from '../src/app.ts';
 import { sha256 } from '../src/core/secrets.ts';
 import type { Row } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
@@ -23,31 +23,10 @@ const tenants = await openTenants({ SMTP_URL: mailServer.url, MAIL_FROM: 'wiki@e
 const { world, a, unknown, fresh, owner, roles, stranger, tokenFor, key } = tenants;
 const { db } = world;
 
-/** The table of each kind of target, and its id column. */
-const TABLES: Record<string, [table: string, id: string]> = {
-  workspace: ['workspaces', 'workspace_id'],
-  organization_membership: ['memberships', 'membership_id'],
-  invitation: ['invitations', 'invitation_id'],
-  api_key: ['api_keys', 'key_id'],
-  wiki: ['wikis', 'wiki_id'],
-  upload: ['uploads', 'upload_id'],
-  job: ['jobs', 'job_id'],
-  page: ['pages', 'page_id'],
-  template: ['templates', 'page_id'],
-  star: ['starred_pages', 'page_id'],
-  attachment: ['attachments', 'attachment_id'],
-  export: ['jobs', 'job_id'],
-  import: ['jobs', 'job_id'],
-  source: ['sources', 'source_id'],
-  saved_search: ['saved_searches', 'saved_search_id'],
-  session: ['sessions', 'session_id'],
-  user: ['users', 'user_id'],
-  password: ['passwords', 'user_id'],
-  sign_in_link: ['email_links', 'email'],
-};
+const tableOf = (kind: string) => TABLES.find(({ audit }) => audit?.includes(kind));
 
-/** What one person alone sees: a record says that it was written, and names nothing but it and its wiki. */
-const PRIVATE = ['saved_search', 'star'];
+/** Rows that one person alone sees: a record says that it was written, and names nothing but it and its wiki. */
+const isPrivate = (kind: string) => tableOf(kind)?.of === 'member';
 
 /** The writing endpoints that succeed in a world with users. */
 const WRITING = ENDPOINTS.filter((endpoint) => endpoint.event && success(endpoint) < 400);
@@ -95,8 +74,8 @@ function recordsOf(request_id: string): Promise<Row[]> {
 }
 
 async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
-  const [table, id] = TABLES[kind] ?? [];
-  assert.ok(table && id, `TABLES of this file must say which table holds a target of kind "${kind}"`);
+  const { name: table, id } = tableOf(kind) ?? {};
+  assert.ok(table && id, `a tables.ts must say which table has audit: ['${kind}'], and its id column`);
   // With jsonb's order of keys and its format of times, as in the record.
   const rows = await db.query<{ row: Row }>(sql`
     select to_jsonb(t) - (select coalesce(array_agg(column_name::text), '{}') from information_schema.columns
@@ -165,9 +144,9 @@ for (const endpoint of WRITING) {
     const was = rowsBefore.get(record.target_id);
     const is = rowsAfter.get(record.target_id);
     assert.ok(was ?? is, `the target of the record must be a ${kind}, but is "${record.target_id}"`);
-    if (PRIVATE.includes(kind)) {
+    if (isPrivate(kind)) {
       const named = [...Object.keys(record.before), ...Object.keys(record.after)];
-      assert.deepEqual(new Set(named), new Set([TABLES[kind]?.[1], 'wiki_id']));
+      assert.deepEqual(new Set(named), new Set([tableOf(kind)?.id, 'wiki_id']));
       return;
     }
     assert.notDeepEqual(record.before, record.after, 'the record must contain the changes');
@@ -195,7 +174,7 @@ for (const endpoint of WRITING) {
   test(`${nameOf(endpoint)} leaves no record when it is refused, and one when it is sent again`, async () => {
     for (const token of [undefined, stranger.token, roles.viewer.token]) {
       // Endpoints that refuse no missing credential are covered by the tests of their feature.
-      const isAllowed = token === roles.viewer.token && PRIVATE.includes(kind);
+      const isAllowed = token === roles.viewer.token && isPrivate(kind);
       if (isAllowed || endpoint.access.on === 'anyone' || (endpoint.access.on === 'caller' && token !== undefined))
         continue;
       const refused = await send(endpoint, a, token);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openDb } from '../src/db/db.ts';
 import { listMigrations, migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
-import { BIG_TABLES, lintMigration, lintWorksWith, SMALL_TABLES } from './lint-migration.ts';
+import { lintMigration, lintWorksWith } from './lint-migration.ts';
 import { makeEmptyDatabase } from './world.ts';
 
 /** The baseline makes a new database. */
@@ -134,19 +134,6 @@ test('a column becomes not null only after a check of it was validated', () => {
   assert.equal(lint(set, [add]).length, 1);
   assert.equal(lint(set, [add.replace('parent_path', 'title'), validate]).length, 1);
   assert.equal(lint(set, [add.replace('pages', 'wikis'), validate]).length, 1);
-});
-
-test('each table is listed as big or small', async () => {
-  const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
-  await migrate(db);
-  const tables = await db.query<{ name: string }>(sql`
-    select relname::text as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace`);
-  await db.close();
-  assert.deepEqual(
-    tables.map(({ name }) => name).sort(),
-    [...BIG_TABLES, ...SMALL_TABLES].sort(),
-    'name the table in BIG_TABLES or SMALL_TABLES of test/lint-migration.ts',
-  );
 });
 
 test('every column and index compares text by its bytes, so that no update of the system leaves one in another order', async () => {

@@ -1,85 +1,9 @@
+import { TABLES } from '../src/app.ts';
 import { kindOf, type Migration, worksWith } from '../src/db/apply-migration.ts';
 import { type SqlStatement, splitStatements } from '../src/db/split-statements.ts';
 
-/** Tables that do not grow with the content of the service. Only these may be changed without restrictions. */
-export const SMALL_TABLES = [
-  'backup_status',
-  'migrations',
-  'plan_limits',
-  'schedules',
-  'service_controls',
-  'signing_keys',
-  'wal_archive',
-  'wal_timelines',
-  'workers',
-];
-
-/** Tables too large to read or rewrite within the time that a request can wait. */
-export const BIG_TABLES = [
-  'api_keys',
-  'attachments',
-  'audit_events',
-  'autosaves',
-  'background_jobs',
-  'billing_customers',
-  'blobs',
-  'compiled_files',
-  'email_changes',
-  'email_links',
-  'exports',
-  'idempotency_keys',
-  'identities',
-  'import_attachments',
-  'import_pages',
-  'import_revisions',
-  'imported_people',
-  'imports',
-  'invitations',
-  'jobs',
-  'limit_counts',
-  'memberships',
-  'openid_attempts',
-  'page_bases',
-  'page_links',
-  'page_paths',
-  'page_sources',
-  'page_tags',
-  'page_texts',
-  'pages',
-  'password_guesses',
-  'passwords',
-  'payment_events',
-  'refresh_tokens',
-  'revisions',
-  'saved_searches',
-  'search_blocks',
-  'search_documents',
-  'search_pending',
-  'search_postings',
-  'search_segments',
-  'search_vocabulary',
-  'search_wikis',
-  'search_words',
-  'sessions',
-  'sign_in_links',
-  'source_texts',
-  'sources',
-  'staged_imports',
-  'starred_pages',
-  'subscriptions',
-  'templates',
-  'upload_files',
-  'upload_parts',
-  'uploads',
-  'users',
-  'welcome_links',
-  'wikis',
-  'workspace_controls',
-  'workspace_slugs',
-  'workspace_usage',
-  'workspaces',
-  'request_log',
-];
+/** Only these may be changed without restrictions. */
+const SMALL_TABLES = TABLES.filter(({ rows }) => rows === 'fixed').map(({ name }) => name);
 
 /** A table name, with or without a schema, or a placeholder of `format`. */
 const TABLE = '(?:only\\s+)?((?:[\\w"]+\\.)?[\\w"%]+)';

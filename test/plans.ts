@@ -1,61 +1,16 @@
 import pg from 'pg';
+import { TABLES } from '../src/app.ts';
+import { listTables } from '../src/backup/copied-tables.ts';
 import type { OwnerDb } from '../src/db/db.ts';
 import { raw, type Sql, sql } from '../src/db/sql.ts';
 
 /** Enough rows that the planner does not read them all to find one. */
 const ROWS = 4_000;
 
-/** The tables that grow with a wiki, and the columns in which their rows differ; referenced tables come first. */
-export const UNIQUE_COLUMNS: Record<string, string[]> = {
-  pages: ['page_id', 'path', 'slug'],
-  revisions: ['page_id'],
-  page_texts: ['page_id'],
-  page_links: ['from_page_id', 'to_page_id', 'to_path'],
-  page_paths: ['path', 'page_id'],
-  page_tags: ['page_id', 'tag_key'],
-  attachments: ['attachment_id', 'page_id'],
-  uploads: ['upload_id'],
-  upload_files: ['upload_id', 'file_id', 'filename'],
-  upload_parts: ['upload_id', 'name'],
-  sources: ['source_id', 'sha256'],
-  source_texts: ['source_id'],
-  page_sources: ['page_id', 'source_id'],
-  jobs: ['job_id', 'upload_id'],
-  search_documents: ['document_id', 'document_no'],
-  search_blocks: ['term'],
-  search_vocabulary: ['first'],
-  search_words: ['word', 'backwards'],
-  exports: ['export_id'],
-  audit_events: ['event_id'],
-};
-
-/**
- * A few rows per wiki, pending postings that are soon merged (every search reads all of its wiki), postings of the format before
- * segments, of which a new database has none, pages that both users and their file have changed, unsaved texts, saved
- * searches and starred pages, of which a person has few, and templates.
- */
-const SMALL_TABLES = [
-  'search_wikis',
-  'search_segments',
-  'search_pending',
-  'search_postings',
-  'page_bases',
-  'autosaves',
-  'saved_searches',
-  'templates',
-  'starred_pages',
-];
-
-/** Tables that no request reads, those that are large first. */
-export const BIG_JOB_TABLES = ['compiled_files', 'import_pages', 'import_revisions', 'import_attachments'];
-const JOB_TABLES = [
-  ...BIG_JOB_TABLES,
-  'imports',
-  'imported_people',
-  'staged_imports',
-  'background_jobs',
-  'blob_references',
-];
+/** Tables that grow with the content of a tenant and are read by requests, with the columns in which copies of a row differ. */
+export const UNIQUE_COLUMNS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  TABLES.flatMap(({ name, copies }) => (copies ? [[name, copies]] : [])),
+);
 
 /** Of the copies those that indexes of few rows contain: jobs that wait, and links that name a page. */
 const IN_PARTIAL_INDEXES = [
@@ -85,18 +40,13 @@ export interface RunPlan extends Plan {
 }
 
 /**
- * Grows every table that grows with a wiki, by copies of an existing row. Errors: Error for a table that is not listed
- * here, and for an empty one.
+ * Grows every table that grows with the content of a tenant, by copies of an existing row, referenced tables first. Errors:
+ * Error for an empty table.
  */
 export async function growTables(db: OwnerDb, wiki_id: string): Promise<void> {
-  const ofWikis = await db.query<{ name: string }>(sql`
-    select table_name as name from information_schema.columns
-    where table_schema = current_schema() and column_name = 'wiki_id' and table_name <> 'wikis'`);
-  const left = [...SMALL_TABLES, ...JOB_TABLES];
-  const unknown = ofWikis.map(({ name }) => name).filter((name) => !(name in UNIQUE_COLUMNS) && !left.includes(name));
-  if (unknown.length > 0)
-    throw new Error(`add to UNIQUE_COLUMNS of test/plans.ts the columns in which rows differ of: ${unknown}`);
-  for (const [table, columns] of Object.entries(UNIQUE_COLUMNS)) {
+  for (const { name: table } of await listTables(db.query)) {
+    const columns = UNIQUE_COLUMNS[table];
+    if (!columns) continue;
     const differing = columns
       .map((column) => `'${column}', ${column.endsWith('_no') ? '' : `'more' || `}n + 1000000`)
       .join(', ');

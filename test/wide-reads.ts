@@ -1,6 +1,6 @@
 import type { OwnerDb } from '../src/db/db.ts';
 import { raw, sql } from '../src/db/sql.ts';
-import { BIG_JOB_TABLES, type Plan, UNIQUE_COLUMNS } from './plans.ts';
+import { type Plan, UNIQUE_COLUMNS } from './plans.ts';
 
 /** Tables that grow with the tenants of a service, and with the members of one. */
 const OF_TENANTS = ['users', 'memberships', 'api_keys', 'sessions', 'identities', 'invitations'];
@@ -11,24 +11,6 @@ const BY_HAND = 20;
 /** How many rows the planner is to believe that a table has, and one that grows with the tenants. */
 const BELIEVED_ROWS = 100_000;
 const BELIEVED_ROWS_OF_TENANTS = 1_000_000;
-
-/** The columns by which the rows of growing tables belong to a tenant, as `table.column`. */
-export async function growingColumns(db: OwnerDb): Promise<string[]> {
-  const rows = await db.query<{ name: string }>(sql`
-    select table_name || '.' || column_name as name from information_schema.columns
-    where table_schema = current_schema() and table_name = any (${[...Object.keys(UNIQUE_COLUMNS), ...BIG_JOB_TABLES]}::text[])
-      and column_name = case table_name when 'audit_events' then 'workspace_id' else 'wiki_id' end
-    order by 1`);
-  return rows.map(({ name }) => name);
-}
-
-/** The columns of which a migration says among how many tenants their rows are divided. */
-export async function estimatedByHand(db: OwnerDb): Promise<string[]> {
-  const rows = await db.query<{ name: string }>(sql`
-    select a.attrelid::regclass || '.' || a.attname as name from pg_attribute a
-    where a.attoptions = array[${`n_distinct=${BY_HAND}`}::text] order by 1`);
-  return rows.map(({ name }) => name);
-}
 
 /**
  * Makes the planner believe that the rows are divided among this number of tenants. From PostgreSQL 18 on they are believed to be

@@ -1,33 +1,9 @@
 import { newId } from '../core/ids.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
+import type { AuditTargets } from '../tables/define-table.ts';
 
-/** The kinds of targets of an event, and the field of a record that holds the target's id. */
-const TARGETS = {
-  workspace: 'workspace_id',
-  organization_membership: 'membership_id',
-  invitation: 'invitation_id',
-  api_key: 'key_id',
-  wiki: 'wiki_id',
-  upload: 'upload_id',
-  job: 'job_id',
-  session: 'session_id',
-  user: 'user_id',
-  password: 'user_id',
-  sign_in_link: 'email',
-  page: 'page_id',
-  template: 'page_id',
-  attachment: 'attachment_id',
-  export: 'job_id',
-  import: 'job_id',
-  source: 'source_id',
-  saved_search: 'saved_search_id',
-  star: 'page_id',
-} as const;
-
-type TargetKind = keyof typeof TARGETS;
-
-/** `<target>.<what happened>`, for example wiki.renamed. */
-export type EventType = `${TargetKind}.${string}`;
+/** `<kind of its table>.<what happened>`, for example wiki.renamed. A table declares the kinds of its records. */
+export type EventType = `${string}.${string}`;
 
 /** The origin of a write, as its audit record stores it. */
 interface WriteOrigin {
@@ -43,11 +19,17 @@ interface WriteOrigin {
  * The CTE of a writing statement that inserts its audit record. It compares the statement's CTEs `before`, the record
  * as it was, and `after`, the record as it became (the result where there is no `after`), and keeps only the fields
  * that differ. At sign-in the guard does not know the user, so the actor comes from the result. A write that creates
- * has no `before`; one that deletes has a result without columns.
+ * has no `before`; one that deletes has a result without columns. Errors: Error for a kind that no table declares.
  */
-export function auditCte(event: EventType, stepNames: readonly string[], origin: WriteOrigin): Sql {
+export function auditCte(
+  event: EventType,
+  stepNames: readonly string[],
+  origin: WriteOrigin,
+  targets: AuditTargets,
+): Sql {
   const kind = event.slice(0, event.indexOf('.'));
-  const field = TARGETS[kind as TargetKind];
+  const field = targets[kind];
+  if (field === undefined) throw new Error(`no table declares audit records of the kind "${kind}"`);
   const became = stepNames.includes('after') ? 'after' : 'result';
   const hasBefore = stepNames.includes('before');
   // "offset 0" keeps PostgreSQL from building each record once per reference.

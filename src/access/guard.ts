@@ -2,6 +2,7 @@ import { type ApiError, forbidden, notFound, paymentRequired, unauthorized } fro
 import type { ContextDb, Query, ServiceDb } from '../db/db.ts';
 import type { RequestContext } from '../db/request-context.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
+import type { AuditTargets } from '../tables/define-table.ts';
 import { type Access, accessCte, callerCte, targetCte } from './access-rule.ts';
 import type { AnswerTransaction } from './answer-transaction.ts';
 import { auditCte, type EventType } from './audit-record.ts';
@@ -67,6 +68,7 @@ interface GuardContext {
   params: Record<string, string>;
   /** The business event of a writing endpoint: each write leaves an audit record of it in the same statement. */
   event: EventType | undefined;
+  auditTargets: AuditTargets;
   /** The request only reads, so a replica may answer it. */
   onlyReads: boolean;
   /** Refused with 402 while the workspace is read-only because of an unpaid invoice. */
@@ -133,7 +135,15 @@ interface Composer {
   write(work: Work, event: EventType): Sql;
 }
 
-function composerOf({ access, credential, params, needsPayment, request_id, address }: GuardContext): Composer {
+function composerOf({
+  access,
+  credential,
+  params,
+  needsPayment,
+  request_id,
+  address,
+  auditTargets,
+}: GuardContext): Composer {
   const claims = credential.kind === 'widget' ? credential.claims : undefined;
   const origin = {
     credential_kind: credential.kind,
@@ -157,7 +167,7 @@ function composerOf({ access, credential, params, needsPayment, request_id, addr
     // At sign-in the guard does not know the user yet; the audit record names the user that the statement finds.
     // refuse() decides the status and fails the statement, so anything it wrote for a refused caller is rolled back.
     write: (work, event) => sql`
-    ${ctes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin)})
+    ${ctes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin, auditTargets)})
     select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
       ${mustRecordUse(access, credential)} as _record_use, r.*
     from (values (1)) always left join (select true as _found, result.* from result) r on true`,

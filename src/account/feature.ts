@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { deleteAccount } from './delete-account.ts';
 import { exportAccount } from './export/export-account.ts';
 

@@ -2,9 +2,9 @@ import { currentNames } from '../core/schema/baseline.ts';
 import type { Migration } from '../db/apply-migration.ts';
 import type { OwnerDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { COPY_SETTINGS, copyOut, listTables, type Table } from './copied-tables.ts';
 import { measure } from './measure.ts';
 import { RestoreRefused, restoreRows, type TableRows } from './restore-rows.ts';
-import { COPY_SETTINGS, copyOut, listTables, type Table } from './tables.ts';
 
 export interface CopiedDatabase {
   tables: number;

@@ -1,4 +1,5 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { makeScheduledBackup } from './make-backup.job.ts';
+import { backupTables } from './tables.ts';
 
-export const backup: Feature = { jobs: [makeScheduledBackup] };
+export const backup: Feature = { jobs: [makeScheduledBackup], tables: backupTables };

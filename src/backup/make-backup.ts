@@ -7,12 +7,12 @@ import type { Copy, OwnerDb, Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
+import { COPY_SETTINGS, copyOut, listTables, type Table } from './copied-tables.ts';
 import { copyFile } from './copy-file.ts';
 import { inBatches } from './file-list.ts';
 import type { BackedUpTable, BaseBackup, Manifest } from './manifest.ts';
 import { measure, through } from './measure.ts';
 import { type Pruned, pruneBackups } from './prune-backups.ts';
-import { COPY_SETTINGS, copyOut, listTables, type Table } from './tables.ts';
 import { recordBase, withStoredFiles } from './wal/wal-archive.ts';
 
 /** Fast: most of what is in the tables is text, and the processor is the bottleneck. */

@@ -6,10 +6,10 @@ import { sql } from '../db/sql.ts';
 import { pauseAllJobs } from '../jobs/pause-jobs.ts';
 import { type BlobStore, mapAtOnce } from '../providers/storage/blobs.ts';
 import type { BackupStore } from './backup-store.ts';
+import type { Table } from './copied-tables.ts';
 import { readFile } from './copy-file.ts';
 import type { Manifest } from './manifest.ts';
 import { RestoreRefused, refused, refuseIfUsed, restoreRows, type TableRows } from './restore-rows.ts';
-import type { Table } from './tables.ts';
 import { readFileList, readTable } from './verify-backup.ts';
 
 interface Target {

@@ -2,8 +2,8 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Copy, Query, RunScript } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
+import { COPY_SETTINGS, copyInto, copyOut, listTables, quote, type Table } from './copied-tables.ts';
 import type { Content } from './measure.ts';
-import { COPY_SETTINGS, copyInto, copyOut, listTables, quote, type Table } from './tables.ts';
 import { countRows } from './verify-backup.ts';
 
 /** The backup cannot be restored here; the message says what to do. */

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import { changePlan } from './change-plan.ts';
 import { getBilling } from './get-billing.ts';
@@ -12,6 +12,7 @@ import { resumeSubscription } from './resume-subscription.ts';
 import { sendBillingMail } from './send-billing-mail.job.ts';
 import { startCheckout } from './start-checkout.ts';
 import { syncSubscription } from './sync-subscription.job.ts';
+import { billingTables } from './tables.ts';
 
 export const billing: Feature = {
   endpoints: [
@@ -27,4 +28,5 @@ export const billing: Feature = {
     receiveStripeEvent,
   ],
   jobs: [syncSubscription, sendBillingMail, prunePaymentEvents],
+  tables: billingTables,
 };

@@ -7,6 +7,7 @@ import { type AuthorizedDb, guard } from '../access/guard.ts';
 import { deleteCaller } from '../account/delete-account.ts';
 import { beginExport, readerOf } from '../account/export/export-account.ts';
 import { writeAccount } from '../account/export/write-account.ts';
+import { AUDIT_TARGETS, PERSON_LISTS } from '../app.ts';
 import type { Config } from '../config.ts';
 import { normalizeEmail } from '../core/email-address.ts';
 import { ApiError } from '../core/errors.ts';
@@ -136,6 +137,7 @@ function actingFor({ user_id }: Person, db: ServiceDb, event: EventType): Author
     credential: { kind: 'command', user_id },
     params: {},
     event,
+    auditTargets: AUDIT_TARGETS,
     onlyReads: false,
     needsPayment: false,
     request_id: '',
@@ -153,7 +155,7 @@ async function exportTo(file: string, config: Config, db: ServiceDb, person: Per
       const { maybeOne, transaction } = actingFor(person, db, 'user.exported');
       const begun = await transaction(beginExport);
       const zip = openZipWriter();
-      const written = writeAccount(readerOf(maybeOne), { zip, blobs, ...begun }).then(zip.end, zip.fail);
+      const written = writeAccount(readerOf(maybeOne), PERSON_LISTS, { zip, blobs, ...begun }).then(zip.end, zip.fail);
       await Promise.all([pipeline(zip.stream, target), written]);
     });
   } catch (error) {

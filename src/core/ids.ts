@@ -2,25 +2,6 @@ import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { clockSkewMs } from './clock.ts';
 
-/** The prefixes of ids. A workspace and its organization share one id (`org`). */
-type IdPrefix =
-  | 'org'
-  | 'user'
-  | 'mem'
-  | 'inv'
-  | 'wiki'
-  | 'page'
-  | 'upload'
-  | 'file'
-  | 'job'
-  | 'source'
-  | 'attachment'
-  | 'key'
-  | 'ses'
-  | 'link'
-  | 'req'
-  | 'evt';
-
 /** Crockford's base32 digits in the order of their values. */
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -37,10 +18,10 @@ const generator = new V7Generator({
 });
 
 /**
- * Creates an id: `<prefix>_` and a UUIDv7 in 26 characters of lower-case Crockford base32 (the TypeID format). Ids of
+ * Creates an id: `<prefix>_`, which a table declares, and a UUIDv7 in 26 characters of lower-case Crockford base32 (the TypeID format). Ids of
  * one process ascend in the order of creation; those of several do so on the database's clock.
  */
-export function newId(prefix: IdPrefix): string {
+export function newId(prefix: string): string {
   let text = `${prefix}_`;
   // 26 digits hold 130 bits; the UUID has 128, so the first two bits are zero.
   let bits = 2;

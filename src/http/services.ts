@@ -7,6 +7,7 @@ import type { Payments, Plan } from '../providers/payments/payments.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { RenderPage, WithinShares } from '../sandbox/sandbox.ts';
+import type { AuditTargets, PersonList } from '../tables/define-table.ts';
 
 /** What an endpoint may use besides the database. */
 export interface Services {
@@ -34,6 +35,9 @@ export interface Services {
   limits: Limits;
   /** The rate limits; undefined where they are off. */
   rates: Rates | undefined;
+  auditTargets: AuditTargets;
+  /** The lists in the archive of a person's data. */
+  personLists: readonly PersonList[];
 }
 
 /** The enabled methods of the built-in sign-in. */

@@ -1,6 +1,8 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { ingestJob } from './ingest.job.ts';
+import { ingestTables } from './tables.ts';
 
 export const ingest: Feature = {
   jobs: [ingestJob],
+  tables: ingestTables,
 };

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { acceptOwnInvitation } from './accept-own-invitation.ts';
 import { createInvitationLink } from './create-invitation-link.ts';
@@ -9,6 +9,7 @@ import { lookupInvitation } from './lookup-invitation.ts';
 import { resendInvitation } from './resend-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
 import { sendInvitationMail } from './send-invitation-mail.job.ts';
+import { invitationTables } from './tables.ts';
 
 export const invitations: Feature = {
   endpoints: [
@@ -23,4 +24,5 @@ export const invitations: Feature = {
     acceptOwnInvitation,
   ],
   jobs: [sendInvitationMail],
+  tables: invitationTables,
 };

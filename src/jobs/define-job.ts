@@ -5,7 +5,6 @@ import type { Signatures } from '../access/signatures.ts';
 import type { BackupSchedule } from '../core/backup-plan.ts';
 import type { ContextDb, Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 import type { Limits } from '../http/services.ts';
 import type { Mail } from '../providers/mail/mail.ts';
 import type { Payments, Plan } from '../providers/payments/payments.ts';
@@ -221,10 +220,3 @@ export type Outcome = 'succeeded' | 'retried' | 'failed' | 'interrupted';
 
 /** Called after each attempt of a job in this process. */
 export type OnAttempt = (name: string, outcome: Outcome, seconds: number) => void;
-
-/** What the folder of a feature adds to the service, in its `feature.ts`. */
-export interface Feature {
-  /** In the order of the API's description. */
-  endpoints?: readonly Endpoint[];
-  jobs?: readonly AnyJob[];
-}

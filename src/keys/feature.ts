@@ -1,10 +1,11 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { createPersonalKey } from './create-personal-key.ts';
 import { createWorkspaceKey } from './create-workspace-key.ts';
 import { listPersonalKeys } from './list-personal-keys.ts';
 import { listWorkspaceKeys } from './list-workspace-keys.ts';
 import { revokePersonalKey } from './revoke-personal-key.ts';
 import { revokeWorkspaceKey } from './revoke-workspace-key.ts';
+import { keyTables } from './tables.ts';
 
 export const keys: Feature = {
   endpoints: [
@@ -15,4 +16,5 @@ export const keys: Feature = {
     createPersonalKey,
     revokePersonalKey,
   ],
+  tables: keyTables,
 };

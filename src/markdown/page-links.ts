@@ -1,4 +1,5 @@
 import type { Root } from 'mdast';
+import { DEAD } from './dead-link.ts';
 import { lineOf, visit } from './parse-markdown.ts';
 import type { WikiLinkTo } from './plain-text.ts';
 import { wikiLinksIn } from './wiki-link-syntax.ts';
@@ -88,9 +89,6 @@ export function linksOf(tree: Root, markdown: string, page_path: string): PageLi
 export function mayLead({ to_path }: Pick<PageLink, 'to_path'>): boolean {
   return !to_path.startsWith(DEAD);
 }
-
-/** What the keys of addresses begin with that no page can have. */
-export const DEAD = '<';
 
 /** Longer addresses are cut off: they are keys of an index. */
 const ADDRESS_MAX = 500;

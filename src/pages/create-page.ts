@@ -10,15 +10,8 @@ import { type Context, endpoint } from '../http/endpoint.ts';
 import { knownTargets } from './links/wiki-targets.ts';
 import { asPathError, checkMarkdown, noSuchParent, type RenderingCaller } from './page-input.ts';
 import { childrenOf, freeSlug, resolvePendingLinks } from './place-page.ts';
-import {
-  exampleFullPage,
-  FullPage,
-  type FullPageRow,
-  fullPageById,
-  pageColumns,
-  pageTag,
-  shownPage,
-} from './schema.ts';
+import { exampleFullPage, FullPage, type FullPageRow, fullPageById, pageColumns, pageTag } from './schema.ts';
+import { shownPage } from './shown-page.ts';
 import { resolvedLinks, textCtes } from './write-text.ts';
 
 interface Place {

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { createPage } from './create-page.ts';
 import { editPage } from './edit-page.ts';
 import { getPage } from './get-page.ts';
@@ -24,6 +24,7 @@ import { getSearchView } from './search/get-search-view.ts';
 import { listRelatedPages } from './search/related-pages.ts';
 import { searchPages } from './search/search-pages.ts';
 import { suggestPages } from './search/suggest-pages.ts';
+import { pageTables } from './tables.ts';
 import { listTrash } from './trash/list-trash.ts';
 import { purgeTrash } from './trash/purge-trash.job.ts';
 import { restorePage } from './trash/restore-page.ts';
@@ -61,4 +62,5 @@ export const pages: Feature = {
     listTags,
   ],
   jobs: [purgeTrash],
+  tables: pageTables,
 };

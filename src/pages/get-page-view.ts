@@ -15,8 +15,8 @@ import {
   PageSurroundings,
   pageColumns,
   ReadPage,
-  shownPage,
 } from './schema.ts';
+import { shownPage } from './shown-page.ts';
 import {
   BRANCH_MAX,
   lastAuthor,

@@ -4,7 +4,8 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Context, NotModified } from '../http/endpoint.ts';
 import { withCurrentLinks, withHiddenLinks } from '../markdown/page-links.ts';
 import { movedLinksOfPage } from './links/moved-links.ts';
-import { citedSources, FullPage, type FullPageRow, pageColumns, shownPage } from './schema.ts';
+import { citedSources, FullPage, type FullPageRow, pageColumns } from './schema.ts';
+import { shownPage } from './shown-page.ts';
 
 /**
  * A page as a document of its own. The base is the page's path, so that the relative links of a page lead to its

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { hasPermission } from '../access/access-rule.ts';
 import { Flag, Id, Record, Text, Timestamp } from '../core/records.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { type MovedLink, withCurrentLinks } from '../markdown/page-links.ts';
+import type { MovedLink } from '../markdown/page-links.ts';
 import { ArchiveClaim } from './claims.ts';
 import { movedLinksOfPage } from './links/moved-links.ts';
 import { visible } from './links/visible.ts';
@@ -158,11 +158,6 @@ export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'publishe
 export interface FullPageRow extends FullPage {
   folder: string;
   moved: MovedLink[] | null;
-}
-
-/** The page as it is shown: links lead to where their pages are now. */
-export function shownPage({ moved, folder, ...page }: FullPageRow): FullPage {
-  return moved === null ? page : withCurrentLinks(page, folder, moved);
 }
 
 /** The sources of a page `p`. */

@@ -7,7 +7,8 @@ import type { RenderedPage } from '../markdown/render.ts';
 import { knownTargets } from './links/wiki-targets.ts';
 import { asPathError, editConflict, noSuchParent } from './page-input.ts';
 import { resolvePendingLinks } from './place-page.ts';
-import { type FullPage, type FullPageRow, fullPageById, shownPage } from './schema.ts';
+import { type FullPage, type FullPageRow, fullPageById } from './schema.ts';
+import { shownPage } from './shown-page.ts';
 import {
   type Change,
   type CurrentPage,

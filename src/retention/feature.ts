@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { changeRetention } from './change-retention.ts';
 import { getRetention } from './get-retention.ts';
 import { liftLegalHold } from './lift-legal-hold.ts';

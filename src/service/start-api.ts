@@ -5,7 +5,7 @@ import { credentialReader } from '../access/credential.ts';
 import { ownerFinder } from '../access/credential-owner.ts';
 import { openRateLimits } from '../access/limits/rate-limits.ts';
 import { openWidgetTokens } from '../access/widget-token.ts';
-import { ENDPOINTS } from '../app.ts';
+import { AUDIT_TARGETS, ENDPOINTS, PERSON_LISTS } from '../app.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../core/start-error.ts';
 import type { ServiceDb } from '../db/db.ts';
@@ -117,6 +117,8 @@ async function openServices(
     diskIsFull: () => postgres?.diskIsFull() ?? false,
     limits: limitsOf(config),
     rates: ratesOf(config),
+    auditTargets: AUDIT_TARGETS,
+    personLists: PERSON_LISTS,
   };
 }
 

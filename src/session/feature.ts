@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { changePreferences } from './account/change-preferences.ts';
 import { connectAccounts } from './account/connect-accounts.ts';
 import { getConnection } from './account/get-connection.ts';
@@ -33,6 +33,7 @@ import { sendSignInMail } from './send-sign-in-mail.job.ts';
 import { signInByInvitation } from './sign-in-by-invitation.ts';
 import { signOut } from './sign-out.ts';
 import { signOutEverywhere } from './sign-out-everywhere.ts';
+import { sessionTables } from './tables.ts';
 
 export const session: Feature = {
   endpoints: [
@@ -69,4 +70,5 @@ export const session: Feature = {
     removePassword,
   ],
   jobs: [sendSignInMail, sendGuessWarning, sendEmailChangeMail],
+  tables: sessionTables,
 };

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { deleteSource } from './delete-source.ts';
 import { getCoverage } from './get-coverage.ts';
 import { getSource } from './get-source.ts';
@@ -8,6 +8,7 @@ import { listCitations } from './list-citations.ts';
 import { listLosses } from './list-losses.ts';
 import { listSources } from './list-sources.ts';
 import { searchSources } from './search-sources.ts';
+import { sourceTables } from './tables.ts';
 
 export const sources: Feature = {
   endpoints: [
@@ -21,4 +22,5 @@ export const sources: Feature = {
     deleteSource,
     listCitations,
   ],
+  tables: sourceTables,
 };

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { announceUpload } from './announce-upload.ts';
 import { cancelUpload } from './cancel-upload.ts';
 import { completeUpload } from './complete-upload.ts';
@@ -11,6 +11,7 @@ import { listFiles } from './list-files.ts';
 import { listUploads } from './list-uploads.ts';
 import { receiveBytes } from './receive-bytes.ts';
 import { retryUpload } from './retry-upload.ts';
+import { uploadTables } from './tables.ts';
 
 export const uploads: Feature = {
   endpoints: [
@@ -27,4 +28,5 @@ export const uploads: Feature = {
     retryUpload,
   ],
   jobs: [expireUploads, removeOrphanedParts],
+  tables: uploadTables,
 };

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { verifySource } from './verify-source.ts';
 
 export const verification: Feature = { endpoints: [verifySource] };

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { changeWidgetOrigins } from './change-widget-origins.ts';
 import { developersWidget } from './developers-widget.ts';
 import { enterpriseWidget } from './enterprise-widget.ts';
@@ -6,6 +6,7 @@ import { getWidgetOrigins } from './get-widget-origins.ts';
 import { issueWidgetToken } from './issue-widget-token.ts';
 import { mayBeFramed } from './may-be-framed.ts';
 import { profileWidget } from './profile-widget.ts';
+import { widgetTables } from './tables.ts';
 
 export const widgets: Feature = {
   endpoints: [
@@ -17,4 +18,5 @@ export const widgets: Feature = {
     changeWidgetOrigins,
     mayBeFramed,
   ],
+  tables: widgetTables,
 };

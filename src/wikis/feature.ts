@@ -1,10 +1,11 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { changeSettings } from './change-settings.ts';
 import { createWiki } from './create-wiki.ts';
 import { getSettings } from './get-settings.ts';
 import { getWiki } from './get-wiki.ts';
 import { listWikis } from './list-wikis.ts';
 import { renameWiki } from './rename-wiki.ts';
+import { wikiTables } from './tables.ts';
 import { deleteWiki } from './trash/delete-wiki.ts';
 import { listDeletedWikis } from './trash/list-deleted-wikis.ts';
 import { purgeWiki } from './trash/purge-wiki.ts';
@@ -25,4 +26,5 @@ export const wikis: Feature = {
     changeSettings,
   ],
   jobs: [removeDeletedWiki],
+  tables: wikiTables,
 };

@@ -1,4 +1,4 @@
-import type { Feature } from '../jobs/define-job.ts';
+import type { Feature } from '../feature.ts';
 import { createWorkspace } from './create-workspace.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
 import { getOverview } from './get-overview.ts';
@@ -12,6 +12,7 @@ import { onboarding } from './onboarding.ts';
 import { purgeDeletedWorkspaces } from './purge-deleted-workspaces.job.ts';
 import { renameWorkspace } from './rename-workspace.ts';
 import { restoreWorkspace } from './restore-workspace.ts';
+import { workspaceTables } from './tables.ts';
 
 export const workspaces: Feature = {
   endpoints: [
@@ -29,4 +30,5 @@ export const workspaces: Feature = {
     deleteLogo,
   ],
   jobs: [purgeDeletedWorkspaces],
+  tables: workspaceTables,
 };

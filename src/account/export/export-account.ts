@@ -73,7 +73,8 @@ export const exportAccount = endpoint({
       open -= 1;
       clearTimeout(timer);
     });
-    writeAccount(readerOf(maybeOne), { zip, blobs: services.blobs, ...begun }).then(zip.end, zip.fail);
+    const { blobs, personLists } = services;
+    writeAccount(readerOf(maybeOne), personLists, { zip, blobs, ...begun }).then(zip.end, zip.fail);
     return { stream: zip.stream, content_type: 'application/zip', filename: 'my-data.zip' };
   },
 });

@@ -1,4 +1,5 @@
 import type { Blobs } from '../../providers/storage/blobs.ts';
+import type { PersonList } from '../../tables/define-table.ts';
 import { lines } from '../../transfer/export/write-archive.ts';
 import type { ZipWriter } from '../../transfer/export/zip-writer.ts';
 import {
@@ -10,19 +11,12 @@ import {
   type Manifest,
   PROFILE_FILE,
 } from './archive-format.ts';
-import {
-  LISTS,
-  type List,
-  type Read,
-  readProfile,
-  readWorkspaces,
-  WORKSPACE_LISTS,
-  WORKSPACES,
-} from './read-account.ts';
+import { type Read, readProfile, readWorkspaces, WORKSPACES } from './read-account.ts';
 
-/** Writes all that `read` shows of the caller, a batch at a time. */
+/** Writes the profile and the lists as `read` shows them, a batch at a time. */
 export async function writeAccount(
   read: Read,
+  lists: readonly PersonList[],
   to: { zip: ZipWriter; blobs: Pick<Blobs, 'stream'>; user_id: string; exported_at: string },
 ): Promise<void> {
   const { zip, blobs, user_id, exported_at } = to;
@@ -39,10 +33,9 @@ export async function writeAccount(
   const picture = avatar_sha256 === null ? undefined : await openPicture(blobs, avatar_sha256, avatar_type ?? '');
   await zip.add(PROFILE_FILE, json({ ...archived(profile), ...picture?.profile }));
   if (picture?.stream) await zip.add(picture.profile.avatar_file, picture.stream, true);
-  for (const list of LISTS) await zip.add(list.file, lines(rowsOf(read, list)));
-  for (const list of WORKSPACE_LISTS) {
-    const rows = (workspace_id: string) => rowsOf(read, { ...list, rows: (after) => list.rows(workspace_id, after) });
-    await zip.add(list.file, lines(ofWorkspaces(read, rows)));
+  for (const list of lists) {
+    const rows = list.inWorkspaces ? ofWorkspaces(read, list) : rowsOf(read, list);
+    await zip.add(list.file, lines(rows));
   }
 }
 
@@ -60,9 +53,13 @@ function json(value: object): Buffer {
   return Buffer.from(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-async function* rowsOf(read: Read, { keys, first, most, rows, shown }: List): AsyncGenerator<object> {
+async function* rowsOf(
+  read: Read,
+  { keys, first, most, rows, shown }: PersonList,
+  workspace_id = '',
+): AsyncGenerator<object> {
   for (let after = first; ; ) {
-    const batch = await read<Record<string, string | number>>(rows(after));
+    const batch = await read<Record<string, string | number>>(rows(after, workspace_id));
     for (const row of batch) yield archived(shown ? await shown(row) : row);
     const last = batch.at(-1);
     if (!last || batch.length < most) return;
@@ -70,13 +67,10 @@ async function* rowsOf(read: Read, { keys, first, most, rows, shown }: List): As
   }
 }
 
-async function* ofWorkspaces(
-  read: Read,
-  rows: (workspace_id: string) => AsyncGenerator<object>,
-): AsyncGenerator<object> {
+async function* ofWorkspaces(read: Read, list: PersonList): AsyncGenerator<object> {
   for (let after = ''; ; ) {
     const workspaces = await readWorkspaces(read, after);
-    for (const { workspace_id } of workspaces) yield* rows(workspace_id);
+    for (const { workspace_id } of workspaces) yield* rowsOf(read, list, workspace_id);
     const last = workspaces.at(-1);
     if (!last || workspaces.length < WORKSPACES) return;
     after = last.workspace_id;

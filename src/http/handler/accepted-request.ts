@@ -35,7 +35,7 @@ export interface AcceptedRequest {
 
 export function acceptRequest(
   endpoint: Endpoint,
-  { db, log }: HandlerNeeds,
+  { db, log, services }: HandlerNeeds,
   request: FastifyRequest,
   reply: FastifyReply,
   credential: Credential,
@@ -66,7 +66,7 @@ export function acceptRequest(
       guard({
         ...{ db: contextDb, access, credential, params, event, needsPayment: needsPayment(endpoint) },
         onlyReads: endpoint.method === 'GET' && event === undefined,
-        ...{ request_id, address, onRecordUseFailed, answering },
+        ...{ request_id, address, onRecordUseFailed, answering, auditTargets: services.auditTargets },
       }),
   };
 }

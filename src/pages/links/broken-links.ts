@@ -1,5 +1,5 @@
 import { raw, type Sql, sql } from '../../db/sql.ts';
-import { DEAD } from '../../markdown/page-links.ts';
+import { DEAD } from '../../markdown/dead-link.ts';
 
 /** What a link `l` is written as: a path, `[[target]]`, or an address. */
 export const writtenTarget: Sql = sql`

@@ -1,6 +1,6 @@
 import { hasPermission } from '../../access/access-rule.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
-import { DEAD } from '../../markdown/page-links.ts';
+import { DEAD } from '../../markdown/dead-link.ts';
 import { visible } from './visible.ts';
 
 /**

@@ -5,15 +5,8 @@ import { type Sql, sql } from '../../db/sql.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { asPathError } from '../page-input.ts';
 import { freeSlug, moveCtes, resolvePendingLinks, subtree } from '../place-page.ts';
-import {
-  exampleFullPage,
-  FullPage,
-  type FullPageRow,
-  fullPageById,
-  PageParams,
-  pageColumns,
-  shownPage,
-} from '../schema.ts';
+import { exampleFullPage, FullPage, type FullPageRow, fullPageById, PageParams, pageColumns } from '../schema.ts';
+import { shownPage } from '../shown-page.ts';
 
 interface Trashed {
   path: string;
