@@ -5,7 +5,7 @@ import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
 import { type Ids, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
-import { addGoneFile, addLosses, addTemplate, type Tenants } from './tenants.ts';
+import { addGoneFile, addLosses, addRow, addTemplate, PLAIN_TABLES, type Tenants } from './tenants.ts';
 
 /** Every list that is answered in parts. What has a limit alone (suggestions) never goes on. */
 export const LISTS: readonly Endpoint[] = ENDPOINTS.filter((endpoint) => 'offset' in propertiesOf(endpoint.query));
@@ -82,6 +82,7 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
     const attached = await client.send('POST', `${wiki}/pages/${page_id}/attachments`, { body });
     assert.equal(attached.status, 201, JSON.stringify(attached.body));
   }
+  for (const table of PLAIN_TABLES) for (let i = 0; i < 5; i += 1) await addRow(world.db, table, a, `Row ${i}`);
   await addLosses(world.db, a.wiki_id, 'of a file');
   // Scores change when what is written is merged.
   for (const kind of ['page', 'source'] as const) while ((await mergePending(world.db, a.wiki_id, kind, 'wait')) > 0);

@@ -13,6 +13,7 @@ import { raw, type Sql, sql } from '../src/db/sql.ts';
 import { lostText } from '../src/documents/formats/losses.ts';
 import type { Endpoint } from '../src/http/endpoint.ts';
 import { mergePending } from '../src/search/index/merge-pending.ts';
+import type { Table } from '../src/tables/define-table.ts';
 import { ended } from './archives.ts';
 import { cleanUp } from './clean-up.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';
@@ -200,7 +201,7 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   await addStar(world.db, owner.user_id, wiki_id, row.page_id);
   await addLoggedCalls(world.db, workspace_id, word);
   await moveToTrash(world.db, await freshWiki(world.db, workspace_id, owner.user_id, `Deleted ${word}`));
-  return {
+  const ids = {
     ...row,
     revision: String(revision),
     export_id: await exportWiki(owner, wiki_id),
@@ -221,6 +222,48 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
     session_id: (await signedInClient(world, owner.user_id)).tokens.session_id,
     token: randomBytes(32).toString('base64url'),
   };
+  return { ...ids, ...(await addRows(world.db, ids, word)) };
+}
+
+/** Tables of which nothing else here makes rows. */
+export const PLAIN_TABLES = new Set<Table>();
+
+/** Adds a row to each table whose rows have an id that `ids` does not name; returns the new ids. */
+async function addRows(db: Db, ids: Ids, word: string): Promise<Record<string, string>> {
+  const made: Record<string, string> = {};
+  for (const table of TABLES) {
+    if (table.of === 'service' || !table.id || !table.prefix || table.id in ids) continue;
+    PLAIN_TABLES.add(table);
+    made[table.id] = await addRow(db, table, ids, word);
+  }
+  return made;
+}
+
+/** Adds a row with `word` in each text and returns its id. Errors: Error for a column without a known value. */
+export async function addRow(db: Db, { name, id = '', prefix = '' }: Table, ids: Ids, word: string): Promise<string> {
+  const columns = await db.query<{ column: string; type: string }>(sql`
+    select column_name as column, data_type as type from information_schema.columns
+    where table_schema = 'public' and table_name = ${name} and is_nullable = 'NO' and column_default is null and is_generated = 'NEVER'`);
+  const byType: Record<string, unknown> = {
+    text: word,
+    integer: 1,
+    bigint: 1,
+    boolean: true,
+    jsonb: {},
+    bytea: '\\x00',
+  };
+  const now = new Date().toISOString();
+  const row: Record<string, unknown> = { [id]: newId(prefix) };
+  for (const { column, type } of columns) {
+    const person = column.endsWith('_by') ? ids.user_id : undefined;
+    row[column] ??= ids[column] ?? person ?? (type.startsWith('timestamp') ? now : byType[type]);
+    if (row[column] === undefined)
+      throw new Error(`add a row of ${name} to fill() of test/tenants.ts: ${column} is ${type}`);
+  }
+  const all = raw(Object.keys(row).join(', '));
+  await db.query(sql`
+    insert into ${raw(name)} (${all}) select ${all} from jsonb_populate_record(null::${raw(name)}, ${JSON.stringify(row)}::jsonb)`);
+  return String(row[id]);
 }
 
 async function fileIdOf(db: Db, upload_id: string): Promise<string> {
@@ -398,7 +441,12 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
     ? await addSavedSearch(db, asker.user_id || owner.user_id, a.wiki_id, 'fresh')
     : a.saved_search_id;
   const own = { autosave_id, saved_search_id };
-  const made = { membership_id, key_id, ...offered, ...invited, ...own, ...work };
+  const plain: Record<string, string> = {};
+  for (const table of PLAIN_TABLES) {
+    if (!table.id || !names.has(table.id)) continue;
+    plain[table.id] = await addRow(db, table, { ...a, user_id: asker.user_id || owner.user_id }, 'fresh');
+  }
+  const made = { membership_id, key_id, ...offered, ...invited, ...own, ...work, ...plain };
   return { ...a, ...made, wiki_id, page_id, attachment_id, source_id };
 }
 
