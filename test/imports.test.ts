@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { OPTIONS } from '../src/config/options.ts';
 import { PACKAGE } from '../src/core/package/package-files.ts';
+import { noProblems } from './no-problems.ts';
 
 /**
  * The folders and files in src, from the bottom up. A file imports only from its own folder and from those before it in
@@ -247,14 +248,11 @@ test('the diagram in ARCHITECTURE.md shows the actual imports', () => {
   // They read options, and are imported by entry points.
   for (const place of ['config', 'config.ts', 'compiled-code.ts']) groupOf.set(place, 'start');
   const undrawn = LAYERS.filter((place) => files.some((file) => placeOf(file) === place) && !groupOf.has(place));
-  assert.equal(
-    undrawn
-      .map(
-        (place) =>
-          `add ${place} to the label of its group in the first diagram of ARCHITECTURE.md, such as content["content: wikis, pages, …"]`,
-      )
-      .join('\n'),
-    '',
+  noProblems(
+    undrawn.map(
+      (place) =>
+        `add ${place} to the label of its group in the first diagram of ARCHITECTURE.md, such as content["content: wikis, pages, …"]`,
+    ),
   );
   const groupIn = (file: string) =>
     groupOf.get(placeOf(file)) ?? `${placeOf(file)} (in LAYERS and the diagram missing)`;
@@ -272,7 +270,7 @@ test('the diagram in ARCHITECTURE.md shows the actual imports', () => {
       .filter((arrow) => !real.has(arrow))
       .map((arrow) => `remove ${arrow} from ARCHITECTURE.md: no file imports so`),
   ];
-  assert.equal(problems.join('\n'), '');
+  noProblems(problems);
 });
 
 test('the records of pages load no parser of Markdown', () => {

@@ -8,6 +8,7 @@ import { SERVICE_ROLE } from '../src/db/service-session.ts';
 import { raw, sql } from '../src/db/sql.ts';
 import { ownerColumn, type Table } from '../src/tables/define-table.ts';
 import { declaredSql, distinctSql, grantSql, policyOf, policySql } from '../src/tables/table-sql.ts';
+import { noProblems } from './no-problems.ts';
 import { nameOf } from './requests.ts';
 import { makeEmptyDatabase } from './world.ts';
 
@@ -71,9 +72,9 @@ function everyTable(title: string, problemsOf: (table: Table, found: Found) => (
   test(title, () => {
     const problems = TABLES.flatMap((table) => {
       const there = found.find(({ name }) => name === table.name);
-      return there ? problemsOf(table, there).filter(Boolean) : [];
+      return there ? problemsOf(table, there) : [];
     });
-    assert.equal(problems.join('\n\n'), '');
+    noProblems(problems);
   });
 }
 
@@ -92,7 +93,7 @@ test('every table is declared once and made by a migration', () => {
   const repeated = names
     .filter((name, i) => names.indexOf(name) !== i)
     .map((name) => `${name} is declared twice: remove one of the declarations.`);
-  assert.equal([...undeclared, ...missing, ...repeated].join('\n\n'), '');
+  noProblems([...undeclared, ...missing, ...repeated]);
 });
 
 everyTable('the owner of a row is a column', (table, { columns }) => {
@@ -202,6 +203,6 @@ test('the kind of every event and the prefix of every id is declared by one tabl
     .map((prefix) => `newId('${prefix}') makes ids of no table: declare prefix: '${prefix}' in its tables.ts.`);
   const twice = [...kinds, ...prefixes.map((prefix) => `${prefix}_`)].filter((one, i, all) => all.indexOf(one) !== i);
   assert.ok(used.length > 20, 'the calls of newId must be found');
-  assert.equal([...undeclared, ...withoutId, ...unknown].join('\n\n'), '');
+  noProblems([...undeclared, ...withoutId, ...unknown]);
   assert.deepEqual(twice, [], 'two tables declare this kind of audit record or this prefix of ids');
 });
