@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ENDPOINTS, TABLES } from '../src/app.ts';
+import { PACKAGE } from '../src/core/package/package-files.ts';
 import { openDb } from '../src/db/db.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { SERVICE_ROLE } from '../src/db/service-session.ts';
@@ -192,11 +193,9 @@ test('the kind of every event and the prefix of every id is declared by one tabl
     ({ name }) => `${name} has audit records: declare in its tables.ts which column names a row ("id").`,
   );
   const prefixes = TABLES.flatMap(({ prefix = [] }) => prefix);
-  const used = globSync('src/**/*.ts', { cwd: new URL('..', import.meta.url) })
+  const used = globSync('src/**/*.ts', { cwd: PACKAGE })
     .filter((file) => !file.endsWith('.test.ts'))
-    .flatMap((file) => [
-      ...readFileSync(new URL(`../${file}`, import.meta.url), 'utf8').matchAll(/\bnewId\('(\w+)'\)/g),
-    ])
+    .flatMap((file) => [...readFileSync(new URL(file, PACKAGE), 'utf8').matchAll(/\bnewId\('(\w+)'\)/g)])
     .map(([, prefix = '']) => prefix);
   const unknown = [...new Set(used)]
     .filter((prefix) => !prefixes.includes(prefix))
