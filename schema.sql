@@ -2573,7 +2573,7 @@ create table sources (
   language           text collate "C" not null default ''::text,
   created_at         timestamp with time zone not null default now(),
   updated_at         timestamp with time zone not null default now(),
-  -- What of the file the text does not have, by kind and place: at most 500 entries of src/documents/formats/losses.ts.
+  -- What of the file the text does not have, by kind and place: at most 500 entries of packages/documents/formats/losses.ts.
   losses             jsonb not null default '[]'::jsonb,
   -- The entries of losses.
   loss_count         integer not null default 0,
@@ -2581,7 +2581,7 @@ create table sources (
   losses_to_review   integer not null default 0,
   -- The characters of the file's text, white space not counted, as another reader counts them; 0 if they were not counted.
   file_characters    integer not null default 0,
-  -- Which version of the extractor of its kind read the text; see src/documents/extractor-versions.json. 0: one before they were numbered.
+  -- Which version of the extractor of its kind read the text; see packages/documents/extractor-versions.json. 0: one before they were numbered.
   extractor_version  integer not null default 0,
   primary key (wiki_id, source_id),
   unique (wiki_id, sha256),
@@ -2626,7 +2626,7 @@ create table page_sources (
   -- Of a source that has lines (Markdown, text, CSV): where each block begins in the file, counted from 1, 0 for what is not from it; last_lines is where it ends. Of a Word document the paragraphs, of an EPUB the chapter. Else, and where a page was made before these were kept, empty.
   first_lines        integer[] not null default '{}'::integer[],
   last_lines         integer[] not null default '{}'::integer[],
-  -- The blocks (their places in the lists, from 0) whose form is not their text; see src/markdown/block-form.ts. Null where a page was made before forms were kept.
+  -- The blocks (their places in the lists, from 0) whose form is not their text; see packages/markdown/block-form.ts. Null where a page was made before forms were kept.
   form_blocks        integer[],
   -- The SHA-256 of the forms of form_blocks when they were compiled, in UTF-8, 32 bytes each.
   form_hashes        bytea not null default '\x'::bytea,
@@ -2634,13 +2634,13 @@ create table page_sources (
   boxes              integer[],
   -- The version of the extractor that the page was compiled with; 0 before it was kept here, when forms had no mark of what a browser draws (formulas, diagrams).
   extractor_version  integer not null default 0,
-  -- The version of the forms in form_hashes: 0 before they had the heads of columns and the words of notes, 1 since; see src/markdown/blocks/block-form.ts.
+  -- The version of the forms in form_hashes: 0 before they had the heads of columns and the words of notes, 1 since; see packages/markdown/blocks/block-form.ts.
   form_version       integer not null default 0,
-  -- What each block stood in when it was compiled, 16 bytes each; see src/markdown/blocks/block-context.ts. Null where a page was made before that was kept.
+  -- What each block stood in when it was compiled, 16 bytes each; see packages/markdown/blocks/block-context.ts. Null where a page was made before that was kept.
   contexts           bytea,
   -- The block (its place in the lists, from 0) of each of the targets.
   target_blocks      integer[],
-  -- Where the links of blocks led and which pictures they showed; see src/markdown/blocks/block-targets.ts. Null where a page was made before that was kept.
+  -- Where the links of blocks led and which pictures they showed; see packages/markdown/blocks/block-targets.ts. Null where a page was made before that was kept.
   targets            text[] collate "C",
   primary key (wiki_id, page_id, source_id),
   check (((cardinality(ends) = cardinality(starts)) and (length(hashes) = (32 * cardinality(starts))) and ((cardinality(first_pages) = 0) or (cardinality(first_pages) = cardinality(starts))) and (cardinality(last_pages) = cardinality(first_pages)))),
@@ -2760,7 +2760,7 @@ create table search_documents (
   body_terms    text collate "C" not null default ''::text,
   pivot_title   real not null default 0,
   pivot_body    real not null default 0,
-  -- The version of src/analysis that found the terms. Those of another one say nothing of the impacts in search_postings.
+  -- The version of packages/markdown/analysis that found the terms. Those of another one say nothing of the impacts in search_postings.
   analysis      smallint not null default 0,
   -- The terms of the text and their counts, deflated; null: they are in body_terms.
   body          bytea,
@@ -2786,7 +2786,7 @@ create table search_pending (
   body_terms   text collate "C",
   vocabulary   text collate "C",
   created_at   timestamp with time zone not null default now(),
-  -- The version of src/analysis that found the terms. Those of another one are searched, and found again when they are merged.
+  -- The version of packages/markdown/analysis that found the terms. Those of another one are searched, and found again when they are merged.
   analysis     smallint not null default 0,
   -- As in search_documents, where only the title was changed.
   body         bytea,
@@ -2817,7 +2817,7 @@ alter table search_segments enable row level security;
 create policy of_the_wiki on search_segments for all
   using ((wiki_id = ( select own_wiki())));
 
--- The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/search/index/blocks.ts). Never changed.
+-- The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/wiki/search/index/blocks.ts). Never changed.
 create table search_blocks (
   segment_id  bigint not null,
   documents   integer not null,
@@ -2833,7 +2833,7 @@ alter table search_blocks enable row level security;
 create policy of_the_wiki on search_blocks for all
   using ((wiki_id = ( select own_wiki())));
 
--- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/search/postings.ts).
+-- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/wiki/search/postings.ts).
 create table search_postings (
   wiki_id   text collate "C" not null,
   kind      text collate "C" not null,
@@ -2861,7 +2861,7 @@ alter table search_words enable row level security;
 create policy of_the_wiki on search_words for all
   using ((wiki_id = ( select own_wiki())));
 
--- Words as they are written, in order, in blocks: each as it is and in another block backwards (src/search/index/vocabulary.ts).
+-- Words as they are written, in order, in blocks: each as it is and in another block backwards (src/wiki/search/index/vocabulary.ts).
 create table search_vocabulary (
   is_backwards  boolean not null,
   wiki_id       text collate "C" not null,

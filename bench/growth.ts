@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { QUOTA_NAMES } from '../src/core/quotas.ts';
-import { runningPostgres } from '../src/db/postgres/running.ts';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
+import { QUOTA_NAMES } from '../src/platform/core/quotas.ts';
 import { type Counts, countCosts } from './growth/count-costs.ts';
 import { fillService, type Size } from './growth/fill-service.ts';
 import { type Grown, type Measured, READS, WRITES } from './growth/requests.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { types } from '../src/db/pg-types.ts';
-import { SETTING_OPTIONS } from '../src/db/service-session.ts';
+import { types } from '../src/platform/db/pg-types.ts';
+import { SETTING_OPTIONS } from '../src/platform/db/service-session.ts';
 import { type Editor, openEditor } from './editing.ts';
 import { openConnection, type Round, runRound } from './http-load.ts';
 import type { Call } from './requests.ts';

@@ -1,7 +1,7 @@
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { pino } from 'pino';
-import { readConfig } from '../src/config.ts';
-import { runningPostgres } from '../src/db/postgres/running.ts';
-import { startService } from '../src/service/start-service.ts';
+import { readConfig } from '../src/operation/config.ts';
+import { startService } from '../src/operation/service/start-service.ts';
 import { type Api, listAll, openApi } from './api.ts';
 import { randomNumbers } from './corpus.ts';
 import { serviceEnv } from './service-process.ts';

@@ -1,11 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { indexBody } from '@ibid/markdown/analysis/document-terms.ts';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { Client } from 'pg';
 import yazl from 'yazl';
-import { indexBody } from '../src/analysis/document-terms.ts';
-import { runningPostgres } from '../src/db/postgres/running.ts';
-import { toStatement } from '../src/db/sql.ts';
-import { pendingBatch } from '../src/search/index/pending.ts';
+import { toStatement } from '../src/platform/db/sql.ts';
+import { pendingBatch } from '../src/wiki/search/index/pending.ts';
 import type { Api } from './api.ts';
 import { combinedPages, randomNumbers, someWords } from './corpus.ts';
 import { cpuOf } from './processes.ts';

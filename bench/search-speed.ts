@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import type { ClientBase } from 'pg';
 import { Client } from 'pg';
-import { runningPostgres } from '../src/db/postgres/running.ts';
 import type { Api } from './api.ts';
 import { generatePages, randomNumbers, someWords } from './corpus.ts';
 import { openConnection, runRound } from './http-load.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { Client } from 'pg';
-import { sha256 } from '../src/core/secrets.ts';
-import { runningPostgres } from '../src/db/postgres/running.ts';
+import { sha256 } from '../src/platform/core/secrets.ts';
 
 /** The user that a bench creates. */
 const EMAIL = 'bench@example.com';

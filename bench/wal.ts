@@ -1,5 +1,5 @@
+import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
 import { Client, type ClientConfig } from 'pg';
-import { SUPERUSER } from '../src/db/postgres/cluster.ts';
 
 /** What was written to the WAL, in bytes. */
 interface Written {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { Client } from 'pg';
-import { runningPostgres } from '../src/db/postgres/running.ts';
 import type { Api } from './api.ts';
 import { someWords } from './corpus.ts';
 import { runRound } from './http-load.ts';

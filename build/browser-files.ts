@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
-import type { BuildInfo } from '../src/core/package/package-files.ts';
+import type { BuildInfo } from '../src/platform/core/package/package-files.ts';
 
 /** The bundles for browsers and their entry files. */
 const ENTRIES = {

@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
-import type { BuildInfo } from '../src/core/package/package-files.ts';
+import type { BuildInfo } from '../src/platform/core/package/package-files.ts';
 import { buildBrowserFiles } from './browser-files.ts';
 import { CONFINED, DATA, FOR_NODE, SERVICE } from './programs.ts';
 import { hashOfSources } from './when-needed.js';

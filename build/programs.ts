@@ -5,14 +5,14 @@ import type { BuildOptions, Plugin } from 'esbuild';
 /** The service, its process for jobs, and the `ibid` command. */
 export const SERVICE = { main: 'src/main.ts' };
 
-/** The programs of confined processes, by the names that src/sandbox starts them by. They can read dist. */
+/** The programs of confined processes, by the names that src/platform/sandbox starts them by. They can read dist. */
 export const CONFINED = {
-  rendering: 'src/sandbox/rendering/rendering.process.ts',
-  document: 'src/sandbox/document.process.ts',
+  rendering: 'src/platform/sandbox/rendering/rendering.process.ts',
+  document: 'src/platform/sandbox/document.process.ts',
 };
 
 /** Files that the service reads beside its program. */
-export const DATA = { migrations: 'src/db/migrations', 'plans.json': 'src/billing/plans.json' };
+export const DATA = { migrations: 'src/platform/db/migrations', 'plans.json': 'src/organization/billing/plans.json' };
 
 const LOWLIGHT = fileURLToPath(import.meta.resolve('lowlight'));
 

@@ -1,23 +1,23 @@
-import { keepCompiledCode } from './compiled-code.ts';
-import { ConfigError, readConfig } from './config.ts';
-import { WORKER_ARGUMENT } from './service/fork-worker.ts';
+import { keepCompiledCode } from './operation/compiled-code.ts';
+import { ConfigError, readConfig } from './operation/config.ts';
+import { WORKER_ARGUMENT } from './operation/service/fork-worker.ts';
 
 /** The service, the process that it starts for jobs, or a command of `ibid`. */
 async function main(): Promise<void> {
   const [command = 'start', ...args] = process.argv.slice(2);
   const isService = command === 'start' && args.length === 0;
   if (!isService && command !== WORKER_ARGUMENT) {
-    await import('./cli/ibid.ts');
+    await import('./operation/cli/ibid.ts');
     return;
   }
   const config = readConfig(process.env);
   // What comes now is compiled once.
   keepCompiledCode(config.DATA_DIR);
   if (command === WORKER_ARGUMENT) {
-    const { runWorker } = await import('./service/run-worker.ts');
+    const { runWorker } = await import('./operation/service/run-worker.ts');
     return runWorker(config);
   }
-  const { runService } = await import('./service/run-service.ts');
+  const { runService } = await import('./operation/service/run-service.ts');
   await runService(config);
 }
 

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDb } from '../src/db/db.ts';
-import { migrate } from '../src/db/migrate.ts';
-import { startPostgres } from '../src/db/postgres/postgres.ts';
+import { startPostgres } from '@ibid/postgres-server/postgres.ts';
+import { openDb } from '../src/platform/db/db.ts';
+import { migrate } from '../src/platform/db/migrate.ts';
 import { generatedFiles } from './generated.ts';
 
 /** Rewrites the generated files, so that the diff shows what changed before the commit. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Query } from '../src/db/db.ts';
-import { sql } from '../src/db/sql.ts';
+import type { Query } from '../src/platform/db/db.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import type { Ledger, SentUpload } from './writers.ts';
 
 /**

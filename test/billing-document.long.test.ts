@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { freePort, makeFolder } from './process.ts';
 import { STRIPE_KEY, startStripeServer, WEBHOOK_SECRET } from './stripe/server.ts';
@@ -41,7 +41,7 @@ cleanUp(async () => {
 
 const node = `'${process.execPath}'`;
 shell.stdin.write(`set -o pipefail
-ibid() { ${node} src/cli/ibid.ts "$@"; }
+ibid() { ${node} src/operation/cli/ibid.ts "$@"; }
 start() { ${node} src/main.ts >&2 & SERVICE=$!; }
 `);
 
@@ -83,7 +83,7 @@ const answers = (printed: string): any[] =>
 
 test('the page about billing leads from an empty Stripe account to the first paid seat, command by command', async () => {
   await next('price team_monthly');
-  const { plans } = JSON.parse(readFileSync(join(ROOT, 'src/billing/plans.json'), 'utf8'));
+  const { plans } = JSON.parse(readFileSync(join(ROOT, 'src/organization/billing/plans.json'), 'utf8'));
   const paid = plans.filter((plan: { checkout: string }) => plan.checkout === 'subscription');
   const wanted = paid.map(({ plan_id, currency, unit_amount, interval }: Record<string, unknown>) => [
     ...[plan_id, currency, unit_amount, interval],

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import type { TSchema } from 'typebox';
 import { ENDPOINTS } from '../src/app.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { longTest } from './extent.ts';
 import { skipUnless } from './needs.ts';
 import { startWebService } from './process.ts';

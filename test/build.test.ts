@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { BUILT, buildInfo } from '../src/core/package/package-files.ts';
+import { BUILT, buildInfo } from '../src/platform/core/package/package-files.ts';
 
 /** What a program loads with a file: all that it imports but not by `import()`. */
 function loadedWith(name: string): string {

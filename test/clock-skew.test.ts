@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';
 import { makeDatabase, openWorld } from './world.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { disableNetwork } from '../src/sandbox/no-network.ts';
+import { disableNetwork } from '../src/platform/sandbox/no-network.ts';
 
 /**
  * Tries what a confined process may not do, and prints what succeeded. Arguments: a port, and "bare" to keep the

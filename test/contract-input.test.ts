@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
-import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import { newToken } from '../src/platform/access/token.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { everyNth, inTurns, turnsOf } from './extent.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 import {

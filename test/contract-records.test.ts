@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import { ENDPOINTS } from '../src/app.ts';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { nameOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
@@ -247,8 +247,8 @@ for (const endpoint of ENDPOINTS) {
     if (endpoint.status === 204) return assert.equal(answer.text, '');
     const isValid = ajv.compile(schema);
     assert.ok(isValid(answer.body), `${ajv.errorsText(isValid.errors)}: ${answer.text}`);
-    // Invoices are at a payment provider, which this world has not; src/billing/stripe.test.ts reads them. Its workspaces stay;
-    // src/workspaces/delete-workspace.test.ts reads a deleted one.
+    // Invoices are at a payment provider, which this world has not; src/organization/billing/stripe.test.ts reads them. Its workspaces stay;
+    // src/organization/workspaces/delete-workspace.test.ts reads a deleted one.
     if (Array.isArray(answer.body) && !/\/(invoices|deleted-workspaces)$/.test(endpoint.path)) {
       assert.ok(answer.body.length > 0, 'the world must have a record for every list');
     }

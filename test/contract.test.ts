@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ROLES, WIDGETS, type Widget } from '../src/access/roles.ts';
-import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { newId } from '../src/core/ids.ts';
-import { sha256 } from '../src/core/secrets.ts';
-import { sql } from '../src/db/sql.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import { ROLES, WIDGETS, type Widget } from '../src/platform/access/roles.ts';
+import { newToken } from '../src/platform/access/token.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { sha256 } from '../src/platform/core/secrets.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { inTurns, turnsOf } from './extent.ts';
 import {
   existingParams,

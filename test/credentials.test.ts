@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { openWorld } from './world.ts';

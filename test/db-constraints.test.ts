@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { newId } from '../src/core/ids.ts';
-import { sql } from '../src/db/sql.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import type { Owner } from './world.ts';
 

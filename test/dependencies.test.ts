@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { runtimeLicenses } from './licenses.ts';
 import { lockedPackages } from './lockfile.ts';

@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../src/config.ts';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { readConfig } from '../src/operation/config.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { documentedCommands } from './documented-commands.ts';
 import { LONG_RUNS } from './run/long-runs.ts';
 
@@ -65,7 +65,7 @@ test('options and metrics that the documents for operators name exist', () => {
 });
 
 test('the commands that the documents for operators tell to run exist', () => {
-  const usage = globSync('src/cli/**/*.ts', { cwd: ROOT }).map(textOf).join('\n');
+  const usage = globSync('src/operation/cli/**/*.ts', { cwd: ROOT }).map(textOf).join('\n');
   const { scripts } = JSON.parse(textOf('package.json'));
   const commands = DOCUMENTS.filter((path) => path.startsWith('docs/operations/')).flatMap((path) =>
     [

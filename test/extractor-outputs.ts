@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { compileOrSplit } from '../src/documents/compile-file.ts';
-import type { ExtractedDocument, UploadedFile } from '../src/documents/formats/extracted.ts';
-import { isDocument } from '../src/documents/formats/file-type.ts';
-import { readDocument } from '../src/documents/formats/read-document.ts';
-import { NO_NAMES } from '../src/documents/links/title-names.ts';
-import { FORM_VERSION } from '../src/markdown/blocks/block-form.ts';
-import { loadNeeded } from '../src/markdown/on-demand/load-needed.ts';
+import { compileOrSplit } from '@ibid/documents/compile-file.ts';
+import type { ExtractedDocument, UploadedFile } from '@ibid/documents/formats/extracted.ts';
+import { isDocument } from '@ibid/documents/formats/file-type.ts';
+import { readDocument } from '@ibid/documents/formats/read-document.ts';
+import { NO_NAMES } from '@ibid/documents/links/title-names.ts';
+import { FORM_VERSION } from '@ibid/markdown/blocks/block-form.ts';
+import { loadNeeded } from '@ibid/markdown/on-demand/load-needed.ts';
 import { odfOf, pptxOf, shapeOf, xlsxOf } from './office.ts';
 import { outlookOf } from './outlook.ts';
 import { type PdfLine, pdfOf, pdfOfContents, pdfOfPages, pixelImage } from './pdf.ts';
 import { docxOf, wordParagraph, zipOf } from './zip.ts';
 
-const VERSIONS = new URL('src/documents/extractor-versions.json', PACKAGE);
+const VERSIONS = new URL('packages/documents/extractor-versions.json', PACKAGE);
 
 /** A picture in an address, as programs write small ones. */
 const DATA_PICTURE = `data:image/png;base64,${Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100)]).toString('base64')}`;
@@ -345,7 +345,7 @@ Beside image:a.png[a picture]it.
 import a from "b"
 `;
 
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
 /** Code by the style of a paragraph and of a word. */
 const WORD_CODE = docxOf(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigError, readConfig } from '../src/config.ts';
-import { openServiceDb } from '../src/db/db.ts';
-import { FormerPrimary, openTimelines } from '../src/db/replicas/timelines.ts';
-import { SERVICE } from '../src/db/request-context.ts';
-import { sql } from '../src/db/sql.ts';
-import { toApiError } from '../src/http/to-api-error.ts';
+import { ConfigError, readConfig } from '../src/operation/config.ts';
+import { openServiceDb } from '../src/platform/db/db.ts';
+import { FormerPrimary, openTimelines } from '../src/platform/db/replicas/timelines.ts';
+import { SERVICE } from '../src/platform/db/request-context.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import { toApiError } from '../src/platform/http/to-api-error.ts';
 import { cleanUp } from './clean-up.ts';
 import { startPostgresPair } from './postgres-pair.ts';
 import { until } from './until.ts';

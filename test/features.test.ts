@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
 const SRC = fileURLToPath(new URL('src/', PACKAGE));
 // From the same modules as what the files export: a bundle has its own.
 const { ENDPOINTS, JOBS }: typeof import('../src/app.ts') = await import(`${SRC}app.ts`);
-const { WIDGET_ENDPOINTS }: typeof import('../src/widget-endpoints.ts') = await import(`${SRC}widget-endpoints.ts`);
+const { WIDGET_ENDPOINTS }: typeof import('../src/organization/widget-endpoints.ts') = await import(
+  `${SRC}widget-endpoints.ts`
+);
 const DEFINITION = /\b(?:endpoint|defineJob|defineRecordJob)\(\{/;
 
 const isDefinition = (value: unknown) =>

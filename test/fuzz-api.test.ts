@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv, type ValidateFunction } from 'ajv';
-import type { Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { sql } from '../src/db/sql.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import type { Permission } from '../src/platform/access/roles.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { extent } from './extent.ts';
 import { API, type Caller, type FuzzedRequest, fuzzedRequests } from './fuzz/api-requests.ts';
 import { sendBounded, sentText } from './fuzz/bounded-request.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { extent } from './extent.ts';
 import {
   bytesOf,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { isMap, isScalar, parseDocument, type YAMLMap } from 'yaml';
-import type { Option } from '../src/config/option.ts';
-import { OPTIONS } from '../src/config/options.ts';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import type { Option } from '../src/operation/config/option.ts';
+import { OPTIONS } from '../src/operation/config/options.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
 const CHART = 'deploy/helm/ibid';
 const read = (name: string) => readFile(new URL(`${CHART}/${name}`, PACKAGE), 'utf8');

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { type Access, permissionOf } from '../src/access/access-rule.ts';
-import { type Permission, ROLES, type RoleEntry } from '../src/access/roles.ts';
+import { FORMATS } from '@ibid/documents/formats/formats.ts';
 import { ENDPOINTS, JOBS } from '../src/app.ts';
-import type { Option } from '../src/config/option.ts';
-import { OPTIONS } from '../src/config/options.ts';
-import { PACKAGE } from '../src/core/package/package-files.ts';
-import type { Query } from '../src/db/db.ts';
-import { FORMATS } from '../src/documents/formats/formats.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
-import { describeApi } from '../src/http/openapi/document.ts';
-import { errorsDocument } from '../src/http/openapi/error-codes.ts';
-import { type AnyJob, isRecordJob } from '../src/jobs/define-job.ts';
+import type { Option } from '../src/operation/config/option.ts';
+import { OPTIONS } from '../src/operation/config/options.ts';
+import { type Access, permissionOf } from '../src/platform/access/access-rule.ts';
+import { type Permission, ROLES, type RoleEntry } from '../src/platform/access/roles.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
+import type { Query } from '../src/platform/db/db.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
+import { describeApi } from '../src/platform/http/openapi/document.ts';
+import { errorsDocument } from '../src/platform/http/openapi/error-codes.ts';
+import { type AnyJob, isRecordJob } from '../src/platform/jobs/define-job.ts';
 import { extractorVersions } from './extractor-outputs.ts';
 import { generatedChart } from './generated-chart.ts';
 import { schemaText } from './schema-text.ts';
@@ -23,9 +23,9 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
     'README.md': await optionsReadme(),
-    'src/jobs/README.md': await jobsReadme(),
-    'src/documents/formats/README.md': await formatsReadme(),
-    'src/documents/extractor-versions.json': await extractorVersions(),
+    'src/platform/jobs/README.md': await jobsReadme(),
+    'packages/documents/formats/README.md': await formatsReadme(),
+    'packages/documents/extractor-versions.json': await extractorVersions(),
     ...(await generatedChart()),
   };
 }
@@ -43,13 +43,13 @@ async function optionsReadme(): Promise<string> {
 
 /** The README of the jobs with the table of all jobs as they are defined. */
 async function jobsReadme(): Promise<string> {
-  const text = await readFile(new URL('src/jobs/README.md', PACKAGE), 'utf8');
+  const text = await readFile(new URL('src/platform/jobs/README.md', PACKAGE), 'utf8');
   return text.replace(/(?:^\| `.*\n)+/m, JOBS.map((job) => `${jobRow(job)}\n`).join(''));
 }
 
 /** The README of the formats with the table of all formats. */
 async function formatsReadme(): Promise<string> {
-  const text = await readFile(new URL('src/documents/formats/README.md', PACKAGE), 'utf8');
+  const text = await readFile(new URL('packages/documents/formats/README.md', PACKAGE), 'utf8');
   const rows = FORMATS.map(({ name, extensions, folder, counted_in, listed_as_lost }) => {
     const names = extensions.map((extension) => `.${extension}`).join(' ');
     return `| ${[name, names, folder, counted_in, listed_as_lost].join(' | ')} |\n`;

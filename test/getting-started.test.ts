@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { makeFolder } from './process.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
@@ -28,7 +28,7 @@ async function paste(): Promise<string[]> {
   const script = BLOCKS.map((block) =>
     block.replaceAll('http://127.0.0.1:8080', world.address).replaceAll(/\bnpx ibid\b/g, 'ibid'),
   );
-  const cli = `'${process.execPath}' '${ROOT}src/cli/ibid.ts'`;
+  const cli = `'${process.execPath}' '${ROOT}src/operation/cli/ibid.ts'`;
   shell.stdin.end(
     `ibid() { ${cli} "$@"; }\ntrap 'echo "failed: $BASH_COMMAND"; exit 1' ERR\n${script.join('\necho; echo ---\n')}`,
   );

@@ -1,5 +1,5 @@
-import type { OwnerDb } from '../src/db/db.ts';
-import { raw, sql } from '../src/db/sql.ts';
+import type { OwnerDb } from '../src/platform/db/db.ts';
+import { raw, sql } from '../src/platform/db/sql.ts';
 import type { Ids } from './requests.ts';
 
 /** Which row of a table (`t`) gets copies, and how copy number `n` differs from it; `n6` is the number with six digits. */

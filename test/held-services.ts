@@ -1,4 +1,4 @@
-import type { JobServices } from '../src/jobs/define-job.ts';
+import type { JobServices } from '../src/platform/jobs/define-job.ts';
 
 /** Services of jobs in which `before` ends before a file is compiled, which is told its name; what it throws the compiling throws. */
 export function beforeCompiling(before: (filename: string) => Promise<unknown>) {

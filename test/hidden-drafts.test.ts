@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
-import { browserCookieName } from '../src/http/browser-cookie.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
-import { mergePending } from '../src/search/index/merge-pending.ts';
+import { browserCookieName } from '../src/platform/http/browser-cookie.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
+import { mergePending } from '../src/wiki/search/index/merge-pending.ts';
 import { ROUTES } from '../web/routes.ts';
 import { nameOf, PUBLIC_URL, pathOf, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';

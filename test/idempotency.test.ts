@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { pruneIdempotencyKeys } from '../src/access/idempotency.ts';
-import { sql } from '../src/db/sql.ts';
+import { pruneIdempotencyKeys } from '../src/platform/access/idempotency.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { until } from './until.ts';
 import { type Answer, openWorld } from './world.ts';
 

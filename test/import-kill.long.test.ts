@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { send, zipped } from './archives.ts';
 import { cleanUp } from './clean-up.ts';
 import { openRestartableService, worldOfProcess } from './process.ts';

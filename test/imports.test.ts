@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { OPTIONS } from '../src/config/options.ts';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { OPTIONS } from '../src/operation/config/options.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { noProblems } from './no-problems.ts';
 
 /**
@@ -82,32 +82,32 @@ const LISTS = /(^|\/)(feature|tables)\.ts$/;
  * what error codes mean, and rendering a document for developers.
  */
 const WEB_IMPORTS = [
-  '../src/http/browser-cookie.ts',
-  '../src/access/before-sign-in.ts',
-  '../src/access/network.ts',
-  '../src/core/errors.ts',
-  '../src/core/quotas.ts',
-  '../src/core/slugs/page-slug.ts',
-  '../src/http/to-api-error.ts',
-  '../src/core/escape-html.ts',
-  '../src/core/sized-cache.ts',
-  '../src/markdown/merge-texts.ts',
-  '../src/templates/fill-template.ts',
-  '../src/documents/formats/loss-words.ts',
-  '../src/documents/formats/formats.ts',
-  '../src/documents/hidden-files.ts',
-  '../src/core/package/package-files.ts',
-  '../src/http/openapi/error-codes.ts',
-  '../src/markdown/render.ts',
+  '../src/platform/http/browser-cookie.ts',
+  '../src/platform/access/before-sign-in.ts',
+  '../src/platform/access/network.ts',
+  '../src/platform/core/errors.ts',
+  '../src/platform/core/quotas.ts',
+  '../packages/markdown/slugs/page-slug.ts',
+  '../src/platform/http/to-api-error.ts',
+  '../src/platform/core/escape-html.ts',
+  '../src/platform/core/sized-cache.ts',
+  '../packages/markdown/merge-texts.ts',
+  '../src/wiki/templates/fill-template.ts',
+  '../packages/documents/formats/loss-words.ts',
+  '../packages/documents/formats/formats.ts',
+  '../packages/documents/hidden-files.ts',
+  '../src/platform/core/package/package-files.ts',
+  '../src/platform/http/openapi/error-codes.ts',
+  '../packages/markdown/render.ts',
 ];
 
 /** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged, what variables of templates become, which files are hidden. */
 const BROWSER_IMPORTS = [
-  '../src/core/errors.ts',
-  '../src/core/slugs/page-slug.ts',
-  '../src/documents/hidden-files.ts',
-  '../src/markdown/merge-texts.ts',
-  '../src/templates/fill-template.ts',
+  '../src/platform/core/errors.ts',
+  '../packages/markdown/slugs/page-slug.ts',
+  '../packages/documents/hidden-files.ts',
+  '../packages/markdown/merge-texts.ts',
+  '../src/wiki/templates/fill-template.ts',
 ];
 
 interface Import {

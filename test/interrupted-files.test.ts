@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { openRoles } from './process.ts';
 import { announce, patch } from './resumable.ts';
 import { until } from './until.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JOBS } from '../src/app.ts';
-import { isRecordJob, LANES } from '../src/jobs/define-job.ts';
-import { Job } from '../src/jobs/schema.ts';
+import { isRecordJob, LANES } from '../src/platform/jobs/define-job.ts';
+import { Job } from '../src/platform/jobs/schema.ts';
 
 test('each job has a unique name, and each lane has jobs', () => {
   const names = JOBS.map(({ name }) => name);

@@ -1,7 +1,7 @@
-import { sql } from '../src/db/sql.ts';
-import { enqueueDue } from '../src/jobs/background-queue.ts';
-import type { BackgroundJob } from '../src/jobs/define-job.ts';
-import { removeDeletedWiki } from '../src/wikis/trash/remove-deleted-wiki.job.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import { enqueueDue } from '../src/platform/jobs/background-queue.ts';
+import type { BackgroundJob } from '../src/platform/jobs/define-job.ts';
+import { removeDeletedWiki } from '../src/wiki/wikis/trash/remove-deleted-wiki.job.ts';
 import { until } from './until.ts';
 import type { Owner, World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { type Files, newFolderWiki } from './folder-wiki.ts';
 import { openRoles } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';

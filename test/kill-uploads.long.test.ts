@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { openRoles } from './process.ts';
 import { randomNumbers } from './random-numbers.ts';
 import { type Announced, announce, patch, type SentFile, sha256Of } from './resumable.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { assertDurable } from './assert-durable.ts';
 import { cleanUp } from './clean-up.ts';
 import { extent } from './extent.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inspectConfig } from '../src/config.ts';
-import { SUPERUSER } from '../src/db/postgres/cluster.ts';
-import { raw, sql } from '../src/db/sql.ts';
-import { optionProblems } from '../src/service/option-problems.ts';
+import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
+import { inspectConfig } from '../src/operation/config.ts';
+import { optionProblems } from '../src/operation/service/option-problems.ts';
+import { raw, sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { startDatabase } from './kubernetes/database.ts';
 import { nameOf, podOf, secretsOf } from './kubernetes/manifests.ts';

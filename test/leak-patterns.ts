@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type ErrorCode, STATUS_OF } from '../src/core/errors.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
-import { describeApi } from '../src/http/openapi/document.ts';
+import { type ErrorCode, STATUS_OF } from '../src/platform/core/errors.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
+import { describeApi } from '../src/platform/http/openapi/document.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 
 const HEADERS: Record<string, RegExp> = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDb } from '../src/db/db.ts';
-import { listMigrations, migrate } from '../src/db/migrate.ts';
-import { sql } from '../src/db/sql.ts';
+import { openDb } from '../src/platform/db/db.ts';
+import { listMigrations, migrate } from '../src/platform/db/migrate.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { lintMigration, lintWorksWith } from './lint-migration.ts';
 import { makeEmptyDatabase } from './world.ts';
 

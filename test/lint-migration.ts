@@ -1,6 +1,6 @@
 import { TABLES } from '../src/app.ts';
-import { kindOf, type Migration, worksWith } from '../src/db/apply-migration.ts';
-import { type SqlStatement, splitStatements } from '../src/db/split-statements.ts';
+import { kindOf, type Migration, worksWith } from '../src/platform/db/apply-migration.ts';
+import { type SqlStatement, splitStatements } from '../src/platform/db/split-statements.ts';
 
 /** Only these may be changed without restrictions. */
 const SMALL_TABLES = TABLES.filter(({ rows }) => rows === 'fixed').map(({ name }) => name);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ENDPOINTS } from '../src/app.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
-import { mergePending } from '../src/search/index/merge-pending.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
+import { mergePending } from '../src/wiki/search/index/merge-pending.ts';
 import { type Ids, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
 import { addGoneFile, addLosses, addRow, addTemplate, PLAIN_TABLES, type Tenants } from './tenants.ts';

@@ -1,8 +1,8 @@
 import { createHash, sign as signBytes } from 'node:crypto';
-import { type Permission, ROLES, type RoleSlug, WIDGETS, type Widget } from '../src/access/roles.ts';
-import { newToken } from '../src/access/token.ts';
-import { newId } from '../src/core/ids.ts';
-import { sql } from '../src/db/sql.ts';
+import { type Permission, ROLES, type RoleSlug, WIDGETS, type Widget } from '../src/platform/access/roles.ts';
+import { newToken } from '../src/platform/access/token.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { AUDIENCE, privateKeys } from './openid-provider.ts';
 import type { Actor, Tenants } from './tenants.ts';
 

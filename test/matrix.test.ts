@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { permissionOf } from '../src/access/access-rule.ts';
-import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/access/roles.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { permissionOf } from '../src/platform/access/access-rule.ts';
+import { effectivePermissions, findRole, PERMISSIONS, type Permission } from '../src/platform/access/roles.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { EVERYTHING } from './extent.ts';
 import { type Cell, matrixText, outcomesIn, runMatrix } from './matrix.ts';
 import { existingParams, nameOf } from './requests.ts';

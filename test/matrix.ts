@@ -1,7 +1,7 @@
-import { permissionOf } from '../src/access/access-rule.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { sql } from '../src/db/sql.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import { permissionOf } from '../src/platform/access/access-rule.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { EVERYTHING, everyNth, turnsOf } from './extent.ts';
 import { type CredentialKind, credentialKinds, type MatrixActor, makeActors } from './matrix-actors.ts';
 import { AUDIENCE } from './openid-provider.ts';

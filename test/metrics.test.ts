@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { startPostgres } from '@ibid/postgres-server/postgres.ts';
 import { JOBS } from '../src/app.ts';
-import { startPostgres } from '../src/db/postgres/postgres.ts';
-import { sql } from '../src/db/sql.ts';
-import { TAGS } from '../src/http/openapi/tags.ts';
-import { LANES } from '../src/jobs/define-job.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import { TAGS } from '../src/platform/http/openapi/tags.ts';
+import { LANES } from '../src/platform/jobs/define-job.ts';
 import { cleanUp } from './clean-up.ts';
 import { addressOf } from './database-address.ts';
 import { longTest } from './extent.ts';

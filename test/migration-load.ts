@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { type OwnerDb, openDb } from '../src/db/db.ts';
-import { SERVICE_ROLE } from '../src/db/service-session.ts';
-import { sql } from '../src/db/sql.ts';
+import { type OwnerDb, openDb } from '../src/platform/db/db.ts';
+import { SERVICE_ROLE } from '../src/platform/db/service-session.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { until } from './until.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listMigrations, migrate } from '../src/db/migrate.ts';
-import { sql } from '../src/db/sql.ts';
+import { listMigrations, migrate } from '../src/platform/db/migrate.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { fillTables, openMigrator, underLoad } from './migration-load.ts';
 import { until } from './until.ts';
 import { makeEmptyDatabase, openOwner } from './world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listMigrations, migrate } from '../src/db/migrate.ts';
-import { sql } from '../src/db/sql.ts';
+import { listMigrations, migrate } from '../src/platform/db/migrate.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { makeDatabase, openOwner, openWorld } from './world.ts';
 
 /** The schema of a later release that only adds: to every table a column. */

@@ -1,4 +1,4 @@
-import type { Services } from '../src/http/services.ts';
+import type { Services } from '../src/platform/http/services.ts';
 
 /** Checked before a request is accepted; it is no call to a service. */
 const PLAIN = new Set(['diskIsFull']);

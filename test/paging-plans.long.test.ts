@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
-import { sha256 } from '../src/core/secrets.ts';
-import { raw, sql } from '../src/db/sql.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import { sha256 } from '../src/platform/core/secrets.ts';
+import { raw, sql } from '../src/platform/db/sql.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { growLists } from './grown-lists.ts';
 import { nextOf } from './list-all.ts';
 import { cursorName, fillLists, LISTS } from './lists.ts';
@@ -29,7 +29,7 @@ const SHORT: Record<string, string> = {
   'GET /v1/wikis/:wiki_id/templates': 'a wiki has a few templates',
 };
 
-/** Lists that add up the postings of words for each part: src/pages/search.test.ts says what their parts read. */
+/** Lists that add up the postings of words for each part: src/wiki/pages/search.test.ts says what their parts read. */
 const BY_RANK = ['GET /v1/wikis/:wiki_id/pages/search', 'GET /v1/wikis/:wiki_id/sources/search'];
 
 /** Lists whose first page reads all of them, each with the reason; the next ones read what is left. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeCursor, encodeCursor } from '../src/core/paging.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import { decodeCursor, encodeCursor } from '../src/platform/core/paging.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { extent, turnsOf } from './extent.ts';
 import { nextOf } from './list-all.ts';
 import { cursorName, fillLists, LISTS, NEEDED, QUERIES } from './lists.ts';

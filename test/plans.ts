@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { TABLES } from '../src/app.ts';
-import { listTables } from '../src/backup/copied-tables.ts';
-import type { OwnerDb } from '../src/db/db.ts';
-import { raw, type Sql, sql } from '../src/db/sql.ts';
+import { listTables } from '../src/operation/backup/copied-tables.ts';
+import type { OwnerDb } from '../src/platform/db/db.ts';
+import { raw, type Sql, sql } from '../src/platform/db/sql.ts';
 
 /** Enough rows that the planner does not read them all to find one. */
 const ROWS = 4_000;

@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ibid-previous-'));
 try {
   const archive = execFileSync('git', ['archive', release], { cwd: root, maxBuffer: 2 ** 30 });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  cpSync(join(root, 'src/db/migrations'), join(folder, 'src/db/migrations'), { recursive: true });
+  cpSync(join(root, 'src/platform/db/migrations'), join(folder, 'src/platform/db/migrations'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const list = execFileSync('git', ['ls-tree', '-r', '--name-only', release], { cwd: root, encoding: 'utf8' });
   const all = list.split('\n').filter((path) => /^(src|test|web)\/.*\.test\.ts$/.test(path));

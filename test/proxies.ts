@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
 import { freePort, makeFolder } from './process.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
-import { expireUploads } from '../src/uploads/expire-uploads.job.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import { expireUploads } from '../src/sources/uploads/expire-uploads.job.ts';
 import { ended, exported, imported, newWiki, send as sendArchive } from './archives.ts';
 import { runScheduled } from './jobs.ts';
 import { makeFolder } from './process.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { OwnerDb } from '../src/db/db.ts';
-import { sql } from '../src/db/sql.ts';
-import { COMMAND } from '../src/operator/audit.ts';
-import type { LimitChanges } from '../src/operator/schema.ts';
-import { changeLimits } from '../src/operator/workspace-controls.ts';
-import type { Usage } from '../src/usage/schema.ts';
+import { COMMAND } from '../src/operation/operator/audit.ts';
+import type { LimitChanges } from '../src/operation/operator/schema.ts';
+import { changeLimits } from '../src/operation/operator/workspace-controls.ts';
+import type { Usage } from '../src/organization/usage/schema.ts';
+import type { OwnerDb } from '../src/platform/db/db.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import type { Client } from './world.ts';
 
 /** Gives a workspace limits of its own, as the operator does. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { RoleSlug } from '../src/access/roles.ts';
-import { newId } from '../src/core/ids.ts';
-import { newLinkSecret } from '../src/core/secrets.ts';
-import { sql } from '../src/db/sql.ts';
+import type { RoleSlug } from '../src/platform/access/roles.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { newLinkSecret } from '../src/platform/core/secrets.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { AUDIENCE, startOpenIdProvider } from './openid-provider.ts';
 import { type Race, testRaces } from './race.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { policiesOf } from '../src/access/limits/rate-limit-policies.ts';
-import { networkOf } from '../src/access/network.ts';
-import { newToken } from '../src/access/token.ts';
 import { ENDPOINTS } from '../src/app.ts';
-import { sql } from '../src/db/sql.ts';
-import { pruneOldRateLimitCounts } from '../src/jobs/prune-rate-limit-counts.job.ts';
+import { policiesOf } from '../src/platform/access/limits/rate-limit-policies.ts';
+import { networkOf } from '../src/platform/access/network.ts';
+import { newToken } from '../src/platform/access/token.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import { pruneOldRateLimitCounts } from '../src/platform/jobs/prune-rate-limit-counts.job.ts';
 import { everyNth } from './extent.ts';
 import { runScheduled } from './jobs.ts';
 import { checkAnswer, checkDeclared } from './leak-patterns.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ENDPOINTS } from '../src/app.ts';
-import { runDoctor } from '../src/cli/doctor/doctor.ts';
-import { newId } from '../src/core/ids.ts';
-import { shareCalls } from '../src/db/replicas/wal-positions.ts';
-import { sql } from '../src/db/sql.ts';
+import { runDoctor } from '../src/operation/cli/doctor/doctor.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { shareCalls } from '../src/platform/db/replicas/wal-positions.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { longTest } from './extent.ts';
 import { startPostgresPair } from './postgres-pair.ts';
 import { freePort, makeFolder } from './process.ts';

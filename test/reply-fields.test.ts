@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import Fastify from 'fastify';
 import { pino } from 'pino';
 import { ENDPOINTS } from '../src/app.ts';
-import { Bytes, Download } from '../src/http/bytes.ts';
-import { EventStream } from '../src/http/event-stream.ts';
-import { replySchema } from '../src/http/handler/reply-schema.ts';
+import { Bytes, Download } from '../src/platform/http/bytes.ts';
+import { EventStream } from '../src/platform/http/event-stream.ts';
+import { replySchema } from '../src/platform/http/handler/reply-schema.ts';
 import { nameOf } from './requests.ts';
 import { type Client, type Owner, openWorld } from './world.ts';
 

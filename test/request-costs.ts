@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
 import pg from 'pg';
-import { PACKAGE } from '../src/core/package/package-files.ts';
-import { type OwnerDb, openDb } from '../src/db/db.ts';
-import { SUPERUSER } from '../src/db/postgres/cluster.ts';
-import { raw, sql } from '../src/db/sql.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
+import { type OwnerDb, openDb } from '../src/platform/db/db.ts';
+import { raw, sql } from '../src/platform/db/sql.ts';
 import { type RunPlan, rowsRead } from './plans.ts';
 
 /** What a request costs, apart from time: none of it depends on the machine. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TSchema } from 'typebox';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { png } from './pictures.ts';
 import type { RawRequest } from './raw-http.ts';
 

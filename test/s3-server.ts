@@ -3,7 +3,7 @@ import { createServer, request as forward, type IncomingMessage, type Server } f
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { readS3Url } from '../src/providers/storage/s3-place.ts';
+import { readS3Url } from '../src/platform/providers/storage/s3-place.ts';
 import { freePort, makeFolder } from './process.ts';
 
 /** The used part of the package, which has no types. */

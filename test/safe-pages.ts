@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { tokenize } from '@ibid/markdown/analysis/tokenize.ts';
 import type { Element, Root } from 'hast';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
-import { tokenize } from '../src/analysis/tokenize.ts';
-import { bestPassage } from '../src/search/query/snippet.ts';
+import { bestPassage } from '../src/wiki/search/query/snippet.ts';
 
 export const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 

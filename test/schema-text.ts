@@ -1,7 +1,7 @@
-import type { Query } from '../src/db/db.ts';
-import { listMigrations } from '../src/db/migrate.ts';
-import { SERVICE_ROLE } from '../src/db/service-session.ts';
-import { sql } from '../src/db/sql.ts';
+import type { Query } from '../src/platform/db/db.ts';
+import { listMigrations } from '../src/platform/db/migrate.ts';
+import { SERVICE_ROLE } from '../src/platform/db/service-session.ts';
+import { sql } from '../src/platform/db/sql.ts';
 
 interface TableRow {
   name: string;

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { chromium } from 'playwright-core';
-import { readConfig } from '../src/config.ts';
-import { startService } from '../src/service/start-service.ts';
+import { readConfig } from '../src/operation/config.ts';
+import { startService } from '../src/operation/service/start-service.ts';
 import { CHROMIUM } from './browser.ts';
 
 /** Takes the screenshots of the README: the documentation of Ibid as a wiki in Ibid. `node test/screenshots.ts`. */

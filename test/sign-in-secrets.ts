@@ -1,8 +1,8 @@
 import { argon2Sync, randomBytes } from 'node:crypto';
-import { newId } from '../src/core/ids.ts';
-import { sha256 } from '../src/core/secrets.ts';
-import { sql } from '../src/db/sql.ts';
-import type { Endpoint } from '../src/http/endpoint.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { sha256 } from '../src/platform/core/secrets.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import type { SignInProvider } from './openid-sign-in.ts';
 import { nameOf, PUBLIC_URL } from './requests.ts';
 import { signedInClient, signInLink } from './signed-in.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { newId } from '../src/core/ids.ts';
-import { sha256 } from '../src/core/secrets.ts';
-import { sql } from '../src/db/sql.ts';
-import type { Tokens } from '../src/session/schema.ts';
+import type { Tokens } from '../src/organization/session/schema.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { sha256 } from '../src/platform/core/secrets.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import type { Client, World } from './world.ts';
 
 export interface SignedIn extends Client {

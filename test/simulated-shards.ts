@@ -1,6 +1,6 @@
-import type { OwnerDb } from '../src/db/db.ts';
-import { prepareDatabase } from '../src/db/prepare-database.ts';
-import { raw, sql } from '../src/db/sql.ts';
+import type { OwnerDb } from '../src/platform/db/db.ts';
+import { prepareDatabase } from '../src/platform/db/prepare-database.ts';
+import { raw, sql } from '../src/platform/db/sql.ts';
 
 /**
  * A database in which each transaction of the service sees what it would see on the shard of its key, and no row of another

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
-import { GIVE_UP_MS } from '../src/http/load/stop-requests.ts';
+import { sql } from '../src/platform/db/sql.ts';
+import { GIVE_UP_MS } from '../src/platform/http/load/stop-requests.ts';
 import { startWebService } from './process.ts';
 
 const WRITES = 200;

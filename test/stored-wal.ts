@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openDb } from '../src/db/db.ts';
-import { SUPERUSER } from '../src/db/postgres/cluster.ts';
-import { runningPostgres } from '../src/db/postgres/running.ts';
-import { sql } from '../src/db/sql.ts';
+import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
+import { openDb } from '../src/platform/db/db.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { until } from './until.ts';
 
 /** Finishes the segment of WAL that a service's own PostgreSQL writes, and waits until none waits to be stored in the folder `backups`. */

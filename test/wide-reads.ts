@@ -1,5 +1,5 @@
-import type { OwnerDb } from '../src/db/db.ts';
-import { raw, sql } from '../src/db/sql.ts';
+import type { OwnerDb } from '../src/platform/db/db.ts';
+import { raw, sql } from '../src/platform/db/sql.ts';
 import { type Plan, UNIQUE_COLUMNS } from './plans.ts';
 
 /** Tables that grow with the tenants of a service, and with the members of one. */

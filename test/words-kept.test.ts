@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { markdownLosses } from '@ibid/documents/formats/markdown/markdown-losses.ts';
+import { renderMarkdown } from '@ibid/markdown/render.ts';
 import rehypeParse from 'rehype-parse';
 import { unified } from 'unified';
-import { PACKAGE } from '../src/core/package/package-files.ts';
-import { markdownLosses } from '../src/documents/formats/markdown/markdown-losses.ts';
-import { renderMarkdown } from '../src/markdown/render.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { extent } from './extent.ts';
 import { dialectText } from './fuzz/dialect-texts.ts';
 import { randomNumbers } from './random-numbers.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { skipUnless } from './needs.ts';
 import { freePort, makeFolder, spawnService, worldOfProcess } from './process.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startPostgres } from '../src/db/postgres/postgres.ts';
-import { sql } from '../src/db/sql.ts';
+import { startPostgres } from '@ibid/postgres-server/postgres.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { addressOf } from './database-address.ts';
 import { extent, longTest } from './extent.ts';

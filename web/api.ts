@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify';
-import { clientAddress } from '../src/access/network.ts';
-import { cookieOf } from '../src/http/browser-cookie.ts';
+import { clientAddress } from '../src/platform/access/network.ts';
+import { cookieOf } from '../src/platform/http/browser-cookie.ts';
 
 /** An error reply of the API, as it is shown to people. */
 export class Problem extends Error {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import Negotiator from 'negotiator';
-import { BUILT, buildInfo } from '../src/core/package/package-files.ts';
+import { BUILT, buildInfo } from '../src/platform/core/package/package-files.ts';
 import type { AssetUrls } from './visit.ts';
 
 export interface Assets extends AssetUrls {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestOptions, test } from 'node:test';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { assertAccessible } from '../test/assert-page.ts';
 import { launchBrowser, launchFirefox, PAGE_TIMEOUT_MS, skip, skipFirefox } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../src/core/escape-html.ts';
+import { escapeHtml } from '../src/platform/core/escape-html.ts';
 
 /** HTML that is safe to send: text in it was escaped when it was built. */
 export class Html {

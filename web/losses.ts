@@ -1,5 +1,5 @@
-import { lossesInWords, lossWords } from '../src/documents/formats/loss-words.ts';
-import type { IncompleteSource, SourceLoss } from '../src/sources/schema.ts';
+import { lossesInWords, lossWords } from '@ibid/documents/formats/loss-words.ts';
+import type { IncompleteSource, SourceLoss } from '../src/sources/records/schema.ts';
 import { type Content, html, nothing } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
 

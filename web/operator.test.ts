@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditEvent } from '../src/audit/schema.ts';
-import { newId } from '../src/core/ids.ts';
-import { sql } from '../src/db/sql.ts';
-import { withoutQuotations } from '../src/operator/failed-jobs.ts';
-import { VERSION } from '../src/service/version.ts';
+import { withoutQuotations } from '../src/operation/operator/failed-jobs.ts';
+import { VERSION } from '../src/operation/service/version.ts';
+import type { AuditEvent } from '../src/organization/audit/schema.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { type Answer, openWorld } from '../test/world.ts';
 

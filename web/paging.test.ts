@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newId } from '../src/core/ids.ts';
-import { raw, sql } from '../src/db/sql.ts';
-import { mergePending } from '../src/search/index/merge-pending.ts';
+import { newId } from '../src/platform/core/ids.ts';
+import { raw, sql } from '../src/platform/db/sql.ts';
+import { mergePending } from '../src/wiki/search/index/merge-pending.ts';
 import { longTest } from '../test/extent.ts';
 import { signedInClient } from '../test/signed-in.ts';
 import { openWorld } from '../test/world.ts';

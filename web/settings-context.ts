@@ -1,5 +1,5 @@
-import type { OrganizationWiki } from '../src/wikis/schema.ts';
-import type { Organization, Overview, User } from '../src/workspaces/schema.ts';
+import type { Organization, Overview, User } from '../src/organization/workspaces/schema.ts';
+import type { OrganizationWiki } from '../src/wiki/wikis/schema.ts';
 import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
 import { notFound } from './wiki-context.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { assertAccessible, collectComplaints } from '../test/assert-page.ts';
 import { launchBrowser, PAGE_TIMEOUT_MS, skip } from '../test/browser.ts';
 import { cleanUp } from '../test/clean-up.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ROLES } from '../src/access/roles.ts';
-import { sql } from '../src/db/sql.ts';
+import { ROLES } from '../src/platform/access/roles.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { png } from '../test/pictures.ts';
 import { limit } from '../test/quotas.ts';
 import { signedInClient } from '../test/signed-in.ts';

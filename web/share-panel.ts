@@ -1,4 +1,4 @@
-import type { ReadPage } from '../src/pages/schema.ts';
+import type { ReadPage } from '../src/wiki/pages/schema.ts';
 import { type Content, html } from './html.ts';
 import type { WikiContext } from './wiki-context.ts';
 

@@ -1,4 +1,4 @@
-import type { Citation } from '../src/sources/schema.ts';
+import type { Citation } from '../src/sources/records/schema.ts';
 import type { Api } from './api.ts';
 import type { Block } from './blocks.ts';
 import { readUpTo } from './paging.ts';

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { sql } from '../src/db/sql.ts';
+import { sql } from '../src/platform/db/sql.ts';
 import { PNG } from '../test/archives.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { OperatorConsole } from '../src/operator/schema.ts';
+import type { OperatorConsole } from '../src/operation/operator/schema.ts';
 import type { Api } from './api.ts';
 import type { Html } from './html.ts';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { foreignForm } from '../src/access/before-sign-in.ts';
-import { ApiError } from '../src/core/errors.ts';
-import { browserCookieName, cookieOf, isFromOurPages } from '../src/http/browser-cookie.ts';
-import { toApiError } from '../src/http/to-api-error.ts';
-import type { OperatorConsole } from '../src/operator/schema.ts';
-import type { Workspace } from '../src/workspaces/schema.ts';
+import type { OperatorConsole } from '../src/operation/operator/schema.ts';
+import type { Workspace } from '../src/organization/workspaces/schema.ts';
+import { foreignForm } from '../src/platform/access/before-sign-in.ts';
+import { ApiError } from '../src/platform/core/errors.ts';
+import { browserCookieName, cookieOf, isFromOurPages } from '../src/platform/http/browser-cookie.ts';
+import { toApiError } from '../src/platform/http/to-api-error.ts';
 import { apiFor, Problem } from './api.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { compressed } from './compressed.ts';

@@ -1,6 +1,6 @@
-import { NOT_ALLOWED } from '../src/core/errors.ts';
-import type { OrganizationWiki } from '../src/wikis/schema.ts';
-import type { Organization, Overview, User } from '../src/workspaces/schema.ts';
+import type { Organization, Overview, User } from '../src/organization/workspaces/schema.ts';
+import { NOT_ALLOWED } from '../src/platform/core/errors.ts';
+import type { OrganizationWiki } from '../src/wiki/wikis/schema.ts';
 import { Problem } from './api.ts';
 import type { Visit } from './visit.ts';
 

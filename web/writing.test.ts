@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
-import { PACKAGE } from '../src/core/package/package-files.ts';
+import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { assertAccessible, openWatched } from '../test/assert-page.ts';
 import { skip } from '../test/browser.ts';
 import { openBrowserFor } from '../test/browser-visitor.ts';

@@ -1,4 +1,4 @@
-import type { Loss } from '../../src/documents/formats/losses.ts';
+import type { Loss } from '@ibid/documents/formats/losses.ts';
 
 /** What one reader finds of a file and we do not. */
 export interface LostWords {

@@ -1,5 +1,5 @@
+import { parseMarkdown } from '@ibid/markdown/parse-markdown.ts';
 import type { Nodes } from 'mdast';
-import { parseMarkdown } from '../../src/markdown/parse-markdown.ts';
 import type { Table } from './truth.ts';
 
 /** The tables of a Markdown text. */

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ExtractError } from '../../src/documents/formats/extract-error.ts';
-import { readPdf } from '../../src/documents/formats/pdf/read-pdf.ts';
+import { ExtractError } from '@ibid/documents/formats/extract-error.ts';
+import { readPdf } from '@ibid/documents/formats/pdf/read-pdf.ts';
 import { readTables } from './read-tables.ts';
 import { compareTables, keyOf, type Neighbours } from './relations.ts';
 import { type Table, tablesOfTruth } from './truth.ts';

@@ -1,4 +1,4 @@
-import { parseXmlPiece, type XmlElement } from '../../src/documents/formats/word/xml-tree.ts';
+import { parseXmlPiece, type XmlElement } from '@ibid/documents/formats/word/xml-tree.ts';
 
 export interface Cell {
   text: string;

@@ -1,5 +1,5 @@
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { Client } from 'pg';
-import { runningPostgres } from '../../src/db/postgres/running.ts';
 
 /** Pages of a folder; all folders are below the page `page_root`. */
 const FOLDER = 500;

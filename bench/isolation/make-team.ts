@@ -1,6 +1,6 @@
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { Client } from 'pg';
-import { newId } from '../../src/core/ids.ts';
-import { runningPostgres } from '../../src/db/postgres/running.ts';
+import { newId } from '../../src/platform/core/ids.ts';
 import { makeKeyFor } from '../service-process.ts';
 
 /** Adds as many new users to the workspace of a wiki, without invitations, and answers a key of each. */

@@ -1,4 +1,4 @@
-import { runningPostgres } from '../../src/db/postgres/running.ts';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
 import { openApi } from '../api.ts';
 import { generatePages, randomNumbers, someWords } from '../corpus.ts';
 import { type Load, startLoad } from '../load.ts';

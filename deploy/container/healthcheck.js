@@ -1,5 +1,5 @@
 // Whether this container's own process answers: not whether the database does, for which a restart helps nothing.
-import { inspectConfig } from '../../src/config.ts';
+import { inspectConfig } from '../../src/operation/config.ts';
 
 const { ROLE, METRICS_PORT, PORT } = inspectConfig(process.env).config;
 const port = ROLE === 'worker' ? METRICS_PORT : PORT;

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { extent } from '../extent.ts';
 import { listAll } from '../list-all.ts';
 import { pdfOf } from '../pdf.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { hostileText, hostileValue } from './hostile-values.ts';
 
 /** A request that is not sent yet: `§own.wiki_id§` and the like stand for ids. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { launchBrowser } from '../browser.ts';
 import { openContext } from '../browser-visitor.ts';
 import { openViews } from './editor-views/driver.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { ATTACKS } from '../attacks.ts';
 import { hostileText } from './hostile-values.ts';
 import { MINUTES } from './run-cases.ts';
@@ -181,7 +181,7 @@ const CORPUS: string[] = [
     ({ markdown }) => markdown,
   ),
   ...ATTACKS,
-  ...['README.md', 'ARCHITECTURE.md', 'src/markdown/README.md'].map((name) =>
+  ...['README.md', 'ARCHITECTURE.md', 'packages/markdown/README.md'].map((name) =>
     readFileSync(new URL(name, PACKAGE), 'utf8'),
   ),
 ];

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { PNG } from '../archives.ts';
 import { pdfOf } from '../pdf.ts';
 import { docxOf, wordParagraph, zipOf } from '../zip.ts';

@@ -1,5 +1,5 @@
-import type { OwnerDb } from '../../src/db/db.ts';
-import { raw, type Sql, sql } from '../../src/db/sql.ts';
+import type { OwnerDb } from '../../src/platform/db/db.ts';
+import { raw, type Sql, sql } from '../../src/platform/db/sql.ts';
 
 /** Tables whose rows change by themselves, or that are written before a request by design, each with the reason. */
 const NOT_COMPARED: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Sql, sql } from '../../src/db/sql.ts';
-import type { Endpoint } from '../../src/http/endpoint.ts';
+import { type Sql, sql } from '../../src/platform/db/sql.ts';
+import type { Endpoint } from '../../src/platform/http/endpoint.ts';
 import { nameOf } from '../requests.ts';
 import type { Actor, Tenants } from '../tenants.ts';
 

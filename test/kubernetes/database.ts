@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
+import { startPostgres } from '@ibid/postgres-server/postgres.ts';
 import { parse } from 'yaml';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
-import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
-import { startPostgres } from '../../src/db/postgres/postgres.ts';
-import { raw, sql } from '../../src/db/sql.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
+import { raw, sql } from '../../src/platform/db/sql.ts';
 import { cleanUp } from '../clean-up.ts';
 import { addressOf } from '../database-address.ts';
 import { makeFolder } from '../process.ts';

@@ -1,8 +1,8 @@
 import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineTable } from '../../src/tables/define-table.ts';
-import { declaredSql } from '../../src/tables/table-sql.ts';
+import { defineTable } from '../../src/platform/tables/define-table.ts';
+import { declaredSql } from '../../src/platform/tables/table-sql.ts';
 
 /** `npm run new -- feature page-comments`: the folder of a feature with a table, an endpoint, a test and a migration. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

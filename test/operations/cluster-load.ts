@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/platform/db/sql.ts';
 import { until } from '../until.ts';
 import { openOwner, openWorld } from '../world.ts';
 import { type Node, startPatroniCluster } from './patroni-cluster.ts';

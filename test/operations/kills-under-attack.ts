@@ -9,7 +9,7 @@ import { fillWiki } from '../../bench/isolation/fill-wiki.ts';
 import type { Order } from '../../bench/isolation/misbehave.process.ts';
 import { MISBEHAVIOURS } from '../../bench/isolation/misbehaviours.ts';
 import { pidsBelow } from '../../bench/processes.ts';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/platform/db/sql.ts';
 import { assertDurable } from '../assert-durable.ts';
 import { cleanUp } from '../clean-up.ts';
 import { openRestartableService, postgresIn, worldOfProcess } from '../process.ts';

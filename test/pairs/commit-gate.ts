@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/platform/db/sql.ts';
 import { cleanUp } from '../clean-up.ts';
 import { patience } from '../until.ts';
 import type { World } from '../world.ts';

@@ -1,7 +1,7 @@
+import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
 import { JOBS } from '../../src/app.ts';
-import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import { isRecordJob } from '../../src/jobs/define-job.ts';
+import { raw, sql } from '../../src/platform/db/sql.ts';
+import { isRecordJob } from '../../src/platform/jobs/define-job.ts';
 import { openOwner, type World } from '../world.ts';
 
 /** Tables that say how work is done, and change by themselves; a file is tracked before it is stored, and postings are kept by random ids. */

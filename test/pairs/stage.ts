@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { JOBS } from '../../src/app.ts';
-import { newId } from '../../src/core/ids.ts';
-import { newLinkSecret } from '../../src/core/secrets.ts';
-import { openServiceDb, type ServiceDb } from '../../src/db/db.ts';
-import { sql } from '../../src/db/sql.ts';
-import type { JobServices } from '../../src/jobs/define-job.ts';
-import { pauseAllJobs } from '../../src/jobs/pause-jobs.ts';
+import { newId } from '../../src/platform/core/ids.ts';
+import { newLinkSecret } from '../../src/platform/core/secrets.ts';
+import { openServiceDb, type ServiceDb } from '../../src/platform/db/db.ts';
+import { sql } from '../../src/platform/db/sql.ts';
+import type { JobServices } from '../../src/platform/jobs/define-job.ts';
+import { pauseAllJobs } from '../../src/platform/jobs/pause-jobs.ts';
 import { exported, PNG, send } from '../archives.ts';
 import { cleanUp } from '../clean-up.ts';
 import { announce } from '../resumable.ts';

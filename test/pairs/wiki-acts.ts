@@ -1,6 +1,6 @@
-import { ingestJob } from '../../src/ingest/ingest.job.ts';
-import { runRecordJob } from '../../src/jobs/run-record-job.ts';
-import { importJob } from '../../src/transfer/import/import.job.ts';
+import { runRecordJob } from '../../src/platform/jobs/run-record-job.ts';
+import { ingestJob } from '../../src/sources/ingest/ingest.job.ts';
+import { importJob } from '../../src/sources/transfer/import/import.job.ts';
 import { zipped } from '../archives.ts';
 import type { Act } from './run-pairs.ts';
 import { runJob, type Stage } from './stage.ts';

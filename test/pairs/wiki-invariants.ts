@@ -1,4 +1,4 @@
-import { sql } from '../../src/db/sql.ts';
+import { sql } from '../../src/platform/db/sql.ts';
 import type { World } from '../world.ts';
 
 /** What must be true of every wiki at any time, looked at in the database: what is wrong, and where. */

@@ -4,7 +4,7 @@ import { access, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 
 export const ROOT = fileURLToPath(PACKAGE);
 

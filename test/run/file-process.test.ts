@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { makeFolder } from '../process.ts';
 import { commandLines } from '../processes.ts';
 import { until } from '../until.ts';

@@ -25,7 +25,7 @@ export const LONG_RUNS: Readonly<Record<string, LongRun>> = {
           'test/kill.test.ts',
           'test/kill-uploads.long.test.ts',
           'test/kill-sync.long.test.ts',
-          'src/backup/backup.test.ts',
+          'src/operation/backup/backup.test.ts',
           'test/operations/kills-under-attack.ts',
         ],
         { KILL_ROUNDS: '20', UPLOAD_KILLS: '100', SYNC_KILLS: '50', BACKUP_KILLS: '100' },
@@ -47,7 +47,7 @@ export const LONG_RUNS: Readonly<Record<string, LongRun>> = {
   search: {
     what: '1,000,000 random queries while 100,000 documents change',
     commands: [
-      alone(['src/analysis/*.test.ts', 'src/search/**/*.test.ts', 'src/pages/search.test.ts'], {
+      alone(['packages/markdown/analysis/*.test.ts', 'src/wiki/search/**/*.test.ts', 'src/wiki/pages/search.test.ts'], {
         SEARCH_RUNS: '100000',
       }),
       inRun('test/fuzz-search.test.ts', 1_440, { SEARCH_QUERIES: '1000000', SEARCH_DOCUMENTS: '100000' }),

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { SUPERUSER } from '@ibid/postgres-server/cluster.ts';
+import { type Postgres, startPostgres } from '@ibid/postgres-server/postgres.ts';
 import type { PoolConfig } from 'pg';
-import { type OwnerDb, openDb } from '../../src/db/db.ts';
-import { SUPERUSER } from '../../src/db/postgres/cluster.ts';
-import { type Postgres, startPostgres } from '../../src/db/postgres/postgres.ts';
-import { prepareDatabase } from '../../src/db/prepare-database.ts';
-import { raw } from '../../src/db/sql.ts';
+import { type OwnerDb, openDb } from '../../src/platform/db/db.ts';
+import { prepareDatabase } from '../../src/platform/db/prepare-database.ts';
+import { raw } from '../../src/platform/db/sql.ts';
 import { hashOf, kept } from './cache.ts';
 
 /** A migrated database that each test file copies: its migrations would cost each file 2 s of CPU time. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 
 export interface Price {
   id: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import type { Params } from './decode-form.ts';
 import { StripeProblem } from './problem.ts';
 

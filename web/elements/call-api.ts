@@ -1,4 +1,4 @@
-import { NOT_ALLOWED } from '../../src/core/errors.ts';
+import { NOT_ALLOWED } from '../../src/platform/core/errors.ts';
 
 /** What people are told instead of what the API tells programs. Every other refusal has a sentence of its own. */
 function wordsOf({ status, message }: ApiError): string {

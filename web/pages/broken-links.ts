@@ -1,4 +1,4 @@
-import type { BrokenLink } from '../../src/pages/links/schema.ts';
+import type { BrokenLink } from '../../src/wiki/pages/links/schema.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';

@@ -1,4 +1,4 @@
-import type { GonePage } from '../../src/pages/gone/schema.ts';
+import type { GonePage } from '../../src/wiki/pages/gone/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';

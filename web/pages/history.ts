@@ -1,6 +1,6 @@
-import type { FullPage } from '../../src/pages/schema.ts';
-import type { FullRevision, Revision, RevisionDiff } from '../../src/revisions/schema.ts';
-import type { User } from '../../src/workspaces/schema.ts';
+import type { User } from '../../src/organization/workspaces/schema.ts';
+import type { FullPage } from '../../src/wiki/pages/schema.ts';
+import type { FullRevision, Revision, RevisionDiff } from '../../src/wiki/revisions/schema.ts';
 import { type Content, html, nothing } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { pageText, scriptsFor } from '../page-text.ts';

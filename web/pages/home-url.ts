@@ -1,4 +1,4 @@
-import type { Overview } from '../../src/workspaces/schema.ts';
+import type { Overview } from '../../src/organization/workspaces/schema.ts';
 
 /** The address of the user's current wiki; of /begin for users without one. */
 export function homeUrl({ session, wikis }: Overview): string {

@@ -1,4 +1,4 @@
-import type { Overview } from '../../src/workspaces/schema.ts';
+import type { Overview } from '../../src/organization/workspaces/schema.ts';
 import { html } from '../html.ts';
 import { renderAlone } from '../layout.ts';
 import type { Cookie, WebRoute } from '../visit.ts';

@@ -1,4 +1,4 @@
-import type { FullPage } from '../../src/pages/schema.ts';
+import type { FullPage } from '../../src/wiki/pages/schema.ts';
 import { problemForForm } from '../api.ts';
 import { positionsFor } from '../elements/organize/positions.ts';
 import { renameHeading } from '../elements/saving/rename-heading.ts';

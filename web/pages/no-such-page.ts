@@ -1,5 +1,5 @@
-import type { PageHit } from '../../src/pages/search/schema.ts';
-import type { TrashedPage } from '../../src/pages/trash/schema.ts';
+import type { PageHit } from '../../src/wiki/pages/search/schema.ts';
+import type { TrashedPage } from '../../src/wiki/pages/trash/schema.ts';
 import { Problem } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';

@@ -1,6 +1,6 @@
-import type { GonePage } from '../../src/pages/gone/schema.ts';
-import type { ReadPage } from '../../src/pages/schema.ts';
-import type { Citation } from '../../src/sources/schema.ts';
+import type { Citation } from '../../src/sources/records/schema.ts';
+import type { GonePage } from '../../src/wiki/pages/gone/schema.ts';
+import type { ReadPage } from '../../src/wiki/pages/schema.ts';
 import type { Api } from '../api.ts';
 import { type Block, type Part, splitIntoParts } from '../blocks.ts';
 import type { PdfLink } from '../elements/pdf/messages.ts';

@@ -1,4 +1,4 @@
-import { NOT_ALLOWED } from '../../src/core/errors.ts';
+import { NOT_ALLOWED } from '../../src/platform/core/errors.ts';
 import type { Problem } from '../api.ts';
 import { html } from '../html.ts';
 import { renderAlone } from '../layout.ts';

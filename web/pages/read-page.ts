@@ -1,5 +1,5 @@
-import type { PageSurroundings, ReadPage } from '../../src/pages/schema.ts';
-import type { User } from '../../src/workspaces/schema.ts';
+import type { User } from '../../src/organization/workspaces/schema.ts';
+import type { PageSurroundings, ReadPage } from '../../src/wiki/pages/schema.ts';
 import { Problem } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
 import { type Content, type Html, html, nothing } from '../html.ts';

@@ -1,4 +1,4 @@
-import type { IncompleteSource, Source, SourceLoss, SourceText } from '../../src/sources/schema.ts';
+import type { IncompleteSource, Source, SourceLoss, SourceText } from '../../src/sources/records/schema.ts';
 import type { PdfLink } from '../elements/pdf/messages.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';

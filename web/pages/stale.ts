@@ -1,4 +1,4 @@
-import type { StalePage } from '../../src/pages/gone/schema.ts';
+import type { StalePage } from '../../src/wiki/pages/gone/schema.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';

@@ -1,4 +1,4 @@
-import type { Page, PageProperties, Tag } from '../../src/pages/schema.ts';
+import type { Page, PageProperties, Tag } from '../../src/wiki/pages/schema.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';

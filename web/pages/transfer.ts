@@ -1,4 +1,4 @@
-import type { Job } from '../../src/jobs/schema.ts';
+import type { Job } from '../../src/platform/jobs/schema.ts';
 import { problemForForm } from '../api.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { problemNote, renderInWiki, time } from '../layout.ts';

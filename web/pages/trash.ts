@@ -1,5 +1,5 @@
-import type { FullPage } from '../../src/pages/schema.ts';
-import type { TrashedPage } from '../../src/pages/trash/schema.ts';
+import type { FullPage } from '../../src/wiki/pages/schema.ts';
+import type { TrashedPage } from '../../src/wiki/pages/trash/schema.ts';
 import { type Content, html } from '../html.ts';
 import { renderInWiki, time } from '../layout.ts';
 import { partLinks, readPart } from '../paging.ts';

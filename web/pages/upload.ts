@@ -1,5 +1,5 @@
-import { READABLE } from '../../src/documents/formats/formats.ts';
-import type { Upload } from '../../src/uploads/schema.ts';
+import { READABLE } from '@ibid/documents/formats/formats.ts';
+import type { Upload } from '../../src/sources/uploads/schema.ts';
 import { problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { icon } from '../icons.ts';

@@ -1,6 +1,6 @@
-import type { Job } from '../../src/jobs/schema.ts';
-import type { GonePage } from '../../src/pages/gone/schema.ts';
-import type { FileOfUpload, Upload } from '../../src/uploads/schema.ts';
+import type { Job } from '../../src/platform/jobs/schema.ts';
+import type { FileOfUpload, Upload } from '../../src/sources/uploads/schema.ts';
+import type { GonePage } from '../../src/wiki/pages/gone/schema.ts';
 import { problemForForm } from '../api.ts';
 import { type Content, html } from '../html.ts';
 import { problemNote, renderInWiki, time } from '../layout.ts';

@@ -1,4 +1,4 @@
-import type { PageSurroundings } from '../../src/pages/schema.ts';
+import type { PageSurroundings } from '../../src/wiki/pages/schema.ts';
 import { type Html, html } from '../html.ts';
 import { time } from '../layout.ts';
 

@@ -1,4 +1,4 @@
-import type { User } from '../../src/workspaces/schema.ts';
+import type { User } from '../../src/organization/workspaces/schema.ts';
 import { hasPicture, initial, ownPicturePath } from '../elements/people/avatar.ts';
 import { type Html, html } from '../html.ts';
 

@@ -1,5 +1,5 @@
-import type { MembersList } from '../../src/members/schema.ts';
-import type { Organization, User } from '../../src/workspaces/schema.ts';
+import type { MembersList } from '../../src/organization/members/schema.ts';
+import type { Organization, User } from '../../src/organization/workspaces/schema.ts';
 import type { Api } from '../api.ts';
 
 export interface Reader {

@@ -1,4 +1,4 @@
-import type { FullPage, ReadPage } from '../../src/pages/schema.ts';
+import type { FullPage, ReadPage } from '../../src/wiki/pages/schema.ts';
 import { Problem } from '../api.ts';
 import { fromApi, html } from '../html.ts';
 import { unescapeHtml } from '../page-text.ts';

@@ -1,4 +1,4 @@
-import { openSizedCache } from '../../src/core/sized-cache.ts';
+import { openSizedCache } from '../../src/platform/core/sized-cache.ts';
 import type { Api } from '../api.ts';
 import type { Branch } from '../elements/branch.ts';
 

@@ -1,5 +1,5 @@
-import { openSizedCache } from '../../src/core/sized-cache.ts';
-import type { PageSurroundings, ReadPage } from '../../src/pages/schema.ts';
+import { openSizedCache } from '../../src/platform/core/sized-cache.ts';
+import type { PageSurroundings, ReadPage } from '../../src/wiki/pages/schema.ts';
 import { type Content, nothing } from '../html.ts';
 import { renderTree, withCurrentPage } from '../tree.ts';
 import type { Visit } from '../visit.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { sql } from '../../../src/db/sql.ts';
-import { toMajorUnits } from '../../../src/providers/payments/money.ts';
+import { sql } from '../../../src/platform/db/sql.ts';
+import { toMajorUnits } from '../../../src/platform/providers/payments/money.ts';
 import type { Invoice, Subscription } from '../../stripe/objects.ts';
 import { type BilledWorkspace, paidFor, readBilling, write } from './billed-workspace.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/platform/db/sql.ts';
 import type { Customer, Invoice, Subscription } from '../../stripe/objects.ts';
 import type { Answer, Client, Owner } from '../../world.ts';
 import type { FuzzedBilling } from './fuzzed-billing.ts';

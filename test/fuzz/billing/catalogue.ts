@@ -1,4 +1,4 @@
-import type { Plan } from '../../../src/billing/plans.ts';
+import type { Plan } from '../../../src/organization/billing/plans.ts';
 
 export type CataloguePlan = Pick<Plan, 'plan_id' | 'name' | 'interval' | 'currency' | 'unit_amount' | 'checkout'> &
   Partial<Plan>;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { minorDigits } from '../../../src/providers/payments/money.ts';
+import { minorDigits } from '../../../src/platform/providers/payments/money.ts';
 import type { BilledWorkspace } from './billed-workspace.ts';
 
 /** Previews a change and makes it: what is charged is what was previewed, once, or nothing. Answers whether it was made. */

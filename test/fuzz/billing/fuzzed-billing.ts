@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/platform/db/sql.ts';
 import { cleanUp } from '../../clean-up.ts';
 import { keepAliveSender } from '../../keep-alive.ts';
 import { makeFolder } from '../../process.ts';

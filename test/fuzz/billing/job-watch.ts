@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/platform/db/sql.ts';
 import { patience } from '../../until.ts';
 import type { FuzzedService } from '../fuzzed-service.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/platform/db/sql.ts';
 import type { Answer } from '../../world.ts';
 import { assertAgreement } from './agreement.ts';
 import { type BilledWorkspace, letPass, readBilling, write } from './billed-workspace.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
 import type { BrowserContext, Page } from 'playwright-core';
-import { PACKAGE } from '../../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../../src/platform/core/package/package-files.ts';
 import type { Views } from './page.ts';
 import type { Step } from './steps.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import yazl from 'yazl';
-import { sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/platform/db/sql.ts';
 import { until } from '../../until.ts';
 import type { Client, World } from '../../world.ts';
 import type { Asker } from './asker.ts';

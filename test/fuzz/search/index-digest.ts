@@ -1,9 +1,9 @@
-import { sql } from '../../../src/db/sql.ts';
-import { impactsOf, type Pivots } from '../../../src/search/index/impacts.ts';
-import type { Index } from '../../../src/search/index/pending.ts';
-import { readPostings } from '../../../src/search/index/postings.ts';
-import { mergeTerms, readSegments, readTerms } from '../../../src/search/index/segments.ts';
-import { type Pending, structureColumns, targetStateOf } from '../../../src/search/index/take-pending.ts';
+import { sql } from '../../../src/platform/db/sql.ts';
+import { impactsOf, type Pivots } from '../../../src/wiki/search/index/impacts.ts';
+import type { Index } from '../../../src/wiki/search/index/pending.ts';
+import { readPostings } from '../../../src/wiki/search/index/postings.ts';
+import { mergeTerms, readSegments, readTerms } from '../../../src/wiki/search/index/segments.ts';
+import { type Pending, structureColumns, targetStateOf } from '../../../src/wiki/search/index/take-pending.ts';
 import type { World } from '../../world.ts';
 
 const PAGES_AT_ONCE = 500;

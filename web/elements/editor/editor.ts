@@ -1,4 +1,4 @@
-import { fillTemplate } from '../../../src/templates/fill-template.ts';
+import { fillTemplate } from '../../../src/wiki/templates/fill-template.ts';
 import { PageSaving } from '../saving/page-saving.ts';
 import { titleInText } from '../saving/rename-heading.ts';
 import { editorTools } from './editor-tools.ts';

@@ -1,4 +1,4 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { callApi } from '../call-api.ts';
 import { announce } from '../reading/copy.ts';
 import { renameHeading } from '../saving/rename-heading.ts';

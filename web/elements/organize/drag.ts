@@ -1,4 +1,4 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { movePageTo } from './actions.ts';
 import { type Place, pageOf, type Row, rowAt, treeContext } from './tree-pages.ts';
 

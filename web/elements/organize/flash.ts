@@ -1,4 +1,4 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { callApi, errorMessage } from '../call-api.ts';
 import { SHOW_ANEW, type ShowAnew } from '../on-page.ts';
 import { element } from './dom.ts';

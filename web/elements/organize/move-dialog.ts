@@ -1,4 +1,4 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { callApi, errorMessage } from '../call-api.ts';
 import { element } from './dom.ts';
 import { type Parent, ParentPicker, TOP } from './parent-picker.ts';

@@ -1,4 +1,4 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { callApi, listAll } from '../call-api.ts';
 import { renameHeading } from '../saving/rename-heading.ts';
 import { positionsFor, type Sibling } from './positions.ts';

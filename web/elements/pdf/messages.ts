@@ -1,4 +1,4 @@
-import type { Citation } from '../../../src/sources/schema.ts';
+import type { Citation } from '../../../src/sources/records/schema.ts';
 
 /** What the viewer of a page shows of a PDF: the data of the link that opens it, as JSON. */
 export interface PdfLink {

@@ -1,8 +1,8 @@
+import { mergeParts } from '@ibid/markdown/merge-texts.ts';
 import { diffWordsWithSpace } from 'diff';
-import { mergeParts } from '../../../src/markdown/merge-texts.ts';
 import type { KeptChoice } from './stored-drafts.ts';
 
-export { conflictMarkLine, mergeTexts } from '../../../src/markdown/merge-texts.ts';
+export { conflictMarkLine, mergeTexts } from '@ibid/markdown/merge-texts.ts';
 
 type Choice = NonNullable<KeptChoice['choice']>;
 

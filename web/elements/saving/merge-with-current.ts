@@ -1,5 +1,5 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
-import type { FullRevision } from '../../../src/revisions/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
+import type { FullRevision } from '../../../src/wiki/revisions/schema.ts';
 import { importSibling } from '../lazy-modules.ts';
 import type { EditedPage } from './edited-page.ts';
 import { makeNote } from './notes.ts';

@@ -1,4 +1,4 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { ApiError, errorMessage } from '../call-api.ts';
 import { EditedPage } from './edited-page.ts';
 import type { EditingElement, EditorForm } from './editor-form.ts';

@@ -1,6 +1,6 @@
-import { numberedPageSlug, pageSlugFrom } from '../../../src/core/slugs/page-slug.ts';
-import type { FullPage } from '../../../src/pages/schema.ts';
-import { fillTemplate } from '../../../src/templates/fill-template.ts';
+import { numberedPageSlug, pageSlugFrom } from '@ibid/markdown/slugs/page-slug.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
+import { fillTemplate } from '../../../src/wiki/templates/fill-template.ts';
 import { ApiError } from '../call-api.ts';
 import { importSibling } from '../lazy-modules.ts';
 import type { EditingElement, EditorForm } from './editor-form.ts';

@@ -1,5 +1,5 @@
-import type { Autosave, FullAutosave } from '../../../src/autosaves/schema.ts';
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { Autosave, FullAutosave } from '../../../src/wiki/autosaves/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import { ApiError, callApi } from '../call-api.ts';
 import { callWithText } from './ask-draft-worker.ts';
 import type { EditingElement, EditorForm } from './editor-form.ts';

@@ -1,4 +1,4 @@
-import { isHidden, isSystemFile, mentionedFiles } from '../../../src/documents/hidden-files.ts';
+import { isHidden, isSystemFile, mentionedFiles } from '@ibid/documents/hidden-files.ts';
 
 /** A file to upload; its name includes the path of its folders. */
 export interface ChosenFile {

@@ -1,4 +1,4 @@
-import type { SourceText } from '../../../src/sources/schema.ts';
+import type { SourceText } from '../../../src/sources/records/schema.ts';
 import { callApi } from '../call-api.ts';
 import type { SourceLink } from './messages.ts';
 import { barLink, ViewerPanel } from './panel.ts';

@@ -1,4 +1,4 @@
-import { EXPLAINED_ERRORS } from '../../../src/http/openapi/error-codes.ts';
+import { EXPLAINED_ERRORS } from '../../../src/platform/http/openapi/error-codes.ts';
 import { type Html, html } from '../../html.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import { developerPage } from './developer-page.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { PACKAGE } from '../../../src/core/package/package-files.ts';
+import { PACKAGE } from '../../../src/platform/core/package/package-files.ts';
 import { fromApi, html } from '../../html.ts';
 import type { Visit, WebResponse } from '../../visit.ts';
 import { developerPage } from './developer-page.ts';
@@ -20,7 +20,7 @@ export async function gettingStartedPage(visit: Visit): Promise<WebResponse> {
 
 async function render(publicUrl: string): Promise<string> {
   // Loaded with the first visit: no other page needs the parser in this process.
-  const { renderMarkdown } = await import('../../../src/markdown/render.ts');
+  const { renderMarkdown } = await import('@ibid/markdown/render.ts');
   const text = await readFile(FILE, 'utf8');
   return renderMarkdown(text.replaceAll('](errors.md', '](/docs/errors').replaceAll('http://127.0.0.1:8080', publicUrl))
     .html;

@@ -1,5 +1,5 @@
-import type { InvitationOffer } from '../../../src/invitations/schema.ts';
-import type { Tokens } from '../../../src/session/schema.ts';
+import type { InvitationOffer } from '../../../src/organization/invitations/schema.ts';
+import type { Tokens } from '../../../src/organization/session/schema.ts';
 import { Problem, problemForForm } from '../../api.ts';
 import { type Content, html } from '../../html.ts';
 import { problemNote, renderAlone } from '../../layout.ts';

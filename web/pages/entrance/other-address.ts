@@ -1,4 +1,4 @@
-import { otherAddress } from '../../../src/access/before-sign-in.ts';
+import { otherAddress } from '../../../src/platform/access/before-sign-in.ts';
 import { type Html, html } from '../../html.ts';
 import type { Visit } from '../../visit.ts';
 

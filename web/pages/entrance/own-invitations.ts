@@ -1,5 +1,5 @@
-import type { OwnInvitation } from '../../../src/invitations/schema.ts';
-import type { Overview, User } from '../../../src/workspaces/schema.ts';
+import type { OwnInvitation } from '../../../src/organization/invitations/schema.ts';
+import type { Overview, User } from '../../../src/organization/workspaces/schema.ts';
 import { Problem, problemForForm } from '../../api.ts';
 import { type Content, html, nothing } from '../../html.ts';
 import { problemNote, renderAlone } from '../../layout.ts';

@@ -1,6 +1,6 @@
-import { cookieOf, deviceCookieName } from '../../../src/http/browser-cookie.ts';
-import type { Tokens } from '../../../src/session/schema.ts';
-import type { User } from '../../../src/workspaces/schema.ts';
+import type { Tokens } from '../../../src/organization/session/schema.ts';
+import type { User } from '../../../src/organization/workspaces/schema.ts';
+import { cookieOf, deviceCookieName } from '../../../src/platform/http/browser-cookie.ts';
 import { Problem } from '../../api.ts';
 import { type Content, html } from '../../html.ts';
 import { problemNote, renderAlone } from '../../layout.ts';

@@ -1,5 +1,5 @@
-import type { Tokens } from '../../../src/session/schema.ts';
-import type { Overview } from '../../../src/workspaces/schema.ts';
+import type { Tokens } from '../../../src/organization/session/schema.ts';
+import type { Overview } from '../../../src/organization/workspaces/schema.ts';
 import { Problem } from '../../api.ts';
 import { type Content, html } from '../../html.ts';
 import { problemNote, renderAlone } from '../../layout.ts';

@@ -1,5 +1,5 @@
-import type { Page } from '../../../src/pages/schema.ts';
-import type { WikiSettings } from '../../../src/wikis/schema.ts';
+import type { Page } from '../../../src/wiki/pages/schema.ts';
+import type { WikiSettings } from '../../../src/wiki/wikis/schema.ts';
 import { type Api, Problem } from '../../api.ts';
 import { type Content, html } from '../../html.ts';
 import type { WebRoute } from '../../visit.ts';

@@ -1,4 +1,4 @@
-import type { Page } from '../../../src/pages/schema.ts';
+import type { Page } from '../../../src/wiki/pages/schema.ts';
 import type { Api } from '../../api.ts';
 import { loadPeople, type Reader } from '../../people/load-people.ts';
 

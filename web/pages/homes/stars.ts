@@ -1,4 +1,4 @@
-import type { StarredPage } from '../../../src/stars/schema.ts';
+import type { StarredPage } from '../../../src/wiki/stars/schema.ts';
 import { Problem } from '../../api.ts';
 import { type Content, html, nothing } from '../../html.ts';
 import { icon } from '../../icons.ts';

@@ -1,5 +1,5 @@
-import type { Autosave } from '../../../src/autosaves/schema.ts';
-import type { Page } from '../../../src/pages/schema.ts';
+import type { Autosave } from '../../../src/wiki/autosaves/schema.ts';
+import type { Page } from '../../../src/wiki/pages/schema.ts';
 import type { Branch } from '../../elements/branch.ts';
 import { type Content, html, nothing } from '../../html.ts';
 import { icon } from '../../icons.ts';

@@ -1,6 +1,6 @@
-import type { Member, MembersList } from '../../../src/members/schema.ts';
-import type { Page } from '../../../src/pages/schema.ts';
-import type { OrganizationWiki } from '../../../src/wikis/schema.ts';
+import type { Member, MembersList } from '../../../src/organization/members/schema.ts';
+import type { Page } from '../../../src/wiki/pages/schema.ts';
+import type { OrganizationWiki } from '../../../src/wiki/wikis/schema.ts';
 import { renderDocument } from '../../document.ts';
 import { type Content, type Html, html, nothing } from '../../html.ts';
 import { time } from '../../layout.ts';

@@ -1,4 +1,4 @@
-import type { OperatorConsole } from '../../../src/operator/schema.ts';
+import type { OperatorConsole } from '../../../src/operation/operator/schema.ts';
 import { renderDocument } from '../../document.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { userMenu } from '../../people/user-menu.ts';

@@ -1,5 +1,10 @@
-import { quotaAmount } from '../../../src/core/quotas.ts';
-import type { LargeWorkspace, NamedFinding, ServiceOverview, ShownFailedJob } from '../../../src/operator/schema.ts';
+import type {
+  LargeWorkspace,
+  NamedFinding,
+  ServiceOverview,
+  ShownFailedJob,
+} from '../../../src/operation/operator/schema.ts';
+import { quotaAmount } from '../../../src/platform/core/quotas.ts';
 import { Problem } from '../../api.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';

@@ -1,5 +1,5 @@
-import { QUOTA_NAMES, type QuotaName, quotaAmount, readQuota } from '../../../src/core/quotas.ts';
-import type { LimitChanges, WorkspaceOverview, WorkspaceUsage } from '../../../src/operator/schema.ts';
+import type { LimitChanges, WorkspaceOverview, WorkspaceUsage } from '../../../src/operation/operator/schema.ts';
+import { QUOTA_NAMES, type QuotaName, quotaAmount, readQuota } from '../../../src/platform/core/quotas.ts';
 import { Problem } from '../../api.ts';
 import { type Html, html } from '../../html.ts';
 import { actionButton, disclosure, hiddenFields } from '../../settings-forms.ts';

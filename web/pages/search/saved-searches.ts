@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SavedSearch } from '../../../src/search/schema.ts';
+import type { SavedSearch } from '../../../src/wiki/search/schema.ts';
 import { type Content, html, nothing } from '../../html.ts';
 import type { WebRoute } from '../../visit.ts';
 import { loadWikiContext, type WikiContext } from '../../wiki-context.ts';

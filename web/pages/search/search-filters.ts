@@ -1,4 +1,4 @@
-import type { HitCounts } from '../../../src/pages/search/schema.ts';
+import type { HitCounts } from '../../../src/wiki/pages/search/schema.ts';
 import { type Content, html } from '../../html.ts';
 
 /** What narrows the results, as parameters of the API; those that the address has and the API takes. */

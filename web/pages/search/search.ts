@@ -1,6 +1,6 @@
-import type { SearchView, Suggestion } from '../../../src/pages/search/schema.ts';
-import type { SavedSearch } from '../../../src/search/schema.ts';
-import type { SourceHit } from '../../../src/sources/schema.ts';
+import type { SourceHit } from '../../../src/sources/records/schema.ts';
+import type { SearchView, Suggestion } from '../../../src/wiki/pages/search/schema.ts';
+import type { SavedSearch } from '../../../src/wiki/search/schema.ts';
 import { type Content, fromApi, html } from '../../html.ts';
 import { icon } from '../../icons.ts';
 import { renderInWiki } from '../../layout.ts';

@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../../../src/audit/schema.ts';
-import type { Member, MembersList } from '../../../src/members/schema.ts';
+import type { AuditEvent } from '../../../src/organization/audit/schema.ts';
+import type { Member, MembersList } from '../../../src/organization/members/schema.ts';
 import { type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';

@@ -1,4 +1,4 @@
-import type { Billing, BillingPreview, Invoice, Plan } from '../../../src/billing/schema.ts';
+import type { Billing, BillingPreview, Invoice, Plan } from '../../../src/organization/billing/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { actionButton, disclosure } from '../../settings-forms.ts';

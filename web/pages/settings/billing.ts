@@ -1,4 +1,4 @@
-import type { Billing, BillingPreview, Invoice, Plan } from '../../../src/billing/schema.ts';
+import type { Billing, BillingPreview, Invoice, Plan } from '../../../src/organization/billing/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { renderSettings, settingsPage } from '../../settings.ts';
 import type { SettingsContext } from '../../settings-context.ts';

@@ -1,4 +1,4 @@
-import type { Workspace } from '../../../src/workspaces/schema.ts';
+import type { Workspace } from '../../../src/organization/workspaces/schema.ts';
 import { type Html, html } from '../../html.ts';
 import { logoUrl } from '../../people/brand.ts';
 import { settingsPage } from '../../settings.ts';

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../../src/keys/schema.ts';
+import type { ApiKey } from '../../../src/organization/keys/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readPart } from '../../paging.ts';

@@ -1,6 +1,6 @@
-import type { Invitation } from '../../../src/invitations/schema.ts';
-import type { Member, MembersList } from '../../../src/members/schema.ts';
-import type { Seats } from '../../../src/workspaces/seats.ts';
+import type { Invitation } from '../../../src/organization/invitations/schema.ts';
+import type { Member, MembersList } from '../../../src/organization/members/schema.ts';
+import type { Seats } from '../../../src/organization/workspaces/seats.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { partLinks, readBodyOfPart } from '../../paging.ts';

@@ -1,6 +1,6 @@
-import { deviceCookieName } from '../../../src/http/browser-cookie.ts';
-import type { EmailChange, Session } from '../../../src/session/schema.ts';
-import type { DeletedWorkspace } from '../../../src/workspaces/schema.ts';
+import type { EmailChange, Session } from '../../../src/organization/session/schema.ts';
+import type { DeletedWorkspace } from '../../../src/organization/workspaces/schema.ts';
+import { deviceCookieName } from '../../../src/platform/http/browser-cookie.ts';
 import { ownPicturePath } from '../../elements/people/avatar.ts';
 import { browserName } from '../../elements/people/browser-name.ts';
 import { type Content, type Html, html } from '../../html.ts';

@@ -1,5 +1,5 @@
-import type { MembersList } from '../../../src/members/schema.ts';
-import type { Retention } from '../../../src/retention/schema.ts';
+import type { MembersList } from '../../../src/organization/members/schema.ts';
+import type { Retention } from '../../../src/organization/retention/schema.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';
 import { settingsPage } from '../../settings.ts';

@@ -1,5 +1,5 @@
-import { quotaAmount } from '../../../src/core/quotas.ts';
-import type { Usage } from '../../../src/usage/schema.ts';
+import type { Usage } from '../../../src/organization/usage/schema.ts';
+import { quotaAmount } from '../../../src/platform/core/quotas.ts';
 import { type Content, type Html, html } from '../../html.ts';
 import { settingsPage } from '../../settings.ts';
 

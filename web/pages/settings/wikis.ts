@@ -1,5 +1,5 @@
-import type { OrganizationWiki, WikiSettings } from '../../../src/wikis/schema.ts';
-import type { DeletedWiki } from '../../../src/wikis/trash/schema.ts';
+import type { OrganizationWiki, WikiSettings } from '../../../src/wiki/wikis/schema.ts';
+import type { DeletedWiki } from '../../../src/wiki/wikis/trash/schema.ts';
 import { Problem } from '../../api.ts';
 import { type Html, html } from '../../html.ts';
 import { time } from '../../layout.ts';

@@ -1,4 +1,4 @@
-import type { FullPage } from '../../../src/pages/schema.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import type { Branch } from '../../elements/branch.ts';
 import { LONG_TEXT } from '../../elements/saving/pause-timer.ts';
 import { titleInText } from '../../elements/saving/rename-heading.ts';

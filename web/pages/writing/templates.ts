@@ -1,4 +1,4 @@
-import type { FullTemplate, Template } from '../../../src/templates/schema.ts';
+import type { FullTemplate, Template } from '../../../src/wiki/templates/schema.ts';
 import { Problem } from '../../api.ts';
 import { type Content, html } from '../../html.ts';
 import { renderInWiki } from '../../layout.ts';

@@ -1,7 +1,7 @@
-import { conflictMarkLine, mergeTexts, withLineEndsOf } from '../../../src/markdown/merge-texts.ts';
-import type { FullPage } from '../../../src/pages/schema.ts';
-import type { FullRevision, RevisionDiff } from '../../../src/revisions/schema.ts';
-import { fillTemplate } from '../../../src/templates/fill-template.ts';
+import { conflictMarkLine, mergeTexts, withLineEndsOf } from '@ibid/markdown/merge-texts.ts';
+import type { FullPage } from '../../../src/wiki/pages/schema.ts';
+import type { FullRevision, RevisionDiff } from '../../../src/wiki/revisions/schema.ts';
+import { fillTemplate } from '../../../src/wiki/templates/fill-template.ts';
 import { Problem, problemForForm } from '../../api.ts';
 import { renameHeading } from '../../elements/saving/rename-heading.ts';
 import { html } from '../../html.ts';

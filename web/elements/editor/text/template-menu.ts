@@ -1,7 +1,7 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
-import { fillTemplate, type TemplateValues } from '../../../../src/templates/fill-template.ts';
-import type { FullTemplate, Template } from '../../../../src/templates/schema.ts';
+import { fillTemplate, type TemplateValues } from '../../../../src/wiki/templates/fill-template.ts';
+import type { FullTemplate, Template } from '../../../../src/wiki/templates/schema.ts';
 import { callApi, errorMessage } from '../../call-api.ts';
 import { insertBlock } from './commands.ts';
 import { matchBehindSlash } from './insert-menu.ts';

@@ -1,0 +1,70 @@
+import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { syncFolder } from './cluster.ts';
+import type { Log, Place } from './place.ts';
+import { stopOrphan } from './processes.ts';
+import { StartError } from './start-error.ts';
+
+/** The new cluster while rows are copied, and from when it has all of them. */
+const COPYING = 'postgres-upgrading';
+const COMPLETE = 'postgres-upgraded';
+/** Programs of an earlier major that an upgrade fetched. */
+export const PROGRAMS = 'postgres-programs-';
+
+/** Where an upgrade makes its new cluster. */
+export const upgradePlace = (place: Place): Place => ({ ...place, cluster: join(place.folder, COPYING) });
+
+/** Where the old cluster is kept. Errors: StartError where one of the same major is kept already. */
+export function keptPlace({ folder }: Place, major: number): string {
+  const kept = join(folder, `postgres-${major}`);
+  if (!existsSync(kept)) return kept;
+  throw new StartError(`${kept} is of an earlier upgrade: remove it, or move it away.`);
+}
+
+/**
+ * Puts the new cluster, which is complete and stopped, in the place of the old one, which is kept. Between the two renames
+ * there is no cluster of that name, which `finishSwitch` makes good.
+ */
+export function switchClusters(place: Place, kept: string): void {
+  for (const [from, to] of switchRenames(place, kept)) {
+    renameSync(from, to);
+    syncFolder(place.folder);
+  }
+}
+
+/** The renames of a switch in their order. */
+export function switchRenames(place: Place, kept: string): [from: string, to: string][] {
+  const complete = join(place.folder, COMPLETE);
+  return [
+    [upgradePlace(place).cluster, complete],
+    [place.cluster, kept],
+    [complete, place.cluster],
+  ];
+}
+
+/** Whether an upgrade in this folder was killed between its renames. */
+export function isSwitching(folder: string): boolean {
+  return existsSync(join(folder, COMPLETE));
+}
+
+/** Makes the last rename of an upgrade that was killed before it. The caller holds the lock on `dataDir`. */
+export function finishSwitch(dataDir: string): void {
+  const pointer = join(dataDir, 'postgres');
+  const isLink = lstatSync(pointer, { throwIfNoEntry: false })?.isSymbolicLink();
+  const cluster = isLink ? resolve(dataDir, readlinkSync(pointer)) : pointer;
+  const complete = join(dirname(cluster), COMPLETE);
+  if (existsSync(cluster) || !existsSync(complete)) return;
+  renameSync(complete, cluster);
+  syncFolder(dirname(cluster));
+}
+
+/** Removes what an upgrade that was killed has left beside the cluster, which has gone on since. */
+export async function removeUnfinishedUpgrade(place: Place, log: Log): Promise<void> {
+  for (const name of readdirSync(place.folder)) {
+    const path = join(place.folder, name);
+    if (name === COPYING) await stopOrphan({ ...place, cluster: path }, log);
+    else if (name !== COMPLETE && !name.startsWith(PROGRAMS)) continue;
+    await rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}

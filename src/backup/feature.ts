@@ -1,5 +1,0 @@
-import type { Feature } from '../feature.ts';
-import { makeScheduledBackup } from './make-backup.job.ts';
-import { backupTables } from './tables.ts';
-
-export const backup: Feature = { jobs: [makeScheduledBackup], tables: backupTables };

@@ -1,8 +1,0 @@
-import type { Feature } from '../feature.ts';
-import { ingestJob } from './ingest.job.ts';
-import { ingestTables } from './tables.ts';
-
-export const ingest: Feature = {
-  jobs: [ingestJob],
-  tables: ingestTables,
-};

@@ -1,3 +1,0 @@
-import { defineTable } from '../tables/define-table.ts';
-
-export const ingestTables = [defineTable({ name: 'compiled_files', of: 'wiki', rows: 'many' })];

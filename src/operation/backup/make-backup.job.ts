@@ -1,0 +1,45 @@
+import { backupDueSince } from '../../platform/core/backup-plan.ts';
+import type { Query } from '../../platform/db/db.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { type Backups, defineJob } from '../../platform/jobs/define-job.ts';
+import type { BackupOutcome } from './backup-status.ts';
+import { needsBase } from './wal/wal-archive.ts';
+
+/** How often it is looked whether a backup is due. */
+const LOOK_SECONDS = 60;
+/** After a backup that failed, in seconds. */
+const PAUSE_SECONDS = 900;
+
+/**
+ * Makes a backup when BACKUP_SCHEDULE says so, by a process of its own: `ibid backup`, which may be killed at any moment. One
+ * process of all does it, and a backup that an operator makes counts, too.
+ */
+export const makeScheduledBackup = defineJob({
+  name: 'make-backup',
+  for: 'service',
+  lane: 'backups',
+  key: 'tenant',
+  attempts: 1,
+  timeoutSeconds: 24 * 3_600,
+  every: LOOK_SECONDS,
+  async run({ db: { query }, services: { backups, log }, signal }) {
+    if (!backups || !(await isDue(query, backups))) return;
+    const { code, output } = await backups.make(signal);
+    if (signal.aborted || code === 0) return;
+    const [status] = await query<{ outcome: BackupOutcome; error: string }>(sql`
+      select last_outcome as outcome, last_error as error from backup_status`);
+    if (status?.outcome !== 'incomplete') throw new Error(`ibid backup ended with ${code}: ${output}`);
+    log.error({ reason: status.error }, 'the backup is incomplete: ibid verify names what the file store has lost');
+  },
+});
+
+/** By the clock of the database. */
+async function isDue(query: Query, { schedule, hasWal }: Backups): Promise<boolean> {
+  const [row] = await query<{ now: number; made_at: number | null; is_paused: boolean | null }>(sql`
+    select extract(epoch from now())::float8 as now, extract(epoch from s.last_made_at)::float8 as made_at,
+      s.last_outcome = 'failed' and s.last_ended_at > now() - make_interval(secs => ${PAUSE_SECONDS}) as is_paused
+    from (select) one left join backup_status s on true`);
+  if (!row || row.is_paused) return false;
+  if (hasWal && (await needsBase(query))) return true;
+  return row.made_at === null || row.made_at < backupDueSince(schedule, row.now);
+}

@@ -1,0 +1,74 @@
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Copy, Query, RunScript } from '../../platform/db/db.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { COPY_SETTINGS, copyInto, copyOut, listTables, quote, type Table } from './copied-tables.ts';
+import type { Content } from './measure.ts';
+import { countRows } from './verify-backup.ts';
+
+/** The backup cannot be restored here; the message says what to do. */
+export class RestoreRefused extends Error {}
+
+export const refused = (reason: string) =>
+  new RestoreRefused(`the database ${reason}: give a new DATA_DIR, or the DATABASE_URL of an empty database.`);
+
+/** The rows of a table from elsewhere. */
+export interface TableRows {
+  columns: string[];
+  /** As `copy … to stdout` writes them in format text. */
+  content: Content;
+  /** How many there are, and the hash of what `copyOut` says. Called when all of `content` was read. */
+  expected(): { rows: number; sha256: string };
+}
+
+export interface Session {
+  query: Query;
+  runScript: RunScript;
+  copy: Copy;
+}
+
+export async function refuseIfUsed(query: Query): Promise<void> {
+  const [row] = await query<{ is_used: boolean }>(sql`
+    select exists (select from users) or exists (select from workspaces) as is_used`);
+  if (row?.is_used) throw refused('has users or workspaces, which a restore would replace');
+}
+
+/**
+ * Replaces the rows of all tables in one transaction, which compares them with what they should be before it commits.
+ * Triggers of ours are off meanwhile, since what they would count or write is among the rows; foreign keys hold, for which
+ * tables come in the order in which they refer to each other. `adjust` changes what is to differ, before they are on again. Errors:
+ * RestoreRefused.
+ */
+export async function restoreRows(
+  { query, runScript, copy }: Session,
+  rowsOf: (table: Table) => TableRows,
+  adjust: () => Promise<void>,
+): Promise<void> {
+  await runScript(COPY_SETTINGS);
+  await runScript('begin');
+  // No user is added between this look and the end.
+  await runScript('lock table users, workspaces in access exclusive mode');
+  await refuseIfUsed(query);
+  const tables = await listTables(query);
+  // Cascade: to unlogged tables, which hold what a crash may lose.
+  await runScript(`truncate ${tables.map(({ name }) => quote(name)).join(', ')} cascade`);
+  for (const { name } of tables) await runScript(`alter table ${quote(name)} disable trigger user`);
+  const expected = new Map<string, { rows: number; sha256: string }>();
+  for (const table of tables) {
+    const rows = rowsOf(table);
+    const into: Writable = copy.into(copyInto({ name: table.name, columns: rows.columns }));
+    await pipeline(rows.content, into);
+    expected.set(table.name, rows.expected());
+  }
+  await runScript('set constraints all immediate');
+  for (const table of tables) {
+    const found = await countRows(copy.out(copyOut(table)));
+    const stored = expected.get(table.name);
+    if (found.rows !== stored?.rows || found.sha256 !== stored.sha256) {
+      throw new Error(`the table ${table.name} is not what was read: ${found.rows} of ${stored?.rows} rows.`);
+    }
+  }
+  await adjust();
+  for (const { name } of tables) await runScript(`alter table ${quote(name)} enable trigger user`);
+  await runScript('commit; analyze');
+}

@@ -1,0 +1,39 @@
+import type { Db, Query } from '../../platform/db/db.ts';
+import { listFailedJobs } from '../../platform/jobs/background-queue.ts';
+import type { Config } from '../config.ts';
+import { COMMAND } from '../operator/audit.ts';
+import { retryFailedJob } from '../operator/failed-jobs.ts';
+import { readArguments } from './arguments.ts';
+import { UsageError, withDatabase } from './with-database.ts';
+
+type Print = (line: string) => void;
+
+export const JOBS_USAGE = `  ibid jobs                                                     background jobs that failed for good, with their errors
+  ibid jobs retry JOB_ID                                        one of them again, with all its attempts`;
+
+/** Runs `ibid jobs …`. Errors: UsageError. */
+export async function runJobsCommand(config: Config, args: readonly string[], print: Print): Promise<void> {
+  const { positionals } = readArguments(args, { options: {}, most: 2, usage: JOBS_USAGE });
+  const [action, job_id] = positionals;
+  if (action === undefined) return withDatabase(config, ({ query }) => printFailedJobs(query, print));
+  if (action !== 'retry') throw new UsageError(`there is no command "jobs ${action}".\n\n${JOBS_USAGE}`);
+  if (job_id === undefined) throw new UsageError(`name a job: "ibid jobs" lists those that failed.\n\n${JOBS_USAGE}`);
+  return withDatabase(config, (db) => retryJob(db, job_id, print));
+}
+
+/** Prints the background jobs that have used up their attempts, one per line, the latest first, fields separated by tabs. */
+async function printFailedJobs(query: Query, print: Print): Promise<void> {
+  for (const job of await listFailedJobs(query)) {
+    const tenant = job.wiki_id ?? job.workspace_id ?? job.user_id ?? '-';
+    // An error of a mail server or a library may have line breaks and tabs.
+    const error = job.error.replace(/\s+/g, ' ');
+    print([job.job_id, job.name, tenant, job.failed_at, error].join('\t'));
+  }
+}
+
+/** Puts a failed job back into the queue with all its attempts. Errors: UsageError where there is no such failed job. */
+async function retryJob(db: Db, job_id: string, print: Print): Promise<void> {
+  const job = await retryFailedJob(db, COMMAND, job_id);
+  if (!job) throw new UsageError(`there is no failed job "${job_id}": ibid jobs lists them.`);
+  print(job.result === 'queued' ? `${job_id} is queued again` : `${job_id} is removed, because a newer one is queued`);
+}

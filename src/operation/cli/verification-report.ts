@@ -1,0 +1,84 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  randomUUID,
+  sign,
+} from 'node:crypto';
+import { link, readFile, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CheckedPage } from '../../sources/verification/check-source.ts';
+import type { CheckedSource, StoredSource } from '../../sources/verification/records.ts';
+
+/** What signs reports. */
+export interface ReportKey {
+  private_key: KeyObject;
+  /** PEM. */
+  public_key: string;
+}
+
+const KEY_FILE = 'report-key.pem';
+
+/** In words, for who checks a report without this code; docs/operations/verification-reports.md explains them. */
+const HOW = [
+  'file_sha256: SHA-256 of the stored bytes, computed again; file says whether it is the hash of the upload.',
+  'text_sha256: SHA-256 of the stored text in UTF-8; text says whether the file gave the same text when it was read again by version current_extractor_version of the extractor.',
+  'limited: reading the file met a limit of time or memory, when it was uploaded (then it was read again under that limit, and its pictures are among the losses) or now (then text is not_read).',
+  'blocks: [start, end) in the text, in UTF-16 code units; sha256: of that part of the text in UTF-8, as it was compiled.',
+  'form_sha256: of the form of the block, which is its text in Normalization Form C with white space collapsed, except in code, and with marks for what is struck, raised, lowered, drawn from its source (a formula, a diagram) or in another cell, and with the heads of a cell and the notes of a mark; "" if it was not kept.',
+  'verified: that part of the text has its hash, and a block of the HTML of this revision of the page has the form, as a whole.',
+  'html_sha256, markdown_sha256: SHA-256 of the stored HTML and Markdown of the revision in UTF-8; the Markdown was rendered again and compared with the HTML.',
+];
+
+/**
+ * The Ed25519 key in DATA_DIR, made when it is first needed. It is not in the database, so that who can write there cannot
+ * sign what they wrote.
+ */
+export async function openReportKey(dataDir: string): Promise<ReportKey> {
+  const path = join(dataDir, KEY_FILE);
+  const made = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+  // Linked when it is whole: of two processes that make one at a time both then read the same.
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, made, { flag: 'wx', mode: 0o600 });
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await unlink(draft);
+  const private_key = createPrivateKey(await readFile(path));
+  return { private_key, public_key: createPublicKey(private_key).export({ type: 'spki', format: 'pem' }).toString() };
+}
+
+/** Collects what was checked. `wiki_id`: "" for all wikis. */
+export function openReport(wiki_id: string) {
+  const sources: object[] = [];
+  return {
+    add(source: StoredSource, checked: CheckedSource, pages: readonly CheckedPage[]): void {
+      const { filename, source_id, extractor_version, byte_size } = source;
+      sources.push({
+        wiki_id: source.wiki_id,
+        source_id,
+        filename,
+        byte_size: Number(byte_size),
+        file_sha256: source.sha256,
+        text_sha256: hash('sha256', source.text),
+        extractor_version,
+        ...checked,
+        pages,
+      });
+    },
+    /** The report as JSON: `record` is a text, of which `signature` is the Ed25519 signature in Base64. */
+    signed({ private_key, public_key }: ReportKey): string {
+      const record = JSON.stringify({
+        format: 'ibid-verification-1',
+        made_at: new Date().toISOString(),
+        wiki_id,
+        how: HOW,
+        sources,
+      });
+      const signature = sign(null, Buffer.from(record), private_key).toString('base64');
+      return `${JSON.stringify({ record, signature, public_key }, null, 2)}\n`;
+    },
+  };
+}

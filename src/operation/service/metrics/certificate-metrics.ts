@@ -1,0 +1,90 @@
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import { Gauge, type Registry } from 'prom-client';
+import { readS3Url } from '../../../platform/providers/storage/s3-place.ts';
+import type { Config } from '../../config.ts';
+
+/** How often the certificates are looked at, and how long a server may take to show its own. */
+const EVERY_MS = 3_600_000;
+const ANSWER_MS = 5_000;
+
+const PORTS: Record<string, number> = { 'https:': 443, 's3:': 443, 'smtps:': 465 };
+
+/** The servers that speak TLS from the first byte, by what they are for. */
+export function tlsServersOf(config: Config): { place: string; host: string; port: number }[] {
+  const urls = {
+    public: config.PUBLIC_URL,
+    issuer: config.OIDC_ISSUER,
+    files: config.STORAGE_URL,
+    backups: config.BACKUP_URL,
+    mail: config.SMTP_URL,
+  };
+  return Object.entries(urls).flatMap(([place, text]) => {
+    const url = text === undefined ? null : URL.parse(text);
+    // A bucket on this machine speaks TLS only where it is told to.
+    if (url?.protocol === 's3:' && readS3Url(url.href, place).endpoint.startsWith('http:')) return [];
+    const port = url && PORTS[url.protocol];
+    if (!url || !port) return [];
+    return [{ place, host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || port }];
+  });
+}
+
+/**
+ * Registers when the certificates of the servers that users and this process connect to end. A scrape gets what is known, and
+ * does not wait for them.
+ */
+export function registerCertificateMetrics(registry: Registry, config: Config, onFailed: (err: unknown) => void): void {
+  const servers = tlsServersOf(config);
+  const ends = new Map<string, number>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  async function look(): Promise<void> {
+    for (const server of servers) {
+      try {
+        ends.set(server.place, (await readCertificate(server)).end);
+      } catch (error) {
+        ends.delete(server.place);
+        onFailed(error);
+      }
+    }
+  }
+  new Gauge({
+    name: 'ibid_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate of a server ends: of PUBLIC_URL, the issuer, the bucket of files or backups, or smtps.',
+    labelNames: ['place'],
+    registers: [registry],
+    collect() {
+      if (performance.now() - lookedAt > EVERY_MS) {
+        lookedAt = performance.now();
+        void look();
+      }
+      this.reset();
+      for (const [place, seconds] of ends) this.set({ place }, seconds);
+    },
+  });
+}
+
+/**
+ * When the certificate that the server shows ends, in seconds since the epoch, and why this machine does not trust it, if it does
+ * not.
+ */
+export function readCertificate(server: {
+  host: string;
+  port: number;
+}): Promise<{ end: number; distrust: string | undefined }> {
+  const { host, port } = server;
+  return new Promise((resolve, reject) => {
+    // Nothing is sent, and a certificate that is no longer valid, or not trusted, is to be seen too.
+    const socket = connect({
+      ...{ host, port, rejectUnauthorized: false, timeout: ANSWER_MS },
+      // An address is no name that a server could choose its certificate by (RFC 6066).
+      ...(isIP(host) === 0 && { servername: host }),
+    });
+    socket.once('secureConnect', () => {
+      const distrust = socket.authorized ? undefined : String(socket.authorizationError);
+      resolve({ end: Date.parse(socket.getPeerCertificate().valid_to) / 1_000, distrust });
+      socket.end();
+    });
+    socket.once('timeout', () => socket.destroy(new Error(`${host}:${port} did not show its certificate`)));
+    socket.once('error', reject);
+  });
+}

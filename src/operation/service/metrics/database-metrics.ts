@@ -1,0 +1,50 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { clockSkewMs } from '../../../platform/core/clock.ts';
+import type { ServiceDb } from '../../../platform/db/db.ts';
+import type { LaneUsage } from '../../../platform/db/lane.ts';
+
+/** How the connections to the database are used, by lane, and which workspaces hold them longest. */
+export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['usage']): void {
+  const registers = [registry];
+  const ofLanes = (name: string, help: string, value: (usage: Readonly<LaneUsage>) => number) => ({
+    name: `ibid_database_${name}`,
+    help,
+    labelNames: ['lane'] as const,
+    registers,
+    collect(this: Counter<'lane'> | Gauge<'lane'>) {
+      this.reset();
+      for (const [lane, each] of Object.entries(usage().lanes)) this.inc({ lane }, value(each));
+    },
+  });
+  new Gauge(ofLanes('connections_used', 'Connections in use.', ({ used }) => used));
+  new Gauge(ofLanes('waiting', 'What waits for a connection.', ({ waiting }) => waiting));
+  new Counter(ofLanes('waits_total', 'How often no connection was free for a lane.', ({ waits }) => waits));
+  new Counter(
+    ofLanes('share_waits_total', 'How often a tenant waited for its own requests.', ({ share_waits }) => share_waits),
+  );
+  new Counter(
+    ofLanes('wait_seconds_total', 'How long was waited for connections.', ({ wait_seconds }) => wait_seconds),
+  );
+  new Counter(
+    ofLanes('refused_total', 'What was refused because too much waited, or too long.', ({ refused }) => refused),
+  );
+  new Counter(ofLanes('seconds_total', 'How long connections were in use.', ({ held_seconds }) => held_seconds));
+  new Gauge({
+    name: 'ibid_workspace_database_seconds',
+    help: 'How long the 20 workspaces that used connections longest lately used them; halved every 5 minutes.',
+    labelNames: ['workspace_id'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [workspace_id, seconds] of usage().workspaces) this.set({ workspace_id }, seconds);
+    },
+  });
+  new Gauge({
+    name: 'ibid_clock_skew_seconds',
+    help: "By how much the clock of this process is ahead of the database's.",
+    registers,
+    collect() {
+      this.set(clockSkewMs() / 1_000);
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import type { Logger } from 'pino';
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { Query } from '../../../platform/db/db.ts';
+import { countJobs, STATUSES } from '../../../platform/jobs/count-jobs.ts';
+import { type AnyJob, LANES, type OnAttempt } from '../../../platform/jobs/define-job.ts';
+import { sharedRead } from './shared-read.ts';
+
+/** How long a scrape waits for the database. Without an answer it leaves out what is read from it. */
+const READ_TIMEOUT_MS = 1_000;
+
+/**
+ * Registers the metrics of jobs; their labels have only values that the code lists. Returns what is to be called after
+ * each attempt of a job.
+ */
+export function openJobMetrics(
+  registry: Registry,
+  { query, jobs, log }: { query: Query; jobs: readonly AnyJob[]; log: Logger },
+): OnAttempt {
+  const onFailed = (err: unknown) => log.warn({ err }, 'jobs could not be counted for a scrape of metrics');
+  const read = sharedRead(() => countJobs(query), READ_TIMEOUT_MS, onFailed);
+  const registers = [registry];
+  new Gauge({
+    name: 'ibid_jobs',
+    help: 'Jobs of all processes. Public jobs that have ended are not counted.',
+    labelNames: ['name', 'lane', 'status'],
+    registers,
+    async collect() {
+      const counts = await read();
+      this.reset();
+      for (const { name, lane } of counts ? jobs : []) {
+        for (const status of STATUSES) {
+          const found = counts?.find((count) => count.name === name && count.status === status);
+          this.set({ name, lane, status }, found?.count ?? 0);
+        }
+      }
+    },
+  });
+  new Gauge({
+    name: 'ibid_jobs_oldest_waiting_seconds',
+    help: 'For how long the job that has waited longest in the lane is due; 0 if none is.',
+    labelNames: ['lane'],
+    registers,
+    async collect() {
+      const counts = await read();
+      this.reset();
+      for (const lane of counts ? Object.keys(LANES) : []) {
+        const names = new Set(jobs.filter((job) => job.lane === lane).map(({ name }) => name));
+        const waiting = (counts ?? []).filter(({ name, status }) => status === 'queued' && names.has(name));
+        this.set({ lane }, Math.max(0, ...waiting.map(({ overdue_seconds }) => overdue_seconds)));
+      }
+    },
+  });
+  const seconds = new Histogram({
+    name: 'ibid_job_seconds',
+    help: 'Duration of the attempts of jobs in this process: succeeded, retried, failed (the last attempt), or interrupted (by a stop, a cancellation, or because the database or the file store was unavailable).',
+    labelNames: ['name', 'outcome'],
+    buckets: [0.01, 0.1, 1, 10, 60, 600],
+    registers,
+  });
+  return (name, outcome, duration) => seconds.observe({ name, outcome }, duration);
+}

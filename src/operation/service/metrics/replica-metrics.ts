@@ -1,0 +1,32 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ServiceDb } from '../../../platform/db/db.ts';
+import type { ReplicaUsage } from '../../../platform/db/replicas/replica-usage.ts';
+
+/** How this process uses its replicas, by host and port, and how far they are behind. */
+export function registerReplicaMetrics(registry: Registry, replicas: ServiceDb['replicas']): void {
+  const of = (name: string, help: string, value: (usage: Readonly<ReplicaUsage>) => number) => ({
+    name,
+    help,
+    labelNames: ['server'] as const,
+    registers: [registry],
+    collect(this: Counter<'server'> | Gauge<'server'>) {
+      this.reset();
+      for (const usage of replicas()) this.inc({ server: usage.server }, value(usage));
+    },
+  });
+  new Gauge(
+    of('ibid_replica_up', '1 while the replica answers reads, 0 while the primary does.', ({ isUp }) => (isUp ? 1 : 0)),
+  );
+  new Gauge(
+    of('ibid_replica_lag_seconds', 'By how much it was behind when last looked at.', ({ lag_seconds }) => lag_seconds),
+  );
+  new Gauge(of('ibid_replica_lag_bytes', 'The same in bytes of the write-ahead log.', ({ lag_bytes }) => lag_bytes));
+  new Counter(of('ibid_replica_reads_total', 'Reads that it answered.', ({ reads }) => reads));
+  new Counter(
+    of(
+      'ibid_replica_fallbacks_total',
+      'Reads that it was asked and the primary answered.',
+      ({ fallbacks }) => fallbacks,
+    ),
+  );
+}

@@ -1,0 +1,29 @@
+import { Counter, type Registry } from 'prom-client';
+import type { RequestStats } from '../../../platform/http/load/request-stats.ts';
+
+/** How many requests each group of endpoints answered in this process, and how long that took. */
+export function registerRequestMetrics(registry: Registry, { spending }: RequestStats): void {
+  const registers = [registry];
+  new Counter({
+    name: 'ibid_requests_total',
+    help: 'Requests by group of endpoints, kind (read, write, stream) and class of status.',
+    labelNames: ['group', 'kind', 'status'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { group, kind, answers } of spending()) {
+        for (const [status, count] of Object.entries(answers)) this.inc({ group, kind, status }, count);
+      }
+    },
+  });
+  new Counter({
+    name: 'ibid_request_seconds_total',
+    help: 'How long requests took, from their first byte to the last one of their answer.',
+    labelNames: ['group', 'kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { group, kind, seconds } of spending()) this.inc({ group, kind }, seconds);
+    },
+  });
+}

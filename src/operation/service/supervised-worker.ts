@@ -1,0 +1,145 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { PoolConfig } from 'pg';
+import type { Logger } from 'pino';
+import type { ServiceDb } from '../../platform/db/db.ts';
+import { SERVICE } from '../../platform/db/request-context.ts';
+import type { OnAttempt } from '../../platform/jobs/define-job.ts';
+import type { WorkerProcess } from '../../platform/jobs/worker.ts';
+import { endLease } from '../../platform/jobs/workers.ts';
+import type { OnMail } from '../../platform/providers/mail/observed-mail.ts';
+import { NOTHING_SPENT, type RenderingStats } from '../../platform/sandbox/rendering/stats.ts';
+import type { OnStop } from './hooks.ts';
+import { type FromWorker, REPORT_MS, type ToWorker } from './worker-messages.ts';
+
+/** After a crash the next start waits for 1, 2, 4, … seconds, at most a minute. */
+const PAUSE_MAX_SECONDS = 60;
+/** A process that lived this long has not failed at its start. */
+const STABLE_MS = 60_000;
+/** A process that missed this many reports in a row hangs. Five minutes: a busy machine may give it no CPU time for one. */
+const REPORTS_MISSED = 100;
+/** Less than the whole service has for its stop. */
+const STOP_MS = 12_000;
+
+/** The process, from its start to its end. */
+interface Life {
+  child: ChildProcess;
+  startedAt: number;
+  /** Known when it claims jobs. */
+  worker_id: string | undefined;
+  missed: number;
+  spent: typeof NOTHING_SPENT;
+}
+
+/**
+ * The process that works on public jobs: started when there is one, started again after a crash, and ended with the
+ * service. It ends by itself when it was idle for a while, and when this process is gone.
+ */
+export function superviseWorker(
+  options: {
+    fork: () => ChildProcess;
+    /** Of the service's own PostgreSQL; undefined where the process finds DATABASE_URL in its environment. */
+    connection: PoolConfig | undefined;
+    db: ServiceDb;
+    log: Logger;
+    rendering: RenderingStats;
+    onAttempt?: OnAttempt | undefined;
+    onMail?: OnMail | undefined;
+  },
+  onStop: OnStop,
+): WorkerProcess {
+  const { db, log, rendering, onAttempt, onMail } = options;
+  let life: Life | undefined;
+  let crashes = 0;
+  let mayStartAt = 0;
+  let isStopping = false;
+
+  function receive(to: Life, message: FromWorker): void {
+    to.missed = 0;
+    if (message.kind === 'ready') to.worker_id = message.worker_id;
+    else if (message.kind === 'attempt') onAttempt?.(message.name, message.outcome, message.seconds);
+    else if (message.kind === 'mail') onMail?.(message.outcome);
+    else {
+      rendering.addOfProcess('upload', message.spent, to.spent);
+      to.spent = message.spent;
+    }
+  }
+
+  /** Its jobs need not wait for the end of its lease. */
+  async function release({ worker_id }: Life): Promise<void> {
+    if (worker_id === undefined) return;
+    await endLease(db.in(SERVICE).query, worker_id).catch((err: unknown) =>
+      log.warn({ err }, 'the lease of a worker process that is gone could not be ended; it ends by itself'),
+    );
+  }
+
+  function onEnd(ended: Life, code: number | null, signal: NodeJS.Signals | null): void {
+    life = undefined;
+    receive(ended, { kind: 'report', spent: { ...ended.spent, pending: 0 } });
+    if (code === 0 || isStopping) {
+      crashes = 0;
+      return;
+    }
+    crashes = performance.now() - ended.startedAt > STABLE_MS ? 1 : crashes + 1;
+    const seconds = Math.min(2 ** (crashes - 1), PAUSE_MAX_SECONDS);
+    mayStartAt = performance.now() + 1_000 * seconds;
+    log.error({ code, signal, seconds }, 'the worker process ended unexpectedly; its jobs go on in a new one');
+    void release(ended);
+  }
+
+  function start(): void {
+    if (life || isStopping || performance.now() < mayStartAt) return;
+    const child = options.fork();
+    const started: Life = {
+      child,
+      startedAt: performance.now(),
+      worker_id: undefined,
+      missed: 0,
+      spent: NOTHING_SPENT,
+    };
+    life = started;
+    const watch = setInterval(() => {
+      // Counted, because a timer of this process may be late itself.
+      started.missed += 1;
+      if (started.missed <= REPORTS_MISSED) return;
+      log.error('the worker process does not answer and is ended');
+      child.kill('SIGKILL');
+    }, REPORT_MS);
+    child.on('message', (message) => receive(started, message as FromWorker));
+    let isOver = false;
+    const end = (code: number | null, signal: NodeJS.Signals | null) => {
+      if (isOver) return;
+      isOver = true;
+      clearInterval(watch);
+      onEnd(started, code, signal);
+    };
+    child.once('exit', end);
+    child.once('error', (err) => {
+      log.error({ err }, 'the worker process could not be started');
+      if (child.pid === undefined) end(null, null);
+    });
+    send({ kind: 'begin', connection: options.connection });
+  }
+
+  function send(message: ToWorker): void {
+    // It may be ending; whatever was to be told is in the database.
+    if (life?.child.connected) life.child.send(message, () => undefined);
+  }
+
+  onStop(async () => {
+    isStopping = true;
+    const child = life?.child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(late);
+  });
+  return {
+    isRunning: () => life?.worker_id !== undefined,
+    worker_id: () => life?.worker_id,
+    start,
+    wake: () => send({ kind: 'wake' }),
+  };
+}

@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import { signedIn } from '../../platform/access/access-rule.ts';
+import type { Statements } from '../../platform/access/guard.ts';
+import { ApiError } from '../../platform/core/errors.ts';
+import { InputText } from '../../platform/core/records.ts';
+import { raw, sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { type AccountWorkspace, refuseDeletion } from './refuse-deletion.ts';
+
+/** How long after signing in an account can be deleted: a browser that was left open cannot. */
+const RECENT_MINUTES = 15;
+
+/**
+ * The lock on the user lets one of several requests delete it, and what others write meanwhile that belongs to the user fails by
+ * its foreign key. See docs/decisions/095.
+ */
+export const deleteAccount = endpoint({
+  method: 'POST',
+  path: '/v1/me/deletion',
+  summary: "Delete the caller's account",
+  description:
+    `For good, within ${RECENT_MINUTES} minutes of signing in. Name, address, sessions, keys and all that is the caller's alone are ` +
+    'gone at once; pages, their revisions and audit records stay, and name no one. 409 where the caller is the only owner of a workspace ' +
+    'that has other members (`last_owner`), where a workspace of theirs alone has wikis (`workspace_not_empty`) or a paid plan ' +
+    '(`conflict`), and where a workspace that they are or were in is under a legal hold.',
+  access: signedIn({ session: true }),
+  // There is no caller any more to whom the answer could be given again.
+  idempotent: false,
+  event: 'user.deleted',
+  body: Type.Object({ email: InputText({ description: "The address of the caller's account, to confirm." }) }),
+  status: 204,
+  reply: Type.Null(),
+  errors: [
+    ...['forbidden', 'recent_sign_in_required', 'invalid_email'],
+    ...['last_owner', 'workspace_not_empty', 'conflict', 'legal_hold'],
+  ],
+  example: { body: { email: 'ada@example.com' }, reply: null },
+  run: ({ body, transaction }) =>
+    transaction(async (tx) => {
+      await requireConfirmation(tx, body.email);
+      await deleteCaller(tx);
+      return null;
+    }),
+});
+
+/** Deletes the caller, under the locks of `account_workspaces`. Errors: 409 as `refuseDeletion` has them. */
+export async function deleteCaller(tx: Statements): Promise<void> {
+  const workspaces = await tx.maybeOne<{ rows: AccountWorkspace[] }>(sql`
+    select coalesce(json_agg(w), '[]') as rows from access a, account_workspaces() w`);
+  const memberships = refuseDeletion(workspaces?.rows ?? []);
+  const emptied: string[] = [];
+  for (const { workspace_id, membership_id, other_members } of memberships) {
+    await leave(tx, membership_id);
+    if (other_members > 0) continue;
+    emptied.push(workspace_id);
+    await tx.one(sql`select ${workspace_id}::text as workspace_id from access`, 'workspace.deleted');
+  }
+  await tx.one({
+    erased: sql`select a.user_id, erase_account(${emptied}::text[]) as is_erased from access a`,
+    before: sql`select user_id from erased where is_erased`,
+    result: raw('select from before'),
+  });
+}
+
+/** Errors: 403 `recent_sign_in_required`; 400 for another address. */
+async function requireConfirmation(tx: Statements, email: string): Promise<void> {
+  const caller = await tx.maybeOne<{ email: string; is_recent: boolean }>(sql`
+    select u.email, s.created_at > now() - make_interval(mins => ${RECENT_MINUTES}::int) as is_recent
+    from access a join users u on u.user_id = a.user_id join sessions s on s.session_id = a.credential_id`);
+  if (!caller?.is_recent) {
+    throw new ApiError(
+      'recent_sign_in_required',
+      `An account is deleted within ${RECENT_MINUTES} minutes of signing in. Sign in again, and repeat it.`,
+    );
+  }
+  if (email.trim().toLowerCase() !== caller.email.toLowerCase()) {
+    throw new ApiError('invalid_email', 'This is not the address of your account. Nothing was deleted.');
+  }
+}
+
+/** The record says who left, by the id alone. */
+async function leave(tx: Statements, membership_id: string): Promise<void> {
+  await tx.one(
+    {
+      removed: sql`
+        delete from memberships m using access a where m.membership_id = ${membership_id} and m.user_id = a.user_id
+        returning m.*`,
+      before: sql`select m.membership_id, m.workspace_id, m.user_id, m.role, m.status from removed m`,
+      result: sql`select m.workspace_id from removed m`,
+    },
+    'organization_membership.deleted',
+  );
+}

@@ -1,0 +1,80 @@
+import { signedIn } from '../../../platform/access/access-rule.ts';
+import type { Statements } from '../../../platform/access/guard.ts';
+import { countOrRefuse } from '../../../platform/access/limits/limit-counts.ts';
+import type { Rate } from '../../../platform/access/limits/rate-limit-buckets.ts';
+import { ApiError } from '../../../platform/core/errors.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { Download } from '../../../platform/http/bytes.ts';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import { openZipWriter } from '../../../sources/transfer/export/zip-writer.ts';
+import type { Read } from './read-account.ts';
+import { writeAccount } from './write-account.ts';
+
+/** How many exports a user may begin. */
+const PER_USER: Rate = { quota: 5, windowSeconds: 3600 };
+/** How many are sent at once by one process, which has a few MiB of each in memory. */
+const OPEN_MAX = 16;
+/** How long one may take, so that clients which read slowly do not keep others out. */
+const LONGEST_MS = 30 * 60_000;
+
+let open = 0;
+
+/** Writes the audit record of an export. */
+export function beginExport(tx: Statements): Promise<{ user_id: string; exported_at: string }> {
+  return tx.one({
+    before: sql`select user_id, '' as exported_at from access`,
+    result: sql`select user_id, now() as exported_at from access`,
+  });
+}
+
+/** Reads each batch of rows through the guard. */
+export function readerOf(maybeOne: Statements['maybeOne']): Read {
+  return async (rows) => {
+    const found = await maybeOne<{ rows: never[] }>(sql`select coalesce(json_agg(r), '[]') as rows from (${rows}) r`);
+    return found?.rows ?? [];
+  };
+}
+
+/**
+ * The archive is made while it is sent, so no copy of it has to be kept, found again or deleted. Each batch is a statement of its
+ * own through the guard: from when a session is revoked, or the person loses access to a workspace, nothing more of it is read.
+ */
+export const exportAccount = endpoint({
+  method: 'POST',
+  path: '/v1/me/export',
+  summary: "Export the caller's data",
+  description:
+    'Answers a ZIP archive of all that the service has of the caller: JSON and lines of JSON, and their own picture. It is made while ' +
+    'it is sent, and kept nowhere. Texts that they wrote in workspaces are in it as far as they may read them now.',
+  access: signedIn({ session: true }),
+  // Its answer is not kept, and may be long.
+  idempotent: false,
+  event: 'user.exported',
+  reply: Download,
+  errors: ['forbidden', 'overloaded'],
+  example: { reply: undefined as never },
+  run: async ({ maybeOne, refuse, transaction, services }) => {
+    if (open >= OPEN_MAX) {
+      return refuse(
+        new ApiError('overloaded', 'Too many exports are being sent at the moment. Try again in a few minutes.'),
+      );
+    }
+    const begun = await transaction(async (tx) => {
+      if (services.rates) {
+        const caller = await tx.maybeOne<{ user_id: string }>(sql`select user_id from access`);
+        await countOrRefuse(tx, `data exports ${caller?.user_id}`, PER_USER, 'exports of your data');
+      }
+      return beginExport(tx);
+    });
+    const zip = openZipWriter();
+    const timer = setTimeout(() => zip.fail(new Error('an export of a person took too long')), LONGEST_MS).unref();
+    open += 1;
+    zip.stream.once('close', () => {
+      open -= 1;
+      clearTimeout(timer);
+    });
+    const { blobs, personLists } = services;
+    writeAccount(readerOf(maybeOne), personLists, { zip, blobs, ...begun }).then(zip.end, zip.fail);
+    return { stream: zip.stream, content_type: 'application/zip', filename: 'my-data.zip' };
+  },
+});

@@ -1,0 +1,66 @@
+import { ApiError } from '../../platform/core/errors.ts';
+
+/** A workspace that the caller is or was a member of. */
+export interface AccountWorkspace {
+  workspace_id: string;
+  /** '' of one that they have left. */
+  name: string;
+  membership_id: string | null;
+  is_only_owner: boolean;
+  other_members: number;
+  wikis: number;
+  /** A plan renews, or is perhaps being paid for. */
+  is_paid: boolean;
+  is_held: boolean;
+}
+
+type OwnMembership = AccountWorkspace & { membership_id: string };
+
+/**
+ * The memberships that end with an account. Errors: 409 `last_owner`, `workspace_not_empty`, `conflict` or `legal_hold`, whose
+ * message names the workspaces and says what to do.
+ */
+export function refuseDeletion(workspaces: readonly AccountWorkspace[]): OwnMembership[] {
+  const memberships = workspaces.filter((it): it is OwnMembership => it.membership_id !== null);
+  const orphaned = memberships.filter((it) => it.is_only_owner && it.other_members > 0);
+  if (orphaned.length > 0) {
+    throw new ApiError(
+      'last_owner',
+      `You are the only owner of ${names(orphaned)}, where there are other members. Make another member an owner first.`,
+    );
+  }
+  if (workspaces.some(({ is_held }) => is_held)) throw heldAccount(memberships.filter(({ is_held }) => is_held));
+  const alone = memberships.filter(({ other_members }) => other_members === 0);
+  const paid = alone.filter(({ is_paid }) => is_paid);
+  if (paid.length > 0) {
+    throw new ApiError(
+      'conflict',
+      `Only you are in ${names(paid)}, with a plan that renews, or a payment that was begun today. Cancel the plan first.`,
+    );
+  }
+  const filled = alone.filter(({ wikis }) => wikis > 0);
+  if (filled.length > 0) {
+    throw new ApiError(
+      'workspace_not_empty',
+      `Only you are in ${names(filled)}, where there are wikis. Export what is to be kept, and delete them first; what is left of ` +
+        'the workspace goes with your account.',
+    );
+  }
+  return memberships;
+}
+
+/** Who wrote something is a part of what the hold keeps. Those who have left are not told where it is. */
+function heldAccount(held: readonly AccountWorkspace[]): ApiError {
+  const where = held.length > 0 ? names(held) : 'A workspace that you were in';
+  return new ApiError(
+    'legal_hold',
+    `${where} is under a legal hold, which keeps who wrote what. Your account can be deleted when it is lifted.`,
+  );
+}
+
+/** At most three of them, in words. */
+function names(workspaces: readonly AccountWorkspace[]): string {
+  const shown = workspaces.slice(0, 3).map(({ name }) => `“${name}”`);
+  const more = workspaces.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ').replace(/, (?=[^,]*$)/, ' and ');
+}

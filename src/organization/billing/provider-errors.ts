@@ -1,0 +1,65 @@
+import { ApiError } from '../../platform/core/errors.ts';
+import { BillingUnavailable, type Payments } from '../../platform/providers/payments/payments.ts';
+import {
+  BadSignature,
+  CustomerMissing,
+  ForeignEvent,
+  PaymentDeclined,
+  type PaymentProvider,
+  PlanUnpriced,
+  UnreadableEvent,
+} from '../../platform/providers/payments/provider.ts';
+
+/** Errors: 409 `billing_by_operator`. */
+export function requireProvider({ provider }: Payments): PaymentProvider {
+  if (provider) return provider;
+  throw new ApiError(
+    'billing_by_operator',
+    'Nothing is paid online at this service: its operator sets the plan of a workspace. Ask them.',
+  );
+}
+
+/** Runs requests to the payment provider; its errors become those of the API. */
+export async function fromProvider<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toBillingError(error);
+  }
+}
+
+function toBillingError(cause: unknown): unknown {
+  if (cause instanceof PaymentDeclined) {
+    const message =
+      'The payment was declined, so nothing was changed. Change the payment method in the portal, and try again.';
+    return new ApiError('payment_declined', message, { cause });
+  }
+  if (cause instanceof CustomerMissing) {
+    const message =
+      'The customer of the workspace was deleted at the payment provider. A new checkout makes another one.';
+    return new ApiError('customer_missing', message, { cause });
+  }
+  if (cause instanceof PlanUnpriced) {
+    const message =
+      'The plan, or the present one, has no price that the catalogue and the payment provider agree on. Tell the operator of the service.';
+    return new ApiError('plan_unpriced', message, { cause });
+  }
+  if (cause instanceof BadSignature) {
+    const message =
+      'The signature does not match the body and the present time. Check the signing secret and the clock.';
+    return new ApiError('invalid_signature', message, { cause });
+  }
+  if (cause instanceof ForeignEvent) {
+    const message = 'The event is of another account or mode. Send it to the service whose secret key belongs to it.';
+    return new ApiError('foreign_event', message, { cause });
+  }
+  if (cause instanceof UnreadableEvent) {
+    const message = 'The signed body is no event with its object. Send "snapshot" events, and no "thin" ones.';
+    return new ApiError('invalid_request', message, { cause });
+  }
+  if (cause instanceof BillingUnavailable) {
+    const message = 'The payment provider cannot say or do that just now. Try again later.';
+    return new ApiError('billing_unavailable', message, { cause });
+  }
+  return cause;
+}

@@ -1,0 +1,132 @@
+import { Type } from 'typebox';
+import { onWorkspace } from '../../platform/access/access-rule.ts';
+import type { Credential } from '../../platform/access/credential.ts';
+import type { AuthorizedDb } from '../../platform/access/guard.ts';
+import { ApiError } from '../../platform/core/errors.ts';
+import { Id, InputText } from '../../platform/core/records.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import type { Plan } from '../../platform/providers/payments/payments.ts';
+import type { PaymentProvider, ProviderSubscription } from '../../platform/providers/payments/provider.ts';
+import { type BillingState, billingPage, findPlan, readBillingState } from './billing-state.ts';
+import { fromProvider, requireProvider } from './provider-errors.ts';
+import { exampleRedirect, Redirect, requireQuantity } from './schema.ts';
+
+export const startCheckout = endpoint({
+  method: 'POST',
+  path: '/v1/organizations/:organization_id/billing/checkout',
+  summary: 'Start a checkout',
+  description:
+    'Answers the address of the page where the customer pays for a first plan. A checkout that is open already expires. The plan begins when the payment provider says that it is paid.',
+  access: onWorkspace('billing:manage', { param: 'organization_id' }),
+  whenUnpaid: true,
+  event: 'workspace.checkout_started',
+  params: Type.Object({ organization_id: Id }),
+  body: Type.Object({
+    plan_id: InputText(),
+    return_url: Type.Optional(
+      InputText({
+        description:
+          'Where the payment leads back to, with `checkout=done` or `checkout=cancelled` added to its query: a page of the origin that a widget token names, or of this service. By default the page of the plan.',
+        maxLength: 2_000,
+      }),
+    ),
+  }),
+  reply: Redirect,
+  errors: [
+    ...['unknown_plan', 'already_subscribed', 'billing_by_operator', 'quantity_too_large', 'customer_missing'],
+    ...['plan_unpriced', 'billing_unavailable', 'invalid_request'],
+  ],
+  example: { body: { plan_id: 'team_monthly' }, reply: exampleRedirect },
+  run: async ({ body, credential, one, maybeOne, execute, services }) => {
+    const state = await readBillingState({ maybeOne });
+    const plan = findPlan(services.plans, body.plan_id);
+    const provider = requireProvider(services.payments);
+    refuseCheckout(state, plan, services.plans);
+    const quantity = requireQuantity(plan, state.active);
+    const back = returnPage(billingPage(services, state), body.return_url, credential);
+    const { workspace_id } = state;
+    const { customer_id, subscriptions } = await findCustomer({ execute, maybeOne }, provider, state);
+    if (subscriptions.length > 0) throw alreadySubscribed();
+    const url = await fromProvider(async () => {
+      await provider.expireCheckouts(customer_id);
+      return provider.startCheckout({
+        ...{ customer_id, workspace_id, plan, quantity },
+        success_url: back('done'),
+        cancel_url: back('cancelled'),
+      });
+    });
+    await one({
+      opened: sql`
+        update billing_customers c set checkout_opened_at = now() from access a where c.workspace_id = a.workspace_id
+        returning c.workspace_id`,
+      result: sql`select workspace_id, ${plan.plan_id}::text as plan_id, ${quantity}::int as quantity from opened`,
+    });
+    return { url };
+  },
+});
+
+/**
+ * The addresses after a payment. A token of a widget leads back to pages of its own origin alone, so that no one is sent from the
+ * payment to a page that the workspace has not allowed. Errors: 400 `invalid_request`.
+ */
+function returnPage(own: string, return_url: string | undefined, credential: Credential): (end: string) => string {
+  const page = URL.parse(return_url ?? own);
+  const isOfWidget = credential.kind === 'widget' && page?.origin === credential.claims.origin;
+  const isAllowed = isOfWidget || page?.origin === new URL(own).origin;
+  if (!page || !isAllowed || page.username !== '' || page.password !== '') {
+    throw new ApiError(
+      'invalid_request',
+      'return_url is an address of the page that shows the widget, or of this service.',
+    );
+  }
+  page.hash = '';
+  return (end) => {
+    page.searchParams.set('checkout', end);
+    return page.href;
+  };
+}
+
+function refuseCheckout(state: BillingState, plan: Plan, plans: readonly Plan[]): void {
+  const current = plans.find(({ plan_id }) => plan_id === state.plan_id);
+  if (
+    plan.checkout !== 'subscription' ||
+    (state.plan_id !== null && state.subscription_id === '' && current?.checkout !== 'none')
+  ) {
+    throw new ApiError(
+      'billing_by_operator',
+      'This plan, or the present one, is set by the operator of the service. Ask them.',
+    );
+  }
+  if (state.subscription_id !== '') throw alreadySubscribed();
+}
+
+function alreadySubscribed(): ApiError {
+  return new ApiError(
+    'already_subscribed',
+    'The workspace has a subscription already, which a checkout would be paid in addition to. Change its plan instead.',
+  );
+}
+
+/** The customer of the workspace with what they have; a new one where there is none, or where it was deleted. */
+async function findCustomer(
+  { execute, maybeOne }: Pick<AuthorizedDb, 'execute' | 'maybeOne'>,
+  provider: PaymentProvider,
+  { workspace_id, customer_id, email }: BillingState,
+): Promise<{ customer_id: string; subscriptions: ProviderSubscription[] }> {
+  if (customer_id !== '') {
+    const { is_deleted, subscriptions } = await fromProvider(() => provider.readCustomer(customer_id));
+    if (!is_deleted) return { customer_id, subscriptions };
+    // The comparison of each day looks at the new one alone.
+    await fromProvider(() => provider.refundOverlaps(customer_id));
+  }
+  const key = `customer:${workspace_id}:${customer_id}`;
+  const made = await fromProvider(() => provider.createCustomer({ workspace_id, email, key }));
+  await execute(sql`
+    insert into billing_customers as c (workspace_id, customer_id, synced_at) select a.workspace_id, ${made}, now() from access a
+    on conflict (workspace_id) do update set customer_id = excluded.customer_id where c.customer_id = ${customer_id}`);
+  const kept = await readBillingState({ maybeOne });
+  // Another request may have been faster.
+  const { subscriptions } = await fromProvider(() => provider.readCustomer(kept.customer_id));
+  return { customer_id: kept.customer_id, subscriptions };
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import { onWorkspace } from '../../platform/access/access-rule.ts';
+import { Id, Record, Timestamp } from '../../platform/core/records.ts';
+import { newLinkSecret } from '../../platform/core/secrets.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { readPending } from './pending-invitation.ts';
+import {
+  exampleInvitation,
+  type Invitation,
+  invitationAuditColumns,
+  invitationColumns,
+  invitationCte,
+} from './schema.ts';
+
+/**
+ * The secret of this link is not the one in the message. A holder of the message reads the mail of its address; a holder of
+ * this link may be anybody, the inviter included, and has to sign in with the address.
+ */
+export const createInvitationLink = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/invitations/:invitation_id/link',
+  summary: 'Create an invitation link',
+  description:
+    'A link that you pass on yourself, shown this once; one that was created before opens nothing any more. The invited ' +
+    'person signs in with the invited address and accepts. The link in the message works on.',
+  access: onWorkspace('members:manage'),
+  event: 'invitation.link_created',
+  params: Type.Object({ workspace_id: Id, invitation_id: Id }),
+  status: 201,
+  reply: Record({ link: Type.String(), expires_at: Timestamp }, { title: 'InvitationLink' }),
+  errors: ['conflict', 'role_not_grantable'],
+  example: {
+    reply: {
+      link: 'https://wiki.example.com/invitations/accept?token=kZ0…',
+      expires_at: exampleInvitation.expires_at,
+    },
+  },
+  run: ({ params: { invitation_id }, services, transaction }) =>
+    transaction(async (tx) => {
+      await readPending(tx, invitation_id);
+      const { secret, hash } = newLinkSecret();
+      const { expires_at } = await tx.one<Invitation>({
+        before: invitationCte(invitation_id),
+        i: sql`
+          update invitations i set copied_hash = ${hash}, copies = i.copies + 1 from access a
+          where i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}
+          returning i.*`,
+        after: sql`select ${invitationAuditColumns} from i`,
+        result: sql`select ${invitationColumns} from i`,
+      });
+      return { link: `${services.publicUrl}/invitations/accept?token=${secret}`, expires_at };
+    }),
+});

@@ -1,0 +1,32 @@
+import type { Statements } from '../../platform/access/guard.ts';
+import { canGrant, findRole, notGrantable } from '../../platform/access/roles.ts';
+import { ApiError, notFound } from '../../platform/core/errors.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { presentState } from './schema.ts';
+
+interface PendingFacts {
+  email: string;
+  role: string;
+  /** The caller. */
+  asker_id: string;
+}
+
+/**
+ * A pending invitation of the workspace; accepted, revoked and expired are final. Errors: 404,
+ * 403 `role_not_grantable` where it is for a role above the caller's, 409 `conflict` where it is final.
+ */
+export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
+  const row = await tx.maybeOne<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`
+    select ${presentState} as state, i.email, i.role, a.role as own_role, a.granted as own_granted, a.user_id as asker_id
+    from access a
+    join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}
+  `);
+  if (!row) throw notFound('invitation');
+  const own = findRole(row.own_role);
+  const invited = findRole(row.role);
+  if (!own || !invited || !canGrant(own, invited, row.own_granted)) throw notGrantable();
+  if (row.state !== 'pending') {
+    throw new ApiError('conflict', `The invitation is ${row.state}; that is final. Invite the address again.`);
+  }
+  return row;
+}

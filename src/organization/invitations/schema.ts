@@ -1,0 +1,104 @@
+import { type Static, Type } from 'typebox';
+import { Id, Record, Timestamp } from '../../platform/core/records.ts';
+import { sha256 } from '../../platform/core/secrets.ts';
+import { raw, type Sql, sql } from '../../platform/db/sql.ts';
+
+/** How long an invitation can be accepted. */
+export const INVITATION_DAYS = 7;
+
+export const INVITATION_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const;
+
+const MAIL_STATUSES = ['queued', 'sent', 'bounced', 'failed'] as const;
+export type MailStatus = (typeof MAIL_STATUSES)[number];
+
+export const Invitation = Record(
+  {
+    invitation_id: Id,
+    email: Type.String(),
+    role: Type.String(),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    state: Type.String({ description: 'pending, accepted, revoked or expired.' }),
+  },
+  { title: 'Invitation' },
+);
+export type Invitation = Static<typeof Invitation>;
+
+/** An invitation in the list of its own, which says more than the record of the specification. */
+export const ListedInvitation = Record(
+  {
+    ...Invitation.properties,
+    mail_status: Type.Enum([...MAIL_STATUSES], {
+      description:
+        'What became of its message: "queued" until the mail server took it ("sent"); "bounced" where the server refused ' +
+        'the address; "failed" where it could not be reached for about an hour. Resend the invitation then.',
+    }),
+  },
+  { title: 'ListedInvitation' },
+);
+
+/** An invitation as its link shows it before anyone has signed in. */
+export const InvitationOffer = Record(
+  {
+    workspace_name: Type.String(),
+    inviter_name: Type.String(),
+    email: Type.String(),
+    role: Type.String(),
+    state: Type.String(),
+    expires_at: Timestamp,
+    signs_in: Type.Boolean({
+      description:
+        'Whether the link came by mail and the address has no account yet: then `POST /v1/auth/invitation` signs in with it.',
+    }),
+  },
+  { title: 'InvitationOffer' },
+);
+export type InvitationOffer = Static<typeof InvitationOffer>;
+
+/** An invitation as who is invited sees it after signing in. */
+export const OwnInvitation = Record(
+  {
+    invitation_id: Id,
+    workspace_name: Type.String(),
+    inviter_name: Type.String(),
+    email: Type.String(),
+    role: Type.String(),
+    expires_at: Timestamp,
+  },
+  { title: 'OwnInvitation' },
+);
+export type OwnInvitation = Static<typeof OwnInvitation>;
+
+/** The state of an invitation `i` now: whether its time is over is seen when it is read, not written down by a timer. */
+export const presentState: Sql = raw(
+  `(case when i.state = 'pending' and i.expires_at <= now() then 'expired' else i.state end)`,
+);
+
+/** The condition that an invitation `i` has this secret: of the link in its message, or of the copied one. */
+export function hasSecret(token: string): Sql {
+  const hash = sha256(token);
+  return sql`(i.secret_hash = ${hash} or i.copied_hash = ${hash})`;
+}
+
+/** The columns of Invitation from an invitation `i`. */
+export const invitationColumns: Sql = sql`
+  i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state`;
+
+/** What the audit log says of an invitation `i`. */
+export const invitationAuditColumns: Sql = sql`${invitationColumns}, i.mail_status, i.copies`;
+
+/** The step that reads an invitation of the guard's workspace as it is before the statement changes it. */
+export function invitationCte(invitation_id: string): Sql {
+  return sql`
+    select ${invitationAuditColumns} from access a
+    join invitations i on i.workspace_id = a.workspace_id and i.invitation_id = ${invitation_id}`;
+}
+
+export const exampleInvitation: Invitation = {
+  invitation_id: 'inv_01jd8w3v6xf3e8h2k9m4n5p6r2',
+  email: 'grace@example.com',
+  role: 'member',
+  created_at: '2026-11-21T05:29:32.104Z',
+  expires_at: '2026-11-28T05:29:32.104Z',
+  state: 'pending',
+};

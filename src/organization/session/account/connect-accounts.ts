@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import { signedIn } from '../../../platform/access/access-rule.ts';
+import { ApiError } from '../../../platform/core/errors.ts';
+import { Id, InputText, Record } from '../../../platform/core/records.ts';
+import { sha256 } from '../../../platform/core/secrets.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+
+/**
+ * Both sides are proved: one by the session and the address that its issuer verified, the other by a link that came to this
+ * address. The word of the issuer alone opens no account.
+ */
+export const connectAccounts = endpoint({
+  method: 'POST',
+  path: '/v1/me/connection',
+  summary: 'Connect accounts',
+  description:
+    "Makes one account of the caller's and of the one that signs in by mail to the caller's verified address, with the secret of a sign-in link to it (`POST /v1/auth/email`). The account that has written pages stays, or else the caller's. The other sessions, the personal keys and the password of the one that is given up end.",
+  access: signedIn({ session: true }),
+  // The caller may be another user afterwards.
+  idempotent: false,
+  event: 'user.merged',
+  body: Type.Object({ token: InputText({ description: 'The secret of the link.' }) }),
+  reply: Record({ user_id: Id }, { title: 'ConnectedAccount' }),
+  errors: ['not_found', 'forbidden', 'conflict'],
+  example: { body: { token: 'kZ0…' }, reply: { user_id: 'user_01jd8w3v6xf3e8h2k9m4n5p6t2' } },
+  run: ({ body, transaction }) =>
+    transaction(async (tx) => {
+      const { outcome, user_id } = await tx.one<{ outcome: string; user_id: string }>({
+        connected: sql`select c.* from access a, connect_accounts(${sha256(body.token)}, a.credential_id) c`,
+        before: sql`select a.user_id, ''::text as merged_user_id from access a`,
+        after: sql`select kept as user_id, merged as merged_user_id from connected where outcome = ''`,
+        result: sql`select outcome, kept as user_id from connected`,
+      });
+      if (outcome !== '') throw refusalOf(outcome);
+      return { user_id };
+    }),
+});
+
+function refusalOf(outcome: string): ApiError {
+  if (outcome === 'address') {
+    return new ApiError('forbidden', 'The link is to another address than the verified one of your account.');
+  }
+  if (outcome === 'none') {
+    return new ApiError('conflict', 'No other account signs in by mail to this address.');
+  }
+  if (outcome === 'has_written') {
+    return new ApiError(
+      'conflict',
+      'Both accounts have written pages or uploaded files, and who wrote what does not change. Go on with one of them, and ask an owner of its workspaces to invite it where it is missing.',
+    );
+  }
+  if (outcome === 'both_members') {
+    return new ApiError(
+      'conflict',
+      'Both accounts are members of one workspace. Ask an owner there to remove one of them, then connect them again.',
+    );
+  }
+  // Not 401: the caller is signed in.
+  return new ApiError('not_found', 'This sign-in link has expired or was already used. Request a new one.');
+}

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { anyone } from '../../platform/access/access-rule.ts';
+import { Record } from '../../platform/core/records.ts';
+import { seal } from '../../platform/core/sealed.ts';
+import { newLinkSecret } from '../../platform/core/secrets.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { ATTEMPT, askIssuer, issuerOf } from './openid.ts';
+
+/** What a callback is compared with is bound to a secret of the client that began: no other client can finish it. */
+export const beginOpenId = endpoint({
+  method: 'POST',
+  path: '/v1/auth/openid',
+  summary: 'Begin an OpenID sign-in',
+  description:
+    'Send the browser to `authorization_url`, keep `attempt` where no other site can read it, and send it with the address that the browser comes back to, within 10 minutes.',
+  access: anyone(),
+  reply: Record({ authorization_url: Type.String(), attempt: Type.String() }, { title: 'OpenIdSignIn' }),
+  errors: ['forbidden', 'identity_unavailable'],
+  example: { reply: { authorization_url: 'https://id.example.com/authorize?client_id=ibid&…', attempt: 'kZ0…' } },
+  run: async ({ maybeOne, services }) => {
+    const { authorization_url, attempt } = await askIssuer(issuerOf(services).begin());
+    const { secret, hash } = newLinkSecret();
+    await maybeOne({
+      forgotten: sql`
+        delete from openid_attempts where attempt_hash in (
+          select attempt_hash from openid_attempts where expires_at < now() order by expires_at limit 100
+          for update skip locked)`,
+      result: sql`
+        insert into openid_attempts (attempt_hash, sealed, expires_at)
+        values (${hash}, ${seal(ATTEMPT, secret, JSON.stringify(attempt))}, now() + interval '10 minutes') returning 1`,
+    });
+    return { authorization_url, attempt: secret };
+  },
+});

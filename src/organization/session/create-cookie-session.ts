@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import { signedIn } from '../../platform/access/access-rule.ts';
+import { newToken } from '../../platform/access/token.ts';
+import { ApiError } from '../../platform/core/errors.ts';
+import { Record, Timestamp } from '../../platform/core/records.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { IDLE_END } from './new-session.ts';
+import { exampleSession, sessionAuditColumns } from './schema.ts';
+
+/**
+ * Tabs of a browser cannot take turns with a refresh token, so a browser keeps one secret for the whole session, where no
+ * script can read it. The tokens that the session had end with this.
+ */
+export const createCookieSession = endpoint({
+  method: 'POST',
+  path: '/v1/auth/browser',
+  summary: 'Keep a session in a browser',
+  description:
+    'Answers a secret for a cookie that no script can read (HttpOnly, SameSite=Lax): `__Host-ibid` where PUBLIC_URL is https, ' +
+    'else `ibid`. It stands for the session in requests of our own pages alone (Sec-Fetch-Site: same-origin, or for a write ' +
+    'our Origin); as a token it opens nothing. The access and refresh tokens of the session end. ' +
+    'The device token goes with later passwords of this user (`POST /v1/auth/password`), for 90 days.',
+  access: signedIn({ session: true }),
+  idempotent: false,
+  event: 'session.kept_in_browser',
+  reply: Record(
+    {
+      browser_secret: Type.String(),
+      device_token: Type.String({
+        description: 'To be kept beyond the session, where no script can read it. It opens nothing.',
+      }),
+      expires_at: Timestamp,
+    },
+    { title: 'KeptSession' },
+  ),
+  errors: ['conflict'],
+  example: {
+    reply: { browser_secret: 'ibid_bs_7hGq…', device_token: 'ibid_dv_2fKx…', expires_at: exampleSession.expires_at },
+  },
+  run: async ({ many }) => {
+    const { secret, hash } = newToken('browser');
+    const device = newToken('device');
+    const [kept] = await many<{ expires_at: string }>({
+      before: sql`select ${sessionAuditColumns} from sessions s join access a on a.credential_id = s.session_id`,
+      kept: sql`
+        update sessions s set access_hash = ${hash}, access_expires_at = ${IDLE_END}, in_browser = true, device_hash = ${device.hash}, last_used_at = now()
+        from access a where s.session_id = a.credential_id and not s.in_browser
+        returning ${sessionAuditColumns}`,
+      ended: sql`delete from refresh_tokens r using kept where r.session_id = kept.session_id`,
+      result: sql`select * from kept`,
+    });
+    if (!kept)
+      throw new ApiError('conflict', 'A browser keeps this session already. Sign in again for another secret.');
+    return { browser_secret: secret, device_token: device.secret, expires_at: kept.expires_at };
+  },
+});

@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { anyone } from '../../platform/access/access-rule.ts';
+import { Record } from '../../platform/core/records.ts';
+import { sha256 } from '../../platform/core/secrets.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { refuseLink } from './complete-email-link.ts';
+
+/** Whose link it is, so that no user signs in as another person without seeing it. Only its holder knows the secret. */
+export const lookupEmailLink = endpoint({
+  method: 'GET',
+  path: '/v1/auth/email/lookup',
+  summary: 'Look up a sign-in link',
+  description: 'The address that the link signs in. The link stays as it is.',
+  access: anyone(),
+  givesBack: 1,
+  query: Type.Object({ token: Type.String({ minLength: 1, maxLength: 256, description: 'The secret of the link.' }) }),
+  reply: Record({ email: Type.String() }, { title: 'EmailLink' }),
+  errors: ['unauthorized'],
+  example: { reply: { email: 'ada@example.com' } },
+  run: async (context) => {
+    const hash = sha256(context.query.token);
+    const link = await context.maybeOne<{ email: string }>(sql`
+      select email from email_links where token_hash = ${hash} and expires_at > now()`);
+    return link ?? refuseLink(context, hash);
+  },
+});

@@ -1,0 +1,44 @@
+import { Type } from 'typebox';
+import { OWN_ISSUER } from '../../../platform/access/user-ctes.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { defineJob } from '../../../platform/jobs/define-job.ts';
+import { MailRefused, type Message } from '../../../platform/providers/mail/mail.ts';
+
+/** Tells a user of many wrong guesses at their password. An address without a password is sent nothing. */
+export const sendGuessWarning = defineJob({
+  name: 'send-guess-warning',
+  for: 'service',
+  lane: 'mail',
+  key: ({ email }) => email,
+  attempts: 5,
+  timeoutSeconds: 60,
+  input: Type.Object({ email: Type.String() }),
+  async run({ db, input: { email }, services }) {
+    const [known] = await db.query(sql`
+      select 1 from identities i join passwords p on p.user_id = i.user_id
+      where i.issuer = ${OWN_ISSUER} and i.subject = ${email}`);
+    if (!known) return;
+    try {
+      await services.mail.send(guessWarning(services.publicUrl, email));
+    } catch (error) {
+      if (!(error instanceof MailRefused)) throw error;
+      services.log.warn({ err: error, to: email }, 'the mail server refused a warning of wrong passwords');
+    }
+  },
+});
+
+/** Nothing in it comes from the requests. */
+function guessWarning(publicUrl: string, email: string): Message {
+  const link = new URL(`${publicUrl}/sign-in`).href;
+  const lines = [
+    'Many wrong passwords were entered for your account in a short time. Further guesses are slowed down.',
+    'If it was not you, change the password if you use it elsewhere, too, or if it is easy to guess.',
+    'Where you have signed in before, you still sign in as usual. Elsewhere you may have to wait, or sign in by mail:',
+  ];
+  return {
+    to: email,
+    subject: 'Wrong passwords for your account at Ibid',
+    text: `${lines.join('\n\n')}\n${link}\n\nThis warning is sent once a day at most.\n`,
+    html: `${lines.map((line) => `<p>${line}</p>\n`).join('')}<p><a href="${link}">Sign in</a></p>\n<p>This warning is sent once a day at most.</p>\n`,
+  };
+}

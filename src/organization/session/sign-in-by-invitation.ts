@@ -1,0 +1,40 @@
+import { Type } from 'typebox';
+import { anyone } from '../../platform/access/access-rule.ts';
+import { refusal, requireDomain } from '../../platform/access/before-sign-in.ts';
+import { ownProfile } from '../../platform/access/user-ctes.ts';
+import { InputText } from '../../platform/core/records.ts';
+import { sha256 } from '../../platform/core/secrets.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { signIn } from './new-session.ts';
+import { exampleTokens, Tokens } from './schema.ts';
+
+/**
+ * The message of an invitation reached its address, as a sign-in link does. It is good for a week and gets forwarded, so it
+ * makes an account and opens none: a user who has one proves to be that user.
+ */
+export const signInByInvitation = endpoint({
+  method: 'POST',
+  path: '/v1/auth/invitation',
+  summary: 'Sign in with an invitation',
+  description:
+    'Makes the user of the invited address, by the secret of the link in the message, and signs them in. Where the address has an account, its user signs in as usual. The invitation is accepted afterwards.',
+  access: anyone(),
+  givesBack: 1,
+  event: 'session.created',
+  body: Type.Object({ token: InputText({ description: 'The secret of the link in the message.' }) }),
+  reply: Tokens,
+  errors: ['unauthorized', 'forbidden'],
+  example: { body: { token: 'kZ0…' }, reply: exampleTokens },
+  run: ({ body, origin, services, transaction }) =>
+    transaction(async (tx) => {
+      const mailed = await tx.maybeOne<{ email: string; has_account: boolean }>(
+        sql`select email, has_account from mailed_invitation(${sha256(body.token)})`,
+      );
+      if (!mailed) throw refusal('invitation_not_mailed');
+      if (mailed.has_account) throw refusal('invitation_has_account');
+      const profile = ownProfile(mailed.email);
+      requireDomain(profile, services.signIn.domains);
+      return signIn(tx, profile, origin);
+    }),
+});

@@ -1,0 +1,34 @@
+import type { Message } from '../../platform/providers/mail/mail.ts';
+
+/** How long the link of a message is good. */
+export const LINK_MINUTES = 15;
+
+/** How many links an address was requested in the last hour, this one included. */
+export interface LinkRequests {
+  requests: number;
+  networks: number;
+}
+
+/** The message with the link. Its host is PUBLIC_URL's alone, and nothing in it comes from the request. */
+export function signInMail(
+  publicUrl: string,
+  email: string,
+  secret: string,
+  { requests, networks }: LinkRequests,
+): Message {
+  // As a URL is written, so without anything that HTML takes for its own.
+  const link = new URL(`${publicUrl}/sign-in?token=${secret}`).href;
+  const notes = ['If you did not ask for this, ignore this message: without the link it has no effect.'];
+  if (requests > 1) {
+    const places = networks > 1 ? `${networks} different networks` : 'one network';
+    notes.push(
+      `${requests} links were requested for your address within an hour, from ${places}. Each works until you use one of them.`,
+    );
+  }
+  return {
+    to: email,
+    subject: 'Sign in to Ibid',
+    text: `Sign in within ${LINK_MINUTES} minutes, once:\n${link}\n\n${notes.join('\n\n')}\n`,
+    html: `<p><a href="${link}">Sign in</a> (within ${LINK_MINUTES} minutes, once)</p>\n${notes.map((note) => `<p>${note}</p>\n`).join('')}`,
+  };
+}

@@ -1,0 +1,31 @@
+import { raw, sql } from '../../platform/db/sql.ts';
+import { defineJob } from '../../platform/jobs/define-job.ts';
+
+/** How often a workspace is counted again. */
+const AGE = raw(`interval '1 day'`);
+
+/**
+ * Counts again what a workspace holds, by reading it. The counts are kept by triggers, so a difference is a fault: it is
+ * logged and corrected.
+ */
+export const recountUsage = defineJob({
+  name: 'recount-usage',
+  for: 'workspace',
+  lane: 'maintenance',
+  key: 'tenant',
+  attempts: 'forever',
+  timeoutSeconds: 600,
+  every: 3_600,
+  due: sql`select wiki_id, workspace_id from workspaces_to_recount(${AGE})`,
+  async run({ db, target: { workspace_id }, services: { log } }) {
+    const [counted] = await db.transaction(async (query) => {
+      // A large workspace takes longer to read than a request may.
+      await query(sql`select set_config('statement_timeout', '0', true)`);
+      return query<{ drift: Record<string, number> }>(sql`select recount_usage(${workspace_id}) as drift`);
+    });
+    const { drift = {} } = counted ?? {};
+    if (Object.keys(drift).length > 0) {
+      log.error({ workspace_id, drift }, 'the usage of a workspace was counted wrong; it was corrected');
+    }
+  },
+});

@@ -1,0 +1,13 @@
+import { defineTable } from '../../platform/tables/define-table.ts';
+
+export const usageTables = [
+  // Read and written by functions of the database alone.
+  defineTable({ name: 'plan_limits', of: 'service', rows: 'fixed', policy: 'special', rights: '' }),
+  defineTable({
+    name: 'workspace_usage',
+    of: 'workspace',
+    rows: 'few',
+    rights: 'select',
+    deletedBy: 'purge_deleted_workspaces',
+  }),
+];

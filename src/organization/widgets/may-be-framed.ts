@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import { anyone } from '../../platform/access/access-rule.ts';
+import { Record } from '../../platform/core/records.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+
+/** A frame is asked for before its token is known. The answer says no more than that of a preflight. */
+export const mayBeFramed = endpoint({
+  method: 'GET',
+  path: '/v1/widget-frames',
+  summary: 'May a site frame widgets',
+  description:
+    'Whether the workspace allows pages of this origin to show its widgets; no where there is no such workspace.',
+  access: anyone(),
+  query: Type.Object({
+    workspace: Type.Optional(Type.String({ maxLength: 64, description: 'Its id. Without one: no.' })),
+    origin: Type.Optional(
+      Type.String({ maxLength: 300, description: 'As browsers write it: `https://host[:port]`. Without one: no.' }),
+    ),
+  }),
+  reply: Record({ allowed: Type.Boolean() }, { title: 'FramePermission' }),
+  example: { reply: { allowed: true } },
+  run: ({ query: { workspace = '', origin = '' }, one }) =>
+    one(sql`select widget_origin_is_allowed(${origin}, ${workspace}) as allowed from access`),
+});

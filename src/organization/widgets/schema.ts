@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox';
+import type { Credential } from '../../platform/access/credential.ts';
+import { effectivePermissions, type Permission } from '../../platform/access/roles.ts';
+import { ApiError } from '../../platform/core/errors.ts';
+import { Id, Record } from '../../platform/core/records.ts';
+import { isTrustworthy } from '../../platform/core/trustworthy-url.ts';
+import { raw, type Sql } from '../../platform/db/sql.ts';
+
+/** Maximum number of origins that a workspace allows. */
+export const ORIGINS_MAX = 50;
+
+export const WidgetOrigins = Record(
+  {
+    workspace_id: Id,
+    widget_origins: Type.Array(Type.String(), {
+      description:
+        'Sites as `https://host[:port]`, sorted; `http` only for localhost. Their pages may show the widgets; no other may.',
+    }),
+  },
+  { title: 'WidgetOrigins' },
+);
+export type WidgetOrigins = Static<typeof WidgetOrigins>;
+
+export const exampleWidgetOrigins: WidgetOrigins = {
+  workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',
+  widget_origins: ['https://intranet.example.com'],
+};
+
+/** Whether the widget's token names the origin of its page, so that people can act through it. */
+export function canAct(credential: Credential): boolean {
+  return credential.kind === 'widget' && credential.claims.origin !== null;
+}
+
+/** What a widget's user can do through it. */
+export const Permissions = Type.Array(Type.String(), {
+  description: 'What the user can do through the widget, sorted; [] with a token that names no origin.',
+});
+
+export function permissionsOf(
+  credential: Credential,
+  holder: { role: string; granted: string[] | null },
+): Permission[] {
+  return canAct(credential) ? effectivePermissions(holder.role, holder.granted) : [];
+}
+
+/** The columns of WidgetOrigins from a workspace `w`. */
+export const widgetOriginsColumns: Sql = raw('w.workspace_id, w.widget_origins');
+
+/** Origins as browsers write them, each once and sorted; 400 `invalid_request` for anything that is not one. */
+export function readOrigins(given: readonly string[]): string[] | ApiError {
+  const origins = new Set<string>();
+  for (const text of given) {
+    const origin = readOrigin(text.trim());
+    if (origin === undefined) {
+      return new ApiError(
+        'invalid_request',
+        `"${text.slice(0, 100)}" is no origin. Write https, host and, where it is not the usual one, port: https://www.example.com (http only for localhost).`,
+      );
+    }
+    origins.add(origin);
+  }
+  return [...origins].sort();
+}
+
+/** A host as a URL has it: letters, digits, hyphens and underscores, or an address, and a port. */
+const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d+)?$/;
+
+function readOrigin(text: string): string | undefined {
+  if (text.length > 300 || !/^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text)) return undefined;
+  const url = URL.parse(text);
+  // A page that comes by http can be changed on its way.
+  return url && isTrustworthy(url) && HOST.test(url.host) ? url.origin : undefined;
+}

@@ -1,0 +1,65 @@
+import { Type } from 'typebox';
+import { onWorkspace } from '../../platform/access/access-rule.ts';
+import { ApiError, notFound } from '../../platform/core/errors.ts';
+import { Id, InputText } from '../../platform/core/records.ts';
+import { raw, sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+
+interface Facts {
+  name: string;
+  /** A plan renews, or may be being paid for. */
+  is_paid: boolean;
+}
+
+/** From the commit on the workspace has no active members, so no credential reaches it. See docs/decisions/225. */
+export const deleteWorkspace = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/:workspace_id/deletion',
+  summary: 'Delete a workspace',
+  description:
+    'Nobody reaches it from then on: its endpoints answer 404, its keys, widget tokens and invitations open nothing, and its jobs stop. ' +
+    'An owner can restore all of it within 30 days; then it is purged with its wikis. 409 while a plan renews or a payment that was begun ' +
+    'within a day may still arrive (`conflict`), and under a legal hold (`legal_hold`).',
+  access: onWorkspace('workspace:delete', { session: true }),
+  event: 'workspace.deleted',
+  // Afterwards the caller may not ask for the answer again.
+  idempotent: false,
+  whenUnpaid: true,
+  params: Type.Object({ workspace_id: Id }),
+  body: Type.Object({ name: InputText({ description: 'The name of the workspace, to confirm.' }) }),
+  status: 204,
+  reply: Type.Null(),
+  errors: ['invalid_name', 'conflict', 'legal_hold'],
+  example: { body: { name: 'Acme' }, reply: null },
+  run: ({ body, transaction }) =>
+    transaction(async (tx) => {
+      const facts = await tx.maybeOne<Facts>(sql`
+        select w.name,
+          exists (
+            select from subscriptions s
+            where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
+          or exists (
+            select from billing_customers c
+            where c.workspace_id = w.workspace_id and c.checkout_opened_at > now() - interval '1 day'
+              and not exists (select from subscriptions s where s.workspace_id = c.workspace_id)) as is_paid
+        from access a join workspaces w on w.workspace_id = a.workspace_id`);
+      if (!facts) throw notFound();
+      if (body.name.trim() !== facts.name) {
+        throw new ApiError('invalid_name', 'This is not the name of the workspace. Nothing was deleted.');
+      }
+      if (facts.is_paid) {
+        throw new ApiError(
+          'conflict',
+          'The workspace has a plan that renews, or a payment that was begun within a day. Cancel the plan on the page “Plan”, then delete the workspace.',
+        );
+      }
+      await tx.one({
+        deleted: sql`select a.workspace_id, delete_workspace(a.workspace_id) as is_deleted from access a`,
+        before: sql`
+          select w.workspace_id, w.name, w.slug from deleted d join workspaces w on w.workspace_id = d.workspace_id
+          where d.is_deleted`,
+        result: raw('select from before'),
+      });
+      return null;
+    }),
+});

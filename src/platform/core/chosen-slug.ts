@@ -1,0 +1,70 @@
+import { randomInt } from 'node:crypto';
+import { isPageSlug, numberedPageSlug, pageSlugFrom } from '@ibid/markdown/slugs/page-slug.ts';
+import { isSlug, numberedSlug, RESERVED_SLUGS, slugFrom } from '@ibid/markdown/slugs/slug.ts';
+import { ApiError } from './errors.ts';
+
+/** How many numbered slugs are tried before random ones. */
+const NUMBERED_CANDIDATES = 20;
+
+const RANDOM_CANDIDATES = 4;
+
+/**
+ * How many times a statement that takes the first free candidate is attempted; only a lost race needs a second attempt.
+ */
+export const SLUG_ATTEMPTS = 10;
+
+/**
+ * Concurrent writers try the same first free number and only one gets it; after this many lost races the random
+ * candidates are used.
+ */
+const MAX_LOST_RACES = 4;
+
+/**
+ * The candidates for a record's slug, in order of preference: only `given` if the client sent one; else the slug of the
+ * name, `-2`, `-3`, …, then random suffixes, so that creating a record never fails. Returns (does not throw) 400
+ * `invalid_slug` and 409 `slug_taken` (also for reserved words), for the caller to raise in the order of checks.
+ */
+export function slugCandidates(
+  requested: string | null | undefined,
+  name: string,
+  fallback: string,
+  reserved: ReadonlySet<string> = RESERVED_SLUGS,
+): string[] | ApiError {
+  if (typeof requested === 'string') {
+    if (!isSlug(requested)) {
+      return new ApiError('invalid_slug', 'A slug is 1 to 48 of a-z, 0-9 and single dashes, neither first nor last.');
+    }
+    return reserved.has(requested) ? slugTaken(requested) : [requested];
+  }
+  return candidatesFrom(slugFrom(name, fallback), numberedSlug).filter((slug) => !reserved.has(slug));
+}
+
+/** As `slugCandidates` for a page, whose slug may have letters of every script and is never reserved but for `reserved`. */
+export function pageSlugCandidates(
+  requested: string | null | undefined,
+  name: string,
+  reserved: ReadonlySet<string> = new Set(),
+): string[] | ApiError {
+  if (typeof requested === 'string') return isPageSlug(requested) ? [requested] : malformedPageSlug();
+  return candidatesFrom(pageSlugFrom(name, 'page'), numberedPageSlug).filter((slug) => !reserved.has(slug));
+}
+
+export function malformedPageSlug(): ApiError {
+  const letters = 'lower-case letters (Latin, Greek and Cyrillic ones as a-z), digits and single dashes';
+  return new ApiError('invalid_slug', `A slug of a page is 1 to 48 ${letters}, neither first nor last.`);
+}
+
+function candidatesFrom(base: string, numberedFrom: (base: string, n: number) => string): string[] {
+  const numbered = Array.from({ length: NUMBERED_CANDIDATES }, (_, i) => (i === 0 ? base : numberedFrom(base, i + 1)));
+  const random = Array.from({ length: RANDOM_CANDIDATES }, () => numberedFrom(base, randomInt(10 ** 9, 10 ** 10)));
+  return [...numbered, ...random];
+}
+
+/** The candidates of an attempt, counted from 0. */
+export function candidatesForAttempt(attempt: number, slugs: string[]): string[] {
+  return attempt < MAX_LOST_RACES ? slugs : slugs.slice(-RANDOM_CANDIDATES);
+}
+
+export function slugTaken(slug: string): ApiError {
+  return new ApiError('slug_taken', `The slug "${slug}" is taken. Choose another, or send none to get a free one.`);
+}

@@ -1,0 +1,3246 @@
+-- Everything that the service stores, by feature. schema.sql is what PostgreSQL makes of it.
+
+set local check_function_bodies = off;
+
+-- With it the service works in the database, so that policies hold for it.
+grant usage on schema public to ibid_service;
+
+-- ---- The caller of a transaction -------------------------------------------------------------------------------------------------------
+
+create function folded(t text) returns text language sql immutable strict parallel safe as $$
+  select lower(t collate "default") collate "C"
+$$;
+comment on function folded is 'The text in lower case, in every script: lower() of a column, which is collated "C", changes ASCII alone.';
+
+create function is_service() returns boolean language sql stable parallel safe as $$
+  select current_setting('ibid.service', true) = 'on'
+$$;
+comment on function is_service is 'Statements of the service itself, which no tenant asked for: the queue, sign-in.';
+
+create function knows_wiki(id text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (
+    select from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = id and w.deleted_at is null)
+$$;
+comment on function knows_wiki is 'For 403 and 404: whether there is such a wiki, also one that the caller cannot see.';
+
+create function knows_workspace(id text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (select from workspaces w where w.workspace_id = id and w.deleted_at is null)
+$$;
+comment on function knows_workspace is 'For 403 and 404: whether there is such a workspace, also one that the caller cannot see.';
+
+create function never() returns timestamptz language sql immutable as $$
+  select timestamptz '2999-01-01 00:00:00Z'
+$$;
+comment on function never is 'jobs.run_after of the jobs of a deleted workspace.';
+
+create function own_user() returns text language sql stable parallel safe as $$
+  select current_setting('ibid.user', true)
+$$;
+comment on function own_user is 'Whose credential was entered.';
+
+create function own_wiki() returns text language sql stable parallel safe as $$
+  select current_setting('ibid.wiki', true)
+$$;
+comment on function own_wiki is 'The wiki of the path, if it is in one of own_workspaces().';
+
+create function own_workspaces() returns text[] language sql stable parallel safe as $$
+  select string_to_array(current_setting('ibid.workspaces', true), ' ')
+$$;
+comment on function own_workspaces is 'The workspaces that may be seen: the one of the path if the caller is an active member, without a path all of theirs.';
+
+create function refuse(status integer) returns integer language plpgsql as $$
+begin
+  raise exception 'refused' using errcode = 'IB' || status;
+end $$;
+comment on function refuse is 'Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.';
+
+create function rfc3339(t timestamptz) returns text language sql immutable parallel safe as $$
+  select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+comment on function rfc3339 is 'A timestamp as the API writes it, for records that are aggregated to JSON.';
+
+create function set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation
+  bytea, new_workspace text)
+  returns void
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  me text := '';
+  bound text;
+  wiki text := '';
+  workspaces text[] := '{}';
+begin
+  case who
+    when 'key' then
+      select k.user_id, k.workspace_id into me, bound from api_keys k
+      where k.secret_hash = hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());
+    when 'session' then
+      select s.user_id into me from sessions s
+      where s.access_hash = hash and s.access_expires_at > now() and s.expires_at > now() and s.revoked_at is null;
+    when 'link' then
+      null;
+    when 'identity' then
+      select i.user_id into me from identities i where i.issuer = name and i.subject = second_name;
+    when 'widget' then
+      me := name;
+      bound := second_name;
+    when 'job' then
+      if path_wiki is not null then
+        select k.wiki_id, array[k.workspace_id] into wiki, workspaces from wikis k where k.wiki_id = path_wiki;
+      else
+        workspaces := array[path_workspace];
+      end if;
+    when 'service' then
+      perform set_config('ibid.service', 'on', true);
+  end case;
+  if path_wiki is not null and who <> 'job' then
+    select k.wiki_id, array[m.workspace_id] into wiki, workspaces
+    from wikis k join memberships m on m.workspace_id = k.workspace_id and m.user_id = me and m.status = 'active'
+    where k.wiki_id = path_wiki and (bound is null or bound = k.workspace_id);
+  elsif path_workspace is not null and who <> 'job' then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.workspace_id = path_workspace and m.status = 'active'
+        and (bound is null or bound = m.workspace_id));
+  elsif who <> 'job' then
+    workspaces := array(
+      select m.workspace_id from memberships m
+      where m.user_id = me and m.status = 'active' and (bound is null or bound = m.workspace_id));
+    if invitation is not null then
+      workspaces := workspaces || array(select i.workspace_id from invitations i where i.secret_hash = invitation or i.copied_hash = invitation);
+    end if;
+    if new_workspace is not null and not exists (select from workspaces w where w.workspace_id = new_workspace) then
+      workspaces := workspaces || new_workspace;
+    end if;
+  end if;
+  perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
+    set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
+end $$;
+comment on function set_request_context is 'Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link''s secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.';
+
+create function workspace_of_wiki(wiki text) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
+  select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki
+$$;
+comment on function workspace_of_wiki is 'The workspace that a wiki is of, also of a deleted one; no row where there is none.';
+
+-- ---- Users and how they sign in --------------------------------------------------------------------------------------------------------
+
+create table users (
+  user_id text collate "C" primary key,
+  email text collate "C" not null,
+  email_verified boolean not null default false,
+  display_name text collate "C" not null,
+  avatar_url text collate "C" not null default '',
+  last_workspace_id text collate "C",
+  created_at timestamptz not null default now(),
+  language text collate "C" not null default '',
+  time_zone text collate "C" not null default '',
+  avatar_id text collate "C",
+  avatar_sha256 text collate "C",
+  avatar_type text collate "C",
+  avatar_bytes integer
+);
+comment on table users is 'People. An e-mail address is a claim of an issuer, not a key: two users may have the same.';
+comment on column users.avatar_url is 'The picture that the identity provider names; '''' for none. A picture of their own is shown in its place.';
+comment on column users.language is 'A language tag of those that widgets speak; '''' for that of the page.';
+comment on column users.time_zone is 'A name of the IANA time zone database; '''' for that of the browser.';
+comment on column users.avatar_id is 'The secret in the address of the user''s own picture, at which anyone gets it; null where they have set none. Another picture has another one.';
+comment on column users.avatar_sha256 is 'The blob of the picture, without the metadata of what was sent.';
+create unique index users_by_avatar on users (avatar_id) where avatar_id is not null;
+create index users_by_email on users (email);
+create index users_by_sha256 on users (avatar_sha256) where avatar_sha256 is not null;
+grant delete, insert, select, update on users to ibid_service;
+alter table users enable row level security;
+
+create table identities (
+  issuer text collate "C" not null,
+  subject text collate "C" not null,
+  user_id text collate "C" not null references users (user_id) on delete cascade,
+  primary key (issuer, subject)
+);
+comment on table identities is 'A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.';
+create index identities_by_user on identities (user_id);
+grant delete, insert, select, update on identities to ibid_service;
+alter table identities enable row level security;
+create policy self on identities using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
+
+create table passwords (
+  user_id text collate "C" primary key references users (user_id) on delete cascade,
+  phc text collate "C" not null,
+  changed_at timestamptz not null default now()
+);
+comment on table passwords is 'Argon2id, as a PHC string, which names its own parameters.';
+grant delete, insert, select, update on passwords to ibid_service;
+alter table passwords enable row level security;
+create policy self on passwords using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
+
+create table password_guesses (
+  email text collate "C" not null,
+  address text collate "C" not null,
+  guesses integer not null,
+  locked_until timestamptz not null,
+  primary key (email, address)
+);
+comment on table password_guesses is 'Guesses in a row at the password of one e-mail address, counted before they are judged: from one network (or one device that its user signed in with), and under the address * from all networks together that its user has no session from.';
+create index password_guesses_by_end on password_guesses (locked_until);
+grant delete, insert, select, update on password_guesses to ibid_service;
+alter table password_guesses enable row level security;
+create policy own_address on password_guesses using (( select is_service() as is_service) or (email in ( select i.subject from identities i where i.user_id = (( select own_user() as own_user)))));
+
+create table email_changes (
+  user_id text collate "C" primary key references users (user_id) on delete cascade,
+  change_id text collate "C" not null unique,
+  old_email text collate "C" not null,
+  new_email text collate "C" not null,
+  old_hash bytea unique,
+  new_hash bytea unique,
+  session_id text collate "C" not null,
+  old_confirmed_at timestamptz,
+  new_confirmed_at timestamptz,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+comment on table email_changes is 'The newest request of a user to change their address. old_hash and new_hash: of the secrets in the two links; null before the mail was sent, and once the link was opened. session_id: the session that asked, which goes on when the address changes.';
+create index email_changes_by_end on email_changes (expires_at);
+grant delete, insert, select, update on email_changes to ibid_service;
+alter table email_changes enable row level security;
+create policy self on email_changes using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
+
+create table email_links (
+  link_id text collate "C" primary key,
+  email text collate "C" not null,
+  network text collate "C" not null,
+  token_hash bytea unique,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+comment on table email_links is 'A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.';
+create index email_links_by_email on email_links (email, link_id);
+create index email_links_by_end on email_links (expires_at);
+grant delete, insert, select, update on email_links to ibid_service;
+alter table email_links enable row level security;
+create policy of_the_service on email_links using (( select is_service() as is_service));
+
+create table sign_in_links (
+  email text collate "C" primary key,
+  token_hash bytea unique,
+  expires_at timestamptz not null,
+  sent_at timestamp with time zone[] not null
+);
+comment on table sign_in_links is 'Not used any more.';
+create index sign_in_links_by_end on sign_in_links (expires_at);
+grant delete, insert, select, update on sign_in_links to ibid_service;
+alter table sign_in_links enable row level security;
+create policy of_the_service on sign_in_links using (( select is_service() as is_service));
+
+create table welcome_links (
+  token_hash bytea primary key,
+  created_at timestamptz not null default now()
+);
+comment on table welcome_links is 'Links that starts have printed while there was no user. With the first user they are void.';
+grant delete, insert, select, update on welcome_links to ibid_service;
+alter table welcome_links enable row level security;
+create policy of_the_service on welcome_links using (( select is_service() as is_service));
+
+create table openid_attempts (
+  attempt_hash bytea primary key,
+  sealed bytea not null,
+  expires_at timestamptz not null
+);
+comment on table openid_attempts is 'Sign-ins that are under way at the OpenID provider: state, nonce and verifier, encrypted under the secret that the client keeps.';
+create index openid_attempts_by_end on openid_attempts (expires_at);
+grant delete, insert, select, update on openid_attempts to ibid_service;
+alter table openid_attempts enable row level security;
+create policy of_the_service on openid_attempts using (( select is_service() as is_service));
+
+create table sessions (
+  session_id text collate "C" primary key,
+  user_id text collate "C" not null references users (user_id) on delete cascade,
+  access_hash bytea not null unique,
+  access_expires_at timestamptz not null,
+  address text collate "C" not null,
+  user_agent text collate "C" not null,
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  revoked_at timestamptz,
+  in_browser boolean not null default false,
+  network text collate "C" not null default '',
+  device_hash bytea,
+  id_token text collate "C"
+);
+comment on table sessions is 'Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.';
+comment on column sessions.in_browser is 'A browser keeps the session: access_hash is of the secret in its cookie, and each use moves access_expires_at.';
+comment on column sessions.network is 'The network of address (an IPv6 address counts as its /64), from which its user may ask for links and enter passwords whatever strangers have used up; empty in a session that was last refreshed before the column existed.';
+comment on column sessions.device_hash is 'Of the secret that a browser keeps beyond the session. It opens nothing: passwords that are entered with it are counted for the device instead of its network.';
+comment on column sessions.id_token is 'The ID token that the session began with at an OpenID provider, to sign out there; null for every other session, and once the session is revoked. It opens nothing here.';
+create index sessions_by_end on sessions (expires_at);
+create index sessions_by_user on sessions (user_id, session_id);
+grant delete, insert, select, update on sessions to ibid_service;
+alter table sessions enable row level security;
+create policy self on sessions using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
+
+create table refresh_tokens (
+  token_hash bytea primary key,
+  session_id text collate "C" not null references sessions (session_id) on delete cascade,
+  user_id text collate "C" not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+comment on table refresh_tokens is 'Used ones stay until they would have expired, so that a second use is noticed: it ends the session.';
+create index refresh_tokens_by_end on refresh_tokens (expires_at);
+create index refresh_tokens_by_session on refresh_tokens (session_id);
+grant delete, insert, select, update on refresh_tokens to ibid_service;
+alter table refresh_tokens enable row level security;
+create policy self on refresh_tokens using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
+
+create table signing_keys (
+  kid text collate "C" primary key,
+  secret bytea not null,
+  created_at timestamptz not null default now()
+);
+comment on table signing_keys is 'What widget tokens are signed with, shared by all processes.';
+grant insert, select on signing_keys to ibid_service;
+alter table signing_keys enable row level security;
+create policy of_the_service on signing_keys using (( select is_service() as is_service));
+
+create function account_workspaces()
+  returns table (workspace_id text, name text, membership_id text, is_only_owner boolean, other_members integer, wikis integer, is_paid
+  boolean, is_held boolean)
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  me constant text := own_user();
+begin
+  if coalesce(me, '') = '' then return; end if;
+  perform from workspaces w
+  where w.workspace_id in (select m.workspace_id from memberships m where m.user_id = me union select * from workspaces_left(me))
+  order by w.workspace_id for no key update;
+  -- A statement of its own sees what was committed while this one waited for the locks.
+  return query
+    select w.workspace_id, case when m.membership_id is null then '' else w.name end, m.membership_id,
+      coalesce(m.role = 'owner' and m.status = 'active', false) and not exists (
+        select from memberships o
+        where o.workspace_id = w.workspace_id and o.role = 'owner' and o.status = 'active' and o.user_id <> me),
+      (select count(*)::int from memberships o where o.workspace_id = w.workspace_id and o.user_id <> me),
+      (select count(*)::int from wikis k where k.workspace_id = w.workspace_id and w.deleted_at is null),
+      exists (
+        select from subscriptions s
+        where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
+      or exists (
+        select from billing_customers c
+        where c.workspace_id = w.workspace_id and c.checkout_opened_at > now() - interval '1 day'
+          and not exists (select from subscriptions s where s.workspace_id = c.workspace_id)),
+      w.held_since is not null
+    from (
+      select t.workspace_id from memberships t where t.user_id = me union select * from workspaces_left(me)
+    ) mine (workspace_id)
+    join workspaces w on w.workspace_id = mine.workspace_id
+    left join memberships m on m.workspace_id = w.workspace_id and m.user_id = me
+    order by w.workspace_id;
+end $$;
+comment on function account_workspaces is 'The workspaces that the caller is or was a member of (then without name and membership_id), and what their account''s deletion is decided by, under locks on all of them. is_paid: a plan renews, or may be being paid for.';
+
+create function avatar_of(picture text) returns table (sha256 text, content_type text, byte_size integer)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture
+$$;
+comment on function avatar_of is 'The picture at an address, for anyone who knows it, and nothing of whose it is.';
+
+create function change_email(person text, address text, kept_session text) returns text
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  was text;
+begin
+  if not (coalesce(is_service(), false) or coalesce(person = own_user(), false)) then return 'foreign'; end if;
+  select u.email into was from users u where u.user_id = person for update;
+  if not found or exists (select from identities i where i.user_id = person and i.issuer <> 'ibid') then return 'foreign'; end if;
+  if exists (select from users u where u.email = address and u.email_verified and u.user_id <> person) then return 'taken'; end if;
+  begin
+    -- The primary key lets one of several accounts have the address.
+    update identities i set subject = address where i.user_id = person and i.issuer = 'ibid';
+    if not found then return 'foreign'; end if;
+  exception when unique_violation then
+    return 'taken';
+  end;
+  update users u set email = address, email_verified = true where u.user_id = person;
+  update sessions s set revoked_at = now()
+  where s.user_id = person and s.session_id is distinct from kept_session and s.revoked_at is null and s.expires_at > now();
+  -- A link that signed in to the account until now would make another one.
+  update email_links l set token_hash = null where l.email in (was, address) and l.token_hash is not null;
+  delete from email_changes c where c.user_id = person;
+  return 'changed';
+end $$;
+comment on function change_email is 'Changes the address by which a person signs in, and ends their sessions but one. The caller has proof that the address is theirs. taken: another account has it; foreign: the address comes from another service.';
+
+create function connect_accounts(link bytea, session text) returns table (outcome text, kept text, merged text)
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  me users;
+  address text;
+  other text;
+begin
+  select u.* into me from users u where u.user_id = own_user();
+  perform from email_links l
+    where l.email = (select o.email from email_links o where o.token_hash = link and o.expires_at > now())
+    order by l.link_id for update;
+  select l.email into address from email_links l where l.token_hash = link and l.expires_at > now();
+  kept := me.user_id;
+  merged := me.user_id;
+  if address is null then
+    outcome := 'link';
+  elsif not me.email_verified or me.email <> address then
+    outcome := 'address';
+  else
+    select i.user_id into other from identities i where i.issuer = 'ibid' and i.subject = address;
+    if other is null or other = me.user_id then
+      outcome := 'none';
+    else
+      outcome := merge_users(me.user_id, other, session);
+      merged := other;
+      if outcome = 'has_written' then
+        outcome := merge_users(other, me.user_id, session);
+        kept := other;
+        merged := me.user_id;
+      end if;
+    end if;
+  end if;
+  if outcome = '' then
+    update email_links l set token_hash = null where l.email = address and l.token_hash is not null;
+  end if;
+  return next;
+end $$;
+comment on function connect_accounts is 'Makes one user of the caller, whose address their issuer verified, and of the user who signs in by mail to this address, which the caller proves by the secret of a sign-in link.';
+
+create function erase_account(emptied text[]) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  me constant text := own_user();
+  person users;
+  gone text[];
+begin
+  select u.* into person from users u where u.user_id = me for update;
+  if not found then return false; end if;
+  gone := array(
+    select w.workspace_id from workspaces w
+    where w.workspace_id = any (emptied)
+      and not exists (select from memberships m where m.workspace_id = w.workspace_id)
+      and not exists (select from wikis k where k.workspace_id = w.workspace_id));
+  delete from workspaces w where w.workspace_id = any (gone);
+  delete from workspace_usage u where u.workspace_id = any (gone);
+
+  -- Of workspaces under a legal hold nothing is taken. Members of one are refused before; here they may be invited to one.
+  update audit_events e set before = without_person(e.before), after = without_person(e.after)
+  where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = me
+    and not exists (select from workspaces w where w.workspace_id = e.workspace_id and w.held_since is not null);
+  if person.email <> '' then
+    update background_jobs j set error = replace(j.error, person.email, '') where position(person.email in j.error) > 0;
+  end if;
+  -- Another user may have the same address, by another way to sign in, and one that was never verified may be a stranger's.
+  if person.email <> '' and person.email_verified
+    and not exists (select from users o where o.email = person.email and o.user_id <> me)
+  then
+    delete from email_links l where l.email = person.email;
+    delete from sign_in_links l where l.email = person.email;
+    delete from password_guesses g where g.email = person.email;
+    delete from background_jobs j where j.input ->> 'email' = person.email;
+    update audit_events e set before = without_person(e.before), after = without_person(e.after),
+      target_id = case when e.target_id = person.email then '' else e.target_id end
+    where e.after ->> 'email' = person.email
+      and not exists (select from workspaces w where w.workspace_id = e.workspace_id and w.held_since is not null);
+    delete from invitations i where i.email = person.email
+      and not exists (select from workspaces w where w.workspace_id = i.workspace_id and w.held_since is not null);
+    update imported_people p set name = '', email = '' where p.email = person.email
+      and not exists (
+        select from wikis k join workspaces w on w.workspace_id = k.workspace_id
+        where k.wiki_id = p.wiki_id and w.held_since is not null);
+  end if;
+  -- Of workspaces that have no members any more, and of this account, only who did what and when.
+  update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id = any (gone);
+  delete from users u where u.user_id = me;
+  -- Its sessions and keys are gone, so that a request which was changing one has ended, and its record is seen.
+  update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id is null and e.actor_id = me;
+  return true;
+end $$;
+comment on function erase_account is 'Deletes the caller''s user with all that is theirs alone, these workspaces where they have neither members nor wikis, and their name and address wherever else they are. Records and texts keep the id, which belongs to no user then.';
+
+create function forget_id_token() returns trigger language plpgsql as $$
+begin
+  new.id_token := null;
+  return new;
+end $$;
+comment on function forget_id_token is 'A revoked session keeps no ID token.';
+
+create function has_other_account() returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (
+    select from users u join identities i on i.issuer = 'ibid' and i.subject = u.email and i.user_id <> u.user_id
+    where u.user_id = own_user() and u.email_verified)
+$$;
+comment on function has_other_account is 'Whether another user signs in by mail to the verified address of the caller.';
+
+create function has_users() returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (select from users)
+$$;
+comment on function has_users is 'Whether the first user has been created, which everybody is told.';
+
+create function mailed_invitation(secret bytea) returns table (email text, has_account boolean)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select i.email, exists (select from users u where u.email = i.email and u.email_verified)
+    or exists (select from identities d where d.issuer = 'ibid' and d.subject = i.email)
+  from invitations i where i.secret_hash = secret and i.state = 'pending' and i.expires_at > now()
+$$;
+comment on function mailed_invitation is 'The address that the holder of the secret in the message of a pending invitation reads the mail of, and whether a user has it. No row for a copied link.';
+
+create function merge_users(kept text, merged text, session text) returns text
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  theirs text[];
+  their_wikis text[];
+begin
+  if kept = merged then return 'same'; end if;
+  perform from users u where u.user_id in (kept, merged) order by u.user_id for update;
+  if (select count(*) from users u where u.user_id in (kept, merged)) < 2 then return 'gone'; end if;
+  theirs := array(select m.workspace_id from memberships m where m.user_id = merged);
+  perform from workspaces w where w.workspace_id = any (theirs) order by w.workspace_id for no key update;
+  their_wikis := array(select k.wiki_id from wikis k where k.workspace_id = any (theirs));
+  if exists (select from revisions r where r.created_by = merged)
+    or exists (select from uploads u where u.created_by = merged)
+    or exists (select from attachments a where a.created_by = merged)
+    or exists (
+      select from pages p where p.wiki_id = any (their_wikis) and merged in (p.created_by, p.updated_by, p.trashed_by))
+  then
+    return 'has_written';
+  end if;
+  if exists (select from memberships m where m.user_id = kept and m.workspace_id = any (theirs)) then
+    return 'both_members';
+  end if;
+  update identities i set user_id = kept where i.user_id = merged;
+  update memberships m set user_id = kept where m.user_id = merged;
+  update workspaces w set created_by = kept where w.created_by = merged and w.workspace_id = any (theirs);
+  update workspaces w set held_by = kept where w.held_by = merged and w.workspace_id = any (theirs);
+  update wikis k set created_by = kept where k.created_by = merged and k.wiki_id = any (their_wikis);
+  update invitations i set invited_by = kept where i.invited_by = merged and i.workspace_id = any (theirs);
+  update templates t set created_by = kept where t.created_by = merged and t.wiki_id = any (their_wikis);
+  update exports e set created_by = kept where e.created_by = merged and e.wiki_id = any (their_wikis);
+  update imports i set created_by = kept where i.created_by = merged and i.wiki_id = any (their_wikis);
+  -- What else opens the second account ends with it: it would open the first, which its holder has not proved to be.
+  update api_keys k set user_id = kept where k.user_id = merged and k.workspace_id is not null;
+  update sessions s set user_id = kept where s.user_id = merged and s.session_id = session;
+  update refresh_tokens r set user_id = kept where r.user_id = merged and r.session_id = session;
+  update autosaves a set user_id = kept where a.user_id = merged;
+  update starred_pages s set user_id = kept where s.user_id = merged and not exists (
+    select from starred_pages o where o.wiki_id = s.wiki_id and o.user_id = kept and o.page_id = s.page_id);
+  update saved_searches s set user_id = kept where s.user_id = merged and not exists (
+    select from saved_searches o where o.wiki_id = s.wiki_id and o.user_id = kept and o.name_key = s.name_key);
+  update users u set
+      email = case when not u.email_verified and m.email_verified then m.email else u.email end,
+      email_verified = u.email_verified or m.email_verified,
+      last_workspace_id = coalesce(u.last_workspace_id, m.last_workspace_id)
+    from users m where u.user_id = kept and m.user_id = merged;
+  delete from users u where u.user_id = merged;
+  return '';
+end $$;
+comment on function merge_users is 'Gives the identities, memberships and belongings of the second user to the first, and deletes the second with its sessions but this one, its personal keys and its password. "" where that is done, else why not, and nothing is changed: has_written (the second has), both_members (of one workspace), same, gone.';
+
+create function without_person(record jsonb) returns jsonb language sql immutable parallel safe as $$
+  select record - '{email,display_name,avatar_url}'::text[]
+$$;
+comment on function without_person is 'Details of an audit record without who it is about.';
+
+create function workspaces_left(person text) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
+  select distinct e.workspace_id from audit_events e
+  where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null
+$$;
+comment on function workspaces_left is 'The workspaces that a person was a member of. Of all records about them there this one is the last, and so the last to be purged.';
+
+create trigger forget_id_token before update of revoked_at on sessions for each row when (new.revoked_at is not null and new.id_token is not null) execute function forget_id_token();
+
+-- ---- Workspaces and their members ------------------------------------------------------------------------------------------------------
+
+create table workspaces (
+  workspace_id text collate "C" primary key,
+  name text collate "C" not null,
+  slug text collate "C" not null unique,
+  seats_granted integer not null default 0 check (seats_granted >= 0),
+  seats_unlimited boolean not null default true,
+  seats_overage boolean not null default false,
+  created_by text collate "C" not null,
+  created_at timestamptz not null default now(),
+  widget_origins text[] collate "C" not null default '{}',
+  active_members integer default 0,
+  trash_days integer,
+  revision_days integer,
+  audit_days integer,
+  retention_changed_at timestamptz,
+  held_since timestamptz,
+  held_by text collate "C",
+  hold_reason text collate "C",
+  deleted_at timestamptz,
+  logo_sha256 text collate "C",
+  logo_type text collate "C",
+  logo_bytes integer,
+  constraint workspaces_audit_days check (audit_days >= 90 and audit_days <= 3650),
+  constraint workspaces_hold check ((held_since is null) = (held_by is null) and (held_since is null) = (hold_reason is null)),
+  constraint workspaces_revision_days check (revision_days >= 30 and revision_days <= 3650),
+  constraint workspaces_trash_days check (trash_days >= 7 and trash_days <= 3650)
+);
+comment on table workspaces is 'The owning entity, also called organization. Its row is locked where seats or roles are decided.';
+comment on column workspaces.widget_origins is 'Origins (scheme, host, port) whose pages browsers let use this workspace''s widget tokens.';
+comment on column workspaces.active_members is 'How many active memberships there are. Written by the triggers of memberships alone; null until a migration has counted them.';
+comment on column workspaces.trash_days is 'How long deleted pages can be restored; null: as long as the service keeps them.';
+comment on column workspaces.revision_days is 'How long a revision is kept that another one has replaced; null: for ever.';
+comment on column workspaces.audit_days is 'How long records of the audit log are kept; null: for ever.';
+comment on column workspaces.retention_changed_at is 'When one of these was changed, or a hold was lifted: for a day after it nothing is purged.';
+comment on column workspaces.held_since is 'Since when the workspace is under a legal hold; null: it is not. held_by and hold_reason say who set it and why.';
+comment on column workspaces.deleted_at is 'When an owner deleted the workspace; it is purged 30 days later. null: it is not deleted.';
+comment on column workspaces.logo_sha256 is 'The blob of the logo, without the metadata of what was sent; null for none.';
+comment on column workspaces.logo_type is 'The media type of the logo, as its bytes say.';
+comment on column workspaces.logo_bytes is 'The size of the logo.';
+create index workspaces_by_logo on workspaces (logo_sha256) where logo_sha256 is not null;
+create index workspaces_by_widget_origin on workspaces using gin (widget_origins);
+create index workspaces_deleted on workspaces (deleted_at) where deleted_at is not null;
+grant delete, insert, select, update on workspaces to ibid_service;
+alter table workspaces enable row level security;
+create policy of_the_workspaces on workspaces using ((workspace_id in ( select unnest(own_workspaces()) as unnest)));
+
+create table workspace_slugs (
+  slug text collate "C" primary key,
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
+  replaced_at timestamptz not null default now()
+);
+comment on table workspace_slugs is 'The last ten slugs that a workspace had. Links with them lead to the present one, and no other workspace can take them.';
+create index workspace_slugs_by_workspace on workspace_slugs (workspace_id, replaced_at desc);
+grant select on workspace_slugs to ibid_service;
+alter table workspace_slugs enable row level security;
+create policy of_the_workspaces on workspace_slugs using ((workspace_id in ( select unnest(own_workspaces()) as unnest)));
+
+create table workspace_controls (
+  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade,
+  limits jsonb not null default '{}',
+  jobs_are_paused boolean not null default false,
+  job_share integer not null default 1 check (job_share >= 1 and job_share <= 100),
+  widget_tokens_after timestamptz not null default '-infinity'::timestamptz
+);
+comment on table workspace_controls is 'What the operator has set for a workspace. limits take precedence over those of its plan. job_share: how many of its jobs run before workspaces without running jobs come first. Widget tokens issued before widget_tokens_after are refused.';
+grant select on workspace_controls to ibid_service;
+alter table workspace_controls enable row level security;
+create policy of_the_workspaces on workspace_controls using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
+
+create table memberships (
+  membership_id text collate "C" primary key,
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
+  user_id text collate "C" not null references users (user_id) on delete cascade,
+  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')),
+  status text collate "C" not null default 'active' check (status in ('active', 'inactive', 'suspended')),
+  created_at timestamptz not null default now(),
+  group_role text collate "C",
+  unique (user_id, workspace_id)
+);
+comment on table memberships is 'Who belongs to which workspace in which role; the one place that access is decided from.';
+comment on column memberships.status is 'suspended: it was active when its workspace was deleted, and is again when that is restored.';
+comment on column memberships.group_role is 'The role that a group of the OpenID provider gave; "ended" once no group gave one any more. Null, or another role or status than this: decided by hand, so groups change nothing.';
+create index memberships_by_time on memberships (workspace_id, created_at, membership_id);
+grant delete, insert, select, update on memberships to ibid_service;
+alter table memberships enable row level security;
+create policy of_the_workspaces on memberships using (user_id = (( select own_user() as own_user)) or (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]))) with check (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
+create policy self_and_colleagues on users using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service) or (exists ( select from ( select m_1.workspace_id from memberships m_1 where m_1.user_id = users.user_id OFFSET 0) m where m.workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]) OFFSET 0)));
+
+create table invitations (
+  invitation_id text collate "C" primary key,
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
+  email text collate "C" not null,
+  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')),
+  state text collate "C" not null default 'pending' check (state in ('pending', 'accepted', 'revoked', 'expired')),
+  secret_hash bytea not null unique,
+  invited_by text collate "C" not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  mail_status text collate "C" not null default 'sent' check (mail_status in ('queued', 'sent', 'bounced', 'failed')),
+  copied_hash bytea,
+  copies integer not null default 0
+);
+comment on table invitations is 'A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.';
+comment on column invitations.mail_status is 'queued until the mail server took the message; bounced: it refused the address; failed: it could not be reached for as long as is tried.';
+comment on column invitations.copied_hash is 'The SHA-256 of the secret of the link that a member copied last; null until somebody does. It opens the invitation, and proves no address.';
+comment on column invitations.copies is 'How often a member asked for a link to copy; each ends the one before.';
+create unique index invitations_by_copied_link on invitations (copied_hash) where copied_hash is not null;
+create index invitations_by_email on invitations (email) where state = 'pending';
+create index invitations_by_workspace on invitations (workspace_id, invitation_id);
+create unique index invitations_pending on invitations (workspace_id, email) where state = 'pending';
+create index invitations_to on invitations (email);
+grant delete, insert, select, update on invitations to ibid_service;
+alter table invitations enable row level security;
+create policy of_the_workspaces on invitations using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
+
+create table api_keys (
+  key_id text collate "C" primary key,
+  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
+  user_id text collate "C" not null references users (user_id) on delete cascade,
+  name text collate "C" not null,
+  secret_hash bytea not null unique,
+  obfuscated_value text collate "C" not null,
+  permissions text[] collate "C",
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz
+);
+comment on table api_keys is 'Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.';
+create index api_keys_by_user on api_keys (user_id, key_id);
+create index api_keys_by_workspace on api_keys (workspace_id, key_id);
+grant delete, insert, select, update on api_keys to ibid_service;
+alter table api_keys enable row level security;
+create policy self_and_workspaces on api_keys using (user_id = (( select own_user() as own_user)) or (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[])));
+
+create function begin_revision_purge(wiki text) returns table (horizon timestamptz, walks boolean)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since),
+    k.revisions_purged_to is null or coalesce(k.revisions_walked_at < now() - interval '30 days', true)
+  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki
+$$;
+comment on function begin_revision_purge is 'What is purged at most: what was replaced before horizon; null: nothing. walks: all pages have to be looked at.';
+
+create function caller_invitations(after_id text)
+  returns table (invitation_id text, workspace_id text, workspace_name text, email text, role text, state text, created_at timestamptz,
+  expires_at timestamptz)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select i.invitation_id, i.workspace_id, w.name, i.email, i.role, i.state, i.created_at, i.expires_at
+  from users u join invitations i on i.email = u.email join workspaces w on w.workspace_id = i.workspace_id
+  where u.user_id = (select own_user()) and u.email_verified and u.email <> '' and i.invitation_id > after_id
+  order by i.invitation_id limit 500
+$$;
+comment on function caller_invitations is 'Invitations to the verified address of the caller, in whatever state.';
+
+create function delete_workspace(workspace text) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  held timestamptz;
+begin
+  if not workspace = any (own_workspaces()) then return false; end if;
+  select w.held_since into held from workspaces w where w.workspace_id = workspace and w.deleted_at is null for no key update;
+  if not found then return false; end if;
+  if held is not null then
+    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+  end if;
+  -- A worker notices at its next write that it has lost the job.
+  update jobs j set status = 'queued', worker_id = null, run_after = never(), updated_at = now(),
+    failures = case when j.status = 'running' then greatest(j.failures - 1, 0) else j.failures end
+  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status in ('queued', 'running');
+  update memberships m set status = 'suspended' where m.workspace_id = workspace and m.status = 'active';
+  update workspaces w set deleted_at = now() where w.workspace_id = workspace;
+  return true;
+end $$;
+comment on function delete_workspace is 'Ends all access to a workspace that the caller sees, and stops its jobs; false if it is deleted already. Fails (IBHLD) under a legal hold. The caller of the function checks that an owner asks.';
+
+create function deleted_workspaces()
+  returns table (workspace_id text, name text, slug text, deleted_at timestamptz, purged_after timestamptz)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select w.workspace_id, w.name, w.slug, w.deleted_at, w.deleted_at + interval '30 days'
+  from memberships m join workspaces w on w.workspace_id = m.workspace_id
+  where m.user_id = own_user() and m.role = 'owner' and m.status = 'suspended' and w.deleted_at > now() - interval '30 days'
+$$;
+comment on function deleted_workspaces is 'The deleted workspaces that the caller is an owner of and can restore.';
+
+create function end_revision_purge(wiki text, purged_to timestamptz, walked boolean) returns void
+  language sql security definer set search_path = public, pg_temp as $$
+  -- A hold or another time that was set meanwhile has ended the run before it was done.
+  update wikis k set revisions_purged_to = purged_to, revisions_walked_at = case when walked then now() else k.revisions_walked_at end
+  from workspaces w
+  where k.wiki_id = wiki and w.workspace_id = k.workspace_id
+    and purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
+$$;
+comment on function end_revision_purge is 'Notes that a run went to its end.';
+
+create function enqueue_seat_sync() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  insert into background_jobs (name, lane, key, workspace_id, input)
+  select 'sync-subscription', 'billing', c.workspace_id, c.workspace_id, '{}'
+  from billing_customers c join workspaces w on w.workspace_id = c.workspace_id
+  where c.workspace_id = case when tg_op = 'DELETE' then old.workspace_id else new.workspace_id end
+  on conflict do nothing;
+  return null;
+end $$;
+comment on function enqueue_seat_sync is 'Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.';
+
+create function follow_groups(session text, wanted jsonb)
+  returns table (workspace text, slug text, name text, outcome text, membership text, person text, was jsonb, became jsonb)
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  entry record;
+  seats workspaces;
+  present memberships;
+begin
+  if not coalesce(is_service(), false) then return; end if;
+  select s.user_id into person from sessions s where s.session_id = session;
+  for entry in
+    -- A workspace may be named by its slug, one that it had before, and its id.
+    select distinct on (1, case when w.workspace_id is null then e.slug end)
+      coalesce(w.workspace_id, m.workspace_id) as workspace_id, e.slug, e.role, e.membership_id
+    from jsonb_to_recordset(wanted) as e (slug text, role text, membership_id text)
+    left join lateral (
+      select o.workspace_id from workspaces o where o.slug = e.slug and o.deleted_at is null
+      union select o.workspace_id from workspaces o where o.workspace_id = e.slug and o.deleted_at is null
+      union select l.workspace_id from workspace_slugs l where l.slug = e.slug
+      limit 1) w on true
+    full join (select o.workspace_id from memberships o where o.user_id = person and o.group_role is not null) m
+      on m.workspace_id = w.workspace_id
+    order by 1 nulls first, case when w.workspace_id is null then e.slug end,
+      array_position(array['admin', 'developer', 'member', 'billing', 'viewer'], e.role)
+  loop
+    workspace := entry.workspace_id;
+    slug := entry.slug;
+    name := null;
+    outcome := null;
+    membership := null;
+    was := '{}';
+    became := '{}';
+    if workspace is null then
+      outcome := 'unknown';
+      return next;
+      continue;
+    end if;
+    select w.* into seats from workspaces w where w.workspace_id = workspace for no key update;
+    if not found or seats.deleted_at is not null then continue; end if;
+    slug := seats.slug;
+    name := seats.name;
+    select m.* into present from memberships m where m.workspace_id = workspace and m.user_id = person;
+    membership := coalesce(present.membership_id, entry.membership_id);
+    if present.membership_id is not null and present.status = 'active' then
+      if present.group_role is distinct from present.role then continue; end if;
+      if entry.role is null then
+        update memberships m set status = 'inactive', group_role = 'ended' where m.membership_id = membership;
+        outcome := 'ended';
+        was := jsonb_build_object('status', 'active');
+        became := jsonb_build_object('status', 'inactive');
+      elsif entry.role <> present.role then
+        update memberships m set role = entry.role, group_role = entry.role where m.membership_id = membership;
+        outcome := 'changed';
+        was := jsonb_build_object('role', present.role);
+        became := jsonb_build_object('role', entry.role);
+      else
+        continue;
+      end if;
+    elsif entry.role is null or (present.membership_id is not null and present.group_role is distinct from 'ended') then
+      continue;
+    elsif is_read_only(workspace) then
+      outcome := 'unpaid';
+    elsif not seats.seats_unlimited and not seats.seats_overage and seats.seats_granted <= (
+      select count(*) from memberships m where m.workspace_id = workspace and m.status = 'active') + (
+      select count(*) from invitations i where i.workspace_id = workspace and i.state = 'pending' and i.expires_at > now())
+    then
+      outcome := 'full';
+    elsif present.membership_id is null then
+      insert into memberships (membership_id, workspace_id, user_id, role, group_role)
+      values (membership, workspace, person, entry.role, entry.role);
+      outcome := 'joined';
+      became := jsonb_build_object('membership_id', membership, 'workspace_id', workspace, 'user_id', person, 'role', entry.role, 'status', 'active');
+    else
+      update memberships m set status = 'active', role = entry.role, group_role = entry.role where m.membership_id = membership;
+      outcome := 'changed';
+      was := jsonb_build_object('status', present.status);
+      became := jsonb_build_object('status', 'active');
+      if present.role <> entry.role then
+        was := was || jsonb_build_object('role', present.role);
+        became := became || jsonb_build_object('role', entry.role);
+      end if;
+    end if;
+    return next;
+  end loop;
+end $$;
+comment on function follow_groups is 'Gives the user of a new session the memberships that their groups stand for, and ends those that no group stands for any more. wanted: of each workspace that the configuration names, by slug or id, the role, or none. Rows: what was done, and what could not be: unknown, full, unpaid. Memberships that people decided by hand stay.';
+
+create function is_invited(address text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (select from invitations where email = address and state = 'pending' and expires_at > now())
+$$;
+comment on function is_invited is 'For sign-in: whether an address is invited anywhere, which nobody is told.';
+
+create function keep_slug() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  delete from workspace_slugs s where s.slug = new.slug and s.workspace_id = new.workspace_id;
+  if exists (select from workspace_slugs s where s.slug = new.slug) then
+    raise exception 'the slug leads to another workspace' using errcode = 'unique_violation', constraint = 'workspaces_slug_key';
+  end if;
+  if tg_op = 'UPDATE' then
+    insert into workspace_slugs (slug, workspace_id, replaced_at) values (old.slug, new.workspace_id, clock_timestamp());
+    -- So that nobody reserves names without end.
+    delete from workspace_slugs s where s.workspace_id = new.workspace_id and s.slug in (
+      select o.slug from workspace_slugs o where o.workspace_id = new.workspace_id order by o.replaced_at desc offset 10);
+  end if;
+  return null;
+end $$;
+comment on function keep_slug is 'For triggers of workspaces: keeps the slug that is replaced, and refuses one that leads to another workspace.';
+
+create function open_own_invitation(invitation text) returns boolean
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  opened text;
+begin
+  select i.workspace_id into opened from users u
+  join invitations i on i.email = u.email and i.invitation_id = invitation and i.state = 'pending' and i.expires_at > now()
+  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
+  where u.user_id = own_user() and u.email_verified;
+  if opened is null then
+    return false;
+  end if;
+  perform set_config('ibid.workspaces', trim(coalesce(current_setting('ibid.workspaces', true), '') || ' ' || opened), true);
+  return true;
+end $$;
+comment on function open_own_invitation is 'Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.';
+
+create function own_invitations()
+  returns table (invitation_id text, workspace_name text, inviter_name text, email text, role text, expires_at timestamptz)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select i.invitation_id, w.name, b.display_name, i.email, i.role, i.expires_at
+  from users u
+  join invitations i on i.email = u.email and i.state = 'pending' and i.expires_at > now()
+  join workspaces w on w.workspace_id = i.workspace_id and w.deleted_at is null
+  join users b on b.user_id = i.invited_by
+  where u.user_id = own_user() and u.email_verified and not exists (
+    select from memberships m where m.workspace_id = i.workspace_id and m.user_id = u.user_id)
+$$;
+comment on function own_invitations is 'The pending invitations to the verified address of the caller, whose workspaces they cannot see yet.';
+
+create function purge_deleted_workspaces(batch integer) returns integer
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  gone text[];
+  done int;
+begin
+  if not coalesce(is_service(), false) then return 0; end if;
+  -- A plan can be resumed at the payment provider after the deletion: whoever pays can ask the operator.
+  gone := array(
+    select w.workspace_id from workspaces w
+    where w.deleted_at < now() - interval '30 days' and w.held_since is null and not exists (
+      select from subscriptions s where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
+    order by w.deleted_at limit 10 for update skip locked);
+  -- Who did what and when stays, as it does for an account.
+  update audit_events e set before = '{}', after = '{}', address = '' where e.event_id in (
+    select o.event_id from audit_events o
+    where o.workspace_id = any (gone) and (o.before <> '{}' or o.after <> '{}' or o.address <> '') limit batch);
+  get diagnostics done = row_count;
+  if done = batch then return done; end if;
+  -- remove-deleted-wiki empties them.
+  update wikis k set workspace_id = null, deleted_from = k.workspace_id where k.workspace_id = any (gone);
+  delete from workspaces w where w.workspace_id = any (gone);
+  delete from workspace_usage u where u.workspace_id = any (gone);
+  return done + cardinality(gone);
+end $$;
+comment on function purge_deleted_workspaces is 'Purges a batch of what workspaces held that were deleted more than 30 days ago; returns 0 when none is left.';
+
+create function purge_horizon(days integer, changed_at timestamptz, held_since timestamptz) returns timestamptz language sql stable as $$
+  select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
+$$;
+comment on function purge_horizon is 'What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.';
+
+create function refuse_deletion_of_workspace_under_hold() returns trigger language plpgsql as $$
+begin
+  raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+end $$;
+comment on function refuse_deletion_of_workspace_under_hold is 'For the trigger of workspaces.';
+
+create function refuse_deletion_under_hold() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform refuse_under_hold(array(select distinct o.wiki_id from old_rows o));
+  return null;
+end $$;
+comment on function refuse_deletion_under_hold is 'For triggers of tables with content of a wiki.';
+
+create function refuse_under_hold(wikis text[]) returns void language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  workspace text;
+  held timestamptz;
+begin
+  -- By keys, one after the other: a wiki's statement has one, and no plan reads all workspaces.
+  foreach workspace in array array(
+    select distinct coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = any (refuse_under_hold.wikis) order by 1)
+  loop
+    -- Locked, so that a hold that is being set waits for this deletion, and none that begins later misses it.
+    select w.held_since into held from workspaces w where w.workspace_id = workspace for share of w;
+    if held is not null then
+      raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+    end if;
+  end loop;
+end $$;
+comment on function refuse_under_hold is 'Fails (IBHLD) where one of these wikis is of a workspace under a legal hold.';
+
+create function refuse_without_owner() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  workspace text := case when tg_op = 'INSERT' then new.workspace_id else old.workspace_id end;
+begin
+  perform from workspaces where workspace_id = workspace for no key update;
+  -- It was deleted, and its members with it.
+  if not found then return null; end if;
+  if exists (select from memberships where workspace_id = workspace)
+    and not exists (select from memberships where workspace_id = workspace and role = 'owner' and status = 'active')
+  then
+    raise exception 'the workspace would be left without an active owner' using errcode = 'IBOWN';
+  end if;
+  return null;
+end $$;
+comment on function refuse_without_owner is 'Fails with SQLSTATE IBOWN, at the end of a transaction, what leaves members without an active owner. A workspace may lose all its members at once, and go.';
+
+create function restore_workspace(workspace text) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform from workspaces w where w.workspace_id = workspace and w.deleted_at > now() - interval '30 days'
+    and w.workspace_id in (select d.workspace_id from deleted_workspaces() d) for no key update;
+  -- Another owner may have restored it while this one waited for the row.
+  if not found then return false; end if;
+  update workspaces w set deleted_at = null where w.workspace_id = workspace;
+  update memberships m set status = 'active' where m.workspace_id = workspace and m.status = 'suspended';
+  update jobs j set run_after = now()
+  where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status = 'queued' and j.run_after = never();
+  return true;
+end $$;
+comment on function restore_workspace is 'Undoes delete_workspace for one of its owners; false if it is not deleted, or too late.';
+
+create function slug_is_taken(wanted text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (select from workspaces where slug = wanted) or exists (select from workspace_slugs where slug = wanted)
+$$;
+comment on function slug_is_taken is 'A workspace''s slug is unique over the service, so also those that the caller cannot see count.';
+
+create function widget_origin_is_allowed(origin text, workspace text) returns boolean
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (select from workspaces where widget_origins @> array[origin collate "C"] and (workspace is null or workspace_id = workspace))
+$$;
+comment on function widget_origin_is_allowed is 'Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.';
+
+create function wikis_with_old_trash(age interval) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
+  where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
+    and w.trash_days is null and purge_horizon(1, w.retention_changed_at, w.held_since) is not null
+$$;
+comment on function wikis_with_old_trash is 'For the scheduler of the release before.';
+
+create function wikis_with_revision_retention() returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from workspaces w join wikis k on k.workspace_id = w.workspace_id
+  where purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
+$$;
+comment on function wikis_with_revision_retention is 'For the scheduler: wikis whose workspace keeps revisions for a time.';
+
+create function wikis_with_trash_to_purge(service_days integer) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
+  join (select p.wiki_id, min(p.trashed_at) as oldest from pages p
+    -- The shortest time that a workspace can set.
+    where p.trashed_at < now() - interval '7 days' group by p.wiki_id) t on t.wiki_id = k.wiki_id
+  where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
+$$;
+comment on function wikis_with_trash_to_purge is 'For the scheduler: wikis with pages that were in the trash for longer than their workspace says, or service_days where it says nothing.';
+
+create function workspace_of_invitation(secret bytea) returns setof text
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret
+$$;
+comment on function workspace_of_invitation is 'The workspace that the invitation with this secret is of.';
+
+create function workspaces_with_audit_retention() returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select null::text, w.workspace_id from workspaces w
+  where purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) is not null
+$$;
+comment on function workspaces_with_audit_retention is 'For the scheduler: workspaces that keep their audit log for a time.';
+
+create constraint trigger owner_on_change after update of role, status, workspace_id on memberships deferrable initially deferred for each row when (old.role = 'owner' and old.status = 'active' and (new.role <> 'owner' or (new.status not in ('active', 'suspended')) or new.workspace_id <> old.workspace_id)) execute function refuse_without_owner();
+create constraint trigger owner_on_join after insert on memberships deferrable initially deferred for each row when (new.role <> 'owner' or new.status <> 'active') execute function refuse_without_owner();
+create constraint trigger owner_on_leave after delete on memberships deferrable initially deferred for each row when (old.role = 'owner' and old.status = 'active') execute function refuse_without_owner();
+create trigger seat_sync after insert or delete or update of status, workspace_id on memberships for each row execute function enqueue_seat_sync();
+create trigger legal_hold before delete on workspaces for each row when (old.held_since is not null) execute function refuse_deletion_of_workspace_under_hold();
+create trigger slug_changed after update of slug on workspaces for each row when (old.slug <> new.slug) execute function keep_slug();
+create trigger slug_taken after insert on workspaces for each row execute function keep_slug();
+
+-- ---- Billing ---------------------------------------------------------------------------------------------------------------------------
+
+create table billing_customers (
+  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade,
+  customer_id text collate "C" not null unique,
+  revision bigint not null default 0,
+  changing_until timestamptz,
+  checkout_opened_at timestamptz,
+  synced_at timestamptz
+);
+comment on table billing_customers is 'The customer of a workspace at the payment provider. revision: counts changes of its subscription, so that a request to the provider can be repeated safely. changing_until: a change is being made by one process. synced_at: when the provider was asked for what subscriptions has.';
+grant delete, insert, select, update on billing_customers to ibid_service;
+alter table billing_customers enable row level security;
+create policy of_the_workspaces on billing_customers using ((workspace_id = any ((( select own_workspaces() as own_workspaces))::text[])) or ( select is_service() as is_service));
+
+create table subscriptions (
+  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade,
+  plan_id text collate "C" not null,
+  quantity integer not null check (quantity > 0),
+  period_start timestamptz not null,
+  period_end timestamptz not null,
+  subscription_id text collate "C" not null default '',
+  currency text collate "C" not null default '',
+  amount_due bigint not null default 0,
+  cancel_at_period_end boolean not null default false,
+  unpaid_since timestamptz,
+  writes_end_at timestamptz,
+  dunning_stage text collate "C" not null default '',
+  check (period_end > period_start)
+);
+comment on table subscriptions is 'The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_stage: what the owners were told last.';
+grant delete, insert, select, update on subscriptions to ibid_service;
+alter table subscriptions enable row level security;
+create policy of_the_workspaces on subscriptions using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
+
+create table payment_events (
+  event_id text collate "C" primary key,
+  type text collate "C" not null,
+  customer_id text collate "C" not null,
+  created_at timestamptz not null,
+  received_at timestamptz not null default now()
+);
+comment on table payment_events is 'Messages of the payment provider that were received, each once. Nothing in them is believed: they cause a question to the provider.';
+create index payment_events_by_age on payment_events (received_at);
+grant delete, insert, select on payment_events to ibid_service;
+alter table payment_events enable row level security;
+create policy of_the_service on payment_events using (( select is_service() as is_service));
+
+create table plan_limits (
+  plan_id text collate "C" primary key,
+  limits jsonb not null
+);
+comment on table plan_limits is 'The limits of the plans, written at the start of the service from its catalogue and options. plan_id '''': of every workspace, where its plan does not say otherwise. A limit of null is none.';
+alter table plan_limits enable row level security;
+
+create function customers_to_sync() returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select null::text, c.workspace_id from billing_customers c left join subscriptions s on s.workspace_id = c.workspace_id
+  where c.synced_at is null or c.synced_at < now() - interval '1 day'
+    or (c.checkout_opened_at > now() - interval '1 day' and s.workspace_id is null and c.synced_at < now() - interval '1 minute')
+    or (s.subscription_id <> '' and s.period_end <= now() and c.synced_at < now() - interval '10 minutes')
+    or (s.writes_end_at <= now() and s.dunning_stage <> 'read_only')
+    or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
+$$;
+comment on function customers_to_sync is 'For the scheduler: workspaces whose subscription is compared with the provider: once a day, and sooner where a message of the provider would be due.';
+
+create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
+$$;
+comment on function is_read_only is 'Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.';
+
+-- ---- What a workspace holds ------------------------------------------------------------------------------------------------------------
+
+create table workspace_usage (
+  workspace_id text collate "C" not null,
+  transaction_id bigint not null,
+  bytes bigint not null default 0,
+  pages bigint not null default 0,
+  files bigint not null default 0,
+  wikis bigint not null default 0,
+  invitations bigint not null default 0,
+  keys bigint not null default 0,
+  jobs bigint not null default 0,
+  counted_at timestamptz not null default now(),
+  primary key (workspace_id, transaction_id)
+);
+comment on table workspace_usage is 'What each transaction changed in what a workspace holds; the sum over a workspace is its usage. Rows of ended transactions are merged into the one with transaction_id 0, whose counted_at says when it was last compared with what is there. No foreign key: it would wait for whoever has locked the workspace.';
+grant select on workspace_usage to ibid_service;
+alter table workspace_usage enable row level security;
+create policy of_the_workspaces on workspace_usage using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
+
+create function active_members_of(workspace text) returns integer language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  -- A statement of its own sees what was committed while the one that calls it waited for the row of the workspace.
+  return (select count(*) from memberships m where m.workspace_id = workspace and m.status = 'active');
+end $$;
+comment on function active_members_of is 'For the migration that counts, which may wait for the transaction of somebody who joins.';
+
+create function actual_usage(workspace text)
+  returns table (bytes bigint, pages bigint, files bigint, wikis bigint, invitations bigint, keys bigint, jobs bigint)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  with mine as (
+    select k.wiki_id from wikis k where k.workspace_id = workspace or (k.workspace_id is null and k.deleted_from = workspace)
+  ), uploaded as (
+    select coalesce(sum(upload_file_bytes(f.status, f.kind, f.sha256, f.byte_size)), 0)::bigint as bytes,
+      count(*) filter (where f.kind = 'file' and f.status = 'pending') as files
+    from upload_files f where f.wiki_id in (select wiki_id from mine)
+  )
+  select u.bytes
+      + coalesce((select sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html))) from revisions r where r.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(s.byte_size) from sources s where s.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(a.byte_size) from attachments a where a.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(d.byte_size) from autosaves d where d.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(e.byte_size) from exports e where e.wiki_id in (select wiki_id from mine)), 0)::bigint
+      + coalesce((select sum(i.byte_size) from imports i where i.wiki_id in (select wiki_id from mine)), 0)::bigint,
+    (select count(*) from pages p where p.wiki_id in (select wiki_id from mine)),
+    u.files,
+    (select count(*) from wikis k where k.workspace_id = workspace),
+    (select count(*) from invitations i where i.workspace_id = workspace and i.state = 'pending'),
+    (select count(*) from api_keys k where k.workspace_id = workspace and k.revoked_at is null),
+    (select count(*) from jobs j where j.wiki_id in (select wiki_id from mine) and is_open_job(j.status, j.kind))
+  from uploaded u
+$$;
+comment on function actual_usage is 'What a workspace holds, by reading all of it. The counts say the same.';
+
+create function add_usage(workspace text, bytes bigint default 0, pages bigint default 0, files bigint default 0, wikis bigint default 0,
+  invitations bigint default 0, keys bigint default 0, jobs bigint default 0)
+  returns void
+  language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if workspace is null or ($2, $3, $4, $5, $6, $7, $8) = (0, 0, 0, 0, 0, 0, 0) then return; end if;
+  insert into workspace_usage as u values (workspace, pg_current_xact_id()::text::bigint, $2, $3, $4, $5, $6, $7, $8)
+  on conflict on constraint workspace_usage_pkey do update set
+    bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+    wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+    jobs = u.jobs + excluded.jobs;
+end $$;
+comment on function add_usage is 'Adds to what this transaction changed in a workspace.';
+
+create function add_wiki_usage(wiki text, bytes bigint default 0, pages bigint default 0, files bigint default 0, jobs bigint default 0)
+  returns void
+  language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if ($2, $3, $4, $5) = (0, 0, 0, 0) then return; end if;
+  perform add_usage(coalesce(k.workspace_id, k.deleted_from), $2, $3, $4, jobs => $5) from wikis k
+  where k.wiki_id = wiki
+    and (k.workspace_id is not null or exists (select from workspaces w where w.workspace_id = k.deleted_from));
+end $$;
+comment on function add_wiki_usage is 'Adds to what this transaction changed in the workspace of a wiki, also of a deleted one.';
+
+create function change_active_members() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  changed jsonb := '{}';
+begin
+  -- One update of a workspace for all rows of a statement.
+  if tg_op <> 'DELETE' then
+    select coalesce(jsonb_object_agg(n.workspace_id, n.members), '{}') into changed
+    from (select a.workspace_id, count(*) as members from added a where a.status = 'active' group by 1) n;
+  end if;
+  if tg_op <> 'INSERT' then
+    select changed || coalesce(jsonb_object_agg(n.workspace_id, coalesce((changed ->> n.workspace_id)::int, 0) - n.members), '{}')
+    into changed
+    from (select r.workspace_id, count(*) as members from removed r where r.status = 'active' group by 1) n;
+  end if;
+  update workspaces w set active_members = w.active_members + (changed ->> w.workspace_id)::int
+  where w.workspace_id in (select c.key from jsonb_each_text(changed) c where c.value <> '0');
+  return null;
+end $$;
+comment on function change_active_members is 'For triggers of memberships: keeps workspaces.active_members.';
+
+create function correct_usage(workspace text, OUT drift jsonb) returns jsonb
+  language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('correct usage of ' || workspace, 0));
+  -- One statement sees the rows and their counts as of one moment, so it is right however many write meanwhile.
+  with counted as (
+    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
+      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
+      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
+      coalesce(sum(u.jobs), 0)::bigint as jobs
+    from workspace_usage u where u.workspace_id = workspace
+  ), missing as (
+    select a.bytes - c.bytes as bytes, a.pages - c.pages as pages, a.files - c.files as files, a.wikis - c.wikis as wikis,
+      a.invitations - c.invitations as invitations, a.keys - c.keys as keys, a.jobs - c.jobs as jobs
+    from counted c, actual_usage(workspace) a
+  ), corrected as (
+    insert into workspace_usage as u
+    select workspace, 0, m.bytes, m.pages, m.files, m.wikis, m.invitations, m.keys, m.jobs from missing m
+    on conflict (workspace_id, transaction_id) do update set counted_at = now(),
+      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+      jobs = u.jobs + excluded.jobs
+  )
+  select coalesce(jsonb_object_agg(d.key, d.value), '{}') into drift
+  from missing m, jsonb_each(to_jsonb(m)) d where d.value <> '0';
+end $$;
+comment on function correct_usage is 'Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.';
+
+create function count_invitations() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, invitations => count(*)) from new_rows r where r.state = 'pending' group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, invitations => -count(*)) from old_rows r where r.state = 'pending' group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, invitations => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, workspace_id from new_rows where state = 'pending'
+      union all select -1, workspace_id from old_rows where state = 'pending'
+    ) r group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+create function count_jobs() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, jobs => count(*)) from new_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, jobs => -count(*)) from old_rows r where is_open_job(r.status, r.kind) group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, jobs => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, wiki_id from new_rows where is_open_job(status, kind)
+      union all select -1, wiki_id from old_rows where is_open_job(status, kind)
+    ) r group by r.wiki_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+create function count_keys() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, keys => count(*)) from new_rows r where r.revoked_at is null group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, keys => -count(*)) from old_rows r where r.revoked_at is null group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, keys => sum(r.sign)::bigint)
+    from (
+      select 1 as sign, workspace_id from new_rows where revoked_at is null
+      union all select -1, workspace_id from old_rows where revoked_at is null
+    ) r group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+create function count_pages() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, pages => count(*)) from new_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, pages => -count(*)) from old_rows r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+
+create function count_revisions() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(octet_length(r.markdown) + octet_length(r.html))::bigint)
+    from new_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, -sum(coalesce(r.unpacked_bytes, octet_length(r.markdown) + octet_length(r.html)))::bigint)
+    from old_rows r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+
+create function count_stored_files() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint) from new_rows r group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, -sum(r.byte_size)::bigint) from old_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, sum(r.byte_size)::bigint)
+    from (select wiki_id, byte_size from new_rows union all select wiki_id, -byte_size from old_rows) r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+comment on function count_stored_files is 'For tables that refer to a stored file and have its byte_size.';
+
+create function count_upload_files() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_wiki_usage(r.wiki_id, sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => count(*) filter (where r.kind = 'file' and r.status = 'pending'))
+    from new_rows r group by r.wiki_id;
+  elsif tg_op = 'DELETE' then
+    perform add_wiki_usage(r.wiki_id, -sum(upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => -count(*) filter (where r.kind = 'file' and r.status = 'pending'))
+    from old_rows r group by r.wiki_id;
+  else
+    perform add_wiki_usage(r.wiki_id, sum(r.sign * upload_file_bytes(r.status, r.kind, r.sha256, r.byte_size))::bigint,
+      files => coalesce(sum(r.sign) filter (where r.kind = 'file' and r.status = 'pending'), 0)::bigint)
+    from (
+      select 1 as sign, wiki_id, status, kind, sha256, byte_size from new_rows
+      union all select -1, wiki_id, status, kind, sha256, byte_size from old_rows
+    ) r group by r.wiki_id;
+  end if;
+  return null;
+end $$;
+
+create function count_wikis() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if tg_op = 'INSERT' then
+    perform add_usage(r.workspace_id, wikis => count(*)) from new_rows r group by r.workspace_id;
+  elsif tg_op = 'DELETE' then
+    perform add_usage(r.workspace_id, wikis => -count(*)) from old_rows r group by r.workspace_id;
+  else
+    perform add_usage(r.workspace_id, wikis => sum(r.sign)::bigint)
+    from (select 1 as sign, workspace_id from new_rows union all select -1, workspace_id from old_rows) r
+    group by r.workspace_id having sum(r.sign) <> 0;
+  end if;
+  return null;
+end $$;
+
+create function merge_ended_usage(batch integer) returns bigint language sql security definer set search_path = public, pg_temp as $$
+  select case when is_service() then merge_usage(batch) else 0 end
+$$;
+comment on function merge_ended_usage is 'For the job that merges.';
+
+create function merge_usage(batch integer) returns bigint language sql security definer set search_path = public, pg_temp as $$
+  with ended as (
+    delete from workspace_usage u where (u.workspace_id, u.transaction_id) in (
+      select o.workspace_id, o.transaction_id from workspace_usage o where o.transaction_id <> 0 limit batch for update skip locked)
+    returning u.*
+  ), merged as (
+    insert into workspace_usage as u
+    select e.workspace_id, 0, sum(e.bytes), sum(e.pages), sum(e.files), sum(e.wikis), sum(e.invitations), sum(e.keys), sum(e.jobs)
+    from ended e group by e.workspace_id order by e.workspace_id
+    on conflict (workspace_id, transaction_id) do update set
+      bytes = u.bytes + excluded.bytes, pages = u.pages + excluded.pages, files = u.files + excluded.files,
+      wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
+      jobs = u.jobs + excluded.jobs
+  )
+  select count(*) from ended
+$$;
+comment on function merge_usage is 'Merges rows of ended transactions, at most so many, and returns how many.';
+
+create function recount_usage(workspace text) returns jsonb language sql security definer set search_path = public, pg_temp as $$
+  select case when workspace = any ((select own_workspaces())::text[]) then correct_usage(workspace) end
+$$;
+comment on function recount_usage is 'correct_usage, for who may see the workspace.';
+
+create function refuse_above_quota() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  change jsonb;
+  exceeded record;
+begin
+  select to_jsonb(u) into change from workspace_usage u
+  where u.workspace_id = new.workspace_id and u.transaction_id = new.transaction_id;
+  -- Far from its limit a small change is let through: until others see it, the rest of 10 % is enough for all of them.
+  if not exists (
+    select from usage_and_limits(new.workspace_id) q
+    where (change ->> q.name)::bigint > 0
+      and (q.used > q.allowed - q.allowed / 10 or (change ->> q.name)::bigint > q.allowed / 1000)
+  ) then
+    return null;
+  end if;
+  -- It is the end of the transaction, so the lock is held for the time of a commit. What is read now includes what was
+  -- committed while this one waited.
+  perform pg_advisory_xact_lock(hashtextextended('quota of ' || new.workspace_id, 0));
+  select q.name, q.used, q.allowed into exceeded from usage_and_limits(new.workspace_id) q
+  where (change ->> q.name)::bigint > 0 and q.used > q.allowed limit 1;
+  if found then
+    raise exception 'a limit of the workspace is exceeded' using errcode = 'IBQUO', detail = to_jsonb(exceeded)::text;
+  end if;
+  return null;
+end $$;
+comment on function refuse_above_quota is 'Fails with SQLSTATE IBQUO, at the end of a transaction, what raises the usage of a workspace above one of its limits. What is above already may stay, and shrink.';
+
+create function refuse_above_seats() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  seats workspaces;
+  active int;
+  pending int;
+  took_over boolean := false;
+begin
+  if tg_table_name = 'memberships' then
+    if new.status <> 'active' then return null; end if;
+    if tg_op = 'UPDATE' then
+      if old.status = 'active' and old.workspace_id = new.workspace_id then return null; end if;
+    end if;
+  else
+    if new.state <> 'pending' or new.expires_at <= now() then return null; end if;
+    if tg_op = 'UPDATE' then
+      if old.state = 'pending' and old.expires_at > now() and old.workspace_id = new.workspace_id then return null; end if;
+    end if;
+  end if;
+
+  select * into seats from workspaces where workspace_id = new.workspace_id for no key update;
+  if not found or seats.seats_unlimited or seats.seats_overage then return null; end if;
+  -- Statements of their own: they see what was committed while this one waited for the lock.
+  select count(*) into active from memberships where workspace_id = new.workspace_id and status = 'active';
+  select count(*) into pending from invitations
+  where workspace_id = new.workspace_id and state = 'pending' and expires_at > now();
+  if tg_table_name = 'memberships' and tg_op = 'INSERT' then
+    -- Whoever accepts an invitation takes over its seat, also where seats were taken away since it was made. Rows that
+    -- this transaction wrote are known by its id.
+    took_over := (
+      select count(*) from memberships
+      where workspace_id = new.workspace_id and status = 'active' and xmin = pg_current_xact_id()::xid
+    ) <= (
+      select count(*) from invitations
+      where workspace_id = new.workspace_id and state = 'accepted' and xmin = pg_current_xact_id()::xid
+    );
+  end if;
+  if active > seats.seats_granted or (active + pending > seats.seats_granted and not took_over) then
+    raise exception 'all seats of the workspace are taken' using errcode = 'IBSEA';
+  end if;
+  return null;
+end $$;
+comment on function refuse_above_seats is 'Fails with SQLSTATE IBSEA what raises the active members and pending invitations of a workspace above its seats. Whoever is above already, because seats were taken away, stays. An invitation past its time takes no seat.';
+
+create function upload_file_bytes(status text, kind text, sha256 text, byte_size bigint) returns bigint
+  language sql immutable parallel safe as $$
+  select case when kind = 'file' and (status = 'pending' or (status = 'failed' and sha256 <> '')) then byte_size else 0 end
+$$;
+comment on function upload_file_bytes is 'The bytes that count of a file of an upload: from when it is announced until it is a source, or until its bytes are given up.';
+
+create function usage_and_limits(workspace text) returns table (name text, used bigint, allowed bigint)
+  language plpgsql stable security definer set search_path = public, pg_temp as $$
+begin
+  return query with sums as (
+    select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
+      coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
+      coalesce(sum(u.invitations), 0)::bigint as invitations, coalesce(sum(u.keys), 0)::bigint as keys,
+      coalesce(sum(u.jobs), 0)::bigint as jobs
+    from workspace_usage u where u.workspace_id = workspace
+  ), effective as (
+    select coalesce((select p.limits from plan_limits p where p.plan_id = ''), '{}')
+      || coalesce((select p.limits from subscriptions s join plan_limits p on p.plan_id = s.plan_id
+        where s.workspace_id = workspace and s.plan_id <> ''), '{}')
+      || coalesce((select c.limits from workspace_controls c where c.workspace_id = workspace), '{}') as limits
+  )
+  select n.name, n.used, (a.limits ->> n.name)::bigint
+  from sums u cross join effective a cross join lateral (values
+    ('bytes', u.bytes), ('pages', u.pages), ('files', u.files), ('wikis', u.wikis), ('invitations', u.invitations),
+    ('keys', u.keys), ('jobs', u.jobs)) n (name, used);
+end $$;
+comment on function usage_and_limits is 'How much a workspace has of everything that is limited, and how much it may have; null: any amount.';
+
+create function usage_of(workspace text) returns table (name text, used bigint, allowed bigint)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select q.name, q.used, q.allowed from usage_and_limits(workspace) q
+  where (select is_service()) or workspace = any ((select own_workspaces())::text[])
+$$;
+comment on function usage_of is 'usage_and_limits, for who may see the workspace.';
+
+create function usage_of_all(top integer) returns table (workspace_id text, name text, used bigint)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  with sums as (
+    select u.workspace_id, sum(u.bytes)::bigint as bytes, sum(u.pages)::bigint as pages, sum(u.files)::bigint as files,
+      sum(u.wikis)::bigint as wikis, sum(u.invitations)::bigint as invitations, sum(u.keys)::bigint as keys,
+      sum(u.jobs)::bigint as jobs
+    from workspace_usage u where (select is_service()) group by u.workspace_id
+  ), everything as (
+    select '' as workspace_id, sum(bytes)::bigint, sum(pages)::bigint, sum(files)::bigint, sum(wikis)::bigint,
+      sum(invitations)::bigint, sum(keys)::bigint, sum(jobs)::bigint from sums
+    union all (select * from sums order by bytes desc, workspace_id limit top)
+  )
+  select e.workspace_id, n.name, n.used
+  from everything e (workspace_id, bytes, pages, files, wikis, invitations, keys, jobs) cross join lateral (values
+    ('bytes', e.bytes), ('pages', e.pages), ('files', e.files), ('wikis', e.wikis), ('invitations', e.invitations),
+    ('keys', e.keys), ('jobs', e.jobs)) n (name, used)
+  where n.used is not null
+$$;
+comment on function usage_of_all is 'For /metrics: the sums over all workspaces under the id '''', and the workspaces with the most bytes.';
+
+create function workspaces_to_recount(age interval) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select null::text, u.workspace_id from workspace_usage u join workspaces w on w.workspace_id = u.workspace_id
+  where u.transaction_id = 0 and u.counted_at < now() - age
+$$;
+comment on function workspaces_to_recount is 'For the scheduler: workspaces whose usage was compared with what they hold so long ago.';
+
+create trigger usage_on_delete after delete on api_keys referencing old table as old_rows for each statement execute function count_keys();
+create trigger usage_on_insert after insert on api_keys referencing new table as new_rows for each statement execute function count_keys();
+create trigger usage_on_update after update on api_keys referencing old table as old_rows new table as new_rows for each statement execute function count_keys();
+create trigger seats after insert or update of state, expires_at, workspace_id on invitations for each row execute function refuse_above_seats();
+create trigger usage_on_delete after delete on invitations referencing old table as old_rows for each statement execute function count_invitations();
+create trigger usage_on_insert after insert on invitations referencing new table as new_rows for each statement execute function count_invitations();
+create trigger usage_on_update after update on invitations referencing old table as old_rows new table as new_rows for each statement execute function count_invitations();
+create trigger members_came after insert on memberships referencing new table as added for each statement execute function change_active_members();
+create trigger members_changed after update on memberships referencing old table as removed new table as added for each statement execute function change_active_members();
+create trigger members_went after delete on memberships referencing old table as removed for each statement execute function change_active_members();
+create trigger seats after insert on memberships for each row execute function refuse_above_seats();
+create trigger seats_on_change after update of status, workspace_id on memberships for each row when (old.status <> 'suspended') execute function refuse_above_seats();
+create constraint trigger quota after insert on workspace_usage deferrable initially deferred for each row when (new.transaction_id <> 0) execute function refuse_above_quota();
+
+-- ---- Wikis -----------------------------------------------------------------------------------------------------------------------------
+
+create table wikis (
+  wiki_id text collate "C" primary key,
+  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
+  slug text collate "C" not null,
+  title text collate "C" not null,
+  description text collate "C" not null default '',
+  created_by text collate "C" not null,
+  created_at timestamptz not null default now(),
+  deleted_from text collate "C",
+  site_root text collate "C",
+  tree_version text collate "C" not null default '',
+  home_page_id text collate "C",
+  revisions_purged_to timestamptz,
+  revisions_walked_at timestamptz,
+  revisions_packed_to timestamptz,
+  deleted_at timestamptz
+);
+comment on table wikis is 'A wiki belongs to one workspace; access to all that it holds is decided here.';
+comment on column wikis.workspace_id is 'Null once the wiki was deleted, until a worker has taken away all that it held.';
+comment on column wikis.deleted_from is 'The workspace of a deleted wiki: its content counts there until it is removed.';
+comment on column wikis.site_root is 'The path of the site at which the root of an uploaded folder is, with a slash at both ends; null if absolute links begin at the root of the upload.';
+comment on column wikis.tree_version is 'Another one after each transaction in which a page came, went, or changed its place, title or status. Written by the triggers of pages alone.';
+comment on column wikis.home_page_id is 'The page of the wiki that is shown at its address; null for the list of what is new. It counts where it is there and who asks may read it.';
+comment on column wikis.revisions_purged_to is 'What was replaced before this time, longer ago than the workspace keeps revisions, was purged.';
+comment on column wikis.revisions_walked_at is 'When the revisions of all pages were last looked at. A draft may have kept one that a run passed over.';
+comment on column wikis.revisions_packed_to is 'What revisions from before this time have replaced is packed. Null: all are to be looked at.';
+comment on column wikis.deleted_at is 'When the wiki was put into the trash of deleted_from. null: it is not there, or its content goes now.';
+create unique index wikis_by_slug on wikis (workspace_id, slug) where workspace_id is not null;
+create index wikis_by_trash on wikis (deleted_from, wiki_id) where workspace_id is null;
+create index wikis_deleted on wikis (wiki_id) where workspace_id is null;
+grant delete, insert, select, update on wikis to ibid_service;
+alter table wikis enable row level security;
+create policy of_the_workspaces on wikis using ((workspace_id = any ((( select own_workspaces() as own_workspaces))::text[])) or workspace_id is null and wiki_id = (( select own_wiki() as own_wiki)));
+
+create function caller_wikis() returns text[] language sql stable security definer set search_path = public, pg_temp as $$
+  select array(select k.wiki_id from wikis k where k.workspace_id = any ((select own_workspaces())::text[]))
+$$;
+comment on function caller_wikis is 'The wikis of the workspaces that the caller is an active member of.';
+
+create function deleted_wikis() returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k left join workspaces w on w.workspace_id = k.deleted_from
+  where k.workspace_id is null and w.held_since is null
+    and (k.deleted_at is null or w.workspace_id is null or k.deleted_at < now() - interval '30 days 5 minutes')
+$$;
+comment on function deleted_wikis is 'For the scheduler: wikis whose content goes now: they were in the trash for 30 days, or were deleted for good. Without those of workspaces under a legal hold.';
+
+create function purge_wiki(wiki text) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  held timestamptz;
+begin
+  update wikis k set deleted_at = null from workspaces w
+  where k.wiki_id = wiki and w.workspace_id = k.deleted_from and w.workspace_id = any (own_workspaces())
+    and k.workspace_id is null and k.deleted_at is not null
+  returning w.held_since into held;
+  if not found then return false; end if;
+  if held is not null then
+    raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
+  end if;
+  return true;
+end $$;
+comment on function purge_wiki is 'Lets the content of a wiki in the trash go now; false if it is not there. Fails (IBHLD) under a legal hold. The caller of the function checks that it is one of wikis_in_trash.';
+
+create function refuse_deletion_of_wiki_under_hold() returns trigger
+  language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform refuse_under_hold(array[old.wiki_id]);
+  return case when tg_op = 'DELETE' then old else new end;
+end $$;
+comment on function refuse_deletion_of_wiki_under_hold is 'For triggers of wikis, which are deleted in two steps: first they belong to no workspace.';
+
+create function restore_wiki(wiki text, candidates text[]) returns text
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  home text;
+  free text;
+begin
+  select k.deleted_from into home from wikis k
+  where k.wiki_id = wiki and k.workspace_id is null and k.deleted_at is not null and k.deleted_from = any (own_workspaces())
+  for update;
+  if not found then return null; end if;
+  select c.slug into free from unnest(candidates) with ordinality c (slug, place)
+  where not exists (select from wikis k where k.workspace_id = home and k.slug = c.slug) order by c.place limit 1;
+  update wikis k set workspace_id = home, slug = free, deleted_from = null, deleted_at = null where k.wiki_id = wiki;
+  update jobs j set run_after = now() where j.wiki_id = wiki and j.status = 'queued' and j.run_after = never();
+  return free;
+exception when unique_violation or not_null_violation then
+  -- Another wiki took the slug at the same time.
+  return '';
+end $$;
+comment on function restore_wiki is 'Takes a wiki out of the trash, at the first of the slugs that is free in its workspace, which it returns; '''' if none is free, null if the wiki is not in the trash. Its jobs go on. The caller of the function checks that it is one of wikis_in_trash.';
+
+create function wikis_in_trash(workspace text)
+  returns table (wiki_id text, slug text, title text, description text, created_by text, deleted_at timestamptz, purged_after timestamptz)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.slug, k.title, k.description, k.created_by, k.deleted_at, k.deleted_at + interval '30 days'
+  from wikis k join workspaces w on w.workspace_id = k.deleted_from
+  where k.workspace_id is null and k.deleted_from = workspace and workspace = any (own_workspaces())
+    and (k.deleted_at > now() - interval '30 days' or (k.deleted_at is not null and w.held_since is not null))
+$$;
+comment on function wikis_in_trash is 'The deleted wikis of a workspace that the caller sees, which can be restored. The caller of the function decides which members may see them.';
+
+create trigger legal_hold before delete on wikis for each row execute function refuse_deletion_of_wiki_under_hold();
+create trigger legal_hold_of_workspace before update of workspace_id on wikis for each row when (new.workspace_id is null and old.workspace_id is not null) execute function refuse_deletion_of_wiki_under_hold();
+create trigger usage_on_delete after delete on wikis referencing old table as old_rows for each statement execute function count_wikis();
+create trigger usage_on_insert after insert on wikis referencing new table as new_rows for each statement execute function count_wikis();
+create trigger usage_on_update after update on wikis referencing old table as old_rows new table as new_rows for each statement execute function count_wikis();
+
+-- ---- Jobs ------------------------------------------------------------------------------------------------------------------------------
+
+create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
+  select status in ('queued', 'running') and kind <> 'reindex'
+$$;
+comment on function is_open_job is 'Whether a job counts: those that the service makes by itself do not.';
+
+create table jobs (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  job_id text collate "C" not null,
+  upload_id text collate "C",
+  kind text collate "C" not null check (kind in ('ingest', 'compile', 'import', 'export', 'reindex')),
+  status text collate "C" not null default 'queued' check (status in ('queued', 'running', 'completed', 'failed', 'cancelled')),
+  attempt integer not null default 0,
+  failures integer not null default 0 check (failures >= 0),
+  progress integer not null default 0 check (progress >= 0 and progress <= 100),
+  summary text collate "C" not null default '',
+  error text collate "C" not null default '',
+  run_after timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  started_at timestamptz,
+  finished_at timestamptz,
+  worker_id text collate "C",
+  workspace_id text collate "C" not null default '',
+  primary key (wiki_id, job_id)
+);
+comment on table jobs is 'The queue and the public record of a job at once. (attempt, worker_id) say who runs it: each claim raises attempt. failures counts the attempts since the last progress.';
+comment on column jobs.workspace_id is 'Of its wiki, for the queue: written by a trigger. "" for jobs that ended before there was such a column.';
+create index jobs_by_upload on jobs (wiki_id, upload_id);
+create index jobs_open on jobs (wiki_id, job_id) where status in ('queued', 'running');
+create index jobs_queued on jobs (kind, run_after, job_id) where status = 'queued';
+create index jobs_queued_by_workspace on jobs (kind, workspace_id, run_after, job_id) where status = 'queued';
+create unique index jobs_started on jobs (wiki_id) where (status in ('queued', 'running')) and started_at is not null;
+grant delete, insert, select, update on jobs to ibid_service;
+alter table jobs enable row level security;
+create policy of_the_wiki on jobs using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
+
+create table background_jobs (
+  job_id text collate "C" default gen_random_uuid() primary key,
+  name text collate "C" not null,
+  lane text collate "C" not null,
+  key text collate "C" not null,
+  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
+  wiki_id text collate "C" references wikis (wiki_id) on delete cascade,
+  user_id text collate "C" references users (user_id) on delete cascade,
+  input jsonb not null default '{}',
+  status text collate "C" not null default 'queued' check (status in ('queued', 'running', 'failed')),
+  attempt integer not null default 0,
+  failures integer not null default 0 check (failures >= 0),
+  error text collate "C" not null default '',
+  worker_id text collate "C",
+  run_after timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  crashes smallint not null default 0
+);
+comment on table background_jobs is 'Jobs that are no public record: mail, maintenance, the search index. One that has ended well is deleted; one that used up its attempts stays as failed (dead letter). key: at most one of a name and key is queued and one is running. workspace_id, wiki_id and user_id say for whom it is; none for the service itself.';
+comment on column background_jobs.crashes is 'How many processes in a row ended while they ran the job.';
+create index background_jobs_of_user on background_jobs (user_id) where user_id is not null;
+create index background_jobs_of_wiki on background_jobs (wiki_id) where wiki_id is not null;
+create index background_jobs_of_workspace on background_jobs (workspace_id) where workspace_id is not null;
+create unique index background_jobs_queued on background_jobs (name, key) where status = 'queued';
+create index background_jobs_queued_by_workspace on background_jobs (lane, coalesce(workspace_id, ''), run_after) where status = 'queued';
+create unique index background_jobs_running on background_jobs (name, key) where status = 'running';
+create index background_jobs_waiting on background_jobs (lane, run_after) where status = 'queued';
+grant delete, insert, select, update on background_jobs to ibid_service;
+alter table background_jobs enable row level security;
+create policy of_the_service on background_jobs using (( select is_service() as is_service));
+create policy tenants_add on background_jobs for insert with check ((wiki_id is not null or workspace_id is not null or user_id is not null) and (wiki_id is null or wiki_id = (( select own_wiki() as own_wiki))) and (workspace_id is null or (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]))) and (user_id is null or user_id = (( select own_user() as own_user))));
+
+create table schedules (
+  name text collate "C" primary key,
+  due_at timestamptz not null
+);
+comment on table schedules is 'When a scheduled job of the service is due next, so that of several processes one enqueues it.';
+grant delete, insert, select, update on schedules to ibid_service;
+
+create table workers (
+  worker_id text collate "C" primary key,
+  alive_until timestamptz not null
+);
+comment on table workers is 'A row for each process that runs jobs at the moment; its heartbeat moves alive_until. A job whose worker has no row, or a late one, is taken over.';
+grant delete, insert, select, update on workers to ibid_service;
+
+create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) returns table (wiki_id text, job_id text, attempt integer)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  with recursive started as materialized (
+    select j.wiki_id, j.workspace_id, j.status from jobs j
+    where j.status in ('queued', 'running') and j.started_at is not null and (select is_service())
+  ), running as materialized (
+    select t.workspace_id, count(*) / coalesce(max(s.job_share), 1) as working
+    from started t left join workspace_controls s on s.workspace_id = t.workspace_id
+    where t.status = 'running' group by t.workspace_id
+  ), paused as materialized (
+    select s.workspace_id from workspace_controls s where s.jobs_are_paused
+  ), oldest as materialized (
+    select o.* from unnest(any_of) k (kind) cross join lateral (
+      select j.* from jobs j
+      where j.status = 'queued' and j.kind = k.kind and j.run_after <= now() and (select is_service())
+      order by j.run_after, j.job_id limit 50) o
+  ), idle as materialized (
+    select o.* from oldest o
+    where (o.started_at is not null or o.wiki_id not in (select t.wiki_id from started t))
+      and o.workspace_id not in (select p.workspace_id from paused p)
+      and o.workspace_id not in (select r.workspace_id from running r where r.working > 0)
+      -- Of a kind of which more wait, an older one than this may be of a workspace without running jobs, too.
+      and o.run_after <= coalesce((
+        select min(l.newest) from (select max(run_after) as newest from oldest group by kind having count(*) = 50) l), 'infinity')
+    order by o.run_after, o.job_id limit 5
+  ), tenants as (
+    select k.kind, (
+      select j.workspace_id from jobs j where j.status = 'queued' and j.kind = k.kind and (select is_service())
+      order by j.workspace_id limit 1) as workspace_id
+    from unnest(any_of) k (kind)
+    union all
+    select t.kind, (
+      select j.workspace_id from jobs j where j.status = 'queued' and j.kind = t.kind and j.workspace_id > t.workspace_id
+      order by j.workspace_id limit 1)
+    from tenants t where t.workspace_id is not null
+  ), fair as (
+    select h.*, coalesce(r.working, 0) as working
+    from tenants t left join running r on r.workspace_id = t.workspace_id
+    cross join lateral (
+      select j.* from jobs j
+      where j.status = 'queued' and j.kind = t.kind and j.workspace_id = t.workspace_id and j.run_after <= now()
+        and (j.started_at is not null or j.wiki_id not in (select s.wiki_id from started s))
+      order by j.run_after, j.job_id limit 5) h
+    where (select count(*) from idle) < 5 and t.workspace_id not in (select p.workspace_id from paused p)
+      and not (only_idle_workspaces and coalesce(r.working, 0) > 0)
+  )
+  select c.wiki_id, c.job_id, c.attempt from (
+    select i.wiki_id, i.job_id, i.attempt, i.run_after, 0 as working from idle i where (select count(*) from idle) = 5
+    union all
+    select f.wiki_id, f.job_id, f.attempt, f.run_after, f.working from fair f
+  ) c
+  order by c.working, c.run_after, c.job_id limit 5
+$$;
+comment on function jobs_to_claim is 'For the queue, which belongs to no workspace. Five jobs: those of the workspaces with the fewest running jobs, the oldest first; where five of the fifty oldest of each kind are of workspaces without running jobs, these. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces, and of wikis of which another job has started, are left out.';
+
+create function set_workspace_of_job() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  new.workspace_id := coalesce((select w.workspace_id from wikis w where w.wiki_id = new.wiki_id), '');
+  return new;
+end $$;
+comment on function set_workspace_of_job is 'For the trigger of new jobs.';
+
+create trigger usage_on_delete after delete on jobs referencing old table as old_rows for each statement execute function count_jobs();
+create trigger usage_on_insert after insert on jobs referencing new table as new_rows for each statement execute function count_jobs();
+create trigger usage_on_update after update on jobs referencing old table as old_rows new table as new_rows for each statement execute function count_jobs();
+create trigger workspace before insert on jobs for each row execute function set_workspace_of_job();
+
+-- ---- Audit -----------------------------------------------------------------------------------------------------------------------------
+
+create table audit_events (
+  event_id text collate "C" primary key,
+  workspace_id text collate "C",
+  type text collate "C" not null,
+  actor_id text collate "C",
+  credential_id text collate "C",
+  request_id text collate "C" not null,
+  address text collate "C" not null,
+  created_at timestamptz not null default now(),
+  credential_kind text collate "C" not null default '',
+  target_kind text collate "C" not null,
+  target_id text collate "C" not null,
+  before jsonb not null default '{}',
+  after jsonb not null default '{}',
+  widget text collate "C" not null default '',
+  widget_origin text collate "C" not null default ''
+);
+comment on table audit_events is 'One record for each write, made by the statement that writes. before and after hold the fields that it changed: made, nothing before; deleted, nothing after. Never a secret or a hash of one.';
+comment on column audit_events.widget is 'The widget that it was done through: profile, enterprise or developers; '''' for none.';
+comment on column audit_events.widget_origin is 'The origin of the page that showed the widget; '''' for none.';
+create index audit_events_by_actor_and_time on audit_events (workspace_id, actor_id, created_at, event_id);
+create index audit_events_by_email on audit_events ((after ->> 'email') collate "C") where (after ->> 'email') is not null;
+create index audit_events_by_former_member on audit_events ((before ->> 'user_id') collate "C") where type = 'organization_membership.deleted';
+create index audit_events_by_time on audit_events (workspace_id, created_at, event_id);
+create index audit_events_by_type_and_time on audit_events (workspace_id, type, created_at, event_id);
+create index audit_events_of_invitation_mail on audit_events (workspace_id, created_at) where type in ('invitation.created', 'invitation.resent');
+grant insert, select on audit_events to ibid_service;
+alter table audit_events enable row level security;
+create policy anybody_adds on audit_events for insert with check (true);
+create policy of_the_workspaces on audit_events for select using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
+
+create function caller_account_events(after_time timestamptz, after_id text) returns setof audit_events
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select e.* from audit_events e
+  where e.workspace_id is null and e.actor_id = (select own_user()) and (e.created_at, e.event_id) > (after_time, after_id)
+  order by e.created_at, e.event_id limit 500
+$$;
+comment on function caller_account_events is 'What the caller did to their account, which is in the log of no workspace.';
+
+create function purge_audit_events(workspace text, batch integer) returns integer
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  horizon timestamptz;
+  removed int;
+begin
+  select purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) into horizon
+  from workspaces w where w.workspace_id = workspace for share of w;
+  if horizon is null then
+    return 0;
+  end if;
+  with gone as (
+    delete from audit_events e where e.event_id in (
+      select o.event_id from audit_events o
+      where o.workspace_id = workspace and o.created_at < horizon
+        and o.type not in ('workspace.retention_changed', 'workspace.legal_hold_set', 'workspace.legal_hold_lifted')
+      order by o.created_at, o.event_id limit batch)
+    returning 1
+  )
+  select count(*) into removed from gone;
+  return removed;
+end $$;
+comment on function purge_audit_events is 'Deletes at most batch audit records that are older than the workspace keeps them, and returns how many. Those that say what is kept and what was held stay.';
+
+-- ---- Pages -----------------------------------------------------------------------------------------------------------------------------
+
+create table pages (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  page_id text collate "C" not null,
+  path text collate "C" not null,
+  slug text collate "C" not null,
+  title text collate "C" not null,
+  description text collate "C" not null default '',
+  parent_page_id text collate "C",
+  position integer not null default 0,
+  status text collate "C" not null default 'published' check (status in ('draft', 'published', 'archived')),
+  origin text collate "C" not null check (origin in ('authored', 'compiled')),
+  revision integer not null,
+  word_count integer not null,
+  source_count integer not null default 0,
+  stale boolean not null default false,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  created_by text collate "C" not null,
+  updated_by text collate "C" not null,
+  parent_path text collate "C",
+  trashed_at timestamptz,
+  trashed_by text collate "C",
+  trashed_with text collate "C",
+  title_key text collate "C" generated always as (folded(title)) stored,
+  gone_file text collate "C",
+  tags text[] collate "C" not null default '{}',
+  properties jsonb not null default '[]',
+  primary key (wiki_id, page_id),
+  constraint pages_place unique (wiki_id, page_id, path),
+  constraint pages_parent check ((parent_page_id is null) = (parent_path is null)),
+  constraint pages_path check (path = (coalesce(parent_path || '/', '') || slug)),
+  constraint pages_path_length check (length(path) <= 1024),
+  constraint pages_trashed check ((trashed_at is null) = (trashed_with is null)),
+  constraint pages_parent_place foreign key (wiki_id, parent_page_id, parent_path) references pages (wiki_id, page_id, path) deferrable initially deferred
+);
+comment on table pages is 'What lists and trees need of a page; rows stay narrow because the text is in revisions.';
+comment on column pages.trashed_with is 'The page that was thrown away: itself, or the one above whose subtree it was part of.';
+comment on column pages.title_key is 'The title as wiki links are compared with it.';
+comment on column pages.gone_file is 'The file that the page was made from, or the folder with a / behind it, if the last sync of its folder had it no more; null again once it came back or a person decided.';
+comment on column pages.tags is 'As they are written, in their order; page_tags has them to look pages up by.';
+comment on column pages.properties is 'The other fields of its front matter, in their order: [{"name": …, "value": …}].';
+create index pages_by_change on pages (wiki_id, status, updated_at, page_id) where trashed_at is null;
+create index pages_by_parent on pages (wiki_id, parent_page_id, position, page_id);
+create index pages_by_title on pages (wiki_id, title_key) where trashed_at is null;
+create index pages_hidden on pages (wiki_id, page_id) where trashed_at is not null or status <> 'published';
+create unique index pages_live_path on pages (wiki_id, path) where trashed_at is null;
+create index pages_of_gone_files on pages (wiki_id, page_id) where gone_file is not null and trashed_at is null;
+create index pages_stale on pages (wiki_id, page_id) where stale and trashed_at is null;
+create index pages_trash on pages (wiki_id, page_id) where trashed_with = page_id;
+create index pages_trashed_at on pages (trashed_at) where trashed_at is not null;
+create index pages_trashed_with on pages (wiki_id, trashed_with) where trashed_at is not null;
+create index pages_with_id on pages using hash (page_id);
+grant delete, insert, select, update on pages to ibid_service;
+alter table pages enable row level security;
+create policy of_the_wiki on pages using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table page_texts (
+  wiki_id text collate "C" not null,
+  page_id text collate "C" not null,
+  text text collate "C" not null,
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table page_texts is 'The plain text of the present revision, for search and snippets.';
+grant delete, insert, select, update on page_texts to ibid_service;
+alter table page_texts enable row level security;
+create policy of_the_wiki on page_texts using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table revisions (
+  wiki_id text collate "C" not null,
+  page_id text collate "C" not null,
+  revision integer not null,
+  title text collate "C" not null,
+  markdown text collate "C" not null,
+  html text collate "C" not null,
+  outline jsonb not null,
+  created_at timestamptz not null default now(),
+  created_by text collate "C" not null,
+  origin text collate "C" not null default 'authored' check (origin in ('authored', 'compiled')),
+  folder text collate "C" not null default '',
+  packed bytea storage external,
+  unpacked_bytes integer,
+  claim jsonb,
+  primary key (wiki_id, page_id, revision),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+) with (fillfactor=95);
+comment on table revisions is 'Every state of every page. The safe HTML is made once, when the revision is written. Of one that was replaced markdown, html and outline are packed after a while, and then empty.';
+comment on column revisions.origin is 'Whether a person wrote this state or an upload made it.';
+comment on column revisions.folder is 'The path of the page''s parent when this was written: where its relative addresses start from.';
+comment on column revisions.packed is 'A JSON array of markdown, html and outline, compressed by Brotli; null while they are in their columns.';
+comment on column revisions.unpacked_bytes is 'Of a packed one: the bytes of markdown and html, which are counted as before.';
+comment on column revisions.claim is 'What the archive that a revision was imported from says of it, unverified: user_id (in imported_people), created_at and origin; and imported_by, who imported it. Null for one that was written here.';
+create index revisions_by_author on revisions (created_by, wiki_id, page_id, revision);
+create index revisions_by_time on revisions (wiki_id, created_at) where revision > 1;
+grant delete, insert, select, update on revisions to ibid_service;
+alter table revisions enable row level security;
+create policy of_the_wiki on revisions using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table page_bases (
+  wiki_id text collate "C" not null,
+  page_id text collate "C" not null,
+  title text collate "C" not null,
+  markdown text collate "C" not null,
+  waiting_title text collate "C" not null default '',
+  waiting_markdown text collate "C" not null default '',
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table page_bases is 'What an upload last compiled for a page that people have edited, where no revision holds it: the base of the next merge. Without a row that is the last compiled revision.';
+comment on column page_bases.waiting_markdown is 'What an upload compiled and could not merge; "" for none. It becomes the base when somebody has written the page anew, which is then stale no more.';
+grant delete, insert, select, update on page_bases to ibid_service;
+alter table page_bases enable row level security;
+create policy of_the_wiki on page_bases using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table page_paths (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  path text collate "C" not null,
+  page_id text collate "C" not null,
+  moved_at timestamptz not null default now(),
+  primary key (wiki_id, path),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table page_paths is 'Where pages were before: an old path leads to its page for as long as no other page is there.';
+create index page_paths_by_page on page_paths (wiki_id, page_id);
+grant delete, insert, select, update on page_paths to ibid_service;
+alter table page_paths enable row level security;
+create policy of_the_wiki on page_paths using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table page_links (
+  wiki_id text collate "C" not null,
+  from_page_id text collate "C" not null,
+  to_page_id text collate "C",
+  to_path text collate "C" not null,
+  places integer[] not null default '{}',
+  wanted_title text collate "C",
+  wanted_path text collate "C",
+  line integer not null default 0,
+  primary key (wiki_id, from_page_id, to_path),
+  check ((wanted_title is null) = (wanted_path is null)),
+  foreign key (wiki_id, from_page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table page_links is 'Which page links where. to_page_id is the page that was meant; null while nothing is there.';
+comment on column page_links.to_path is 'The path as written, [[target]] for a wiki link to a missing page, <address> for an address of the wiki that no page can have.';
+comment on column page_links.places is 'Where its addresses stand in the Markdown: beginnings and ends, in UTF-16 units.';
+comment on column page_links.wanted_title is 'Of a [[link]] that led nowhere when it was written: what a page may be called that it means. to_path is then no path, but the link as it was written.';
+comment on column page_links.wanted_path is 'Of such a link: where a page may be that it means.';
+comment on column page_links.line is 'The line of the Markdown in which the link is first written, from 1; 0 if that is not known.';
+create index page_links_to on page_links (wiki_id, to_page_id, from_page_id);
+create index page_links_wanted on page_links (wiki_id, to_path);
+create index page_links_wanted_path on page_links (wiki_id, wanted_path) where wanted_title is not null;
+create index page_links_wanted_title on page_links (wiki_id, wanted_title) where wanted_title is not null;
+create index page_links_without_a_page on page_links (wiki_id, from_page_id, to_path) where to_page_id is null;
+grant delete, insert, select, update on page_links to ibid_service;
+alter table page_links enable row level security;
+create policy of_the_wiki on page_links using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table page_tags (
+  wiki_id text collate "C" not null,
+  tag_key text collate "C" not null,
+  page_id text collate "C" not null,
+  tag text collate "C" not null check (length(tag) >= 1 and length(tag) <= 100),
+  primary key (wiki_id, tag_key, page_id),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table page_tags is 'Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.';
+comment on column page_tags.tag_key is 'The tag as it is compared: in lower case.';
+create index page_tags_by_page on page_tags (wiki_id, page_id);
+grant delete, insert, select, update on page_tags to ibid_service;
+alter table page_tags enable row level security;
+create policy of_the_wiki on page_tags using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table templates (
+  wiki_id text collate "C" not null,
+  page_id text collate "C" not null,
+  created_at timestamptz not null default now(),
+  created_by text collate "C" not null,
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table templates is 'Which pages of a wiki are offered as templates. created_by: who made the page one.';
+grant delete, insert, select on templates to ibid_service;
+alter table templates enable row level security;
+create policy of_the_wiki on templates using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table starred_pages (
+  wiki_id text collate "C" not null,
+  user_id text collate "C" not null references users (user_id) on delete cascade,
+  page_id text collate "C" not null,
+  created_at timestamptz not null default now(),
+  primary key (wiki_id, user_id, page_id),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table starred_pages is 'Pages that a person has starred, seen by that person alone. A page in the trash keeps its stars.';
+create index starred_pages_of_page on starred_pages (wiki_id, page_id);
+create index starred_pages_of_user on starred_pages (user_id);
+grant delete, insert, select, update on starred_pages to ibid_service;
+alter table starred_pages enable row level security;
+create policy of_the_user on starred_pages using (wiki_id = (( select own_wiki() as own_wiki)) and user_id = (( select own_user() as own_user)));
+
+create table autosaves (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  user_id text collate "C" not null references users (user_id) on delete cascade,
+  autosave_id text collate "C" not null,
+  page_id text collate "C",
+  parent_page_id text collate "C" not null default '',
+  title text collate "C" not null,
+  markdown text collate "C" not null,
+  base_revision integer not null default 0,
+  byte_size bigint not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (wiki_id, user_id, autosave_id),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table autosaves is 'Texts that are being written and are not saved as pages. autosave_id is chosen by the client. page_id: null for a page that is not created yet. byte_size counts for the quota of the workspace.';
+create index autosaves_by_age on autosaves (updated_at);
+create index autosaves_of_page on autosaves (wiki_id, page_id) where page_id is not null;
+create index autosaves_of_user on autosaves (user_id);
+grant delete, insert, select, update on autosaves to ibid_service;
+alter table autosaves enable row level security;
+create policy of_the_user on autosaves using (wiki_id = (( select own_wiki() as own_wiki)) and user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
+
+create function caller_autosaves(after_wiki text, after_id text)
+  returns table (wiki_id text, autosave_id text, page_id text, title text, markdown text, created_at timestamptz, updated_at timestamptz)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select a.wiki_id, a.autosave_id, a.page_id, a.title, a.markdown, a.created_at, a.updated_at from autosaves a
+  where a.user_id = (select own_user()) and a.wiki_id = any ((select caller_wikis())::text[])
+    and (a.wiki_id, a.autosave_id) > (after_wiki, after_id)
+  order by a.wiki_id, a.autosave_id limit 1
+$$;
+comment on function caller_autosaves is 'The next unsaved text of the caller; one, as it may be long.';
+
+create function caller_revisions(after_wiki text, after_page text, after_revision integer, writers text[])
+  returns table (wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamptz, markdown text,
+  packed bytea)
+  language sql stable security definer set enable_bitmapscan = off set search_path = public, pg_temp as $$
+  with found as materialized (
+    select r.wiki_id, r.page_id, r.revision, r.title, r.origin, r.created_at, coalesce(r.unpacked_bytes, octet_length(r.markdown)) as bytes
+    from revisions r
+    where r.created_by = (select own_user()) and (r.wiki_id, r.page_id, r.revision) > (after_wiki, after_page, after_revision)
+      and array_position((select caller_wikis()), r.wiki_id) is not null
+    order by r.wiki_id, r.page_id, r.revision limit 200
+  ), fitting as (
+    -- The first one is always there, however long it is.
+    select f.*, sum(f.bytes) over (order by f.wiki_id, f.page_id, f.revision) - f.bytes as before from found f
+  )
+  select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown, t.packed
+  from fitting f cross join lateral (
+    select p.path,
+      case when m.may_read then r.markdown end as markdown, case when m.may_read then r.packed end as packed
+    from pages p, revisions r, lateral (
+      -- As everywhere: what is in the trash is not read, and drafts only by those who may write.
+      select p.trashed_at is null and (p.status <> 'draft' or exists (
+        select from wikis k join memberships m on m.workspace_id = k.workspace_id
+        where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers))) as may_read
+      offset 0) m
+    where p.wiki_id = f.wiki_id and p.page_id = f.page_id
+      and r.wiki_id = f.wiki_id and r.page_id = f.page_id and r.revision = f.revision
+    offset 0
+  ) t
+  where f.before < 1048576
+  order by f.wiki_id, f.page_id, f.revision
+$$;
+comment on function caller_revisions is 'Revisions that the caller wrote, with their texts, which may be packed, where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.';
+
+create function caller_stars(after_wiki text, after_page text) returns table (wiki_id text, page_id text, created_at timestamptz)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select s.wiki_id, s.page_id, s.created_at from starred_pages s
+  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
+    and (s.wiki_id, s.page_id) > (after_wiki, after_page)
+  order by s.wiki_id, s.page_id limit 500
+$$;
+comment on function caller_stars is 'Pages that the caller has starred.';
+
+create function change_tree_version() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  -- The time too: after a restore in another cluster the numbers of transactions begin again.
+  version text := pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint;
+begin
+  -- Of many rows only the first writes.
+  if current_setting('ibid.tree_version', true) is distinct from new.wiki_id || ' ' || version then
+    update wikis w set tree_version = version where w.wiki_id = new.wiki_id and w.tree_version <> version;
+    perform set_config('ibid.tree_version', new.wiki_id || ' ' || version, true);
+  end if;
+  return null;
+end $$;
+comment on function change_tree_version is 'For triggers of pages: the tree that has the page is another one.';
+
+create function limit_autosaves() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('autosaves ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from autosaves s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
+    raise exception 'a person has too many autosaves' using errcode = '23514', constraint = 'autosaves_of_a_person';
+  end if;
+  return null;
+end $$;
+comment on function limit_autosaves is 'At most 100 of each person in a wiki.';
+
+create function limit_starred_pages() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('starred pages ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from starred_pages s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 100 then
+    raise exception 'a person has starred too many pages' using errcode = '23514', constraint = 'starred_pages_of_a_person';
+  end if;
+  return null;
+end $$;
+comment on function limit_starred_pages is 'At most 100 of each person in a wiki.';
+
+create function page_title(page text) returns text language sql stable security definer set search_path = public, pg_temp as $$
+  select p.title from wikis k join pages p on p.wiki_id = k.wiki_id and p.page_id = page
+  where k.workspace_id = any ((select own_workspaces())::text[])
+$$;
+comment on function page_title is 'The title of a page of a workspace that the caller sees, where no wiki is named.';
+
+create function purge_replaced_revisions(wiki text, INOUT after_time timestamptz, INOUT after_page text, INOUT after_revision integer,
+  batch integer, OUT removed integer, OUT looked_at integer)
+  returns record
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  horizon timestamptz;
+  changed_to revisions;
+begin
+  -- Locked as purge_revisions does.
+  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since), coalesce(after_time, k.revisions_purged_to)
+    into horizon, after_time
+  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
+  removed := 0;
+  looked_at := 0;
+  if horizon is null then
+    after_time := null;
+    return;
+  end if;
+  with changed as (
+    select s.page_id, s.revision, s.created_at from revisions s
+    where s.wiki_id = wiki and s.revision > 1 and s.created_at >= after_time and s.created_at < horizon
+      and (s.created_at, s.page_id, s.revision) > (after_time, coalesce(after_page, ''), coalesce(after_revision, 0))
+    order by s.created_at, s.page_id, s.revision limit batch
+  ), last_changed as (
+    select c.created_at, c.page_id, c.revision from changed c order by c.created_at desc, c.page_id desc, c.revision desc limit 1
+  ), old as (
+    select p.page_id, r.revision
+    from (select distinct c.page_id from changed c) g
+    join pages p on p.wiki_id = wiki and p.page_id = g.page_id
+    cross join lateral (
+      select s.revision, lead(s.created_at) over (order by s.revision) as replaced_at,
+        max(s.revision) filter (where s.origin = 'compiled') over () as last_compiled
+      from revisions s where s.wiki_id = wiki and s.page_id = g.page_id
+    ) r
+    where p.revision > 1 and r.revision < p.revision and r.replaced_at < horizon and r.revision is distinct from r.last_compiled
+      and not exists (
+        select from autosaves a where a.wiki_id = wiki and a.page_id = p.page_id and a.base_revision = r.revision)
+    order by p.page_id, r.revision limit batch
+  ), gone as (
+    delete from revisions r using old o where r.wiki_id = wiki and r.page_id = o.page_id and r.revision = o.revision
+    returning 1
+  )
+  select (select count(*) from gone), (select count(*) from changed), l.created_at, l.page_id, l.revision
+    into removed, looked_at, changed_to.created_at, changed_to.page_id, changed_to.revision
+  from (values (1)) always left join last_changed l on true;
+  -- Where a page has more that is old, the next batch begins at the same place.
+  if removed < batch then
+    after_time := case when looked_at = batch then changed_to.created_at end;
+    after_page := changed_to.page_id;
+    after_revision := changed_to.revision;
+  end if;
+end $$;
+comment on function purge_replaced_revisions is 'Purges as purge_revisions does, of the pages of the next batch revisions that replaced others before the horizon, in the order of their times; without a position from revisions_purged_to on. Answers where to go on; after_time null: that was all, or nothing may be purged.';
+
+create function purge_revisions(wiki text, from_page text, batch integer, OUT removed integer, OUT next_page text) returns record
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  horizon timestamptz;
+  last_removed text;
+begin
+  -- Locked, so that a hold or a longer time that is being set waits for this batch, and is seen by the next one.
+  select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) into horizon
+  from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
+  removed := 0;
+  if horizon is null then
+    return;
+  end if;
+  with walked as (
+    select p.page_id, p.revision from pages p where p.wiki_id = wiki and p.page_id >= from_page order by p.page_id limit batch
+  ), old as (
+    select g.page_id, r.revision
+    from walked g cross join lateral (
+      select s.revision, lead(s.created_at) over (order by s.revision) as replaced_at,
+        max(s.revision) filter (where s.origin = 'compiled') over () as last_compiled
+      from revisions s where s.wiki_id = wiki and s.page_id = g.page_id
+    ) r
+    -- The last that an upload made is what the next upload is merged with; a draft is merged with what it was begun on.
+    where g.revision > 1 and r.revision < g.revision and r.replaced_at < horizon and r.revision is distinct from r.last_compiled
+      and not exists (
+        select from autosaves a where a.wiki_id = wiki and a.page_id = g.page_id and a.base_revision = r.revision)
+    order by g.page_id, r.revision limit batch
+  ), gone as (
+    delete from revisions r using old o where r.wiki_id = wiki and r.page_id = o.page_id and r.revision = o.revision
+    returning r.page_id
+  )
+  select count(*), max(g.page_id) into removed, last_removed from gone g;
+  if removed = batch then
+    next_page := last_removed;
+  else
+    select p.page_id into next_page from pages p where p.wiki_id = wiki and p.page_id >= from_page order by p.page_id offset batch limit 1;
+  end if;
+end $$;
+comment on function purge_revisions is 'Deletes at most batch revisions that were replaced longer ago than the workspace keeps them, of at most batch pages from from_page on. Never the current one, the last that an upload made, or one that a draft was begun on. next_page: where to go on; null: that was all, or nothing may be purged.';
+
+create function recent_pages(workspace text, per_wiki integer, with_drafts boolean) returns setof pages
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select b.* from wikis k cross join lateral (
+    select p.* from (
+      (select f.* from pages f where f.wiki_id = k.wiki_id and f.trashed_at is null and f.status = 'published'
+        order by f.updated_at desc, f.page_id desc limit per_wiki)
+      union all
+      (select f.* from pages f where f.wiki_id = k.wiki_id and f.trashed_at is null and f.status = 'draft' and with_drafts
+        order by f.updated_at desc, f.page_id desc limit per_wiki)
+    ) p order by p.updated_at desc, p.page_id desc limit per_wiki
+  ) b
+  where k.workspace_id = workspace and workspace = any ((select own_workspaces())::text[])
+$$;
+comment on function recent_pages is 'Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.';
+
+create function wikis_with_revisions_to_pack(age interval) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.workspace_id is not null
+    and exists (
+      select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
+        and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
+$$;
+comment on function wikis_with_revisions_to_pack is 'For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.';
+
+create function write_page_tags() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if cardinality(new.tags) > 50 then
+    raise check_violation using message = 'a page has at most 50 tags';
+  end if;
+  if tg_op = 'UPDATE' then
+    delete from page_tags t where t.wiki_id = new.wiki_id and t.page_id = new.page_id;
+  end if;
+  insert into page_tags (wiki_id, tag_key, page_id, tag)
+  select new.wiki_id, folded(g.tag), new.page_id, g.tag from unnest(new.tags) g (tag)
+  on conflict do nothing;
+  return null;
+end $$;
+
+create trigger limit_autosaves after insert on autosaves for each row execute function limit_autosaves();
+create trigger usage_on_delete after delete on autosaves referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on autosaves referencing new table as new_rows for each statement execute function count_stored_files();
+create trigger usage_on_update after update on autosaves referencing old table as old_rows new table as new_rows for each statement execute function count_stored_files();
+create trigger legal_hold after delete on pages referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
+create trigger tree_has_changed_page after update on pages for each row when (old.title <> new.title or old.slug <> new.slug or old.status <> new.status or old.position <> new.position or old.parent_page_id is distinct from new.parent_page_id or old.trashed_at is distinct from new.trashed_at) execute function change_tree_version();
+create trigger tree_has_new_page after insert on pages for each row when (new.trashed_at is null) execute function change_tree_version();
+create trigger usage_on_delete after delete on pages referencing old table as old_rows for each statement execute function count_pages();
+create trigger usage_on_insert after insert on pages referencing new table as new_rows for each statement execute function count_pages();
+create trigger write_changed_tags after update of tags on pages for each row when (new.tags <> old.tags) execute function write_page_tags();
+create trigger write_tags_of_new after insert on pages for each row when (new.tags <> '{}'::text[]) execute function write_page_tags();
+create trigger usage_on_delete after delete on revisions referencing old table as old_rows for each statement execute function count_revisions();
+create trigger usage_on_insert after insert on revisions referencing new table as new_rows for each statement execute function count_revisions();
+create trigger limit_starred_pages after insert on starred_pages for each row execute function limit_starred_pages();
+
+-- ---- Files -----------------------------------------------------------------------------------------------------------------------------
+
+create table blobs (
+  sha256 text collate "C" primary key check (sha256 ~ '^[0-9a-f]{64}$'),
+  byte_size bigint not null check (byte_size >= 0),
+  kept_at timestamptz not null default now(),
+  deleting_since timestamptz
+);
+comment on table blobs is 'A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.';
+create index blobs_by_kept_at on blobs (kept_at, sha256);
+create index blobs_deleting on blobs (deleting_since) where deleting_since is not null;
+grant delete, insert, select, update on blobs to ibid_service;
+alter table blobs enable row level security;
+create policy of_the_service on blobs using (( select is_service() as is_service));
+
+create table attachments (
+  wiki_id text collate "C" not null,
+  attachment_id text collate "C" not null,
+  page_id text collate "C" not null,
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
+  byte_size bigint not null,
+  sha256 text collate "C" not null,
+  created_at timestamptz not null default now(),
+  created_by text collate "C" not null,
+  primary key (wiki_id, attachment_id),
+  unique (wiki_id, page_id, sha256),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table attachments is 'What a page has beside its text. The same bytes are one attachment of a page. content_type is found out from the bytes.';
+create index attachments_by_creator on attachments (created_by, wiki_id, attachment_id);
+create index attachments_by_page on attachments (wiki_id, page_id, attachment_id);
+create index attachments_by_sha256 on attachments (sha256);
+create index attachments_with_id on attachments using hash (attachment_id);
+grant delete, insert, select, update on attachments to ibid_service;
+alter table attachments enable row level security;
+create policy of_the_wiki on attachments using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create function caller_attachments(after_wiki text, after_id text)
+  returns table (wiki_id text, attachment_id text, page_id text, filename text, content_type text, byte_size bigint, sha256 text, created_at
+  timestamptz)
+  language sql stable security definer set enable_bitmapscan = off set search_path = public, pg_temp as $$
+  select a.wiki_id, a.attachment_id, a.page_id, a.filename, a.content_type, a.byte_size, a.sha256, a.created_at from attachments a
+  where a.created_by = (select own_user()) and (a.wiki_id, a.attachment_id) > (after_wiki, after_id)
+    and array_position((select caller_wikis()), a.wiki_id) is not null
+  order by a.wiki_id, a.attachment_id limit 500
+$$;
+comment on function caller_attachments is 'Attachments that the caller added.';
+
+create trigger legal_hold after delete on attachments referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
+create trigger usage_on_delete after delete on attachments referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on attachments referencing new table as new_rows for each statement execute function count_stored_files();
+
+-- ---- Uploads and sources ---------------------------------------------------------------------------------------------------------------
+
+create function file_title_key(filename text) returns text language sql immutable set search_path = public, pg_temp as $$
+  select folded(trim(regexp_replace(regexp_replace(regexp_replace(filename collate "default", '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
+$$;
+comment on function file_title_key is 'The name of a file as a title, in lower case.';
+
+create table uploads (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  upload_id text collate "C" not null,
+  status text collate "C" not null check (status in ('uploading', 'queued', 'completed', 'failed')),
+  source_count integer not null default 0,
+  summary text collate "C" not null default '',
+  error text collate "C" not null default '',
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  finished_at timestamptz,
+  created_by text collate "C" not null,
+  is_sync boolean not null default false,
+  sync_root text collate "C",
+  planned_at timestamptz,
+  primary key (wiki_id, upload_id),
+  check ((finished_at is null) = (status in ('uploading', 'queued')))
+);
+comment on table uploads is 'uploading, queued, then completed or failed; status_label is computed when read.';
+comment on column uploads.is_sync is 'Whether the upload has all files of its folder, so that others of it are gone.';
+comment on column uploads.sync_root is 'Of a sync that was planned: the folder that all its files lie in; "" if they lie in several, or in none.';
+comment on column uploads.planned_at is 'When it was decided which page each file becomes. Null: not yet, or by a release before it was noted, which counts as created_at.';
+create index uploads_by_creator on uploads (created_by, wiki_id, upload_id);
+create index uploads_by_planning on uploads (wiki_id, planned_at desc NULLS LAST);
+create index uploads_waiting on uploads (updated_at) where status = 'uploading';
+grant delete, insert, select, update on uploads to ibid_service;
+alter table uploads enable row level security;
+create policy of_the_wiki on uploads using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table upload_files (
+  wiki_id text collate "C" not null,
+  upload_id text collate "C" not null,
+  file_no integer not null,
+  kind text collate "C" not null default 'file' check (kind in ('file', 'folder', 'archive', 'section')),
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
+  byte_size bigint not null,
+  sha256 text collate "C" not null,
+  status text collate "C" not null default 'pending' check (status in ('pending', 'done', 'failed')),
+  error text collate "C" not null default '',
+  page_path text collate "C" not null default '',
+  page_id text collate "C",
+  page_change text collate "C" not null default '' check (page_change in ('', 'new', 'updated', 'merged', 'same', 'kept')),
+  source_id text collate "C",
+  new_source boolean not null default false,
+  file_id text collate "C",
+  received bigint not null default 0,
+  promised_sha256 text collate "C" not null default '',
+  section_of integer,
+  attempts smallint not null default 0,
+  is_attachment boolean not null default false,
+  begun_by text collate "C",
+  renamed_from text collate "C" not null default '',
+  position integer,
+  name_key text collate "C",
+  title_key text collate "C",
+  primary key (wiki_id, upload_id, file_no),
+  check (received >= 0 and received <= byte_size),
+  constraint upload_files_section_check check ((kind = 'section') = (section_of is not null)),
+  foreign key (wiki_id, upload_id) references uploads (wiki_id, upload_id) on delete cascade
+);
+comment on table upload_files is 'Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of. name_key, title_key: the name in lower case, and without folders and extension as a title; null for sections, title_key for all but files.';
+comment on column upload_files.kind is 'folder: the page of a folder that no file is the page of. archive: unpacked, its files are rows of their own. section: a page of a file that is too long for one; its name is that of the file, #, and the slugs of its headings.';
+comment on column upload_files.page_change is 'merged: the page has what people wrote and what the file says now. kept: both had changed the same places, so the upload left the page as it was and marked it as stale.';
+comment on column upload_files.file_id is 'By which a client sends the bytes; files of before and folders have none.';
+comment on column upload_files.received is 'The bytes that are durable, from the first one on. sha256 is empty until all of them are and were checked.';
+comment on column upload_files.promised_sha256 is 'What the client said that the bytes would be; empty where it said nothing.';
+comment on column upload_files.section_of is 'Of a section: the file_no of the file that it is part of.';
+comment on column upload_files.attempts is 'How often a worker began to read the file and neither finished nor was stopped in order.';
+comment on column upload_files.is_attachment is 'Whether the file becomes no page: pages of the upload that show it or link to it have it as an attachment. page_id is the first of them.';
+comment on column upload_files.begun_by is 'The worker whose attempt is counted in attempts. If it still lives, the attempt ended otherwise, and is not counted.';
+comment on column upload_files.renamed_from is 'The name that the file had in an earlier upload, if its page moves with it; else "".';
+comment on column upload_files.position is 'The position that a new page of the file gets; null: its file_no, as for the sections of a document.';
+create index upload_files_attached_by_filename on upload_files (wiki_id, filename) where is_attachment and status = 'done';
+create index upload_files_by_filename on upload_files (wiki_id, filename) where status = 'done';
+create index upload_files_by_former_name on upload_files (wiki_id, renamed_from) where renamed_from <> '';
+create index upload_files_by_name_key on upload_files (wiki_id, name_key) where status = 'done' and name_key is not null;
+create index upload_files_by_path on upload_files (wiki_id, upload_id, page_path, file_no) where page_path <> '';
+create index upload_files_by_sha256 on upload_files (sha256);
+create index upload_files_by_title_key on upload_files (wiki_id, title_key) where status = 'done' and title_key is not null;
+create index upload_files_failed on upload_files (wiki_id, upload_id) where kind = 'file' and status = 'failed' and sha256 <> '';
+create unique index upload_files_of_tus on upload_files (wiki_id, upload_id, file_id) where file_id is not null;
+create index upload_files_pages_of_sections on upload_files (wiki_id, page_id) where section_of is not null;
+create index upload_files_sections on upload_files (wiki_id, upload_id, section_of) where section_of is not null;
+grant delete, insert, select, update on upload_files to ibid_service;
+alter table upload_files enable row level security;
+create policy of_the_wiki on upload_files using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table upload_parts (
+  wiki_id text collate "C" not null,
+  upload_id text collate "C" not null,
+  file_no integer not null,
+  start_at bigint not null,
+  byte_size bigint not null check (byte_size > 0),
+  name text collate "C" not null,
+  primary key (wiki_id, upload_id, file_no, start_at),
+  foreign key (wiki_id, upload_id) references uploads (wiki_id, upload_id) on delete cascade
+);
+comment on table upload_parts is 'Where the bytes of a file lie that is not whole yet: parts in the file store, by name. A part that no row names is nobody''s.';
+create index upload_parts_by_name on upload_parts (name);
+grant delete, insert, select, update on upload_parts to ibid_service;
+alter table upload_parts enable row level security;
+create policy of_the_wiki on upload_parts using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
+
+create table sources (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  source_id text collate "C" not null,
+  upload_id text collate "C" not null,
+  title text collate "C" not null,
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
+  byte_size bigint not null,
+  sha256 text collate "C" not null,
+  language text collate "C" not null default '',
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  losses jsonb not null default '[]',
+  loss_count integer not null default 0,
+  losses_to_review integer not null default 0,
+  file_characters integer not null default 0,
+  extractor_version integer not null default 0,
+  primary key (wiki_id, source_id),
+  unique (wiki_id, sha256)
+);
+comment on table sources is 'What was handed over. The same bytes are one source of a wiki, however often they come.';
+comment on column sources.losses is 'What of the file the text does not have, by kind and place: at most 500 entries of packages/documents/formats/losses.ts.';
+comment on column sources.loss_count is 'The entries of losses.';
+comment on column sources.losses_to_review is 'Those of them that are not left out of every file of the format.';
+comment on column sources.file_characters is 'The characters of the file''s text, white space not counted, as another reader counts them; 0 if they were not counted.';
+comment on column sources.extractor_version is 'Which version of the extractor of its kind read the text; see packages/documents/extractor-versions.json. 0: one before they were numbered.';
+create index sources_by_sha256 on sources (sha256);
+create index sources_with_losses on sources (wiki_id, source_id) where loss_count > 0;
+grant delete, insert, select, update on sources to ibid_service;
+alter table sources enable row level security;
+create policy of_the_wiki on sources using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table source_texts (
+  wiki_id text collate "C" not null,
+  source_id text collate "C" not null,
+  text text collate "C" not null,
+  primary key (wiki_id, source_id),
+  foreign key (wiki_id, source_id) references sources (wiki_id, source_id) on delete cascade
+);
+comment on table source_texts is 'The plain text of a source, for search and snippets.';
+grant delete, insert, select, update on source_texts to ibid_service;
+alter table source_texts enable row level security;
+create policy of_the_wiki on source_texts using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table page_sources (
+  wiki_id text collate "C" not null,
+  page_id text collate "C" not null,
+  source_id text collate "C" not null,
+  starts integer[] not null default '{}',
+  ends integer[] not null default '{}',
+  first_pages integer[] not null default '{}',
+  last_pages integer[] not null default '{}',
+  hashes bytea not null default '\x',
+  first_lines integer[] not null default '{}',
+  last_lines integer[] not null default '{}',
+  form_blocks integer[],
+  form_hashes bytea not null default '\x',
+  boxes integer[],
+  extractor_version integer not null default 0,
+  form_version integer not null default 0,
+  contexts bytea,
+  target_blocks integer[],
+  targets text[] collate "C",
+  primary key (wiki_id, page_id, source_id),
+  constraint page_sources_blocks check (cardinality(ends) = cardinality(starts) and length(hashes) = (32 * cardinality(starts)) and (cardinality(first_pages) = 0 or cardinality(first_pages) = cardinality(starts)) and cardinality(last_pages) = cardinality(first_pages)),
+  constraint page_sources_lines check ((cardinality(first_lines) = 0 or cardinality(first_lines) = cardinality(starts)) and cardinality(last_lines) = cardinality(first_lines)),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade,
+  foreign key (wiki_id, source_id) references sources (wiki_id, source_id) on delete cascade
+);
+comment on table page_sources is 'Which sources a page was made from, and for each block of it, in its order, which part of the source''s text it shows.';
+comment on column page_sources.starts is 'Where the blocks begin in source_texts.text, in UTF-16 units, as everywhere; ends is where they end.';
+comment on column page_sources.first_pages is 'Of a source that has pages (PDF): where each block begins there, counted from 1; last_pages is where it ends. Else empty.';
+comment on column page_sources.hashes is 'The SHA-256 of each block''s text when it was compiled, in UTF-8, 32 bytes each.';
+comment on column page_sources.first_lines is 'Of a source that has lines (Markdown, text, CSV): where each block begins in the file, counted from 1, 0 for what is not from it; last_lines is where it ends. Of a Word document the paragraphs, of an EPUB the chapter. Else, and where a page was made before these were kept, empty.';
+comment on column page_sources.form_blocks is 'The blocks (their places in the lists, from 0) whose form is not their text; see packages/markdown/block-form.ts. Null where a page was made before forms were kept.';
+comment on column page_sources.form_hashes is 'The SHA-256 of the forms of form_blocks when they were compiled, in UTF-8, 32 bytes each.';
+comment on column page_sources.boxes is 'Rectangles on the pages of the source, six integers each: the block (its place in the lists, from 0), the page (from 1), left, top, right and bottom in points from the upper left corner of the page as it is shown. Null where there are none.';
+comment on column page_sources.extractor_version is 'The version of the extractor that the page was compiled with; 0 before it was kept here, when forms had no mark of what a browser draws (formulas, diagrams).';
+comment on column page_sources.form_version is 'The version of the forms in form_hashes: 0 before they had the heads of columns and the words of notes, 1 since; see packages/markdown/blocks/block-form.ts.';
+comment on column page_sources.contexts is 'What each block stood in when it was compiled, 16 bytes each; see packages/markdown/blocks/block-context.ts. Null where a page was made before that was kept.';
+comment on column page_sources.target_blocks is 'The block (its place in the lists, from 0) of each of the targets.';
+comment on column page_sources.targets is 'Where the links of blocks led and which pictures they showed; see packages/markdown/blocks/block-targets.ts. Null where a page was made before that was kept.';
+create index page_sources_by_source on page_sources (wiki_id, source_id);
+grant delete, insert, select, update on page_sources to ibid_service;
+alter table page_sources enable row level security;
+create policy of_the_wiki on page_sources using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table compiled_files (
+  wiki_id text collate "C" not null,
+  page_id text collate "C" not null,
+  upload_id text collate "C" not null,
+  file_no integer not null,
+  refers_to text[] collate "C" not null,
+  digest text collate "C" not null,
+  primary key (wiki_id, page_id),
+  foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
+);
+comment on table compiled_files is 'What the page of a file was last made from, by an upload or the ones since that brought the same. A page without a row is made again.';
+comment on column compiled_files.upload_id is 'The last upload that had the file; upload_id and file_no name its row in upload_files, and those of its sections.';
+comment on column compiled_files.refers_to is 'The addresses in the file that may lead to other files, and the targets of its wiki links after "[[".';
+comment on column compiled_files.digest is 'A hash of everything that the page depends on: the file''s bytes, name and type, the page''s path, the version that compiles, and where each reference leads.';
+grant delete, insert, select, update on compiled_files to ibid_service;
+alter table compiled_files enable row level security;
+create policy of_the_wiki on compiled_files using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create function caller_uploads(after_wiki text, after_id text)
+  returns table (wiki_id text, upload_id text, status text, summary text, created_at timestamptz, files json)
+  language sql stable security definer set enable_bitmapscan = off set search_path = public, pg_temp as $$
+  select u.wiki_id, u.upload_id, u.status, u.summary, u.created_at, (
+    select coalesce(json_agg(json_build_object(
+      'filename', f.filename, 'content_type', f.content_type, 'byte_size', f.byte_size, 'status', f.status) order by f.file_no), '[]')
+    from upload_files f where f.wiki_id = u.wiki_id and f.upload_id = u.upload_id and f.kind = 'file')
+  from uploads u
+  where u.created_by = (select own_user()) and (u.wiki_id, u.upload_id) > (after_wiki, after_id)
+    and array_position((select caller_wikis()), u.wiki_id) is not null
+  order by u.wiki_id, u.upload_id limit 10
+$$;
+comment on function caller_uploads is 'Uploads that the caller made, with the names of their files, of which there may be a thousand.';
+
+create function name_upload_file() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if new.kind <> 'section' then
+    new.name_key := folded(normalize(new.filename));
+  end if;
+  if new.kind = 'file' then
+    new.title_key := file_title_key(new.filename);
+  end if;
+  return new;
+end $$;
+comment on function name_upload_file is 'Notes what links and texts call a file.';
+
+create function sources_made(wiki text, upload text) returns integer language plpgsql as $$
+begin
+  return (select count(*) from upload_files f where f.wiki_id = wiki and f.upload_id = upload and f.new_source);
+end $$;
+comment on function sources_made is 'Sources that an upload has made until now, and not until the statement began: the statement may have waited for the job''s last write.';
+
+create function wikis_with_expired_uploads(age interval) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.wiki_id in (select u.wiki_id from uploads u where u.status = 'uploading' and u.updated_at < now() - age)
+$$;
+comment on function wikis_with_expired_uploads is 'For the scheduler: wikis with uploads that received no bytes for so long.';
+
+create function wikis_with_failed_files(age interval) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k
+  where k.wiki_id in (
+    select f.wiki_id from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
+    where f.kind = 'file' and f.status = 'failed' and f.sha256 <> '' and u.status = 'failed' and u.finished_at < now() - age)
+$$;
+comment on function wikis_with_failed_files is 'For the scheduler: wikis with uploads that failed so long ago and whose bytes are still there.';
+
+create trigger legal_hold after delete on sources referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
+create trigger usage_on_delete after delete on sources referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on sources referencing new table as new_rows for each statement execute function count_stored_files();
+create trigger name_upload_file before insert on upload_files for each row execute function name_upload_file();
+create trigger usage_on_delete after delete on upload_files referencing old table as old_rows for each statement execute function count_upload_files();
+create trigger usage_on_insert after insert on upload_files referencing new table as new_rows for each statement execute function count_upload_files();
+create trigger usage_on_update after update on upload_files referencing old table as old_rows new table as new_rows for each statement execute function count_upload_files();
+
+-- ---- Search ----------------------------------------------------------------------------------------------------------------------------
+
+create table search_wikis (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  kind text collate "C" not null check (kind in ('page', 'source')),
+  next_no integer not null default 0,
+  documents integer not null default 0,
+  title_terms bigint not null default 0,
+  body_terms bigint not null default 0,
+  pivot_title real not null,
+  pivot_body real not null,
+  is_stale boolean not null default false,
+  loose_words integer,
+  primary key (wiki_id, kind)
+);
+comment on table search_wikis is 'What an index knows of its documents together. Its row''s lock is held by whoever folds.';
+comment on column search_wikis.pivot_body is 'The average length that impacts are computed with. title_terms and body_terms say what it would be by now.';
+comment on column search_wikis.is_stale is 'The averages are no longer true, or texts were there before the index: a reindex job is due.';
+comment on column search_wikis.loose_words is 'How many rows merges have added to search_words since its words were packed; null: not counted.';
+create index search_wikis_stale on search_wikis (wiki_id) where is_stale;
+grant delete, insert, select, update on search_wikis to ibid_service;
+alter table search_wikis enable row level security;
+create policy of_the_wiki on search_wikis using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table search_documents (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  kind text collate "C" not null,
+  document_no integer not null,
+  document_id text collate "C" not null,
+  title_terms text collate "C" not null default '',
+  body_terms text collate "C" not null default '',
+  pivot_title real not null default 0,
+  pivot_body real not null default 0,
+  analysis smallint not null default 0,
+  body bytea,
+  title_length integer,
+  body_length integer,
+  primary key (wiki_id, kind, document_no) include (document_id),
+  unique (wiki_id, kind, document_id)
+);
+comment on table search_documents is 'The numbers of pages and sources in postings.';
+comment on column search_documents.analysis is 'The version of packages/markdown/analysis that found the terms. Those of another one say nothing of the impacts in search_postings.';
+comment on column search_documents.body is 'The terms of the text and their counts, deflated; null: they are in body_terms.';
+comment on column search_documents.title_length is 'The number of words, for the averages; null: as title_terms says.';
+grant delete, insert, select, update on search_documents to ibid_service;
+alter table search_documents enable row level security;
+create policy of_the_wiki on search_documents using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table search_pending (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  kind text collate "C" not null,
+  document_id text collate "C" not null,
+  version integer not null,
+  title_terms text collate "C",
+  body_terms text collate "C",
+  vocabulary text collate "C",
+  created_at timestamptz not null default now(),
+  analysis smallint not null default 0,
+  body bytea,
+  primary key (wiki_id, kind, document_id, version)
+);
+comment on table search_pending is 'Documents as they were last written, until they are folded into search_postings. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document''s text.';
+comment on column search_pending.analysis is 'The version of packages/markdown/analysis that found the terms. Those of another one are searched, and found again when they are merged.';
+comment on column search_pending.body is 'As in search_documents, where only the title was changed.';
+grant delete, insert, select, update on search_pending to ibid_service;
+alter table search_pending enable row level security;
+create policy of_the_wiki on search_pending using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table search_segments (
+  segment_id bigint not null,
+  documents integer not null,
+  dead_count integer not null default 0,
+  bytes bigint not null,
+  wiki_id text collate "C" not null,
+  kind text collate "C" not null,
+  dead bytea not null default '\x',
+  held bytea storage external,
+  primary key (wiki_id, kind, segment_id)
+);
+comment on table search_segments is 'The parts of an index, each of the documents that one merge wrote. segment_id 0: what is in search_postings.';
+comment on column search_segments.dead is 'The numbers of documents that were written or deleted since; what the segment has of them does not count.';
+comment on column search_segments.held is 'The numbers of the documents that it has postings of, dead ones included; null: not known, so any.';
+grant delete, insert, select, update on search_segments to ibid_service;
+alter table search_segments enable row level security;
+create policy of_the_wiki on search_segments using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table search_blocks (
+  segment_id bigint not null,
+  documents integer not null,
+  part smallint not null,
+  wiki_id text collate "C" not null,
+  kind text collate "C" not null,
+  term text collate "C" not null,
+  bytes bytea storage external not null,
+  primary key (wiki_id, kind, segment_id, term, part)
+) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0.05);
+comment on table search_blocks is 'The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/wiki/search/index/blocks.ts). Never changed.';
+grant delete, insert, select, update on search_blocks to ibid_service;
+alter table search_blocks enable row level security;
+create policy of_the_wiki on search_blocks using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table search_postings (
+  wiki_id text collate "C" not null,
+  kind text collate "C" not null,
+  term text collate "C" not null,
+  chunk_no integer not null,
+  postings bytea storage external not null,
+  primary key (wiki_id, kind, term, chunk_no)
+) with (fillfactor=80, toast_tuple_target=8160);
+comment on table search_postings is 'Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/wiki/search/postings.ts).';
+grant delete, insert, select, update on search_postings to ibid_service;
+alter table search_postings enable row level security;
+create policy of_the_wiki on search_postings using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table search_words (
+  wiki_id text collate "C" not null,
+  kind text collate "C" not null,
+  word text collate "C" not null,
+  backwards text collate "C" not null,
+  primary key (wiki_id, kind, word)
+);
+comment on table search_words is 'Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one. Those that are not in search_vocabulary yet.';
+create index search_words_backwards on search_words (wiki_id, kind, backwards);
+grant delete, insert, select, update on search_words to ibid_service;
+alter table search_words enable row level security;
+create policy of_the_wiki on search_words using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table search_vocabulary (
+  is_backwards boolean not null,
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  kind text collate "C" not null,
+  first text collate "C" not null,
+  words text storage external collate "C" not null,
+  primary key (wiki_id, kind, is_backwards, first)
+) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0.05);
+comment on table search_vocabulary is 'Words as they are written, in order, in blocks: each as it is and in another block backwards (src/wiki/search/index/vocabulary.ts).';
+comment on column search_vocabulary.words is 'With spaces between, before and behind.';
+grant delete, insert, select, update on search_vocabulary to ibid_service;
+alter table search_vocabulary enable row level security;
+create policy of_the_wiki on search_vocabulary using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table saved_searches (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  user_id text collate "C" not null references users (user_id) on delete cascade,
+  saved_search_id text collate "C" not null,
+  name text collate "C" not null check (length(name) >= 1 and length(name) <= 100),
+  name_key text collate "C" not null generated always as (folded(name)) stored,
+  query text collate "C" not null check (length(query) >= 1 and length(query) <= 1024),
+  sort text collate "C" not null check (sort in ('relevance', 'updated', 'created', 'title')),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (wiki_id, user_id, saved_search_id),
+  constraint saved_searches_by_name unique (wiki_id, user_id, name_key)
+);
+comment on table saved_searches is 'Searches with a name, each for one person. saved_search_id is chosen by the client. query: as it is typed, with its operators.';
+create index saved_searches_of_user on saved_searches (user_id);
+grant delete, insert, select, update on saved_searches to ibid_service;
+alter table saved_searches enable row level security;
+create policy of_the_user on saved_searches using (wiki_id = (( select own_wiki() as own_wiki)) and user_id = (( select own_user() as own_user)));
+
+create function caller_searches(after_wiki text, after_id text)
+  returns table (wiki_id text, saved_search_id text, name text, query text, sort text, created_at timestamptz, updated_at timestamptz)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select s.wiki_id, s.saved_search_id, s.name, s.query, s.sort, s.created_at, s.updated_at from saved_searches s
+  where s.user_id = (select own_user()) and s.wiki_id = any ((select caller_wikis())::text[])
+    and (s.wiki_id, s.saved_search_id) > (after_wiki, after_id)
+  order by s.wiki_id, s.saved_search_id limit 500
+$$;
+comment on function caller_searches is 'Searches that the caller has saved.';
+
+create function limit_saved_searches() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('saved searches ' || new.wiki_id || ' ' || new.user_id, 0));
+  if (select count(*) from saved_searches s where s.wiki_id = new.wiki_id and s.user_id = new.user_id) > 50 then
+    raise exception 'a person has too many saved searches' using errcode = '23514', constraint = 'saved_searches_of_a_person';
+  end if;
+  return null;
+end $$;
+comment on function limit_saved_searches is 'At most 50 of each person in a wiki.';
+
+create function remove_index() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
+  delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
+  return null;
+end $$;
+
+create function search_backlog(OUT documents bigint, OUT oldest_seconds double precision) returns record
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
+$$;
+comment on function search_backlog is 'For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.';
+
+create function wikis_to_index(enough integer, age interval) returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  with recursive waiting as (
+    (select p.wiki_id, p.kind from search_pending p order by p.wiki_id, p.kind limit 1)
+    union all
+    select n.wiki_id, n.kind from waiting w cross join lateral (
+      select p.wiki_id, p.kind from search_pending p where (p.wiki_id, p.kind) > (w.wiki_id, w.kind)
+      order by p.wiki_id, p.kind limit 1) n
+  )
+  select k.wiki_id, k.workspace_id from wikis k join (
+    select w.wiki_id from waiting w cross join lateral (
+      select count(*) as documents, min(p.created_at) as oldest from (
+        select p.created_at from search_pending p where p.wiki_id = w.wiki_id and p.kind = w.kind
+        order by p.document_id, p.version limit enough) p) p
+    -- In the order of the key, since the planner would read the table from its begin otherwise. Of fewer than enough all are read.
+    where p.documents >= enough or p.oldest < now() - age
+    union
+    select w.wiki_id from search_wikis w where w.is_stale and not exists (
+      select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running'))
+  ) due on due.wiki_id = k.wiki_id
+$$;
+comment on function wikis_to_index is 'For the scheduler: wikis with pending documents to merge, or whose impacts have to be computed again.';
+
+create trigger limit_saved_searches after insert on saved_searches for each row execute function limit_saved_searches();
+create trigger with_its_index after delete on search_wikis for each row execute function remove_index();
+
+-- ---- Exports and imports ---------------------------------------------------------------------------------------------------------------
+
+create table exports (
+  wiki_id text collate "C" not null,
+  export_id text collate "C" not null,
+  created_by text collate "C" not null,
+  filename text collate "C" not null,
+  sha256 text collate "C" not null default '',
+  byte_size bigint not null default 0,
+  expires_at timestamptz not null default now() + '7 days'::interval,
+  primary key (wiki_id, export_id),
+  foreign key (wiki_id, export_id) references jobs (wiki_id, job_id) on delete cascade
+);
+comment on table exports is 'What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.';
+create index exports_by_end on exports (expires_at);
+create index exports_by_sha256 on exports (sha256);
+grant delete, insert, select, update on exports to ibid_service;
+alter table exports enable row level security;
+create policy of_the_wiki on exports using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
+
+create table imports (
+  wiki_id text collate "C" not null,
+  import_id text collate "C" not null,
+  created_by text collate "C" not null,
+  filename text collate "C" not null,
+  sha256 text collate "C" not null,
+  byte_size bigint not null,
+  primary key (wiki_id, import_id),
+  foreign key (wiki_id, import_id) references jobs (wiki_id, job_id) on delete cascade
+);
+comment on table imports is 'The archive that an import job reads. The id is that of the job.';
+create index imports_by_sha256 on imports (sha256);
+grant delete, insert, select, update on imports to ibid_service;
+alter table imports enable row level security;
+create policy of_the_wiki on imports using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
+
+create unlogged table staged_imports (
+  wiki_id text collate "C" not null,
+  import_id text collate "C" not null,
+  primary key (wiki_id, import_id),
+  foreign key (wiki_id, import_id) references imports (wiki_id, import_id) on delete cascade
+);
+comment on table staged_imports is 'The imports that have rows in import_pages, import_revisions and import_attachments. The row of one that runs is missing after the database has crashed, which has emptied all four tables.';
+grant delete, insert, select, update on staged_imports to ibid_service;
+alter table staged_imports enable row level security;
+create policy of_the_wiki on staged_imports using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create unlogged table import_pages (
+  wiki_id text collate "C" not null,
+  import_id text collate "C" not null,
+  page_id text collate "C" not null,
+  path text collate "C" not null,
+  slug text collate "C" not null,
+  parent_page_id text collate "C",
+  parent_path text collate "C",
+  title text collate "C" not null,
+  description text collate "C" not null,
+  position integer not null,
+  status text collate "C" not null,
+  origin text collate "C" not null,
+  stale boolean not null,
+  revision integer not null,
+  word_count integer not null,
+  created_at timestamptz not null,
+  created_by text collate "C" not null,
+  updated_at timestamptz not null,
+  updated_by text collate "C" not null,
+  former_paths jsonb not null,
+  gone_file text collate "C",
+  tags jsonb not null default '[]',
+  properties jsonb not null default '[]',
+  primary key (wiki_id, import_id, page_id),
+  foreign key (wiki_id, import_id) references staged_imports (wiki_id, import_id) on delete cascade
+);
+comment on table import_pages is 'Pages that a running import has prepared. former_paths: rows of page_paths.';
+comment on column import_pages.gone_file is 'As pages.gone_file.';
+grant delete, insert, select, update on import_pages to ibid_service;
+alter table import_pages enable row level security;
+create policy of_the_wiki on import_pages using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create unlogged table import_revisions (
+  wiki_id text collate "C" not null,
+  import_id text collate "C" not null,
+  page_id text collate "C" not null,
+  revision integer not null,
+  title text collate "C" not null,
+  markdown text collate "C" not null,
+  html text collate "C" not null,
+  outline jsonb not null,
+  origin text collate "C" not null,
+  folder text collate "C" not null,
+  created_at timestamptz not null,
+  created_by text collate "C" not null,
+  text text collate "C",
+  title_terms text collate "C",
+  body_terms text collate "C",
+  vocabulary text collate "C",
+  links jsonb,
+  claim jsonb,
+  primary key (wiki_id, import_id, page_id, revision),
+  foreign key (wiki_id, import_id) references staged_imports (wiki_id, import_id) on delete cascade
+);
+comment on table import_revisions is 'Revisions that a running import has rendered. text, the terms and links: of present revisions; what page_texts, search_pending and page_links get.';
+comment on column import_revisions.claim is 'As revisions.claim.';
+grant delete, insert, select, update on import_revisions to ibid_service;
+alter table import_revisions enable row level security;
+create policy of_the_wiki on import_revisions using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create unlogged table import_attachments (
+  wiki_id text collate "C" not null,
+  import_id text collate "C" not null,
+  attachment_id text collate "C" not null,
+  page_id text collate "C" not null,
+  filename text collate "C" not null,
+  content_type text collate "C" not null,
+  byte_size bigint not null,
+  sha256 text collate "C" not null,
+  created_at timestamptz not null,
+  created_by text collate "C" not null,
+  primary key (wiki_id, import_id, attachment_id),
+  foreign key (wiki_id, import_id) references staged_imports (wiki_id, import_id) on delete cascade
+);
+comment on table import_attachments is 'Attachments whose files a running import has stored. They are no references to blobs: those that are left behind are deleted a day later.';
+grant delete, insert, select, update on import_attachments to ibid_service;
+alter table import_attachments enable row level security;
+create policy of_the_wiki on import_attachments using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create table imported_people (
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
+  user_id text collate "C" not null,
+  name text collate "C" not null,
+  email text collate "C" not null,
+  primary key (wiki_id, user_id)
+);
+comment on table imported_people is 'People whom imported archives name: what the archive says of them, under ids that are nobody''s.';
+create index imported_people_by_address on imported_people (email);
+grant delete, insert, select, update on imported_people to ibid_service;
+alter table imported_people enable row level security;
+create policy of_the_wiki on imported_people using (wiki_id = (( select own_wiki() as own_wiki)));
+
+create function ids_in_use(ids text[]) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
+    select page_id from pages where page_id = any (ids) union all
+    select attachment_id from attachments where attachment_id = any (ids)
+$$;
+comment on function ids_in_use is 'Which of these ids any wiki of the service has a page or an attachment under.';
+
+create function wikis_with_staged_imports() returns table (wiki_id text, workspace_id text)
+  language sql stable security definer set search_path = public, pg_temp as $$
+  select k.wiki_id, k.workspace_id from wikis k where k.wiki_id in (
+    select s.wiki_id from staged_imports s join jobs j on j.wiki_id = s.wiki_id and j.job_id = s.import_id
+    where j.finished_at is not null)
+$$;
+comment on function wikis_with_staged_imports is 'For the scheduler: wikis with prepared rows of imports that have ended.';
+
+create trigger usage_on_delete after delete on exports referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on exports referencing new table as new_rows for each statement execute function count_stored_files();
+create trigger usage_on_update after update on exports referencing old table as old_rows new table as new_rows for each statement execute function count_stored_files();
+create trigger usage_on_delete after delete on imports referencing old table as old_rows for each statement execute function count_stored_files();
+create trigger usage_on_insert after insert on imports referencing new table as new_rows for each statement execute function count_stored_files();
+
+create view blob_references as
+  select r.sha256, r.kind, r.wiki_id, r.id, r.since
+  from (
+    select f.sha256, 'upload_file' as kind, f.wiki_id, f.upload_id as id,
+      (select u.created_at from uploads u where u.wiki_id = f.wiki_id and u.upload_id = f.upload_id) as since,
+      f.kind <> 'file' or f.status = 'done' as is_released
+    from upload_files f
+    union all
+    select s.sha256, 'source', s.wiki_id, s.source_id, s.created_at, false from sources s
+    union all
+    select a.sha256, 'attachment', a.wiki_id, a.attachment_id, a.created_at, false from attachments a
+    union all
+    select e.sha256, 'export', e.wiki_id, e.export_id,
+      (select j.created_at from jobs j where j.wiki_id = e.wiki_id and j.job_id = e.export_id), false
+    from exports e
+    union all
+    select i.sha256, 'import', i.wiki_id, i.import_id,
+      (select j.created_at from jobs j where j.wiki_id = i.wiki_id and j.job_id = i.import_id), false
+    from imports i
+    union all
+    select u.avatar_sha256, 'avatar', '', u.user_id, null, false from users u
+    union all
+    select w.logo_sha256, 'logo', '', w.workspace_id, null, false from workspaces w
+  ) r
+  where r.sha256 <> '' and not r.is_released and (select is_service());
+comment on view blob_references is 'Which rows refer to a blob, and since when; of an upload''s file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.';
+grant select on blob_references to ibid_service;
+
+-- ---- Operation -------------------------------------------------------------------------------------------------------------------------
+
+create table service_controls (
+  the_only boolean default true primary key check (the_only),
+  jobs_are_paused boolean not null
+);
+comment on table service_controls is 'What the operator has set for the whole service; no row: nothing. jobs_are_paused: no process claims jobs, as after a restore.';
+grant select on service_controls to ibid_service;
+
+create table idempotency_keys (
+  id bytea primary key,
+  fingerprint bytea not null,
+  answer bytea not null,
+  created_at timestamptz not null default now()
+);
+comment on table idempotency_keys is 'What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.';
+create index idempotency_keys_by_age on idempotency_keys (created_at);
+grant delete, insert, select, update on idempotency_keys to ibid_service;
+
+create unlogged table limit_counts (
+  bucket bytea primary key,
+  used integer not null,
+  ends_at timestamptz not null
+);
+comment on table limit_counts is 'How often something was done in the window that ends at ends_at, by all processes together. bucket is the SHA-256 of the policy and of whom it counts. Unlogged: a crash of the database costs no more than a window.';
+create index limit_counts_by_end on limit_counts (ends_at);
+grant delete, insert, select, update on limit_counts to ibid_service;
+
+create table request_log (
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
+  call_id text collate "C" not null,
+  request_id text collate "C" not null,
+  method text collate "C" not null,
+  path text collate "C" not null,
+  status integer not null,
+  error text collate "C" not null,
+  duration_ms integer not null,
+  credential_kind text collate "C" not null,
+  credential_id text collate "C" not null,
+  created_at timestamptz not null,
+  primary key (workspace_id, call_id)
+) with (autovacuum_vacuum_scale_factor=0.05);
+comment on table request_log is 'The last calls with a key or an access token in each workspace. Processes write theirs together every few seconds (log_requests), so it may lack what came before a crash. call_id: ours, in the order of the calls; clients may choose request_id. path: the route with its ids, without a query.';
+grant select on request_log to ibid_service;
+alter table request_log enable row level security;
+create policy of_the_workspaces on request_log using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
+
+create table backup_status (
+  the_only boolean default true primary key check (the_only),
+  last_outcome text collate "C" not null,
+  last_ended_at timestamptz not null default now(),
+  last_error text collate "C" not null default '',
+  last_backup_id text collate "C",
+  last_made_at timestamptz,
+  constraint outcomes check (last_outcome in ('succeeded', 'incomplete', 'failed'))
+);
+comment on table backup_status is 'How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.';
+comment on column backup_status.last_made_at is 'When the snapshot of last_backup_id was taken.';
+grant select on backup_status to ibid_service;
+
+create table wal_archive (
+  the_only boolean default true primary key check (the_only),
+  last_segment text collate "C",
+  stored_until timestamptz,
+  files_until timestamptz not null default now(),
+  gap_at timestamptz,
+  based_at timestamptz
+);
+comment on table wal_archive is 'Which write-ahead log of the service''s own PostgreSQL is in the place of backups, for recovery to a moment; no row: it is not stored.';
+comment on column wal_archive.last_segment is 'The latest segment that is stored; null: none, or none since a gap.';
+comment on column wal_archive.stored_until is 'What was committed before this is stored.';
+comment on column wal_archive.files_until is 'Files of the store that were kept before this are in the place of backups, too; later ones are not deleted.';
+comment on column wal_archive.gap_at is 'When it was noticed that a segment was lost before it was stored.';
+comment on column wal_archive.based_at is 'When the latest base backup of a complete backup was begun.';
+grant select on wal_archive to ibid_service;
+
+create table wal_timelines (
+  timeline text collate "C" primary key,
+  marker uuid not null default gen_random_uuid(),
+  seen_at timestamptz not null default now()
+);
+comment on table wal_timelines is 'The timelines that the primary has written on, one more after each fail-over. A server whose last row is that of the primary has followed it there.';
+grant insert, select on wal_timelines to ibid_service;
+
+-- migrate.ts makes it.
+grant select on migrations to ibid_service;
+
+create function analyze_grown_tables() returns void language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  t regclass;
+begin
+  for t in
+    select c.oid from pg_class c
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+      and pg_relation_size(c.oid) / current_setting('block_size')::int > 1.1 * greatest(c.relpages, 0) + 8
+  loop
+    execute format('analyze (skip_locked) %s', t);
+  end loop;
+end $$;
+comment on function analyze_grown_tables is 'For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.';
+
+create function log_requests(calls jsonb, kept integer) returns void
+  language plpgsql security definer set search_path = public, pg_temp as $$
+declare of_workspaces text[];
+begin
+  with named as (
+    select c.call_id, c.request_id, c.method, c.path, c.status, c.error, c.duration_ms, c.kind, c.created_at,
+      coalesce(c.workspace_id, w.workspace_id, k.workspace_id) as workspace_id, k.workspace_id as bound_to,
+      coalesce(k.user_id, s.user_id, i.user_id) as user_id, coalesce(k.key_id, s.session_id, i.issuer) as credential_id
+    from jsonb_to_recordset(calls) as c(
+      call_id text, request_id text, method text, path text, status int, error text, duration_ms int, kind text, hash text,
+      issuer text, subject text, workspace_id text, wiki_id text, created_at timestamptz)
+    left join wikis w on w.wiki_id = c.wiki_id
+    left join api_keys k on c.kind = 'key' and k.secret_hash = decode(c.hash, 'hex')
+    left join sessions s on c.kind = 'session' and s.access_hash = decode(c.hash, 'hex')
+    left join identities i on c.kind = 'identity' and i.issuer = c.issuer and i.subject = c.subject
+  ), added as (
+    insert into request_log (
+      workspace_id, call_id, request_id, method, path, status, error, duration_ms, credential_kind, credential_id, created_at)
+    select n.workspace_id, n.call_id, n.request_id, n.method, n.path, n.status, n.error, n.duration_ms, n.kind, n.credential_id,
+      n.created_at
+    from named n
+    where (n.bound_to is null or n.bound_to = n.workspace_id)
+      and exists (
+        select from memberships m
+        where m.user_id = n.user_id and m.workspace_id = n.workspace_id and m.status = 'active')
+    returning workspace_id
+  )
+  select array_agg(distinct workspace_id) into of_workspaces from added;
+  if of_workspaces is null then
+    return;
+  end if;
+  -- Two processes that delete the same rows in different orders would wait for each other.
+  perform pg_advisory_xact_lock(hashtextextended('request log', 0));
+  delete from request_log r using unnest(of_workspaces) as o(workspace_id)
+  where r.workspace_id = o.workspace_id and r.call_id <= (
+    select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
+end $$;
+comment on function log_requests is 'Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.';
+
+create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + make_interval(secs => milliseconds / 1000.0);
+  last wal_timelines;
+begin
+  while coalesce(pg_last_wal_replay_lsn(), '0/0') < lsn and pg_is_in_recovery() loop
+    if clock_timestamp() >= give_up_at then
+      raise exception 'the replica is behind the primary' using errcode = 'IBLAG';
+    end if;
+    perform pg_sleep(0.001);
+  end loop;
+  select * into last from wal_timelines t order by t.timeline desc limit 1;
+  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
+  if last.marker is distinct from wait_for_replay.marker
+    or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
+    raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
+  end if;
+end $$;
+comment on function wait_for_replay is 'Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.';
+
+-- A sample says little of how many tenants there are.
+do $$ declare t text; begin
+  foreach t in array '{jobs,pages,page_texts,revisions,page_paths,page_links,page_tags,attachments,uploads,upload_files,upload_parts,sources,source_texts,page_sources,compiled_files,search_documents,search_blocks,search_words,search_vocabulary,exports,import_pages,import_revisions,import_attachments}'::text[] loop
+    execute format('alter table %I alter column wiki_id set (n_distinct = 20)', t);
+  end loop;
+end $$;
+
+-- A sample says little of how many tenants there are.
+do $$ declare t text; begin
+  foreach t in array '{audit_events}'::text[] loop
+    execute format('alter table %I alter column workspace_id set (n_distinct = 20)', t);
+  end loop;
+end $$;
+
+-- Nobody but the service calls these, and the last ones are called by others of them.
+revoke all on function
+  workspace_of_wiki, workspace_of_invitation, wikis_with_revisions_to_pack, actual_usage, add_usage, add_wiki_usage, correct_usage,
+  merge_usage, usage_and_limits
+  from public;
+grant execute on function
+  workspace_of_wiki, workspace_of_invitation, wikis_with_revisions_to_pack
+  to ibid_service;

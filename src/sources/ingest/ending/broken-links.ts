@@ -1,0 +1,43 @@
+import type { Query } from '../../../platform/db/db.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { leadsElsewhere, writtenTarget } from '../../../wiki/pages/links/broken-links.ts';
+
+/** Links of the pages of an upload that lead to nothing: how many, and the first of them, each with its file. */
+export interface BrokenLinks {
+  count: number;
+  named: string[];
+}
+
+/** Forgets the pages that were meant for files that failed, and answers which links of the upload's pages lead to nothing. */
+export async function findBrokenLinks(
+  query: Query,
+  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+  most: number,
+): Promise<BrokenLinks> {
+  await query(sql`
+    update page_links l set to_page_id = null from upload_files f
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.status = 'failed'
+      and l.wiki_id = ${wiki_id} and l.to_page_id = f.page_id
+      and not exists (select from pages p where p.wiki_id = ${wiki_id} and p.page_id = f.page_id)`);
+  // The line is that of the file only where the page shows a Markdown file as it is.
+  const broken = sql`
+    select distinct on (f.file_no, l.to_path) f.file_no, f.filename, l.to_path, ${writtenTarget} as target,
+      case when f.kind = 'file' and s.content_type = 'text/markdown' and r.origin = 'compiled' then l.line else 0 end as line
+    from upload_files f
+    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id and p.trashed_at is null
+    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    join page_links l on l.wiki_id = f.wiki_id and l.from_page_id = f.page_id
+    left join sources s on s.wiki_id = f.wiki_id and s.source_id = f.source_id
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.status = 'done' and f.kind <> 'archive' and not f.is_attachment
+      and (l.to_page_id is null or exists (
+        select from pages t where t.wiki_id = l.wiki_id and t.page_id = l.to_page_id and t.trashed_at is not null))
+      and not ${leadsElsewhere(wiki_id)}`;
+  const [all] = await query<{ count: number }>(sql`select count(*)::int as count from (${broken}) broken`);
+  if (!all?.count) return { count: 0, named: [] };
+  const first = await query<{ filename: string; line: number; target: string }>(sql`
+    select filename, line, target from (${broken}) broken order by file_no, line, to_path limit ${most}`);
+  return {
+    count: all.count,
+    named: first.map(({ filename, line, target }) => `${filename}${line > 0 ? `:${line}` : ''} → ${target}`),
+  };
+}

@@ -1,0 +1,83 @@
+import type { Query } from '../../../platform/db/db.ts';
+import { sql } from '../../../platform/db/sql.ts';
+
+/** Syntax of other tools that a page shows as it is written, as the summary calls it. */
+const SYNTAX: readonly [name: string, pattern: RegExp][] = [
+  ['{% … %}', /\{%/g],
+  [':::', /:::+/g],
+  ['{{ … }}', /\{\{/g],
+  ['((id))', /\(\([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\)\)/gi],
+];
+
+/** Where such signs mean something else: code, and formulas. */
+const CODE = /<(pre|code)[\s>][\s\S]*?<\/\1>|<(span|div) class="math[^"]*">[^<]*<\/\2>/g;
+
+/** Formats of other tools that have no reader, and are shown as plain text. */
+const MARKUP = '[.](?:enex|rst|org|mediawiki|wikitext|wiki|textile|tex|latex|opml|css|vtt|srt|mhtml?|xml|json)$';
+
+/** Pages that are read at once. */
+const BATCH = 200;
+
+/** What the pages of an upload show as it is written. */
+export interface NotUnderstood {
+  /** How often each syntax is there, without those that are nowhere. */
+  counts: [name: string, count: number][];
+  pages: number;
+  /** The first files of such pages. */
+  filenames: string[];
+  plain: { count: number; filenames: string[] };
+}
+
+/** `named`: how many files are named. Pages that the upload left as they are, are not looked at. */
+export async function findNotUnderstood(
+  query: Query,
+  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+  named: number,
+): Promise<NotUnderstood> {
+  const counts = new Map<string, number>();
+  const filenames: string[] = [];
+  let pages = 0;
+  for (let after = -1; ; ) {
+    const rows = await query<{ file_no: number; filename: string; html: string }>(sql`
+      select f.file_no, f.filename, r.html from upload_files f
+      join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+      where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.file_no > ${after}
+        and f.page_change in ('new', 'updated', 'merged')
+        and (strpos(r.html, '{%') > 0 or strpos(r.html, ':::') > 0 or strpos(r.html, '{{') > 0 or strpos(r.html, '((') > 0)
+      order by f.file_no limit ${BATCH}`);
+    for (const { file_no, filename, html } of rows) {
+      after = file_no;
+      const found = countIn(html);
+      if (found.length === 0) continue;
+      pages += 1;
+      const name = filename.replace(/#.*$/, '');
+      if (filenames.length < named && !filenames.includes(name)) filenames.push(name);
+      for (const [syntax, count] of found) counts.set(syntax, (counts.get(syntax) ?? 0) + count);
+    }
+    if (rows.length < BATCH) break;
+  }
+  return { counts: [...counts], pages, filenames, plain: await plainTexts(query, { wiki_id, upload_id }, named) };
+}
+
+function countIn(html: string): [name: string, count: number][] {
+  const text = html.replace(CODE, '').replace(/<[^<>]*>/g, '');
+  return SYNTAX.flatMap(([name, pattern]): [string, number][] => {
+    const count = text.match(pattern)?.length ?? 0;
+    return count > 0 ? [[name, count]] : [];
+  });
+}
+
+async function plainTexts(
+  query: Query,
+  { wiki_id, upload_id }: { wiki_id: string; upload_id: string },
+  named: number,
+): Promise<NotUnderstood['plain']> {
+  const rows = await query<{ filename: string; count: number }>(sql`
+    select f.filename, (count(*) over ())::int as count from upload_files f
+    join sources s on s.wiki_id = f.wiki_id and s.source_id = f.source_id
+    where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.kind = 'file' and f.status = 'done'
+      and not f.is_attachment and s.content_type = 'text/plain' and f.filename ~* ${MARKUP}
+    order by f.file_no limit ${named}`);
+  return { count: rows[0]?.count ?? 0, filenames: rows.map(({ filename }) => filename) };
+}

@@ -1,0 +1,114 @@
+import type { Query } from '../../platform/db/db.ts';
+import { raw, sql } from '../../platform/db/sql.ts';
+import { moveCtes, subtree } from '../../wiki/pages/place-page.ts';
+import type { PendingFile } from './compiled-upload.ts';
+
+/** Where a page moves to with its file. */
+export interface Move {
+  page_id: string;
+  parent_page_id: string | null;
+  parent_path: string | null;
+  slug: string;
+  path: string;
+}
+
+/** Whether the page of a file, or of a folder, is to move to the place of its new name. */
+export function isRenamed(file: PendingFile, present: { path: string; is_trashed: boolean } | undefined): boolean {
+  const { renamed_from, page_path } = file;
+  return renamed_from !== '' && present !== undefined && !present.is_trashed && present.path !== page_path;
+}
+
+/**
+ * Moves a page with those below it, as people do: its old path leads to it. It stays where it would lie under itself, and
+ * where a page that comes along would lie in the place of another one. `planned`: where it may be already, moved along.
+ */
+export async function movePage(
+  query: Query,
+  { wiki_id, creator }: { wiki_id: string; creator: string },
+  planned: string,
+  to: Move,
+): Promise<void> {
+  const [page] = await query<{ path: string }>(sql`
+    select path from pages where wiki_id = ${wiki_id} and page_id = ${to.page_id}`);
+  if (!page || page.path === planned || to.path.startsWith(`${page.path}/`)) return;
+  const below = subtree(wiki_id, to.page_id);
+  const inTheWay = await query(sql`
+    with below as (${below})
+    select from below b join pages c on c.wiki_id = ${wiki_id} and c.page_id = b.page_id and c.trashed_at is null
+    join pages o on o.wiki_id = ${wiki_id} and o.trashed_at is null
+      and o.path = ${to.path} || right(c.path, -length(${page.path}::text))
+    where o.page_id not in (select page_id from below) limit 1`);
+  if (inTheWay.length > 0) return;
+  const { moved, remembered } = moveCtes(wiki_id, page.path);
+  await query(sql`
+    with below as (${below}),
+    edited as (
+      update pages p set path = ${to.path}, slug = ${to.slug}, parent_page_id = ${to.parent_page_id},
+        parent_path = ${to.parent_path}, updated_at = now(), updated_by = ${creator}
+      where p.wiki_id = ${wiki_id} and p.page_id = ${to.page_id}
+      returning p.*
+    ),
+    moved as (${moved ?? raw('')}),
+    remembered as (${remembered ?? raw('')})
+    select from edited`);
+}
+
+/** A page and the path of another one, or a free one, that it moves to. */
+export interface Exchange {
+  page_id: string;
+  from: string;
+  to: string;
+}
+
+/**
+ * Moves pages to the places of one another, all or none of them: all must be where they were, without pages below them, and
+ * what the last one takes must be free, below a page that is there. Links that people wrote follow the pages; those of pages
+ * that are as compiled lead to the page of the name that their file has. Answers whether it was done.
+ */
+export async function exchangePages(
+  query: Query,
+  { wiki_id, creator }: { wiki_id: string; creator: string },
+  exchanges: readonly Exchange[],
+): Promise<boolean> {
+  const given = JSON.stringify(
+    exchanges.map((each) => ({ ...each, parent: parentOf(each.to), slug: slugOf(each.to) })),
+  );
+  const asGiven = sql`jsonb_to_recordset(${given}::jsonb) as g (page_id text, "from" text, "to" text, parent text, slug text)`;
+  await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
+  const fitting = await query(sql`
+    select from ${asGiven} join pages p on p.wiki_id = ${wiki_id} and p.page_id = g.page_id and p.path = g."from" and p.trashed_at is null
+    where length(p.path) < 900
+      and not exists (select from pages c where c.wiki_id = p.wiki_id and c.parent_page_id = p.page_id)
+      and (g.parent = '' or exists (
+        select from pages a where a.wiki_id = p.wiki_id and a.path = g.parent and a.trashed_at is null))
+      and not exists (
+        select from pages o where o.wiki_id = p.wiki_id and o.path = g."to" and o.trashed_at is null
+          and o.page_id <> all (${exchanges.map(({ page_id }) => page_id)}::text[]))`);
+  if (fitting.length < exchanges.length) return false;
+  // Two pages have no path at once, so that each leaves its own first.
+  await query(sql`
+    update pages p set slug = g.page_id, path = coalesce(p.parent_path || '/', '') || g.page_id
+    from ${asGiven} where p.wiki_id = ${wiki_id} and p.page_id = g.page_id`);
+  await query(sql`
+    update pages p set path = g."to", slug = g.slug, updated_at = now(), updated_by = ${creator},
+      parent_path = nullif(g.parent, ''), parent_page_id = (
+        select a.page_id from pages a where a.wiki_id = ${wiki_id} and a.path = g.parent and a.trashed_at is null)
+    from ${asGiven} where p.wiki_id = ${wiki_id} and p.page_id = g.page_id`);
+  await query(sql`
+    insert into page_paths (wiki_id, path, page_id) select ${wiki_id}, g."from", g.page_id from ${asGiven}
+    on conflict (wiki_id, path) do update set page_id = excluded.page_id, moved_at = now()`);
+  await query(sql`
+    update page_links l set to_page_id = g.page_id
+    from ${asGiven}, pages f, revisions r
+    where l.wiki_id = ${wiki_id} and l.to_path = g."to" and f.wiki_id = l.wiki_id and f.page_id = l.from_page_id
+      and r.wiki_id = f.wiki_id and r.page_id = f.page_id and r.revision = f.revision and r.origin = 'compiled'`);
+  return true;
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function slugOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,152 @@
+import { type Linking, namesMeant } from '@ibid/documents/links/find-file.ts';
+import type { Query } from '../../../platform/db/db.ts';
+import { type Sql, sql } from '../../../platform/db/sql.ts';
+import { isNotRenamed, withRun } from '../sync-folder.ts';
+
+/** What a wiki has more of is linked to within its upload alone: the names of all its files would have to be read. */
+const EARLIER_MAX = 50_000;
+
+/** Whose names are asked for: those of all files of a wiki that have any, or those that these mean. */
+export type Asked = 'all' | { names: readonly string[]; ends: readonly string[] };
+
+interface UploadId {
+  wiki_id: string;
+  upload_id: string;
+}
+
+/** The names and ends of names that references of a file may mean. */
+export function askedBy(
+  file: Linking,
+  references: readonly string[],
+  pages: ReadonlyMap<string, string>,
+): { names: string[]; ends: string[] } {
+  const meant = references.map((reference) => namesMeant(reference, file, pages));
+  return { names: meant.flatMap(({ names }) => names), ends: meant.flatMap(({ ends }) => ends) };
+}
+
+/**
+ * The path that links to a page `p` are written with. Everyone who reads the text reads it, so for a draft it is the first path that
+ * the page had, which its file gave it, and not the one that people gave the draft.
+ */
+const linkedPath = sql`case when p.status <> 'draft' then p.path else coalesce((
+  select a.path from page_paths a where a.wiki_id = p.wiki_id and a.page_id = p.page_id order by a.moved_at, a.path limit 1), p.path) end`;
+
+/** These files and folders with the paths that links to them are written with. */
+export async function linkedPaths(
+  query: Query,
+  wiki_id: string,
+  pages: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  const drafts = await query<{ path: string; linked: string }>(sql`
+    select p.path, ${linkedPath} as linked from pages p
+    where p.wiki_id = ${wiki_id} and p.status = 'draft' and p.trashed_at is null and p.path = any (${[...pages.values()]}::text[])`);
+  const linkedOf = new Map(drafts.map(({ path, linked }) => [path, linked]));
+  return new Map([...pages].map(([name, path]) => [name, linkedOf.get(path) ?? path]));
+}
+
+/**
+ * Where the pages of files and folders of earlier uploads are, by their names. Those that have another name in this upload are
+ * where they were when it began, whatever of it is written already: after a crash the rest is compiled as before.
+ */
+export async function earlierPages(
+  query: Query,
+  { wiki_id, upload_id }: UploadId,
+  asked: Asked,
+): Promise<Map<string, string>> {
+  if (asked !== 'all' && asked.names.length === 0) return new Map();
+  const rows = await query<{ filename: string; path: string }>(sql`
+    with renamed as materialized (
+      select distinct on (r.renamed_from, r.page_id) r.renamed_from, r.page_id, a.path
+      from uploads u join upload_files r on r.wiki_id = u.wiki_id and r.upload_id = u.upload_id
+      left join page_paths a on a.wiki_id = r.wiki_id and a.page_id = r.page_id and a.moved_at >= u.created_at
+      where u.wiki_id = ${wiki_id} and u.upload_id = ${upload_id} and r.renamed_from <> '' and r.status = 'done'
+      order by r.renamed_from, r.page_id, a.moved_at, a.path
+    )
+    select distinct on (f.filename) f.filename, coalesce(w.path, ${linkedPath}) as path
+    from ${asked === 'all' ? sql`upload_files f` : sql`(${filesNamed(wiki_id, asked.names)}) f`}
+    ${withRun}
+    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    left join renamed w on w.renamed_from = f.filename and w.page_id = f.page_id
+    where f.wiki_id = ${wiki_id} and f.status = 'done' and f.kind in ('file', 'folder') and not f.is_attachment and p.trashed_at is null
+      and (w.page_id is not null or ${isNotRenamed})
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
+  return new Map(rows.map(({ filename, path }) => [filename, path]));
+}
+
+/** A picture or another file of an earlier upload that is no page itself. */
+export interface EarlierFile {
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+}
+
+/** Files of earlier uploads that texts can show, as long as a page of the wiki has their bytes. */
+export function earlierAttached(
+  query: Query,
+  { wiki_id, upload_id }: UploadId,
+  asked: Asked,
+): Promise<EarlierFile[]> | EarlierFile[] {
+  if (asked !== 'all' && asked.names.length + asked.ends.length === 0) return [];
+  return query<EarlierFile>(sql`
+    select distinct on (f.filename) f.filename, f.content_type, f.byte_size, f.sha256
+    from ${asked === 'all' ? sql`upload_files f` : attachedFilesAsked(wiki_id, asked)}
+    ${withRun}
+    where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and f.upload_id <> ${upload_id}
+      and exists (select from attachments a where a.wiki_id = f.wiki_id and a.sha256 = f.sha256)
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
+}
+
+/** A wiki link names the end of a path, for which there is no index: those of all attached files are looked at. */
+function attachedFilesAsked(wiki_id: string, { names, ends }: Exclude<Asked, 'all'>): Sql {
+  if (ends.length === 0) return sql`(${filesNamed(wiki_id, names)}) f`;
+  return sql`(
+    ${filesNamed(wiki_id, names)}
+    union
+    select f.* from upload_files f
+    where f.wiki_id = ${wiki_id} and f.is_attachment and f.status = 'done' and exists (
+      select from unnest(${keysOf(ends)}::text[]) e where right('/' || f.name_key, length(e) + 1) = '/' || e)) f`;
+}
+
+/**
+ * Where the pages of documents of earlier uploads are, by their names: of those whose names begin so as titles. `beginnings`
+ * are in lower case as far as they are ASCII.
+ */
+export async function earlierDocuments(
+  query: Query,
+  wiki_id: string,
+  beginnings: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await query<{ filename: string; path: string }>(sql`
+    select distinct on (f.filename) f.filename, ${linkedPath} as path
+    from (select distinct lower(b) collate "C" as begun from unnest(${beginnings}::text[]) b) g
+    cross join lateral (
+      select * from upload_files f
+      where f.wiki_id = ${wiki_id} and f.status = 'done' and f.title_key >= g.begun and f.title_key < g.begun || U&'\\+10FFFF'
+      offset 0) f
+    ${withRun}
+    join pages p on p.wiki_id = f.wiki_id and p.page_id = f.page_id
+    where f.kind = 'file' and not f.is_attachment and p.trashed_at is null and ${isNotRenamed}
+    order by f.filename, ran.ran_at desc limit ${EARLIER_MAX}`);
+  return new Map(rows.map(({ filename, path }) => [filename, path]));
+}
+
+function filesNamed(wiki_id: string, names: readonly string[]): Sql {
+  return sql`
+    select n.* from unnest(${keysOf(names)}::text[]) k
+    cross join lateral (
+      select * from upload_files n where n.wiki_id = ${wiki_id} and n.name_key = k and n.status = 'done' offset 0) n`;
+}
+
+/**
+ * What the database may have as `name_key` of names that differ from these only in case or Unicode normalization. Its own
+ * `lower` changes ASCII letters alone under some locales, and all letters under others.
+ */
+function keysOf(names: readonly string[]): string[] {
+  const asciiLower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const keys = names.flatMap((name) => {
+    const composed = name.normalize('NFC');
+    return [asciiLower(composed), composed.toLowerCase(), asciiLower(composed.toUpperCase())];
+  });
+  return [...new Set(keys)];
+}

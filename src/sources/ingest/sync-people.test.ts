@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Files, newFolderWiki } from '../../../test/folder-wiki.ts';
+import { sharedWorld } from '../../../test/shared-world.ts';
+
+const world = await sharedWorld();
+const owner = await world.owner();
+const newWiki = () => newFolderWiki(owner);
+const Z: Files = { 'd/z.md': '# Z\n' };
+
+test('a page that people edited moves with its file and those that it links to, without a conflict', async () => {
+  const wiki = await newWiki();
+  const files = (folder: string): Files => ({
+    ...Z,
+    [`d/${folder}/a.md`]: '# A\n\nSee [b](b.md) and [y](x/y.md).\n\nWhat a says.\n',
+    [`d/${folder}/b.md`]: '# B\n',
+    [`d/${folder}/x/y.md`]: '# Y\n',
+  });
+  await wiki.sync(files('old'));
+  const [A] = await wiki.ids(['d/old/a']);
+  await wiki.edit('d/old/a', '# A\n\nSee [b](b) and [y](x/y).\n\nWhat a says, by hand.\n');
+  const { summary } = await wiki.sync(files('new'));
+  assert.doesNotMatch(summary, /gone|left as people edited/);
+  const page = await wiki.page('d/new/a');
+  assert.deepEqual([page.page_id, page.stale, page.revision], [A, false, 2]);
+  assert.match(page.markdown, /by hand/);
+  assert.deepEqual(page.html.match(/href="[^"]*"/g), ['href="b"', 'href="x/y"']);
+});
+
+/** No text. */
+const BROKEN = new Uint8Array([0xff, 0x00, 0x01]);
+
+test('a file that could not be read at one sync and is gone at the next one is gone', async () => {
+  const wiki = await newWiki();
+  await wiki.sync({ ...Z, 'd/a.md': '# A\n', 'd/kept.md': '# Kept\n' });
+  await wiki.sync({ ...Z, 'd/a.md': BROKEN });
+  assert.deepEqual(await wiki.stale(), ['d/kept'], 'a file that cannot be read is there');
+  await owner.post(`${wiki.at}/pages/${(await wiki.page('d/kept')).page_id}/keep`);
+  await wiki.sync(Z);
+  assert.deepEqual(await wiki.stale(), ['d/a']);
+  await wiki.sync(Z);
+  assert.deepEqual(await wiki.stale(), ['d/a'], 'what people kept is not asked for again');
+});
+
+test('the folder of a sync that is written in another way is the same folder', async () => {
+  const wiki = await newWiki();
+  await wiki.sync({ 'U\u0308bung/a.md': '# A\n', 'U\u0308bung/b.md': '# B\n' });
+  const { summary } = await wiki.sync({ '\u00fcbung/a.md': '# A\n\nMore.\n', '\u00fcbung/b.md': '# B\n' });
+  assert.doesNotMatch(summary, /gone|[1-9] new page/);
+  assert.deepEqual(await wiki.paths(), ['ubung', 'ubung/a', 'ubung/b']);
+});
+
+test('the same folder again changes nothing of a page that people edited, although a file that it links to has another name', async () => {
+  const wiki = await newWiki();
+  const files = (name: string): Files => ({
+    ...Z,
+    'd/a.md': '# A\n\nSee [b](b.md) and [[Page 2]].\n',
+    'd/p.md': '# Page 2\n',
+    [`d/${name}.md`]: '# B\n',
+  });
+  await wiki.sync(files('b'));
+  await wiki.edit('d/a', '# A\n\nSee [b](b) and [[Page 2]].\n\nBy hand.\n');
+  for (let times = 0; times < 3; times += 1) {
+    await wiki.sync(files('c'));
+    const { markdown, revision, stale } = await wiki.page('d/a');
+    assert.deepEqual([markdown, revision, stale], ['# A\n\nSee [b](c) and [[Page 2]].\n\nBy hand.\n', 2, false]);
+  }
+});

@@ -1,0 +1,241 @@
+import { citationsOf } from '@ibid/documents/cite-blocks.ts';
+import { extractorVersion } from '@ibid/documents/extractor-versions.ts';
+import { needsReview } from '@ibid/documents/formats/losses.ts';
+import { FORM_VERSION } from '@ibid/markdown/blocks/block-form.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Query } from '../../platform/db/db.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { givenLinks, pageMeant } from '../../wiki/pages/write-text.ts';
+import { pendingBatch } from '../../wiki/search/index/pending.ts';
+import type { CompiledUploadFile, Merges, UploadWrite } from './compiled-upload.ts';
+import type { FilesAround } from './surroundings/files-around.ts';
+import { markShown, noteCompiled } from './unchanged-files.ts';
+import { type WrittenPage, writePages } from './write-pages.ts';
+
+interface WrittenFile {
+  file_no: number;
+  status: 'done' | 'failed';
+  error: string;
+  page_change: '' | WrittenPage['change'];
+  page_id: string;
+  source_id: string | null;
+  new_source: boolean;
+}
+
+/**
+ * Writes the sources and pages of a batch of files, and what became of each file, in the caller's transaction. `around`:
+ * what the files refer to.
+ */
+export async function writeFiles(
+  query: Query,
+  write: UploadWrite,
+  compiled: readonly CompiledUploadFile[],
+  merges: Merges,
+  around: FilesAround,
+): Promise<void> {
+  const sources = await writeSources(query, write, compiled);
+  const pages = await writePages(query, write, compiled, merges);
+  await writePageSources(query, write, pages, sources);
+  await writeLinks(query, write, pages);
+  await writePictures(query, write, compiled, pages);
+  const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
+  const rows: WrittenFile[] = compiled.map(({ file, result }) => {
+    const source = sources.get(file.sha256);
+    return {
+      file_no: file.file_no,
+      status: result.ok ? 'done' : 'failed',
+      error: result.ok ? '' : `${result.code}: ${result.message}`,
+      page_change: pageOf.get(file.file_no)?.change ?? '',
+      page_id: pageOf.get(file.file_no)?.page_id ?? file.page_id,
+      source_id: result.ok ? (source?.source_id ?? null) : null,
+      new_source: result.ok && source?.made_by === file.file_no,
+    };
+  });
+  // A file that is worked on again, when its upload is retried, has made what it made before.
+  await query(sql`
+    update upload_files f set status = r.status, error = r.error, source_id = r.source_id, page_id = r.page_id,
+      new_source = r.new_source or f.new_source and f.source_id = r.source_id,
+      page_change = case when r.page_change = 'same' and f.page_change <> '' and f.page_id = r.page_id then f.page_change
+        else r.page_change end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as r (file_no int, status text, error text, page_change text, source_id text, new_source boolean,
+      page_id text)
+    where f.wiki_id = ${write.wiki_id} and f.upload_id = ${write.upload_id} and f.file_no = r.file_no`);
+  const shown = compiled.map(({ shown = [] }, i) => ({ page_id: rows[i]?.page_id ?? '', shown }));
+  await markShown(query, write, shown);
+  const made = pages.flatMap(({ file, page_id, change }) =>
+    change === 'kept' ? [] : [[file.file_no, page_id] as const],
+  );
+  await noteCompiled(query, write, around, compiled, new Map(made));
+}
+
+/** The rows of what files of a batch were divided into: what is written next counts and links to them. */
+export async function insertSections(
+  query: Query,
+  write: Pick<UploadWrite, 'wiki_id' | 'upload_id'>,
+  compiled: readonly CompiledUploadFile[],
+): Promise<void> {
+  const rows = compiled.flatMap(({ sections = [] }) => sections);
+  if (rows.length === 0) return;
+  await query(sql`
+    insert into upload_files
+      (wiki_id, upload_id, file_no, kind, filename, content_type, byte_size, sha256, page_path, page_id, section_of)
+    select ${write.wiki_id}, ${write.upload_id}, file_no, 'section', filename, content_type, byte_size, sha256, page_path, page_id,
+      section_of
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (file_no int, filename text, content_type text, byte_size bigint,
+      sha256 text, page_path text, page_id text, section_of int)
+    on conflict (wiki_id, upload_id, file_no) do nothing`);
+}
+
+/** The source of each content, by its hash: the one that the wiki had, or a new one made by the file `made_by`. */
+async function writeSources(query: Query, write: UploadWrite, compiled: readonly CompiledUploadFile[]) {
+  const usable = compiled.filter(({ file, result }) => file.kind === 'file' && result.ok);
+  const rows = usable.map(({ file, result }) => ({
+    ...file,
+    ...(result.ok && {
+      title: result.title,
+      content_type: result.content_type,
+      language: result.language,
+      text: result.source_text,
+      losses: result.losses,
+      losses_to_review: result.losses.filter(needsReview).length,
+      file_characters: result.file_characters,
+      extractor_version: extractorVersion(result.kind),
+    }),
+    source_id: newId('source'),
+  }));
+  const made = await query<{ source_id: string; sha256: string }>(sql`
+    with given as (
+      select distinct on (sha256) * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (file_no int, source_id text,
+        title text, filename text, content_type text, byte_size bigint, sha256 text, language text, text text, losses jsonb,
+        losses_to_review int, file_characters int, extractor_version int)
+      order by sha256, file_no
+    ), made as (
+      insert into sources (wiki_id, source_id, upload_id, title, filename, content_type, byte_size, sha256, language,
+        losses, loss_count, losses_to_review, file_characters, extractor_version)
+      select ${write.wiki_id}, source_id, ${write.upload_id}, title, filename, content_type, byte_size, sha256, language,
+        losses, jsonb_array_length(losses), losses_to_review, file_characters, extractor_version
+      from given order by file_no
+      on conflict (wiki_id, sha256) do nothing
+      returning source_id, sha256
+    ), texts as (
+      insert into source_texts (wiki_id, source_id, text) select ${write.wiki_id}, made.source_id, g.text from made join given g on g.source_id = made.source_id
+    ), read_anew as (
+      -- What was read from the same bytes by an earlier release may differ; citations are places in the text of now.
+      update source_texts t set text = g.text from given g
+      join sources s on s.wiki_id = ${write.wiki_id} and s.sha256 = g.sha256 and s.content_type = g.content_type
+      where t.wiki_id = s.wiki_id and t.source_id = s.source_id and t.text <> g.text
+    ), losses_read as (
+      update sources s set losses = g.losses, loss_count = jsonb_array_length(g.losses),
+        losses_to_review = g.losses_to_review, file_characters = g.file_characters, extractor_version = g.extractor_version
+      from given g
+      where s.wiki_id = ${write.wiki_id} and s.sha256 = g.sha256 and s.content_type = g.content_type
+        and (s.losses <> g.losses or s.file_characters <> g.file_characters or s.extractor_version <> g.extractor_version)
+    )
+    select source_id, sha256 from made`);
+  const found = await query<{ source_id: string; sha256: string; content_type: string }>(sql`
+    select source_id, sha256, content_type from sources
+    where wiki_id = ${write.wiki_id} and sha256 = any (${compiled.map(({ file }) => file.sha256)}::text[])`);
+  const makers = new Map(rows.map((row) => [row.source_id, row.file_no]));
+  const madeIds = new Set(made.map((row) => row.source_id));
+  const indexed = usable.flatMap(({ result }, i) => {
+    const document_id = rows[i]?.source_id ?? '';
+    return result.ok && madeIds.has(document_id)
+      ? [{ document_id, version: 1, title: result.title, body: result.source_indexed }]
+      : [];
+  });
+  if (indexed.length > 0) await query(pendingBatch('source', write.wiki_id, indexed));
+  return new Map(
+    found.map(({ sha256, source_id, content_type }) => [
+      sha256,
+      { source_id, content_type, made_by: madeIds.has(source_id) ? makers.get(source_id) : undefined },
+    ]),
+  );
+}
+
+/** A page comes from the one source that it was last made from. */
+async function writePageSources(
+  query: Query,
+  write: UploadWrite,
+  pages: readonly WrittenPage[],
+  sources: Map<string, { source_id: string; content_type: string }>,
+): Promise<void> {
+  const rows = pages.flatMap(({ file, change, isOfFile, page_id, page }) => {
+    const source = sources.get(file.sha256);
+    // The source may have been deleted while the sections of a file were written.
+    if (!source || !isOfFile || change === 'kept') return [];
+    // The same bytes as another type of file (LICENSE.md, LICENSE.txt) have another text, in which these places are not.
+    const citations = page.content_type === source.content_type ? page.citations : citationsOf([]);
+    const versions = { form_version: FORM_VERSION, extractor_version: extractorVersion(page.kind) };
+    return [{ page_id, source_id: source.source_id, ...versions, ...citations }];
+  });
+  if (rows.length === 0) return;
+  await query(sql`
+    delete from page_sources
+    where wiki_id = ${write.wiki_id} and page_id = any (${rows.map((row) => row.page_id)}::text[])`);
+  await query(sql`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, source_id text, starts int[],
+        ends int[], first_pages int[], last_pages int[], first_lines int[], last_lines int[], hashes text,
+        form_blocks int[], form_hashes text, form_version int, extractor_version int, boxes int[],
+        contexts text, target_blocks int[], targets text[])
+    ), linked as (
+      insert into page_sources (wiki_id, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
+        hashes, form_blocks, form_hashes, form_version, extractor_version, boxes, contexts, target_blocks, targets)
+      select ${write.wiki_id}, page_id, source_id, starts, ends, first_pages, last_pages, first_lines, last_lines,
+        decode(hashes, 'hex'), form_blocks, decode(form_hashes, 'hex'), form_version, extractor_version, nullif(boxes, '{}'),
+        decode(contexts, 'hex'), target_blocks, targets
+      from given
+    )
+    update pages p set source_count = 1, stale = false, gone_file = null from given g where p.wiki_id = ${write.wiki_id} and p.page_id = g.page_id`);
+}
+
+async function writePictures(
+  query: Query,
+  { wiki_id, creator }: UploadWrite,
+  compiled: readonly CompiledUploadFile[],
+  pages: readonly WrittenPage[],
+): Promise<void> {
+  const pageOf = new Map(pages.map((page) => [page.file.file_no, page]));
+  const rows = compiled.flatMap(({ file, pictures, sections }) => {
+    const page = pageOf.get(file.file_no);
+    if (!page) return [];
+    // A section may show a picture that is new, while the page that all of them are attached to is the same. What waits to
+    // be brought into a page that people changed can be seen there.
+    const isShown = isWritten(page) || sections !== undefined;
+    const taken = pictures.filter(({ isOfUpload }) => isShown || (isOfUpload && page.change === 'kept'));
+    return taken.map((picture) => ({ ...picture, page_id: page.page_id }));
+  });
+  if (rows.length === 0) return;
+  // What another page has stays until this one has it too: else its bytes could be deleted in between.
+  await query(sql`
+    select from attachments where wiki_id = ${wiki_id} and sha256 = any (${rows.map(({ sha256 }) => sha256)}::text[])
+    order by attachment_id for key share`);
+  await query(sql`
+    insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_by)
+    select ${wiki_id}, attachment_id, page_id, filename, content_type, byte_size, sha256, ${creator}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (attachment_id text, page_id text, filename text,
+      content_type text, byte_size bigint, sha256 text)
+    on conflict (wiki_id, page_id, sha256) do nothing`);
+}
+
+function isWritten({ change }: WrittenPage): boolean {
+  return change !== 'same' && change !== 'kept';
+}
+
+/** Links are written after the pages that they come from; where they lead may be written with a later batch. */
+async function writeLinks(query: Query, { wiki_id, upload_id }: UploadWrite, pages: readonly WrittenPage[]) {
+  const rows = pages.filter(isWritten).map(({ page_id, page }) => ({ page_id, links: page.page_links }));
+  if (rows.length === 0) return;
+  await query(sql`
+    delete from page_links where wiki_id = ${wiki_id} and from_page_id = any (${rows.map((row) => row.page_id)}::text[])`);
+  await query(sql`
+    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path, line)
+    select ${wiki_id}, g.page_id, l.to_path, coalesce(
+      (select f.page_id from upload_files f
+        where f.wiki_id = ${wiki_id} and f.upload_id = ${upload_id} and f.page_path = l.to_path and f.page_path <> ''
+        order by f.file_no limit 1),
+      ${pageMeant(wiki_id)}), l.places, l.wanted_title, l.wanted_path, l.line
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as g (page_id text, links jsonb)
+    cross join lateral ${givenLinks(sql`g.links`)} l`);
+}

@@ -1,0 +1,139 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { countCharacters } from '@ibid/documents/formats/losses.ts';
+import { Type } from 'typebox';
+import { onWiki } from '../../platform/access/access-rule.ts';
+import type { Statements } from '../../platform/access/guard.ts';
+import { Id, Record } from '../../platform/core/records.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { isVisible } from '../../wiki/pages/schema.ts';
+import {
+  type CitationRow,
+  type CitedBlock,
+  citationColumns,
+  citedBlocks,
+  gapsBetween,
+  meantIn,
+} from './cited-blocks.ts';
+import { exampleSource, SourceLoss, SourceParams } from './schema.ts';
+import { compareBlocks, readShownPage } from './shown-blocks.ts';
+
+/** How much of a part that no page shows is quoted. */
+const EXCERPT = 200;
+
+/** Pages that are read together: a long document has hundreds. */
+const PAGES_AT_ONCE = 20;
+
+const Coverage = Record(
+  {
+    source_id: Id,
+    length: Type.Integer({ description: "Of the source's text, in UTF-16 units." }),
+    covered: Type.Integer({ description: 'How much of it pages show; line breaks between blocks count as shown.' }),
+    uncovered: Type.Array(
+      Record(
+        { start: Type.Integer(), end: Type.Integer(), excerpt: Type.String({ description: 'How it begins.' }) },
+        { title: 'UncoveredPart' },
+      ),
+      { description: 'The parts that no page shows, in order.' },
+    ),
+    text_characters: Type.Integer({ description: "Of the source's text, white space not counted." }),
+    file_characters: Type.Integer({
+      description: "Of the file's text, counted by other means than those that read it; 0 if they were not counted.",
+    }),
+    share: Type.Optional(
+      Type.Number({
+        description: "Which share of the file's characters the text has, at most 1; left out if not counted.",
+      }),
+    ),
+    losses: Type.Array(SourceLoss, { description: 'What of the file the text does not have.' }),
+  },
+  { title: 'Coverage' },
+);
+
+export const getCoverage = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources/:source_id/coverage',
+  summary: 'Get what pages show of a source',
+  description:
+    'Of its text, and of its file: what was not read is in `losses`. Pages that the caller cannot see show nothing (drafts, the trash), and neither does a block that a person has changed.',
+  access: onWiki('sources:read'),
+  params: SourceParams,
+  reply: Coverage,
+  example: {
+    reply: {
+      source_id: exampleSource.source_id,
+      length: 26,
+      covered: 26,
+      uncovered: [],
+      text_characters: 22,
+      file_characters: 22,
+      share: 1,
+      losses: [],
+    },
+  },
+  run: async ({ params, one, many }) => {
+    const { text, losses, file_characters } = await one<CoverageRow>(sql`
+      select t.text, s.losses, s.file_characters
+      from sources s join source_texts t on t.wiki_id = s.wiki_id and t.source_id = s.source_id
+      where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}`);
+    const shown = await shownBlocks(many, params, text);
+    const gaps = gapsBetween(shown, text.length)
+      .map((gap) => trimmed(text, gap))
+      .filter(([start, end]) => start < end);
+    const text_characters = countCharacters(text);
+    return {
+      source_id: params.source_id,
+      length: text.length,
+      covered: text.length - gaps.reduce((sum, [start, end]) => sum + end - start, 0),
+      uncovered: gaps.map(([start, end]) => ({
+        start,
+        end,
+        excerpt: text.slice(start, Math.min(end, start + EXCERPT)),
+      })),
+      text_characters,
+      file_characters,
+      // Rounded down, so that only a text that has everything has the share 1.
+      ...(file_characters > 0 && {
+        share: Math.min(1, Math.floor((10_000 * text_characters) / file_characters) / 10_000),
+      }),
+      losses,
+    };
+  },
+});
+
+interface CoverageRow {
+  text: string;
+  losses: SourceLoss[];
+  file_characters: number;
+}
+
+/** The blocks of a source that pages say as it says them. */
+async function shownBlocks(
+  many: Statements['many'],
+  { wiki_id, source_id }: { wiki_id: string; source_id: string },
+  text: string,
+): Promise<CitedBlock[]> {
+  const shown: CitedBlock[] = [];
+  for (let after = ''; ; ) {
+    const pages = await many<CitationRow & { html: string; folder: string }>(sql`
+      select ${citationColumns}, r.html, r.folder from page_sources c
+      join pages p on p.wiki_id = c.wiki_id and p.page_id = c.page_id and ${isVisible}
+      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+      where c.wiki_id = ${wiki_id} and c.source_id = ${source_id} and c.page_id > ${after}
+      order by c.page_id limit ${PAGES_AT_ONCE}`);
+    for (const page of pages) {
+      const cited = citedBlocks(page, text);
+      await nextTurn();
+      const now = compareBlocks(cited, readShownPage(page.html, page.folder), meantIn(page));
+      shown.push(...cited.filter((block, i) => block.source_matches && now[i]?.shown === 'unchanged'));
+    }
+    if (pages.length < PAGES_AT_ONCE) return shown;
+    after = pages.at(-1)?.page_id ?? '';
+  }
+}
+
+/** A part of a text without the line breaks around it. */
+function trimmed(text: string, [start, end]: [number, number]): [number, number] {
+  const part = text.slice(start, end);
+  return [start + part.length - part.trimStart().length, end - part.length + part.trimEnd().length];
+}

@@ -1,0 +1,29 @@
+import { onWiki } from '../../platform/access/access-rule.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { Bytes } from '../../platform/http/bytes.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { exampleSource, type Source, SourceParams, sourceColumns } from './schema.ts';
+
+/**
+ * A source may be any file, so a browser only saves it; but a PDF, which it shows apart from
+ * everything else, so that a citation can lead to its page.
+ */
+export const getSourceContent = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/sources/:source_id/content',
+  summary: "Get a source's file",
+  description:
+    'The bytes as they were uploaded, or with `Range` a part of them. A browser shows a PDF (`#page=3` leads to a page of it) and saves everything else.',
+  access: onWiki('sources:read'),
+  params: SourceParams,
+  reply: Bytes,
+  errors: ['range_not_satisfiable', 'storage_unavailable'],
+  example: { reply: { ...exampleSource, inline: false } },
+  run: async ({ params, one }) => {
+    const { sha256, byte_size, content_type, filename } = await one<Source>(sql`
+      select ${sourceColumns} from sources s
+      where s.wiki_id = ${params.wiki_id} and s.source_id = ${params.source_id}`);
+    const name = filename.slice(filename.lastIndexOf('/') + 1);
+    return { sha256, byte_size, content_type, filename: name, inline: content_type === 'application/pdf' };
+  },
+});

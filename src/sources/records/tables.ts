@@ -1,0 +1,15 @@
+import { defineTable } from '../../platform/tables/define-table.ts';
+
+export const sourceTables = [
+  defineTable({
+    name: 'sources',
+    of: 'wiki',
+    rows: 'many',
+    copies: ['source_id', 'sha256'],
+    id: 'source_id',
+    prefix: 'source',
+    audit: ['source'],
+  }),
+  defineTable({ name: 'source_texts', of: 'wiki', rows: 'many', copies: ['source_id'] }),
+  defineTable({ name: 'page_sources', of: 'wiki', rows: 'many', copies: ['page_id', 'source_id'] }),
+];

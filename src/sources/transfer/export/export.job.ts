@@ -1,0 +1,113 @@
+import { newId } from '../../../platform/core/ids.ts';
+import type { Db, Query } from '../../../platform/db/db.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { refuseStorage, type StorageUse, storageOf } from '../../../platform/http/upload-limits.ts';
+import { type ClaimedJob, defineRecordJob } from '../../../platform/jobs/define-job.ts';
+import { endJob, showProgress } from '../../../platform/jobs/record-queue.ts';
+import type { ReceivedBlob } from '../../../platform/providers/storage/blobs.ts';
+import type { Manifest } from './archive-format.ts';
+import { SEAL_FILE, sealFile, sealOf } from './archive-seal.ts';
+import { writeAttachments, writeRecords } from './write-archive.ts';
+import { openZipWriter } from './zip-writer.ts';
+
+/** Makes the archive of a wiki. After a crash the next attempt starts over. */
+export const exportJob = defineRecordJob({
+  name: 'export',
+  lane: 'uploads',
+  attempts: 5,
+  async run({ db, job, services: { blobs, signatures }, signal }) {
+    const zip = openZipWriter();
+    // On this machine; nothing waits for the store until it is kept.
+    const receiving = blobs.receive(zip.stream);
+    // Its failure is thrown where it is waited for; what is being written is told at once.
+    receiving.catch((error: Error) => zip.fail(error));
+    const progress = progressOf(db, job, signal);
+    try {
+      const onProgress = progress.show;
+      const records = await db.snapshot((query) => writeRecords(query, job.wiki_id, { zip, onProgress }));
+      await writeAttachments(records, { blobs, zip, onProgress });
+      await zip.add(SEAL_FILE, sealFile(await sealOf(signatures, records.hashes)));
+      await progress.shown();
+      zip.end();
+      await end(db, job, records.manifest, await receiving);
+    } catch (error) {
+      zip.fail(error as Error);
+      // It fails because the archive did, which is what is thrown.
+      await receiving.catch(() => undefined);
+      // The process is to stop, or the job was lost.
+      if (error !== signal.reason) throw error;
+    }
+  },
+  async onFailure(query, job, error) {
+    await endJob(query, job, { status: 'failed', summary: '', error });
+    await recordEnd(query, job, 'failed', { error });
+  },
+});
+
+/**
+ * Shows the progress beside the snapshot, which does not wait for it: it needs a connection of its own. `show` throws the
+ * reason of the signal, and what an earlier one has failed with.
+ */
+function progressOf(db: Db, job: ClaimedJob, signal: AbortSignal) {
+  let showing: Promise<void> | undefined;
+  let failure: Error | undefined;
+  return {
+    show(part: number): void {
+      signal.throwIfAborted();
+      if (failure) throw failure;
+      showing ??= db
+        .transaction((query) => showProgress(query, job, Math.min(99, Math.floor(100 * part))))
+        .catch((error: Error) => {
+          failure = error;
+        })
+        .finally(() => {
+          showing = undefined;
+        });
+    },
+    async shown(): Promise<void> {
+      await showing;
+      if (failure) throw failure;
+    },
+  };
+}
+
+async function end(db: Db, job: ClaimedJob, manifest: Manifest, archive: ReceivedBlob): Promise<void> {
+  await keepWithin(db, job, archive);
+  const { sha256, byte_size } = archive;
+  const { pages, revisions, attachments } = manifest;
+  const summary = `${pages} pages with ${revisions} revisions and ${attachments} attachments, ${byte_size} bytes.`;
+  await db.transaction(async (query) => {
+    await endJob(query, job, { status: 'completed', summary, error: '' });
+    await query(sql`
+      update exports set sha256 = ${sha256}, byte_size = ${byte_size}, expires_at = now() + interval '7 days'
+      where wiki_id = ${job.wiki_id} and export_id = ${job.job_id}`);
+    await recordEnd(query, job, 'completed', { summary, sha256 });
+  });
+}
+
+/** Keeps the archive, or discards it where the workspace may not store that much. */
+async function keepWithin(db: Db, { wiki_id }: ClaimedJob, archive: ReceivedBlob): Promise<void> {
+  const [storage] = await db.query<StorageUse>(sql`
+    select s.used, s.allowed from wikis w cross join lateral (${storageOf(sql`w.workspace_id`)}) s
+    where w.wiki_id = ${wiki_id}`);
+  try {
+    if (storage) refuseStorage(storage, archive.byte_size);
+  } catch (error) {
+    await archive.discard();
+    throw error;
+  }
+  await archive.keep();
+}
+
+/** The audit record of how an export or an import ended; it has no actor, as the end of an upload. */
+export async function recordEnd(
+  query: Query,
+  { wiki_id, job_id, kind }: ClaimedJob,
+  status: 'completed' | 'failed',
+  after: object,
+): Promise<void> {
+  await query(sql`
+    insert into audit_events (event_id, workspace_id, type, target_kind, target_id, request_id, address, after)
+    select ${newId('evt')}, w.workspace_id, ${`${kind}.${status}`}, ${kind}, ${job_id}, '', '', ${JSON.stringify(after)}::jsonb
+    from wikis w where w.wiki_id = ${wiki_id}`);
+}

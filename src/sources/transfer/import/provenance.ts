@@ -1,0 +1,105 @@
+import { newId } from '../../../platform/core/ids.ts';
+import { cleanName } from '../../../platform/core/titles.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { type ArchivedPerson, type ArchivedRevision, PEOPLE_FILE } from '../export/archive-format.ts';
+import { type Hashes, hashOf, isSealed, SEAL_FILE, SEALED_FILES, Seal } from '../export/archive-seal.ts';
+import { invalid } from './archive-error.ts';
+import type { ImportContext } from './import-context.ts';
+import { type Archive, shown } from './open-archive.ts';
+import { recordReader } from './read-records.ts';
+import type { ImportedRevision } from './staged-rows.ts';
+import type { WikiArchive } from './wiki-archive.ts';
+
+/** Who made something, and when. */
+interface Made {
+  created_at: string;
+  created_by: string;
+}
+
+/** What is known of who made the rows of an archive. */
+export interface Provenance {
+  /** Whether this service has made the archive, so that its times, ids and origins are facts. */
+  isOwn: boolean;
+  /** Everybody in the archive who is not known to be a member here, under new ids. */
+  strangers: ArchivedPerson[];
+  revision(given: ArchivedRevision): Pick<ImportedRevision, 'created_at' | 'created_by' | 'origin' | 'claim'>;
+  made(given: Made): Made;
+}
+
+/**
+ * Decides whom rows of an archive are attributed to. Anybody can write any name and time into an archive, so they are facts
+ * only in one that this service has sealed, and an author only where that user is a member of the workspace. Otherwise who
+ * imports has made everything now, and what the archive says is a claim.
+ */
+export async function provenanceOf(context: ImportContext, { people }: WikiArchive): Promise<Provenance> {
+  const { creator, now } = context;
+  const isOwn = await isOwnArchive(context);
+  const members = isOwn ? await membersAmong(context, people) : new Set<string>();
+  const idOf = new Map(people.map(({ user_id }) => [user_id, members.has(user_id) ? user_id : newId('user')]));
+  const strangers = people
+    .filter(({ user_id }) => !members.has(user_id))
+    .map(({ user_id, name, email }) => ({
+      user_id: personOf(user_id),
+      name: cleanName(name),
+      email: cleanName(email),
+    }));
+
+  function personOf(user_id: string): string {
+    const id = idOf.get(user_id);
+    if (id === undefined) throw invalid(`${PEOPLE_FILE} does not list ${shown(user_id)}, whom another file names.`);
+    return id;
+  }
+
+  function ownRevision({ created_at, created_by, origin, claim }: ArchivedRevision) {
+    const user_id = personOf(created_by);
+    if (claim) {
+      const inner = { ...claim, user_id: personOf(claim.user_id), imported_by: personOf(claim.imported_by) };
+      return { created_at, created_by: user_id, origin, claim: inner };
+    }
+    const stranger = members.has(created_by) ? null : { user_id, created_at, origin, imported_by: creator };
+    return { created_at, created_by: user_id, origin, claim: stranger };
+  }
+
+  return {
+    isOwn,
+    strangers,
+    revision(given) {
+      if (isOwn) return ownRevision(given);
+      const { created_at, created_by, origin } = given;
+      if (Number.isNaN(Date.parse(created_at))) throw invalid(`${shown(created_at)} is no time.`);
+      const claim = { user_id: personOf(created_by), created_at, origin, imported_by: creator };
+      return { created_at: now, created_by: creator, origin: 'authored', claim };
+    },
+    made({ created_at, created_by }) {
+      const user_id = personOf(created_by);
+      return isOwn ? { created_at, created_by: user_id } : { created_at: now, created_by: creator };
+    },
+  };
+}
+
+const SEAL_MAX = 65_536;
+const readSeal = recordReader(Seal);
+
+async function isOwnArchive({ archive, signatures }: ImportContext): Promise<boolean> {
+  if (!archive.has(SEAL_FILE)) return false;
+  const seal = readSeal(await archive.read(SEAL_FILE, SEAL_MAX), SEAL_FILE);
+  return isSealed(signatures, await hashesOf(archive), seal);
+}
+
+async function hashesOf(archive: Archive): Promise<Hashes> {
+  const hashes: Partial<Hashes> = {};
+  for (const name of SEALED_FILES) hashes[name] = await hashOf(archive.chunks(name));
+  return hashes as Hashes;
+}
+
+/** The ids of an archive of this service that are members of the workspace, also inactive ones. */
+async function membersAmong(
+  { query, wiki_id }: ImportContext,
+  people: readonly ArchivedPerson[],
+): Promise<Set<string>> {
+  const ids = people.map(({ user_id }) => user_id);
+  const members = await query<{ user_id: string }>(sql`
+    select m.user_id from wikis w join memberships m on m.workspace_id = w.workspace_id
+    where w.wiki_id = ${wiki_id} and m.user_id = any (${ids}::text[])`);
+  return new Set(members.map(({ user_id }) => user_id));
+}

@@ -1,0 +1,133 @@
+import type { Query } from '../../../platform/db/db.ts';
+import { raw, sql } from '../../../platform/db/sql.ts';
+import type { ClaimedJob } from '../../../platform/jobs/define-job.ts';
+import { endJob, lockJob } from '../../../platform/jobs/record-queue.ts';
+import { pageMeant } from '../../../wiki/pages/write-text.ts';
+import { pendingCopies } from '../../../wiki/search/index/pending.ts';
+import type { ArchivedPerson } from '../export/archive-format.ts';
+import { recordEnd } from '../export/export.job.ts';
+import { ArchiveError } from './archive-error.ts';
+
+/** What an import has come to, besides the rows that it has staged. */
+export interface PreparedImport {
+  summary: string;
+  /** Whom the archive names and this service does not know. */
+  people: readonly ArchivedPerson[];
+  /** What the archive of a whole wiki says of it; then the wiki must have no other pages. undefined for a folder. */
+  wholeWiki: { home_page_id: string | null } | undefined;
+}
+
+/**
+ * Makes all that an import has staged visible and ends its job, in the caller's transaction: here, and nowhere else, do rows
+ * of an import become pages. It calls nothing but the database. Errors: ArchiveError where the wiki has pages already,
+ * LeaseLost, and those of the database where a page of the same path was made, or one above was moved, since the paths were
+ * planned; then the next attempt plans them again.
+ */
+export async function publishImport(query: Query, job: ClaimedJob, prepared: PreparedImport): Promise<void> {
+  const { wiki_id, job_id } = job;
+  const { summary, people, wholeWiki } = prepared;
+  const [staged] = await query(sql`
+    select set_config('statement_timeout', '0', true) from staged_imports
+    where wiki_id = ${wiki_id} and import_id = ${job_id}`);
+  if (!staged) throw new Error('the database has crashed and lost what was prepared; the import starts over');
+  await query(sql`
+    insert into imported_people (wiki_id, user_id, name, email)
+    select ${wiki_id}, user_id, name, email
+    from jsonb_to_recordset(${JSON.stringify(people)}::jsonb) as g (user_id text, name text, email text)`);
+  // Before a page of the same path would fail this attempt, and each that follows.
+  if (wholeWiki) await refuseUnlessAlone(query, wiki_id, 0);
+  const pages = await publishPages(query, job);
+  await publishRevisions(query, job);
+  await publishAttachments(query, job);
+  // The job first and then the wiki, as every other write that needs both.
+  await lockJob(query, job);
+  await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);
+  if (wholeWiki) {
+    await refuseUnlessAlone(query, wiki_id, pages);
+    await query(sql`update wikis set home_page_id = ${wholeWiki.home_page_id} where wiki_id = ${wiki_id}`);
+  }
+  // Its revisions have the times of their archive.
+  await query(sql`
+    update wikis set revisions_packed_to = null where wiki_id = ${wiki_id} and revisions_packed_to is not null`);
+  await resolveLinks(query, wiki_id);
+  await endJob(query, job, { status: 'completed', summary, error: '' });
+  await recordEnd(query, job, 'completed', { summary });
+}
+
+/** Answers how many. */
+async function publishPages(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<number> {
+  const [made] = await query<{ count: number }>(sql`
+    with made as (
+      insert into pages (wiki_id, page_id, path, slug, parent_page_id, parent_path, title, description, position, status,
+        origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by, tags, properties)
+      select wiki_id, page_id, path, slug, parent_page_id, parent_path, title, description, position, status,
+        origin, stale, gone_file, revision, word_count, created_at, created_by, updated_at, updated_by,
+        array(select jsonb_array_elements_text(tags)), properties
+      from import_pages where wiki_id = ${wiki_id} and import_id = ${job_id}
+      returning 1
+    ) select count(*)::int as count from made`);
+  await query(sql`
+    insert into page_paths (wiki_id, path, page_id)
+    select s.wiki_id, former.path, s.page_id from import_pages s, jsonb_array_elements_text(s.former_paths) former (path)
+    where s.wiki_id = ${wiki_id} and s.import_id = ${job_id}`);
+  return made?.count ?? 0;
+}
+
+/** The revisions; of present ones also their search texts and links. */
+async function publishRevisions(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<void> {
+  const staged = sql`import_revisions s where s.wiki_id = ${wiki_id} and s.import_id = ${job_id}`;
+  const present = sql`${staged} and s.links is not null`;
+  await query(sql`
+    insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, origin, folder, created_at, created_by, claim)
+    select s.wiki_id, s.page_id, s.revision, s.title, s.markdown, s.html, s.outline, s.origin, s.folder, s.created_at,
+      s.created_by, s.claim
+    from ${staged}`);
+  await query(sql`
+    insert into page_texts (wiki_id, page_id, text) select s.wiki_id, s.page_id, s.text from ${present}`);
+  await query(
+    pendingCopies(
+      'page',
+      sql`
+      select s.wiki_id, s.page_id as document_id, s.revision as version, s.title_terms, s.body_terms, s.vocabulary
+      from ${present}`,
+    ),
+  );
+  await query(sql`
+    insert into page_links (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path, line)
+    select l.wiki_id, l.page_id, g.to_path, g.to_page_id, g.places, lower(g.wanted_title), g.wanted_path, coalesce(g.line, 0)
+    from (select s.wiki_id, s.page_id, s.links from ${present}) l, jsonb_to_recordset(l.links)
+      as g (to_path text, to_page_id text, places int[], wanted_title text, wanted_path text, line int)`);
+}
+
+async function publishAttachments(query: Query, { wiki_id, job_id }: ClaimedJob): Promise<void> {
+  await query(sql`
+    insert into attachments (wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_at, created_by)
+    select wiki_id, attachment_id, page_id, filename, content_type, byte_size, sha256, created_at, created_by
+    from import_attachments where wiki_id = ${wiki_id} and import_id = ${job_id}`);
+}
+
+/** Links to pages that were not there when they were written, by path or as [[Title]]. */
+async function resolveLinks(query: Query, wiki_id: string): Promise<void> {
+  await query(sql`
+    update page_links l set to_page_id = m.page_id
+    from (
+      select l.from_page_id, l.to_path, ${pageMeant(wiki_id)} as page_id
+      from (
+        select from_page_id, to_path, wanted_title, coalesce(wanted_path, to_path) as path from page_links
+        where wiki_id = ${wiki_id} and to_page_id is null offset 0) l offset 0) m
+    where l.wiki_id = ${wiki_id} and l.from_page_id = m.from_page_id and l.to_path = m.to_path and m.page_id is not null`);
+}
+
+/** What people did meanwhile is not mixed with what the archive of a wiki brings. */
+async function refuseUnlessAlone(query: Query, wiki_id: string, pages: number): Promise<void> {
+  const [row] = await query<{ pages: number }>(sql`
+    select count(*)::int as pages from pages where wiki_id = ${wiki_id} and ${raw('trashed_at is null')}`);
+  if (row?.pages !== pages) throw notEmpty();
+}
+
+export function notEmpty(): ArchiveError {
+  return new ArchiveError(
+    'conflict',
+    'The wiki has pages already, and the archive of a wiki goes into an empty one. Make a new wiki for it.',
+  );
+}

@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Property } from '@ibid/markdown/plain-text.ts';
+import type { RenderedPage } from '@ibid/markdown/render.ts';
+import { type Finding, finding } from './findings.ts';
+
+/** What the row of a page says of its present revision, which is what lists and searches show. */
+export interface StoredRecord {
+  page_id: string;
+  /** Of the row of the page; the present revision has `title` and `origin`. */
+  page_title: string;
+  page_origin: 'authored' | 'compiled';
+  description: string;
+  word_count: number;
+  tags: readonly string[];
+  properties: readonly Property[];
+  source_count: number;
+  /** How many sources it has, counted. */
+  sources: number;
+  title: string;
+  origin: 'authored' | 'compiled';
+  revision: number;
+  /** The number of its last revision. */
+  last_revision: number;
+  /** Whether there is a revision of the number of the present one. */
+  has_revision: boolean;
+}
+
+/** The row of a page that was made from a file, against its present revision, and that as it is rendered now, where it was. */
+export function checkRecord(page: StoredRecord, rendered: RenderedPage | undefined): Finding[] {
+  const { page_id, revision, last_revision, has_revision } = page;
+  if (!has_revision) {
+    return [finding('record_altered', `there is no revision ${revision} of the page, which it says it shows`, page_id)];
+  }
+  const findings = Object.entries({
+    'its last revision is not the one that it shows': revision === last_revision,
+    'its title is not that of its revision': page.page_title === page.title,
+    'a page that was made from a file is one that people wrote': page.page_origin === 'compiled',
+    'its first revision was made from a file, and says that a person wrote it':
+      revision > 1 || page.origin === 'compiled',
+    'it has other sources than it counts': page.source_count === page.sources,
+    'its description, tags, properties or number of words are not those of its text':
+      !rendered || isSame(page, rendered),
+  });
+  return findings.flatMap(([what, holds]) => (holds ? [] : [finding('record_altered', what, page_id)]));
+}
+
+type OfText = Pick<RenderedPage, 'description' | 'word_count' | 'tags' | 'properties'>;
+
+function isSame(page: StoredRecord, rendered: OfText): boolean {
+  return isDeepStrictEqual(ofText(page), ofText(rendered));
+}
+
+function ofText({ description, word_count, tags, properties }: OfText | StoredRecord) {
+  return { description, word_count, tags, properties };
+}

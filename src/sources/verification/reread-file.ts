@@ -1,0 +1,147 @@
+import { type CitedPlace, placesOf } from '@ibid/documents/cite-blocks.ts';
+import { completeness } from '@ibid/documents/compile-file.ts';
+import { isDocument } from '@ibid/documents/formats/file-type.ts';
+import type { Kind } from '@ibid/documents/formats/kinds.ts';
+import type { Loss } from '@ibid/documents/formats/losses.ts';
+import type { Blobs } from '../../platform/providers/storage/blobs.ts';
+import type { DocumentReader } from '../../platform/sandbox/document-reader.ts';
+import type { CompileOutput, Sandbox, SplitOutput } from '../../platform/sandbox/sandbox.ts';
+import { blocksOf, repeatedHead, type ShownBlock } from '../ingest/compile-sections.ts';
+import { readTextFile } from '../ingest/read-text-file.ts';
+
+export interface ReadingTools {
+  blobs: Pick<Blobs, 'stream' | 'read'>;
+  reader: DocumentReader;
+  sandbox: Sandbox;
+}
+
+/** A stored file. `content_type` is what the upload declared. */
+export interface StoredFile {
+  wiki_id: string;
+  source_id: string;
+  filename: string;
+  content_type: string;
+  byte_size: number;
+  sha256: string;
+}
+
+/** What a file says when it is read now. */
+export interface ReadAgain {
+  ok: true;
+  kind: Kind;
+  content_type: string;
+  title: string;
+  language: string;
+  /** The text of the source. */
+  text: string;
+  /** What it is shown in: one page, or one for each part of a long document. */
+  parts: ReadPart[];
+  /** What of the file the text does not have, and the characters of the file. */
+  losses: readonly Loss[];
+  file_characters: number;
+  /** Whether its page has all of the blocks: a long document has a page for each part. */
+  isOnePage: boolean;
+}
+
+/** What one page shows of a file. */
+export interface ReadPart {
+  /** Its blocks, in order, with their places in the text. */
+  places: readonly CitedPlace[];
+  /** The first blocks of the parts below it, whose words its links have. */
+  below: readonly CitedPlace[];
+}
+
+export type Reading = ReadAgain | { ok: false; code: string; message: string; isLimited?: boolean };
+
+/** The path of the page does not matter to what the file says: only links depend on it. */
+const PAGE_PATH = 'page';
+const NO_PAGES: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Reads a stored file again, as an upload reads it, in the same confined processes: its text, its blocks and their hashes.
+ * A document in more than `partsMax` parts is not read. `withoutPictures`: as one that met a limit. Errors: those of the
+ * store, ENOENT where the file is gone.
+ */
+export async function rereadFile(
+  { blobs, reader, sandbox }: ReadingTools,
+  file: StoredFile,
+  { partsMax, withoutPictures }: { partsMax: number; withoutPictures: boolean },
+): Promise<Reading> {
+  const { wiki_id, source_id, filename, content_type, byte_size, sha256 } = file;
+  const { bytes, rest } = await readTextFile(blobs, file);
+  const input = { wiki_id, filename, content_type, bytes, page_path: PAGE_PATH, ...(rest && { rest }) };
+  let result: CompileOutput | SplitOutput;
+  if (isDocument(input)) {
+    const open = () => blobs.stream(sha256);
+    const read = await reader.read({ owner: source_id, filename, content_type, withoutPictures, byte_size, open });
+    if (!read.ok) return read;
+    result = await sandbox.compileOrSplit({ ...input, bytes: new Uint8Array(), document: read.document }, NO_PAGES);
+  } else {
+    result = await sandbox.compileOrSplit(input, NO_PAGES);
+  }
+  if (!result.ok) return result;
+  if ('parts' in result) return rereadParts(sandbox, file, result, partsMax);
+  const { kind, content_type: type, title, language, source_text: text, citations, losses, file_characters } = result;
+  return {
+    ok: true,
+    kind,
+    content_type: type,
+    title,
+    language,
+    text,
+    parts: [{ places: placesOf(citations), below: [] }],
+    losses,
+    file_characters,
+    isOnePage: true,
+  };
+}
+
+/** The text of a document in parts is that of its parts, in order, as compileSections puts it together. */
+async function rereadParts(
+  sandbox: Sandbox,
+  { wiki_id, filename, content_type }: StoredFile,
+  { ok, parts, ...read }: SplitOutput,
+  partsMax: number,
+): Promise<Reading> {
+  if (parts.length > partsMax)
+    return { ok: false, code: 'too_many_parts', message: `the file has ${parts.length} parts` };
+  const texts: string[] = [];
+  const all: ShownBlock[][] = [];
+  let title = '';
+  let language = '';
+  let length = 0;
+  for (const [i, { markdown, block_pages, lines, repeatsHead, title: name }] of parts.entries()) {
+    const document = { ...read, title: i === 0 ? read.title : name, markdown, block_pages, lines };
+    const input = { wiki_id, filename, content_type, bytes: new Uint8Array(), page_path: PAGE_PATH, document };
+    const own = markdown === '' ? undefined : await sandbox.compile(input, NO_PAGES);
+    if (own && !own.ok) return own;
+    if (i === 0) {
+      title = own?.title ?? read.title;
+      language = own?.language ?? read.language;
+    }
+    const head = own && repeatsHead ? repeatedHead(own, all[i - 1]) : undefined;
+    const from = head ? head.text.length + 1 : 0;
+    const blocks = own ? blocksOf(own, length - from) : [];
+    all.push(head ? [head, ...blocks.slice(1)] : blocks);
+    if (!own || own.text === '') continue;
+    const text = own.text.slice(from);
+    texts.push(text);
+    length += text.length + 1;
+  }
+  const { kind } = read;
+  const text = texts.join('\n');
+  return {
+    ok: true,
+    kind,
+    content_type: read.content_type,
+    title,
+    language,
+    text,
+    parts: all.map((places, i) => ({
+      places,
+      below: all.flatMap(([first], at) => (parts[at]?.parent === i ? (first ?? []) : [])),
+    })),
+    ...completeness(read, text),
+    isOnePage: false,
+  };
+}

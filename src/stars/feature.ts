@@ -1,7 +1,0 @@
-import type { Feature } from '../feature.ts';
-import { listStarredPages } from './list-starred-pages.ts';
-import { starPage } from './star-page.ts';
-import { starTables } from './tables.ts';
-import { unstarPage } from './unstar-page.ts';
-
-export const stars: Feature = { endpoints: [listStarredPages, starPage, unstarPage], tables: starTables };

@@ -1,4 +1,0 @@
-import type { Feature } from '../feature.ts';
-import { verifySource } from './verify-source.ts';
-
-export const verification: Feature = { endpoints: [verifySource] };

@@ -1,5 +1,0 @@
-import { defineTable } from '../tables/define-table.ts';
-
-export const widgetTables = [
-  defineTable({ name: 'signing_keys', of: 'service', rows: 'fixed', rights: 'insert, select' }),
-];

@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+import { onWiki } from '../../platform/access/access-rule.ts';
+import { Id } from '../../platform/core/records.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { pageAddress, pageDocument, readPage } from './read-page.ts';
+import { exampleFullPage, FullPage, isVisible, pageTag } from './schema.ts';
+
+export const getPageByPath = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/path/*page_path',
+  summary: 'Get a page by its path',
+  description:
+    'JSON, or by Accept the Markdown (text/markdown) or a safe HTML document (text/html). A path that the page had before ' +
+    'leads to it too: `path` says where it is now, and a request for HTML is sent there (308).',
+  access: onWiki('pages:read'),
+  params: Type.Object({
+    wiki_id: Id,
+    page_path: Type.String({ description: 'Slugs joined by "/", as `path` has them.' }),
+  }),
+  reply: FullPage,
+  etag: pageTag,
+  movedTo: (page, { page_path }) => (page.path === page_path ? undefined : pageAddress(page)),
+  representations: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
+  example: { reply: exampleFullPage },
+  run: (context) => {
+    const { wiki_id, page_path } = context.params;
+    return readPage(
+      context,
+      pageAtPath(wiki_id, page_path),
+      // Where the page has moved, a browser is sent to its place.
+      sql`p.path = ${page_path}`,
+    );
+  },
+});
+
+/**
+ * A page `p` with its present revision `r`, by its path or one that it had before: what follows `from`. Materialized, because under
+ * row-level security no coalesce may be the key of a look into an index.
+ */
+export function pageAtPath(wiki_id: string, page_path: string): Sql {
+  return sql`(
+    with found as materialized (
+      select coalesce(
+        (select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and ${isVisible}),
+        (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = ${page_path})) as page_id
+    )
+    select page_id from found) found
+    join pages p on p.wiki_id = ${wiki_id} and p.page_id = found.page_id
+    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    where ${isVisible}`;
+}

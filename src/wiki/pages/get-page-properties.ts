@@ -1,0 +1,19 @@
+import { onWiki } from '../../platform/access/access-rule.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { isVisible, PageParams, PageProperties } from './schema.ts';
+
+export const getPageProperties = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/properties',
+  summary: "Get a page's tags and properties",
+  description: 'What the front matter of its Markdown says: its tags, and the other fields as texts.',
+  access: onWiki('pages:read'),
+  params: PageParams,
+  reply: PageProperties,
+  example: { reply: { tags: ['install'], properties: [{ name: 'author', value: 'Ada Lovelace' }] } },
+  run: ({ params: { wiki_id, page_id }, one }) =>
+    one<PageProperties>(sql`
+      select p.tags, p.properties from pages p
+      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`),
+});

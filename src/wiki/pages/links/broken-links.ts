@@ -1,0 +1,16 @@
+import { DEAD } from '@ibid/markdown/dead-link.ts';
+import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
+
+/** What a link `l` is written as: a path, `[[target]]`, or an address. */
+export const writtenTarget: Sql = sql`
+  case when starts_with(l.to_path, '${raw(DEAD)}') then substr(l.to_path, 2, length(l.to_path) - 2) else l.to_path end`;
+
+/**
+ * Whether a link `l` that leads to no page leads elsewhere in the service: to its API, or to a page of the web application
+ * of the same workspace.
+ */
+export function leadsElsewhere(wiki_id: string): Sql {
+  return sql`(starts_with(l.to_path, '${raw(DEAD)}/') and (starts_with(l.to_path, '${raw(DEAD)}/v1/') or exists (
+    select from wikis w join workspaces o on o.workspace_id = w.workspace_id
+    where w.wiki_id = ${wiki_id} and starts_with(l.to_path, '${raw(DEAD)}/' || o.slug || '/'))))`;
+}

@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import { onWiki } from '../../../platform/access/access-rule.ts';
+import { Paging } from '../../../platform/core/paging.ts';
+import { WikiParams } from '../../../platform/core/records.ts';
+import { type Sql, sql } from '../../../platform/db/sql.ts';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import { examplePage, isVisible } from '../schema.ts';
+import { leadsElsewhere, writtenTarget } from './broken-links.ts';
+import { BrokenLink } from './schema.ts';
+
+export const listBrokenLinks = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/broken-links',
+  summary: 'List broken links',
+  description:
+    'The links and pictures of pages that lead to nothing in the wiki: to a page that is not there or is in the trash, or to an address that no page can have. What leads to other sites is not looked at. A link is listed no more as soon as its page is there. Links of pages that an earlier release wrote are known with their next revision.',
+  access: onWiki('pages:write'),
+  params: WikiParams,
+  query: Paging,
+  paging: { keys: { 'l.from_page_id': 'text', 'l.to_path': 'text' } },
+  reply: Type.Array(BrokenLink),
+  example: {
+    reply: [
+      {
+        page_id: examplePage.page_id,
+        path: examplePage.path,
+        title: examplePage.title,
+        target: 'guide/install',
+        line: 3,
+        filename: 'guide/setup.md',
+      },
+    ],
+  },
+  // The links without a page are walked in their order (page_links_without_a_page) until there are enough, those to pages in the
+  // trash are found by the trash. Page by page (`offset 0`), by their keys.
+  run: ({ params: { wiki_id }, query: { limit, offset }, paging, many }) => {
+    const firstOf = (links: Sql) => sql`(
+      select l.from_page_id as page_id, p.path, p.title, ${writtenTarget} as target, l.line, coalesce(f.filename, '') as filename,
+        l.from_page_id, l.to_path
+      from ${links} l
+      cross join lateral (
+        select p.path, p.title from pages p
+        where p.wiki_id = ${wiki_id} and p.page_id = l.from_page_id and ${isVisible} offset 0) p
+      left join lateral (
+        select f.filename from compiled_files c
+        join upload_files f on f.wiki_id = c.wiki_id and f.upload_id = c.upload_id and f.file_no = c.file_no
+        where c.wiki_id = ${wiki_id} and c.page_id = l.from_page_id offset 0) f on true
+      where not ${leadsElsewhere(wiki_id)} ${paging.seekClause}
+      order by l.from_page_id, l.to_path limit ${limit + offset})`;
+    return many(sql`
+      select l.* from (
+        ${firstOf(sql`(
+          select k.from_page_id, k.to_path, k.line from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id is null)`)}
+        union all
+        ${firstOf(sql`(
+          select k.from_page_id, k.to_path, k.line
+          from (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.trashed_at is not null offset 0) t
+          cross join lateral (
+            select k.* from page_links k where k.wiki_id = ${wiki_id} and k.to_page_id = t.page_id offset 0) k)`)}
+      ) l
+      order by l.from_page_id, l.to_path limit ${limit} offset ${offset}`);
+  },
+});

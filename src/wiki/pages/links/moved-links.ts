@@ -1,0 +1,33 @@
+import { DEAD } from '@ibid/markdown/dead-link.ts';
+import { hasPermission } from '../../../platform/access/access-rule.ts';
+import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
+import { visible } from './visible.ts';
+
+/**
+ * Of the links `l` (to_path, to_page_id, places) of a page `p`: those that lead elsewhere than to where its text says, which
+ * starts from `folder`, and those that lead to no page which the caller may see. Who may write sees that a page was there.
+ * Page by page (`offset 0`), since few links lead to few pages.
+ */
+export function movedLinks(links: Sql, folder: Sql): Sql {
+  return sql`(
+    select json_agg(json_build_object('to_path', l.to_path, 'path', case when h.is_moved then coalesce(t.path, l.to_path) end,
+      'places', case when h.is_moved then l.places else '{}' end, 'is_hidden', h.is_hidden))
+    from ${links} l
+    left join lateral (
+      select n.path from pages n where n.wiki_id = p.wiki_id and n.page_id = l.to_page_id and ${visible('n')} offset 0) t on true
+    cross join lateral (
+      select coalesce(t.path <> l.to_path, false) or ${folder} <> coalesce(p.parent_path, '') as is_moved,
+        t.path is null and not starts_with(l.to_path, '[[') and not ${hasPermission('pages:write')} as is_hidden) h
+    where h.is_moved or h.is_hidden)`;
+}
+
+/** Whether what a link is written as can be the path or the name of a page. */
+export function canLead(to_path: Sql): Sql {
+  return sql`not starts_with(${to_path}, '${raw(DEAD)}')`;
+}
+
+const linksOfPage = sql`(
+  select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id and ${canLead(sql`k.to_path`)})`;
+
+/** Of a page `p` and its present revision `r`, which of its links are shown otherwise than they are written. */
+export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);

@@ -1,0 +1,163 @@
+import { type Static, Type } from 'typebox';
+import { onWiki } from '../../platform/access/access-rule.ts';
+import { notFound } from '../../platform/core/errors.ts';
+import { PAGING } from '../../platform/core/paging.ts';
+import { InputText, WikiParams } from '../../platform/core/records.ts';
+import { raw, type Sql, sql } from '../../platform/db/sql.ts';
+import { endpoint, NotModified } from '../../platform/http/endpoint.ts';
+import { BranchEntry, exampleBranch, isVisible } from './schema.ts';
+import { formOf, taggedTree } from './tree-tag.ts';
+
+/** What a tree shows whose branches open one by one: in a wiki of any size it costs what is shown. */
+export const listBranches = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/branches',
+  summary: 'List the branches around a page',
+  description:
+    'The pages right below `page_id`, those below each page above it, and those at the root; of each no more than `limit`, ' +
+    'but always the way to `page_id`. With an `offset` or a cursor those right below `page_id` alone. Where it names no page ' +
+    'there is the root. A draft above a page is left out for those who may not see it; what is below it is listed all the same.',
+  access: onWiki('pages:read'),
+  params: WikiParams,
+  query: Type.Object({ ...PAGING, page_id: Type.Optional(InputText({ description: '"" or absent: the root.' })) }),
+  paging: {
+    keys: { 'p.position': 'integer', 'p.page_id': 'text' },
+    counted: (branches, { page_id = '' }) => branches.filter((branch) => branch.parent_page_id === page_id),
+  },
+  reply: Type.Array(BranchEntry),
+  etag: () => '',
+  example: { reply: [exampleBranch] },
+  run: async ({ params, query: { page_id = '', limit, offset }, paging, known_tags, many, setHeaders }) => {
+    const { wiki_id } = params;
+    const isWhole = offset === 0 && !paging.after;
+    const branches = branchesAround(wiki_id, page_id, { limit, offset, isWhole, seekClause: paging.seekClause });
+    // No page is read for who has them.
+    const rows = await many<BranchRow>(sql`
+      with tagged as materialized (${taggedTree(wiki_id, FORM, known_tags)})
+      select t.tag, t.is_known, b.* from tagged t
+      left join (select b.* from (${branches}) b where not (select is_known from tagged)) b on true
+      order by b.position, b.page_id`);
+    const [first] = rows;
+    if (!first) throw notFound();
+    setHeaders({ etag: first.tag });
+    return first.is_known
+      ? new NotModified()
+      : rows.filter(isBranch).map(({ tag: _, is_known: __, ...branch }) => branch);
+  },
+});
+
+const FORM = formOf(BranchEntry);
+
+type Branch = Static<typeof BranchEntry>;
+type BranchRow = { tag: string; is_known: boolean } & (Branch | { page_id: null });
+
+function isBranch(row: BranchRow): row is BranchRow & Branch {
+  return row.page_id !== null;
+}
+
+interface BranchesPart {
+  /** Of each branch. */
+  limit: number;
+  offset?: number;
+  /** The branches on the way too, and not only the pages right below. */
+  isWhole?: boolean;
+  seekClause?: Sql;
+  /** Whether a page `p` is there to begin with; it is listed where the caller may see it. */
+  isSeen?: Sql;
+}
+
+const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
+
+/** A page and those above it. A hidden page above is a step of the way that is not shown. */
+function wayTo(wiki_id: string, page_id: string | Sql, isSeen: Sql = isVisible): Sql {
+  return sql`
+    with recursive way as (
+      select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isSeen}
+      union all
+      select p.* from way w cross join lateral (
+        select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.page_id = w.parent_page_id and p.trashed_at is null limit 1) p
+    )`;
+}
+
+/**
+ * The rows of BranchEntry of the pages above a page, beside it and right below it, for who shows a page without a tree: without
+ * the root and the branches on the way, and without a look below each of them, `has_children` is false.
+ */
+export function branchesBeside(wiki_id: string, page_id: string | Sql, limit: number): Sql {
+  return sql`
+    ${wayTo(wiki_id, page_id)}
+    select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
+      false as has_children
+    from (
+      select p.* from way p where ${isVisible}
+      union
+      (select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible}
+          and exists (select from way w where w.page_id = ${page_id} and w.parent_page_id is null)
+        order by p.parent_page_id, p.position, p.page_id limit ${limit})
+      union
+      select c.* from (
+        select ${page_id} as page_id
+        union all
+        select w.parent_page_id from way w where w.page_id = ${page_id} and w.parent_page_id is not null) w
+      cross join lateral (
+        select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
+        order by p.parent_page_id, p.position, p.page_id limit ${limit}) c
+    ) e
+    order by e.position, e.page_id`;
+}
+
+/** The rows of BranchEntry of a page and of those right below it. */
+export function pageAndChildren(wiki_id: string, page_id: string | Sql, limit: number): Sql {
+  return sql`
+    select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
+      ${hasChildren(wiki_id)} as has_children
+    from (
+      select ${columns} from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}
+      union all
+      (select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
+        order by p.parent_page_id, p.position, p.page_id limit ${limit})
+    ) e
+    order by e.position, e.page_id`;
+}
+
+/** Of an entry `e`: one look into an index. */
+function hasChildren(wiki_id: string): Sql {
+  return sql`coalesce((
+        select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}
+        order by p.position, p.page_id limit 1
+      ), false)`;
+}
+
+/** The rows of BranchEntry around a page, in the order of the tree. */
+export function branchesAround(
+  wiki_id: string,
+  page_id: string | Sql,
+  { limit, offset = 0, isWhole = true, seekClause = raw(''), isSeen = isVisible }: BranchesPart,
+): Sql {
+  const whole = sql`${isWhole}::boolean`;
+  // Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
+  // have many children, the planner would else read all pages until it meets one, and most pages have none.
+  return sql`
+    ${wayTo(wiki_id, page_id, isSeen)}
+    select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
+      ${hasChildren(wiki_id)} as has_children
+    from (
+      select p.* from way p where ${whole} and ${isVisible}
+      union
+      (select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id is null and ${isVisible} and (${whole} or ${page_id} = '')
+          ${seekClause}
+        order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset})
+      union
+      select c.* from way w cross join lateral (
+        select ${columns} from pages p
+        where p.wiki_id = ${wiki_id} and p.parent_page_id = w.page_id and ${isVisible}
+          and (${whole} or w.page_id = ${page_id}) ${seekClause}
+        order by p.parent_page_id, p.position, p.page_id limit ${limit} offset ${offset}) c
+    ) e
+    order by e.position, e.page_id`;
+}

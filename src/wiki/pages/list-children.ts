@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { onWiki } from '../../platform/access/access-rule.ts';
+import { notFound } from '../../platform/core/errors.ts';
+import { Paging } from '../../platform/core/paging.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { examplePage, isVisible, Page, PageParams, pageColumns } from './schema.ts';
+
+export const listChildren = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/pages/:page_id/children',
+  summary: "List a page's children",
+  description: 'The pages right below it, in their order; archived ones too.',
+  access: onWiki('pages:read'),
+  params: PageParams,
+  query: Paging,
+  paging: { keys: { 'p.position': 'integer', 'p.page_id': 'text' } },
+  reply: Type.Array(Page),
+  etag: () => '',
+  example: { reply: [examplePage] },
+  run: async ({ params: { wiki_id, page_id }, paging, many }) => {
+    // The page's own row comes with them: a page without children is not a page that is not there.
+    const rows = await many<Page & { place: number }>(sql`
+      (select ${pageColumns}, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible})
+      union all
+      (select ${pageColumns}, 1 from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = ${page_id} and ${isVisible}
+        ${paging.clause})
+      order by place, position, page_id`);
+    if (rows[0]?.place !== 0) throw notFound();
+    return rows.slice(1).map(({ place: _, ...page }) => page);
+  },
+});

@@ -1,0 +1,46 @@
+import { PATH_MAX } from '@ibid/markdown/wiki-links.ts';
+import { ApiError } from '../../platform/core/errors.ts';
+import { readTitle } from '../../platform/core/titles.ts';
+
+/** Whose turn it is to have a text rendered. */
+export interface RenderingCaller {
+  workspace_id: string;
+  user_id: string;
+}
+
+/** 413 for a text that is longer than a page may be. */
+export function checkMarkdown(markdown: string, bytes: number): ApiError | undefined {
+  if (Buffer.byteLength(markdown) <= bytes) return undefined;
+  return new ApiError('payload_too_large', `The text of a page is at most ${bytes} bytes of UTF-8; split it.`);
+}
+
+/** A given title trimmed; undefined where none was given; an ApiError for one that cannot be. */
+export function readOptionalTitle(title: string | undefined): string | undefined | ApiError {
+  return title === undefined ? undefined : readTitle(title);
+}
+
+/** The revision that If-Match names by the ETag of a read. */
+export function revisionOf(ifMatch: string): number | ApiError {
+  const revision = /^"(\d{1,9})-[\w-]+"$/.exec(ifMatch.trim())?.[1];
+  if (revision !== undefined) return Number(revision);
+  return new ApiError('invalid_request', 'If-Match takes the ETag that the page was read with.');
+}
+
+export function editConflict(wanted: number, present: number): ApiError {
+  return new ApiError(
+    'edit_conflict',
+    `The page is at revision ${present}, and this was written on revision ${wanted}. Read both (/revisions/${wanted} and ` +
+      `/revisions/${present} of the page), merge them with what you sent, and send that with base_revision ${present}.`,
+  );
+}
+
+export function noSuchParent(): ApiError {
+  return new ApiError('invalid_request', 'parent_page_id names no page of this wiki. Send "" for the root.');
+}
+
+/** What the database says of a path that is too long, also of one further down in a subtree that moves. */
+export function asPathError(error: unknown): unknown {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  if (code !== '23514' || constraint !== 'pages_path_length') return error;
+  return new ApiError('invalid_request', `A path is at most ${PATH_MAX} characters, also those of the pages below.`);
+}

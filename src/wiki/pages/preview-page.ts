@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+import { onWiki } from '../../platform/access/access-rule.ts';
+import { notFound } from '../../platform/core/errors.ts';
+import { Record, WikiParams } from '../../platform/core/records.ts';
+import { sql } from '../../platform/db/sql.ts';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { knownTargets } from './links/wiki-targets.ts';
+import { checkMarkdown, type RenderingCaller } from './page-input.ts';
+import { exampleFullPage, OutlineEntry } from './schema.ts';
+
+const { markdown, html, outline, path } = exampleFullPage;
+
+/** A text is shown as its page will be, because the same code renders both. Nothing is stored. */
+export const previewPage = endpoint({
+  method: 'POST',
+  path: '/v1/wikis/:wiki_id/preview',
+  summary: 'Preview a page',
+  description: 'The HTML that a text would become as a page at `page_path`, which its relative links lead from.',
+  access: onWiki('pages:write'),
+  whenUnpaid: true,
+  canWait: true,
+  idempotent: false,
+  params: WikiParams,
+  bodyLimit: 'markdown',
+  body: Type.Object({ markdown: Type.String(), page_path: Type.Optional(Type.String({ maxLength: 4_096 })) }),
+  reply: Record(
+    { html: Type.String({ description: 'Safe to show.' }), outline: Type.Array(OutlineEntry) },
+    { title: 'PagePreview' },
+  ),
+  example: { body: { markdown, page_path: path }, reply: { html, outline } },
+  run: async ({ params: { wiki_id }, body, maybeOne, refuse, services, abandoned }) => {
+    const { markdown, page_path = 'page' } = body;
+    const tooLong = checkMarkdown(markdown, services.limits.markdown_bytes);
+    if (tooLong) return refuse(tooLong);
+    // Asked before the text is read, and by itself, since a text without wiki links asks for nothing else.
+    const caller = await maybeOne<RenderingCaller>(sql`select workspace_id, user_id from access`);
+    if (!caller) throw notFound();
+    const itself = sql`(
+      select p.page_id from pages p where p.wiki_id = ${wiki_id} and p.path = ${page_path} and p.trashed_at is null)`;
+    const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown, itself);
+    const { html, outline } = await services.renderPage(
+      { wiki_id, markdown, page_path, pagesByTarget },
+      { kind: 'preview', ...caller },
+      abandoned(),
+    );
+    return { html, outline };
+  },
+});

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { onWorkspace } from '../../../platform/access/access-rule.ts';
+import { Id } from '../../../platform/core/records.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import { examplePage, Page, pageColumns } from '../schema.ts';
+import { LAST_CHANGED_FIRST, MOST_RECENT, SEES_DRAFTS } from './recent-pages.ts';
+
+export const listRecentPagesOfWorkspace = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/:workspace_id/recent-pages',
+  summary: 'List the pages of all wikis changed last',
+  description:
+    'Of every wiki of the workspace the pages that were changed last, `per_wiki` at most, together in the order of their last ' +
+    'change. Without archived pages; drafts for those who may write.',
+  access: onWorkspace('pages:read'),
+  params: Type.Object({ workspace_id: Id }),
+  query: Type.Object({
+    limit: MOST_RECENT,
+    per_wiki: Type.Integer({ minimum: 1, maximum: 20, default: 20, description: 'How many of one wiki at most.' }),
+  }),
+  reply: Type.Array(Page),
+  example: { reply: [examplePage] },
+  run: ({ query: { limit, per_wiki }, many }) =>
+    many(sql`
+      select ${pageColumns} from access a
+      cross join lateral recent_pages(a.workspace_id, ${per_wiki}::int, ${SEES_DRAFTS}) p
+      ${LAST_CHANGED_FIRST} limit ${limit}`),
+});

@@ -1,0 +1,232 @@
+import type { MovedLink } from '@ibid/markdown/page-links.ts';
+import { type Static, Type } from 'typebox';
+import { hasPermission } from '../../platform/access/access-rule.ts';
+import { Flag, Id, Record, Text, Timestamp } from '../../platform/core/records.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+import { ArchiveClaim } from './claims.ts';
+import { movedLinksOfPage } from './links/moved-links.ts';
+import { visible } from './links/visible.ts';
+
+/** The fields of Page. */
+export const pageProperties = {
+  page_id: Id,
+  wiki_id: Id,
+  path: Type.String({ description: 'The slugs from the root, joined by "/".' }),
+  slug: Type.String(),
+  title: Type.String(),
+  description: Text,
+  parent_page_id: Type.String({ default: '', description: '"" at the root.' }),
+  position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
+  status: Type.Enum(['draft', 'published', 'archived']),
+  origin: Type.Enum(['authored', 'compiled']),
+  revision: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  created_by: Id,
+  updated_by: Id,
+  word_count: Type.Integer(),
+  source_count: Type.Integer({ description: 'Sources that it was made from.' }),
+  stale: Flag,
+};
+
+export const Page = Record(pageProperties, {
+  title: 'Page',
+  description: 'A page without its text, as lists show it.',
+});
+export type Page = Static<typeof Page>;
+
+/** What the front matter of a page says. */
+export const PageProperties = Record(
+  {
+    tags: Type.Array(Type.String(), {
+      description: 'From `tags` or `keywords`: at most 50, each of at most 100 characters.',
+    }),
+    properties: Type.Array(Record({ name: Type.String(), value: Type.String() }, { title: 'PageProperty' }), {
+      description: 'The other fields: at most 50. Those of nested structures are in the Markdown alone.',
+    }),
+  },
+  { title: 'PageProperties' },
+);
+export type PageProperties = Static<typeof PageProperties>;
+
+/** An entry of the tree, as `/branches` lists it. */
+export const BranchEntry = Record(
+  {
+    page_id: Id,
+    parent_page_id: Type.String({ description: '"" at the root.' }),
+    path: Type.String(),
+    title: Type.String(),
+    position: Type.Integer({ description: 'Siblings are ordered by it, then by page_id.' }),
+    status: Type.Enum(['draft', 'published', 'archived']),
+    has_children: Type.Boolean(),
+  },
+  { title: 'BranchEntry' },
+);
+
+const LinkedPage = Record({ page_id: Id, path: Type.String(), title: Type.String() }, { title: 'LinkedPage' });
+
+export const PageSurroundings = Record(
+  {
+    ...PageProperties.properties,
+    updated_by_name: Type.String({
+      default: '',
+      description:
+        'What the member is called who changed the page last, for those who may read the members; "" for a former member.',
+    }),
+    updated_by_avatar_url: Type.String({ default: '', description: 'Where a picture of that member is; "" for none.' }),
+    claim: Type.Optional(ArchiveClaim),
+    branches: Type.Array(BranchEntry, { description: `As \`/branches\` lists them, of each at most 100.` }),
+    subpages: Type.Array(Record({ page_id: Id, description: Type.String() }, { title: 'Subpage' }), {
+      description: `How the pages right below it begin, in their order: at most 100.`,
+    }),
+    is_starred: Type.Boolean({ description: 'Whether the caller has starred it.' }),
+    backlinks: Type.Array(LinkedPage, { description: `The first 20 pages that link here.` }),
+    has_more_backlinks: Type.Boolean(),
+    incomplete_sources: Type.Array(
+      Record(
+        { source_id: Id, filename: Type.String(), losses: Type.Integer({ description: 'How many things.' }) },
+        { title: 'SourceOfPageWithLosses' },
+      ),
+      {
+        description: `Its sources that have more than their text, for those who may read sources: at most 5.`,
+      },
+    ),
+  },
+  { title: 'PageSurroundings' },
+);
+export type PageSurroundings = Static<typeof PageSurroundings>;
+
+/** A tag of pages of a wiki. */
+export const Tag = Record(
+  {
+    tag: Type.String({ description: 'As one of its pages writes it; tags are compared without regard to case.' }),
+    page_count: Type.Integer({ description: 'How many pages `GET …/pages?tag=` lists for the caller.' }),
+  },
+  { title: 'Tag' },
+);
+export type Tag = Static<typeof Tag>;
+
+export const OutlineEntry = Record(
+  { level: Type.Integer(), text: Type.String(), anchor: Type.String() },
+  { title: 'OutlineEntry' },
+);
+
+/** A source that a page was made from. */
+export const CitedSource = Record(
+  { source_id: Id, title: Type.String(), filename: Type.String() },
+  { title: 'CitedSource' },
+);
+
+export const FullPage = Record(
+  {
+    ...pageProperties,
+    markdown: Type.String(),
+    html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
+    outline: Type.Array(OutlineEntry, { description: 'The headings, at most the first 2,000.' }),
+    citations: Type.Array(CitedSource, {
+      description: 'The sources that the page was made from.',
+    }),
+  },
+  { title: 'FullPage' },
+);
+export type FullPage = Static<typeof FullPage>;
+
+/** A page as it is read, without its Markdown. */
+export const ReadPage = Record(
+  {
+    ...pageProperties,
+    html: FullPage.properties.html,
+    outline: FullPage.properties.outline,
+    citations: FullPage.properties.citations,
+  },
+  { title: 'ReadPage' },
+);
+export type ReadPage = Static<typeof ReadPage>;
+
+/** The columns of Page from a page `p`. */
+export const pageColumns: Sql = sql`
+  p.page_id, p.wiki_id, p.path, p.slug, p.title, p.description, coalesce(p.parent_page_id, '') as parent_page_id, p.position,
+  p.status, p.origin, p.revision, p.created_at, p.updated_at, p.created_by, p.updated_by, p.word_count, p.source_count, p.stale`;
+
+/** Whether the caller may see a page `p`. */
+export const isVisible: Sql = visible('p');
+
+/** Whether searches find a page `p` for the caller: what is published, and drafts for those who may write. */
+export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${hasPermission('pages:write')})))`;
+
+/** A full page as it is stored, with what its links need to be shown as they have to be now. */
+export interface FullPageRow extends FullPage {
+  folder: string;
+  moved: MovedLink[] | null;
+}
+
+/** The sources of a page `p`. */
+export const citedSources: Sql = sql`coalesce((
+  select json_agg(json_build_object('source_id', s.source_id, 'title', s.title, 'filename', s.filename) order by s.source_id)
+  from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
+  where c.wiki_id = p.wiki_id and c.page_id = p.page_id), '[]')`;
+
+/** The columns of FullPageRow from a page `p` and its present revision `r`. */
+const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,
+  ${movedLinksOfPage} as moved, ${citedSources} as citations`;
+
+export const examplePage: Page = {
+  page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1',
+  wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
+  path: 'guide/setup',
+  slug: 'setup',
+  title: 'Setup',
+  description: 'How to install Acme.',
+  parent_page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s0',
+  position: 0,
+  status: 'published',
+  origin: 'compiled',
+  revision: 1,
+  created_at: '2026-11-21T05:29:32.104Z',
+  updated_at: '2026-11-21T05:29:32.104Z',
+  created_by: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
+  updated_by: 'user_01jd8w3v6xf3e8h2k9m4n5p6q8',
+  word_count: 5,
+  source_count: 1,
+  stale: false,
+};
+
+export const exampleFullPage: FullPage = {
+  ...examplePage,
+  markdown: '# Setup\n\nHow to install Acme.\n',
+  html: '<h1 id="h-setup">Setup</h1>\n<p>How to install Acme.</p>',
+  outline: [{ level: 1, text: 'Setup', anchor: 'h-setup' }],
+  citations: [{ source_id: 'source_01jd8w3v6xf3e8h2k9m4n5p6t1', title: 'Setup', filename: 'guide/setup.md' }],
+};
+
+const { page_id, parent_page_id, path, title, position, status } = examplePage;
+export const exampleBranch: Static<typeof BranchEntry> = {
+  page_id,
+  parent_page_id,
+  path,
+  title,
+  position,
+  status,
+  has_children: true,
+};
+
+/** A page of the wiki, in paths. */
+export const PageParams = Type.Object({ wiki_id: Id, page_id: Id });
+
+/** A page `p` with its present revision `r`, by its id: what follows `from`. */
+export function presentPage({ wiki_id, page_id }: { wiki_id: string; page_id: string }): Sql {
+  return sql`
+    pages p
+    join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+    where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`;
+}
+
+/** The present text of a page as it is read by its id, for the endpoints that answer it. */
+export function fullPageById(params: { wiki_id: string; page_id: string }): Sql {
+  return sql`select ${fullPageColumns} from ${presentPage(params)}`;
+}
+
+/** If-Match names the revision that an ETag begins with. */
+export function pageTag({ revision }: { revision: number }): string {
+  return String(revision);
+}

@@ -1,0 +1,129 @@
+import { hasPermission } from '../../../platform/access/access-rule.ts';
+import type { Statements } from '../../../platform/access/guard.ts';
+import { arrayText, type Sql, sql } from '../../../platform/db/sql.ts';
+import type { Index } from '../../search/index/pending.ts';
+import { addToCache, cached } from '../../search/query/postings/posting-cache.ts';
+import { IS_FOUND } from '../schema.ts';
+import { type CountsRow, type HitCounts, MAX_NAMED } from './schema.ts';
+import { type Fact, type Facts, type Tally, tallyOf } from './tally.ts';
+
+const NAME = 'facts';
+const FACT_BYTES = 250;
+/** No tree has this version. */
+const NO_VERSION = 'unknown';
+
+/** What a statement answers for a tally: what authors are called, the titles of folders, and the tags of the pages. */
+interface Details {
+  authors: Record<string, string> | null;
+  folders: Record<string, string> | null;
+  /** null where no page of the wiki has a tag. */
+  tags: HitCounts['tags'] | null;
+}
+
+interface Answer {
+  version: string;
+  may_write: boolean;
+  /** Of pages that were not known, outside of the trash: their numbers and facts. */
+  pages: [no: number, page_id: string, author: string, status: Fact['status'], folder: string][] | null;
+  /** Pages that are in the trash or not published; null where the known ones still are those. */
+  hidden: [no: number, isDraft: boolean][] | null;
+  details: Details;
+}
+
+/**
+ * Counts hits by what this process knows of their pages, where the tree of the wiki still has the version that it is of: the
+ * statement answers what is not known, and all where the tree has another version. `numbers`: of all hits, best first, of which
+ * the first `of` are counted by author, folder, tag and status. `value` is JSON for `read`.
+ */
+export function countKnown(many: Statements['many'], index: Index, numbers: readonly number[], of: number) {
+  const known = cached<Facts>(index, NAME);
+  const named = numbers.slice(0, of);
+  const expected = known && tallyOf(numbers, of, known, true);
+  return {
+    value: answerOf(index, named, known, detailsOf(index, expected, known?.hasTags)),
+    async read(value: unknown): Promise<CountsRow> {
+      const answer = value as Answer;
+      const facts = withAnswer(index, known, named, answer);
+      const tally = tallyOf(numbers, of, facts, answer.may_write);
+      const hasTags = answer.details.tags !== null;
+      const isAnswered = facts === known && (facts.hasTags || !hasTags) && isSame(expected?.pages ?? [], tally.pages);
+      facts.hasTags = hasTags;
+      if (isAnswered) return countsOf(tally, answer.details);
+      const [row] = await many<{ details: Details }>(sql`select ${detailsOf(index, tally)} as details`);
+      return countsOf(tally, row?.details ?? answer.details);
+    },
+  };
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((page_id, i) => page_id === other[i]);
+}
+
+function countsOf({ total, authors, folders, statuses }: Tally, details: Details): CountsRow {
+  return {
+    total,
+    authors: authors.map(([user_id, count]) => ({ user_id, display_name: details.authors?.[user_id] ?? '', count })),
+    folders: folders.map(([path, count]) => ({ path, title: details.folders?.[path] ?? path, count })),
+    tags: details.tags ?? [],
+    statuses: statuses.map(([status, count]) => ({ status, count })),
+  };
+}
+
+/** Keeps what was answered. */
+function withAnswer(index: Index, known: Facts | undefined, named: readonly number[], answer: Answer): Facts {
+  const { version, hidden } = answer;
+  const facts =
+    known?.version === version
+      ? known
+      : { version, pages: new Map<number, Fact | undefined>(), hidden: new Map(hidden ?? []), hasTags: false };
+  const unknown = named.filter((no) => !facts.pages.has(no));
+  if (unknown.length === 0) return facts;
+  for (const no of unknown) facts.pages.set(no, undefined);
+  for (const [no, page_id, author, status, folder] of answer.pages ?? []) {
+    facts.pages.set(no, { page_id, author, status, folder });
+  }
+  addToCache(index, NAME, facts, FACT_BYTES * (facts.pages.size + facts.hidden.size));
+  return facts;
+}
+
+function answerOf({ wiki_id, kind }: Index, named: readonly number[], known: Facts | undefined, details: Sql): Sql {
+  const version = known?.version ?? NO_VERSION;
+  const areKnown = named.map((no) => known?.pages.has(no) === true);
+  return sql`(
+    select json_build_object('version', w.tree_version, 'may_write', ${hasPermission('pages:write')}, 'details', ${details},
+      'pages', (
+        select json_agg(json_build_array(n.no, d.document_id, p.created_by, p.status, split_part(p.path, '/', 1)))
+        from unnest(${arrayText(named)}::int[], ${arrayText(areKnown)}::boolean[]) n (no, is_known)
+        cross join lateral (
+          select d.document_id from search_documents d
+          where d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_no = n.no offset 0) d
+        cross join lateral (
+          select p.created_by, p.status, p.path, p.trashed_at from pages p
+          where p.wiki_id = ${wiki_id} and p.page_id = d.document_id offset 0) p
+        where not (n.is_known and w.tree_version = ${version}) and p.trashed_at is null),
+      'hidden', case when w.tree_version <> ${version} then (
+        select json_agg(json_build_array(d.document_no, p.trashed_at is null and p.status = 'draft'))
+        from pages p join search_documents d on d.wiki_id = ${wiki_id} and d.kind = ${kind} and d.document_id = p.page_id
+        where p.wiki_id = ${wiki_id} and (p.trashed_at is not null or p.status <> 'published')) end)
+    from wikis w where w.wiki_id = ${wiki_id})`;
+}
+
+function detailsOf({ wiki_id }: Index, tally: Tally | undefined, hasTags = true): Sql {
+  const { authors = [], folders = [], pages = [] } = tally ?? {};
+  return sql`json_build_object(
+    'authors', (
+      select json_object_agg(u.user_id, u.display_name) from users u
+      where u.user_id = any (${authors.map(([user_id]) => user_id)}::text[]) and ${hasPermission('members:read')}),
+    'folders', (
+      select json_object_agg(p.path, p.title) from unnest(${folders.map(([path]) => path)}::text[]) f (path)
+      cross join lateral (
+        select p.path, p.title from pages p where p.wiki_id = ${wiki_id} and p.path = f.path and ${IS_FOUND} limit 1) p),
+    'tags', case when (
+      select true from page_tags g where g.wiki_id = ${wiki_id} order by g.wiki_id, g.tag_key, g.page_id limit 1) then coalesce((
+      select json_agg(t) from (
+        select min(g.tag) as tag, count(*)::int as count
+        from unnest(${hasTags ? pages : []}::text[]) c (page_id)
+        cross join lateral (
+          select g.tag, g.tag_key from page_tags g where g.wiki_id = ${wiki_id} and g.page_id = c.page_id offset 0) g
+        group by g.tag_key order by 2 desc, g.tag_key limit ${MAX_NAMED}) t), '[]') end)`;
+}

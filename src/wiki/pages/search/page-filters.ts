@@ -1,0 +1,55 @@
+import { namedPeople } from '../../../platform/access/people.ts';
+import { type Sql, sql } from '../../../platform/db/sql.ts';
+import { conditionsOf, type FilterConditions } from '../../search/query/filter-conditions.ts';
+import type { Filter } from '../../search/query/filters.ts';
+import type { Shown } from '../../search/query/shown-documents.ts';
+import { IS_FOUND, isVisible } from '../schema.ts';
+
+const CONDITIONS: FilterConditions = {
+  in: isBelow,
+  path: (parts) => sql`exists (
+    select from unnest(${parts.map(pathOf)}::text[]) w (part) where position(w.part in folded(p.path)) > 0)`,
+  author: (authors) => sql`p.created_by in (${namedPeople(authors)})`,
+  tag: hasTag,
+  status: (statuses) => sql`p.status = any (${statuses}::text[])`,
+  type: (types) => sql`'page' = any (${types}::text[])`,
+};
+
+/** One of the pages that are named by path or id, or a page below one. */
+function isBelow(pages: string[]): Sql {
+  return sql`exists (
+    select from unnest(${pages.map(pathOf)}::text[] || array(
+      select folded(above.path) from pages above
+      where above.wiki_id = (select a.wiki_id from access a) and above.page_id = any (${pages}::text[]))) w (path)
+    where folded(p.path) = w.path or starts_with(folded(p.path), w.path || '/'))`;
+}
+
+/** One of the tags, compared in the form that they are kept in (markdown/front-matter). */
+function hasTag(tags: string[]): Sql {
+  return sql`p.page_id in (
+    select g.page_id from page_tags g where g.wiki_id = (select a.wiki_id from access a)
+      and g.tag_key in (select lower(w.tag) from unnest(${tags.map(tagOf)}::text[]) w (tag)))`;
+}
+
+function tagOf(value: string): string {
+  return value.replace(/^#\s*/, '').normalize('NFC');
+}
+
+function pathOf(value: string): string {
+  return value
+    .toLowerCase()
+    .replace(/^\/+|\/+$/g, '')
+    .replaceAll(' ', '-');
+}
+
+const IS_HIDDEN = sql`(p.trashed_at is not null or p.status <> 'published') and not ${IS_FOUND}`;
+
+/** What a search for pages with these filters shows. Archived pages are shown to who asks for a status. */
+export function shownPages(filters: readonly Filter[]): Shown {
+  const asksForStatus = filters.some(({ field, isExcluded }) => field === 'status' && !isExcluded);
+  return {
+    isFound: sql`${asksForStatus ? isVisible : IS_FOUND} ${conditionsOf(filters, 'p', CONDITIONS)}`,
+    isFiltered: filters.length > 0,
+    isHidden: IS_HIDDEN,
+  };
+}

@@ -1,0 +1,94 @@
+import { type Static, Type } from 'typebox';
+import { Record } from '../../../platform/core/records.ts';
+import { BranchEntry, pageProperties } from '../schema.ts';
+
+export const PageHit = Record(
+  {
+    ...pageProperties,
+    score: Type.Number(),
+    snippet: Type.String({ description: 'Escaped text; the only markup is <mark>.' }),
+    heading: Type.String({ description: 'The heading above the passage; "" before the first.' }),
+    anchor: Type.String({ description: "That heading's id in the page's HTML." }),
+  },
+  { title: 'PageHit' },
+);
+export type PageHit = Static<typeof PageHit>;
+
+/** Hits of a search are counted up to this number. */
+export const MAX_COUNTED = 1_000;
+
+const Count = Type.Integer({ description: 'How many of the counted hits.' });
+
+/** How many pages a search finds, and what it can be narrowed to. */
+export const HitCounts = Record(
+  {
+    total: Type.Integer({ description: `How many pages the search finds: exact up to ${MAX_COUNTED}.` }),
+    is_exact: Type.Boolean({ description: 'false: there are more.' }),
+    authors: Type.Array(
+      Record(
+        {
+          user_id: Type.String(),
+          display_name: Type.String({ default: '', description: '"" for who may not read the list of members.' }),
+          count: Count,
+        },
+        { title: 'AuthorCount' },
+      ),
+    ),
+    folders: Type.Array(
+      Record(
+        { path: Type.String({ description: 'Of a page at the root.' }), title: Type.String(), count: Count },
+        { title: 'FolderCount' },
+      ),
+    ),
+    tags: Type.Array(
+      Record(
+        { tag: Type.String({ description: 'As one of its pages writes it.' }), count: Count },
+        { title: 'TagCount' },
+      ),
+    ),
+    statuses: Type.Array(
+      Record({ status: Type.Enum(['draft', 'published', 'archived']), count: Count }, { title: 'StatusCount' }),
+    ),
+  },
+  { title: 'HitCounts' },
+);
+export type HitCounts = Static<typeof HitCounts>;
+
+/** How many authors, folders and tags are named, those with the most hits first. */
+export const MAX_NAMED = 20;
+
+/** Counts as they are made of some of the hits. */
+export type CountsRow = Omit<HitCounts, 'is_exact'>;
+
+/** What a page of results shows. */
+export const SearchView = Record(
+  {
+    hits: Type.Array(PageHit),
+    counts: HitCounts,
+    tree: Record(
+      {
+        tag: Type.String({ description: 'Another one after each change of what this caller sees of the tree.' }),
+        branches: Type.Array(BranchEntry, {
+          description: 'What `/branches` lists at the root; none where `known_tree` has the tag.',
+        }),
+      },
+      { title: 'TreeRoot' },
+    ),
+  },
+  { title: 'SearchView' },
+);
+export type SearchView = Static<typeof SearchView>;
+
+/** What a query that is being typed can be completed to. */
+export const Suggestion = Record(
+  {
+    kind: Type.Enum(['page', 'query'], {
+      description: 'page: one whose title was begun; query: what was probably meant.',
+    }),
+    text: Type.String({ description: 'The title of the page, or the query to search for instead.' }),
+    page_id: Type.String({ default: '', description: '"" for a query.' }),
+    path: Type.String({ default: '', description: '"" for a query.' }),
+  },
+  { title: 'Suggestion' },
+);
+export type Suggestion = Static<typeof Suggestion>;

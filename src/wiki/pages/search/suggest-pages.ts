@@ -1,0 +1,77 @@
+import { Type } from 'typebox';
+import { onWiki } from '../../../platform/access/access-rule.ts';
+import type { Statements } from '../../../platform/access/guard.ts';
+import { WikiParams } from '../../../platform/core/records.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import type { Index } from '../../search/index/pending.ts';
+import { candidateDocuments, candidatesCte } from '../../search/query/candidates.ts';
+import { completeTitles } from '../../search/query/complete-titles.ts';
+import { parseQuery, readableQuery } from '../../search/query/parse-query.ts';
+import { resolveQuery } from '../../search/query/resolve-query.ts';
+import { searchIndex } from '../../search/query/search.ts';
+import { CUT_HEADER, cutHeader, withCorrections } from '../../search/query/search-parameters.ts';
+import { IS_FOUND } from '../schema.ts';
+import { shownPages } from './page-filters.ts';
+import { Suggestion } from './schema.ts';
+
+/** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
+const SPARE = 50;
+
+/** It has no quota of searches, because it is asked at each keystroke and costs less than reading a page. */
+export const suggestPages = endpoint({
+  method: 'GET',
+  path: '/v1/wikis/:wiki_id/suggest',
+  summary: 'Suggest pages',
+  description:
+    'For what is being typed: pages whose titles hold its words, of which the last may be unfinished. Where there is none ' +
+    'and the wiki does not know a word, the query with the words that were probably meant.',
+  access: onWiki('pages:read'),
+  canWait: true,
+  isHeavy: true,
+  params: WikiParams,
+  query: Type.Object({
+    query: Type.String({ minLength: 1, maxLength: 8_192, description: 'What was typed so far; any text.' }),
+    limit: Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'How many suggestions at most.' }),
+  }),
+  replyHeaders: CUT_HEADER,
+  reply: Type.Array(Suggestion),
+  example: {
+    reply: [{ kind: 'page', text: 'Setup', page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1', path: 'guide/setup' }],
+  },
+  run: async ({ params: { wiki_id }, query: { query: given, limit }, many, setHeaders }) => {
+    setHeaders(cutHeader(given));
+    const text = readableQuery(given);
+    const index = { wiki_id, kind: 'page' } as const;
+    const candidates = await completeTitles(many, index, text, limit + SPARE);
+    const pages =
+      candidates.length === 0
+        ? []
+        : await many<Suggestion>({
+            candidates: candidatesCte(index, candidates),
+            result: sql`
+              select 'page' as kind, p.title as text, p.page_id, p.path
+              from ${candidateDocuments({ wiki_id, kind: 'page' })}
+              where ${IS_FOUND}
+              order by starts_with(folded(p.title), lower(${text.trim()})) desc, c.score desc, p.page_id limit ${limit}`,
+          });
+    if (pages.length > 0) return pages;
+    const { corrected } = await resolveQuery(many, index, parseQuery(text));
+    const shown = new Map<string, string>();
+    for (const [word, other] of corrected) if (await isFound(many, index, other)) shown.set(word, other);
+    if (shown.size === 0) return [];
+    return [{ kind: 'query' as const, text: withCorrections(text, shown), page_id: '', path: '' }];
+  },
+});
+
+/** Whether a search for a word finds a page: the words of the index are also those of pages that are hidden from the caller. */
+async function isFound(many: Statements['many'], index: Index, word: string): Promise<boolean> {
+  // Itself, as a phrase: what is merely like it says nothing about it.
+  const query = { ...parseQuery(word), phrases: [[word]], arePhrasesRequired: true, hasOtherWords: false };
+  const { rows } = await searchIndex(many, index, query, { limit: 1, offset: 0 }, shownPages([]), () => ({
+    result: sql`
+      select p.page_id from ${candidateDocuments(index)}
+      where ${IS_FOUND} limit 1`,
+  }));
+  return rows.length > 0;
+}

@@ -1,0 +1,20 @@
+import { defineTable, idStays } from '../../platform/tables/define-table.ts';
+
+export const pageTables = [
+  defineTable({
+    name: 'pages',
+    of: 'wiki',
+    rows: 'many',
+    copies: ['page_id', 'path', 'slug'],
+    id: 'page_id',
+    prefix: 'page',
+    audit: ['page'],
+    person: idStays('revisions.jsonl has what they wrote.'),
+  }),
+  defineTable({ name: 'page_texts', of: 'wiki', rows: 'many', copies: ['page_id'] }),
+  // A page that both users and their file have changed.
+  defineTable({ name: 'page_bases', of: 'wiki', rows: 'few' }),
+  defineTable({ name: 'page_paths', of: 'wiki', rows: 'many', copies: ['path', 'page_id'] }),
+  defineTable({ name: 'page_links', of: 'wiki', rows: 'many', copies: ['from_page_id', 'to_page_id', 'to_path'] }),
+  defineTable({ name: 'page_tags', of: 'wiki', rows: 'many', copies: ['page_id', 'tag_key'] }),
+];

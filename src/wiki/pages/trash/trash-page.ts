@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { onWiki } from '../../../platform/access/access-rule.ts';
+import { raw, sql } from '../../../platform/db/sql.ts';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import { resolveAbandonedLinks, subtree } from '../place-page.ts';
+import { PageParams, pageColumns } from '../schema.ts';
+
+export const trashPage = endpoint({
+  method: 'DELETE',
+  path: '/v1/wikis/:wiki_id/pages/:page_id',
+  summary: 'Delete a page',
+  description:
+    'Puts the page and the pages below it into the trash, where they can be restored from for 30 days, or as long as the retention settings of the workspace say.',
+  access: onWiki('pages:write'),
+  event: 'page.deleted',
+  params: PageParams,
+  status: 204,
+  reply: Type.Null(),
+  example: { reply: null },
+  run: ({ params: { wiki_id, page_id }, transaction }) =>
+    // Under the lock of the wiki, so that no page comes under one that goes.
+    transaction(async (tx) => {
+      await tx.one({
+        before: sql`
+          select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
+          where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
+          for no key update of p`,
+        below: subtree(wiki_id, page_id, raw('c.trashed_at is null')),
+        // `offset 0`: an update that takes its rows from a "union all" loses one whose text is written at this moment, when PostgreSQL
+        // looks at the new row (EvalPlanQual), and the page would stay.
+        going: sql`
+          select page_id from (select page_id from before union all select b.page_id from below b, before) g offset 0`,
+        trashed: sql`
+          update pages p set trashed_at = now(), trashed_by = a.user_id, trashed_with = ${page_id}
+          from going g, access a
+          where p.wiki_id = a.wiki_id and p.page_id = g.page_id and p.trashed_at is null
+          returning p.page_id`,
+        result: sql`select from trashed p where p.page_id = ${page_id}`,
+      });
+      await resolveAbandonedLinks(tx, { wiki_id, page_id });
+      return null;
+    }),
+});

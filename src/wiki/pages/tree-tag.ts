@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import type { TSchema } from 'typebox';
+import { hasPermission } from '../../platform/access/access-rule.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+
+/** How the version of a tree with drafts ends. A wiki has two trees. */
+export const DRAFTS = '-drafts';
+
+/** What the entries of a tree are made by: with another form its tags are others. */
+export function formOf(entry: TSchema): string {
+  return createHash('sha1').update(JSON.stringify(entry)).digest('base64url').slice(0, 8);
+}
+
+/** Of the row `w` of a wiki: which tree the caller sees, in this form. */
+export function treeVersion(form: string): Sql {
+  return sql`w.tree_version || '-' || ${form}::text || case when ${hasPermission('pages:write')} then ${DRAFTS}::text else '' end`;
+}
+
+/** The CTE `tagged`: the ETag of the tree, and whether the client has it. */
+export function taggedTree(wiki_id: string, form: string, known_tags: readonly string[]): Sql {
+  return sql`
+    select t.tag, array[t.tag, '*'] && ${known_tags}::text[] as is_known
+    from wikis w cross join lateral (select '"' || ${treeVersion(form)} || '"' as tag offset 0) t
+    where w.wiki_id = ${wiki_id}`;
+}

@@ -1,0 +1,130 @@
+import type { RenderedPage } from '@ibid/markdown/render.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+import { canLead, movedLinks, movedLinksOfPage } from './links/moved-links.ts';
+import { moveCtes, shiftSiblings, subtree } from './place-page.ts';
+import { citedSources, type FullPage, type FullPageRow, isVisible, type Page, pageColumns } from './schema.ts';
+import { resolvedLinks, textCtes, titleCtes, writtenLinks } from './write-text.ts';
+
+/** An edit of a page; undefined fields stay as they are. */
+export interface PageUpdate {
+  title: string | undefined;
+  markdown: string | undefined;
+  slug: string | undefined;
+  /** "" is the root. */
+  parent_page_id: string | undefined;
+  position: number | undefined;
+  status: FullPage['status'] | undefined;
+  base_revision: number | undefined;
+  /** The path that the addresses of `markdown` start from, where that is not the one that the page lies under now. */
+  folder?: string;
+}
+
+/** The page as it is, with what tells whether a text is another one, and the place that the update moves it to. */
+export interface CurrentPage extends Page, Pick<FullPageRow, 'markdown' | 'folder' | 'moved'> {
+  workspace_id: string;
+  /** The user who updates it. */
+  user_id: string;
+  parent_path: string;
+  /** Null where there is no page for the new parent. */
+  new_parent_path: string | null;
+  is_taken: boolean;
+}
+
+/** What is to be written; undefined fields stay as they are. */
+export interface Change {
+  title: string;
+  markdown: string | undefined;
+  /** The path that the addresses of `markdown` start from. */
+  folder: string;
+  isRevision: boolean;
+  path: string;
+  parent_path: string;
+  slug: string;
+  parent_page_id: string;
+  position: number | undefined;
+  status: FullPage['status'];
+}
+
+export function currentPageStatement(params: { wiki_id: string; page_id: string }, update: PageUpdate): Sql {
+  const slug = update.slug ?? null;
+  const parent_page_id = update.parent_page_id ?? null;
+  // `moved_to` is materialized, so that its path is a value and the page that lies there is found by pages_live_path.
+  return sql`
+    with page as (
+      select ${pageColumns}, r.markdown, r.folder, ${movedLinksOfPage} as moved from pages p
+      join revisions r on r.wiki_id = p.wiki_id and r.page_id = p.page_id and r.revision = p.revision
+      where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id} and ${isVisible}
+    ),
+    parent as (
+      select coalesce(p.parent_path, '') as parent_path, p.slug,
+        case when ${parent_page_id}::text is null then coalesce(p.parent_path, '')
+          when ${parent_page_id}::text = '' then ''
+          else (select n.path from pages n
+            where n.wiki_id = ${params.wiki_id} and n.page_id = ${parent_page_id} and n.trashed_at is null)
+        end as new_parent_path
+      from pages p where p.wiki_id = ${params.wiki_id} and p.page_id = ${params.page_id}
+    ),
+    moved_to as materialized (
+      select parent_path, new_parent_path,
+        case new_parent_path when '' then '' else new_parent_path || '/' end || coalesce(${slug}::text, slug) as path
+      from parent
+    )
+    select page.*, access.workspace_id, access.user_id, moved_to.parent_path, moved_to.new_parent_path,
+      exists (
+        select from pages o
+        where o.wiki_id = ${params.wiki_id} and o.trashed_at is null and o.path = moved_to.path and o.page_id <> ${params.page_id}
+        offset 0) as is_taken
+    from page, moved_to, access`;
+}
+
+/** `isLocked`: the wiki is, so that links to pages that are not there can be written. */
+export function updateCtes(
+  { wiki_id, page_id }: { wiki_id: string; page_id: string },
+  current: CurrentPage,
+  { title, markdown, folder, isRevision, path, parent_path, slug, parent_page_id, position, status }: Change,
+  rendered: RenderedPage | undefined,
+  isLocked = false,
+): Record<string, Sql> {
+  const text = markdown !== undefined && rendered ? { title, markdown, folder, rendered } : undefined;
+  const isMove = path !== current.path;
+  return {
+    ...(text && { resolved: resolvedLinks(wiki_id, text.rendered.links) }),
+    ...(isMove && { below: subtree(wiki_id, page_id) }),
+    // Decided under the lock of the page's row: a second writer finds another revision, or another path.
+    before: sql`
+      select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
+      where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
+        and p.revision = ${current.revision} and p.path = ${current.path}
+        and ${text && !isLocked ? allLinksAreKnown(wiki_id, page_id) : sql`true`}
+      for no key update of p`,
+    edited: sql`
+      update pages p set title = ${title}, status = ${status}, path = ${path}, slug = ${slug},
+        parent_page_id = nullif(${parent_page_id}, ''), parent_path = nullif(${parent_path}, ''),
+        position = coalesce(${position ?? null}::int, p.position), revision = p.revision + ${isRevision ? 1 : 0},
+        description = coalesce(${text?.rendered.description ?? null}::text, p.description),
+        word_count = coalesce(${text?.rendered.word_count ?? null}::int, p.word_count),
+        tags = coalesce(${text?.rendered.tags ?? null}::text[], p.tags),
+        properties = coalesce(${text ? JSON.stringify(text.rendered.properties) : null}::jsonb, p.properties),
+        stale = p.stale and not ${text !== undefined},
+        gone_file = case when ${text === undefined} then p.gone_file end, updated_at = now(), updated_by = a.user_id
+      from before, access a
+      where p.wiki_id = a.wiki_id and p.page_id = before.page_id
+      returning p.*`,
+    ...(text ? textCtes(wiki_id, text) : isRevision ? titleCtes(wiki_id, title) : {}),
+    ...(isMove && moveCtes(wiki_id, current.path)),
+    ...(position !== undefined && { shifted: shiftSiblings(wiki_id, parent_page_id, page_id, position) }),
+    // Under the lock the page is read again, with the links that have arrived.
+    result:
+      text && !isLocked
+        ? sql`
+          select ${pageColumns}, ${movedLinks(writtenLinks(wiki_id), sql`${folder}::text`)} as moved, ${citedSources} as citations
+          from edited p`
+        : sql`select ${pageColumns} from edited p`,
+  };
+}
+
+function allLinksAreKnown(wiki_id: string, page_id: string): Sql {
+  return sql`not exists (
+    select from resolved r where r.to_page_id is null and ${canLead(sql`r.to_path`)} and not exists (
+      select from page_links l where l.wiki_id = ${wiki_id} and l.from_page_id = ${page_id} and l.to_path = r.to_path))`;
+}

@@ -1,0 +1,96 @@
+import type { PageLink } from '@ibid/markdown/page-links.ts';
+import type { RenderedPage } from '@ibid/markdown/render.ts';
+import { raw, type Sql, sql } from '../../platform/db/sql.ts';
+import { pendingCte } from '../search/index/pending.ts';
+
+/** What the index is told of the page that step `edited` answers. */
+const WRITTEN = raw('select e.wiki_id, e.page_id as document_id, e.revision as version from edited e');
+
+/** Links from their JSON, as rows that pages can be looked up by. */
+export function givenLinks(json: Sql): Sql {
+  return sql`(
+    select to_path, lower(wanted_title) as wanted_title, wanted_path, coalesce(wanted_path, to_path) as path, places,
+      coalesce(line, 0) as line
+    from jsonb_to_recordset(${json}) as g (to_path text, wanted_title text, wanted_path text, places int[], line int) offset 0)`;
+}
+
+/**
+ * The page that each link means: the one that is at its path, else the one that was. Null where nothing is and nothing was.
+ */
+export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql {
+  return sql`
+    select l.to_path, l.wanted_title, l.wanted_path, l.places, l.line, ${pageMeant(wiki_id)} as to_page_id
+    from ${givenLinks(sql`${JSON.stringify(links)}::jsonb`)} l`;
+}
+
+/** The id of the page that a link `l` of givenLinks means: the one at its path, the one of its title, the one that was. */
+export function pageMeant(wiki_id: string): Sql {
+  return sql`coalesce(
+    ${livePageMeant(wiki_id)},
+    (select o.page_id from page_paths o where o.wiki_id = ${wiki_id} and o.path = l.path))`;
+}
+
+/**
+ * The id of the page at the path that a link `l` means, else of the one of its title; null where there is none. Both are columns
+ * of `l`: what is computed of columns there and then is no key of an index under row-level security.
+ */
+export function livePageMeant(wiki_id: string): Sql {
+  return sql`coalesce(
+    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.path = l.path and t.trashed_at is null),
+    (select t.page_id from pages t where t.wiki_id = ${wiki_id} and t.title_key = l.wanted_title and t.trashed_at is null
+      order by length(t.path), t.page_id limit 1))`;
+}
+
+/**
+ * The steps that write a new text as the present revision of the page that step `edited` (a row of pages, as it is after
+ * the write) answers: the revision, what searches look at, and the links of step `resolved`.
+ */
+export function textCtes(
+  wiki_id: string,
+  { title, markdown, folder, rendered }: { title: string; markdown: string; folder: string; rendered: RenderedPage },
+): Record<string, Sql> {
+  const { html, outline, text } = rendered;
+  return {
+    revised: sql`
+      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
+      select e.wiki_id, e.page_id, e.revision, e.title, ${markdown}::text, ${html}::text, ${JSON.stringify(outline)}::jsonb,
+        e.updated_by, 'authored', ${folder}::text
+      from edited e`,
+    kept_text: sql`
+      insert into page_texts (wiki_id, page_id, text) select e.wiki_id, e.page_id, ${text}::text from edited e
+      on conflict (wiki_id, page_id) do update set text = excluded.text`,
+    indexed: pendingCte('page', { title, body: rendered.indexed }, WRITTEN),
+    unlinked: sql`
+      delete from page_links l using edited e
+      where l.wiki_id = ${wiki_id} and l.from_page_id = e.page_id
+        and not exists (select from resolved r where r.to_path = l.to_path)`,
+    // The missing page may have been created just now.
+    linked: sql`
+      insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path, line)
+      select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places, r.wanted_title, r.wanted_path, r.line from edited e, resolved r
+      on conflict (wiki_id, from_page_id, to_path)
+      do update set to_page_id = coalesce(excluded.to_page_id, l.to_page_id), places = excluded.places, line = excluded.line`,
+  };
+}
+
+/**
+ * The links of step `resolved` as the page `p` has them after textCtes, which its statement cannot see yet. Ids are columns
+ * here (`offset 0`), by which pages can be looked up.
+ */
+export function writtenLinks(wiki_id: string): Sql {
+  return sql`(
+    select r.to_path, r.places, coalesce(r.to_page_id, k.to_page_id) as to_page_id from resolved r
+    left join page_links k on k.wiki_id = ${wiki_id} and k.from_page_id = p.page_id and k.to_path = r.to_path
+    offset 0)`;
+}
+
+/** The steps that write a new title alone of the page that step `edited` answers: the text stays as it is. */
+export function titleCtes(wiki_id: string, title: string): Record<string, Sql> {
+  return {
+    revised: sql`
+      insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by, origin, folder)
+      select e.wiki_id, e.page_id, e.revision, e.title, r.markdown, r.html, r.outline, e.updated_by, 'authored', r.folder
+      from edited e join revisions r on r.wiki_id = ${wiki_id} and r.page_id = e.page_id and r.revision = e.revision - 1`,
+    indexed: pendingCte('page', { title, body: undefined }, WRITTEN),
+  };
+}

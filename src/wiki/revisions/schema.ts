@@ -1,0 +1,127 @@
+import { type Static, Type } from 'typebox';
+import { hasPermission } from '../../platform/access/access-rule.ts';
+import { Id, Record, Timestamp } from '../../platform/core/records.ts';
+import { raw, type Sql, sql } from '../../platform/db/sql.ts';
+import { ArchiveClaim, claimOf } from '../pages/claims.ts';
+import { exampleFullPage, OutlineEntry } from '../pages/schema.ts';
+
+const RevisionNumber = Type.Integer({ description: 'From 1 on, in the order of writing.' });
+
+/** The path of one revision. */
+export const RevisionParams = Type.Object({
+  wiki_id: Id,
+  page_id: Id,
+  revision: Type.String({ description: 'Its number.' }),
+});
+
+const revisionProperties = {
+  page_id: Id,
+  wiki_id: Id,
+  revision: RevisionNumber,
+  title: Type.String(),
+  origin: Type.Enum(['authored', 'compiled'], { description: 'Whether a person wrote it or an upload made it.' }),
+  created_at: Timestamp,
+  created_by: Id,
+  created_by_name: Type.String({
+    default: '',
+    description: 'What that member is called, for those who may read the members; "" for a former member.',
+  }),
+  claim: Type.Optional(ArchiveClaim),
+};
+
+export const Revision = Record(revisionProperties, {
+  title: 'Revision',
+  description: 'A state of a page without its text.',
+});
+export type Revision = Static<typeof Revision>;
+
+export const FullRevision = Record(
+  {
+    ...revisionProperties,
+    markdown: Type.String(),
+    html: Type.String({ description: 'Safe to show: nothing that a file contains runs.' }),
+    outline: Type.Array(OutlineEntry),
+  },
+  { title: 'FullRevision' },
+);
+export type FullRevision = Static<typeof FullRevision>;
+
+/** A piece of a text beside another one: in both, or in one of them. */
+export const TextChange = Record(
+  { kind: Type.Enum(['same', 'added', 'removed']), text: Type.String() },
+  { title: 'TextChange' },
+);
+
+const Line = Record(
+  {
+    kind: Type.Enum(['context', 'added', 'removed']),
+    text: Type.String({ description: 'Without its line feed.' }),
+    segments: Type.Array(TextChange, {
+      description: 'The whole line in pieces where only some of its words changed; else empty.',
+    }),
+  },
+  { title: 'DiffLine' },
+);
+
+const Hunk = Record(
+  {
+    from_line: Type.Integer(),
+    from_count: Type.Integer(),
+    to_line: Type.Integer(),
+    to_count: Type.Integer(),
+    lines: Type.Array(Line),
+  },
+  {
+    title: 'DiffHunk',
+    description: 'Lines count from 1; a side without lines has the count 0 and names the line before.',
+  },
+);
+
+export const RevisionDiff = Record(
+  {
+    page_id: Id,
+    wiki_id: Id,
+    from_revision: RevisionNumber,
+    to_revision: RevisionNumber,
+    from_title: Type.String(),
+    to_title: Type.String(),
+    added: Type.Integer({ description: 'Lines that only the second one has.' }),
+    removed: Type.Integer({ description: 'Lines that only the first one has.' }),
+    coarse: Type.Boolean({
+      description:
+        'The texts differ too much to be compared line by line: all between their equal ends is shown as replaced.',
+    }),
+    truncated: Type.Boolean({ description: 'More lines changed than are shown; the counts are of all of them.' }),
+    hunks: Type.Array(Hunk, {
+      description: 'The places that changed, with three lines around each; empty if none did.',
+    }),
+  },
+  { title: 'RevisionDiff' },
+);
+export type RevisionDiff = Static<typeof RevisionDiff>;
+
+/** The columns of Revision from a revision `r`. */
+export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.title, r.origin, r.created_at, r.created_by,
+  coalesce((
+    select coalesce(nullif(u.display_name, ''), u.email) from access a join memberships m on m.workspace_id = a.workspace_id and m.user_id = r.created_by
+    join users u on u.user_id = m.user_id
+    where ${hasPermission('members:read')}), '') as created_by_name,
+  ${claimOf(raw('r.claim'), raw('r.wiki_id'))} as claim`;
+
+/** The number that a path names; 0, which no revision has, for what is no number in its one spelling. */
+export function revisionNumber(text: string): number {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
+}
+
+const { page_id, wiki_id, title, origin, created_at, created_by, markdown, html, outline } = exampleFullPage;
+export const exampleRevision: Revision = {
+  page_id,
+  wiki_id,
+  revision: 1,
+  title,
+  origin,
+  created_at,
+  created_by,
+  created_by_name: 'Ada Lovelace',
+};
+export const exampleFullRevision: FullRevision = { ...exampleRevision, markdown, html, outline };

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { randomNumbers } from '../../../../test/random-numbers.ts';
+import { takenIn } from './merge-postings.ts';
+import { packedWithoutDead, packPairs, unitePacked } from './packed-postings.ts';
+import { MAX_POSTING_BYTES, type Postings, readPostings, unitePostings, withoutDead } from './postings.ts';
+import { livingIn, type Segment } from './segments.ts';
+
+const BYTES_OF_A_DOCUMENT = 600;
+const DOCUMENTS = 8_000;
+const BATCH = 32;
+
+/** An index as the choice of segments sees it: which documents each has, of the same size, and which of them are dead. */
+function openIndex() {
+  let segments: Segment[] = [];
+  const bytesOf = (some: readonly Segment[]) => some.reduce((sum, { bytes }) => sum + bytes, 0);
+  return {
+    segments: () => segments,
+    /** Merges documents. Returns what is on disk afterwards, with what was taken in, in bytes, and how much was written. */
+    merge(numbers: readonly number[]) {
+      const taken = takenIn(segments, BYTES_OF_A_DOCUMENT * numbers.length, numbers);
+      const held = new Set(numbers);
+      for (const segment of taken) {
+        for (const number of livingIn(segment, [...(segment.held ?? [])])) held.add(number);
+      }
+      const others = segments.filter((segment) => !taken.includes(segment));
+      for (const { dead, ...segment } of others)
+        for (const one of livingIn({ dead, ...segment }, numbers)) dead.add(one);
+      const made = {
+        segment_id: String(Math.random()),
+        documents: held.size,
+        bytes: BYTES_OF_A_DOCUMENT * held.size,
+        dead: new Set<number>(),
+        held: Uint32Array.from(held).sort(),
+      };
+      segments = [...others, made];
+      return { onDisk: bytesOf(segments) + bytesOf(taken), written: made.bytes };
+    },
+  };
+}
+
+test('an index that is edited a lot takes little more than what it has, also while it is merged, and has few segments', () => {
+  const index = openIndex();
+  const live = BYTES_OF_A_DOCUMENT * DOCUMENTS;
+  for (let at = 0; at < DOCUMENTS; at += 500) index.merge(Array.from({ length: 500 }, (_, i) => at + i));
+  const random = randomNumbers(3);
+  let [most, segments, written] = [0, 0, 0];
+  const edits = 2 * DOCUMENTS;
+  for (let done = 0; done < edits; done += BATCH) {
+    const numbers = new Set(Array.from({ length: BATCH }, () => Math.floor(random() * DOCUMENTS)));
+    const merged = index.merge([...numbers].sort((a, b) => a - b));
+    most = Math.max(most, merged.onDisk);
+    segments = Math.max(segments, index.segments().length);
+    written += merged.written;
+  }
+  assert.ok(most < 1.6 * live, `${(most / live).toFixed(2)} times what it has`);
+  assert.ok(segments <= 14, `${segments} segments`);
+  assert.ok(
+    written / edits < 8 * BYTES_OF_A_DOCUMENT,
+    `each edit was written ${written / edits / BYTES_OF_A_DOCUMENT} times`,
+  );
+  const counts = new Map<number, number>();
+  for (const segment of index.segments()) {
+    for (const number of livingIn(segment, [...(segment.held ?? [])]))
+      counts.set(number, (counts.get(number) ?? 0) + 1);
+  }
+  assert.deepEqual([counts.size, new Set(counts.values())], [DOCUMENTS, new Set([1])], 'each document counts once');
+});
+
+test('postings that are joined as bytes, without those of dead documents, are the same as joined as numbers', () => {
+  const random = randomNumbers(5);
+  const below = (most: number) => Math.floor(random() * most);
+  for (let round = 0; round < 400; round += 1) {
+    // Numbers of one to five bytes, few or many of which are in several lists.
+    const most = [8, 300, 20_000, 3_000_000, 2 ** 32][round % 5] as number;
+    // In every other round they lie behind one another, as those of segments mostly do, in any order.
+    const apart = round % 2 === 0 && most < 2 ** 32 ? most : 0;
+    const lists: Postings[] = Array.from({ length: below(4) }, (_, i, turn = (i * 3) % 4) => {
+      const some = Array.from({ length: below(40) }, () => turn * apart + below(most));
+      const numbers = Uint32Array.from(new Set(some)).sort();
+      return { numbers, impacts: Uint8Array.from(numbers, () => 1 + below(255)) };
+    });
+    const dead = new Set(lists.flatMap(({ numbers }) => [...numbers].filter(() => below(round % 3) === 1)));
+    const packed = lists.map(({ numbers, impacts }) => {
+      const pairs = [...numbers].flatMap((number, i) => [number, impacts[i] as number]);
+      return packedWithoutDead(packPairs(pairs, numbers.length * MAX_POSTING_BYTES), dead);
+    });
+    const { bytes, from, to } = unitePacked(packed);
+    const expected = unitePostings(lists.map((list) => withoutDead(list, dead)));
+    const joined = readPostings(bytes, from, to);
+    assert.deepEqual([...joined.numbers], [...expected.numbers]);
+    assert.deepEqual([...joined.impacts], [...expected.impacts]);
+  }
+});

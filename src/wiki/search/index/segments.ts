@@ -1,0 +1,248 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Query } from '../../../platform/db/db.ts';
+import { sql } from '../../../platform/db/sql.ts';
+import { type Block, blockWriter, compareTerms, entriesOf, joinParts } from './blocks.ts';
+import { isPackedEmpty, type PackedPostings, packedWithoutDead, packPostings, unitePacked } from './packed-postings.ts';
+import type { Index } from './pending.ts';
+import { packNumbers, readPostings, unpackNumbers } from './postings.ts';
+
+/** The postings from before there were segments, which are in search_postings: they are read and never written. */
+export const OLD_SEGMENT = '0';
+
+/** Blocks read or written by one statement: about half a megabyte. */
+const BLOCKS_PER_STATEMENT = 400;
+
+/** An immutable part of an index: the postings of the documents that one merge wrote. */
+export interface Segment {
+  segment_id: string;
+  documents: number;
+  bytes: number;
+  /** The documents that were written or deleted since; their postings here are no longer true. */
+  dead: Set<number>;
+  /** The documents it has postings of, ascending; undefined if that is not known. */
+  held: Uint32Array | undefined;
+}
+
+/** A term with its postings. */
+export type TermPostings = readonly [term: string, postings: PackedPostings];
+
+export async function readSegments(query: Query, { wiki_id, kind }: Index): Promise<Segment[]> {
+  const rows = await query<Omit<Segment, 'dead' | 'held'> & { dead: Buffer; held: Buffer | null }>(sql`
+    select segment_id::text, documents, bytes::float8 as bytes, dead, held from search_segments
+    where wiki_id = ${wiki_id} and kind = ${kind}`);
+  return rows.map((row) => ({
+    ...row,
+    dead: new Set(unpackNumbers(row.dead)),
+    held: row.held ? unpackNumbers(row.held) : undefined,
+  }));
+}
+
+/** Those of the documents that a segment has postings of which still count. */
+export function livingIn({ dead, held }: Pick<Segment, 'dead' | 'held'>, numbers: readonly number[]): number[] {
+  return numbers.filter((number) => !dead.has(number) && (!held || includes(held, number)));
+}
+
+function includes(sorted: Uint32Array, number: number): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < number) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === number;
+}
+
+/** Adds documents to the dead of a segment. */
+export async function addDead(
+  query: Query,
+  { wiki_id, kind }: Index,
+  segment: Segment,
+  numbers: readonly number[],
+): Promise<void> {
+  const more = livingIn(segment, numbers);
+  if (more.length === 0) return;
+  const { segment_id, dead } = segment;
+  const all = Uint32Array.from([...dead, ...more]).sort();
+  await query(sql`
+    update search_segments set dead = ${packNumbers(all)}, dead_count = ${all.length}
+    where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = ${segment_id}`);
+}
+
+/** Removes segments, and the postings from before there were segments if OLD_SEGMENT is among them. */
+export async function dropSegments(query: Query, { wiki_id, kind }: Index, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await query(sql`
+    delete from search_blocks where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = any (${ids}::bigint[])`);
+  await query(sql`
+    delete from search_segments where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = any (${ids}::bigint[])`);
+  if (ids.includes(OLD_SEGMENT)) {
+    await query(sql`delete from search_postings where wiki_id = ${wiki_id} and kind = ${kind}`);
+  }
+}
+
+/**
+ * Writes a new segment of terms in order, of documents that may be `known`. Its id is random, so that no other segment ever has the
+ * same, not even after the database was restored: processes keep postings by it.
+ */
+export async function writeSegment(
+  query: Query,
+  index: Index,
+  terms: AsyncIterable<readonly TermPostings[]>,
+  known: ReadonlySet<number> | undefined,
+): Promise<void> {
+  const segment_id = String(2 ** 32 + Math.floor(Math.random() * 2 ** 52));
+  const writer = blockWriter();
+  const held = new Set(known);
+  let blocks: Block[] = [];
+  let size = 0;
+  const flush = async () => {
+    size += blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    await insertBlocks(query, index, segment_id, blocks);
+    blocks = [];
+  };
+  for await (const some of terms) {
+    for (const [term, postings] of some) {
+      if (!isPackedEmpty(postings)) writer.add(term, postings);
+      if (!known)
+        for (const number of readPostings(postings.bytes, postings.from, postings.to).numbers) held.add(number);
+    }
+    blocks.push(...writer.take());
+    if (blocks.length >= BLOCKS_PER_STATEMENT) await flush();
+  }
+  blocks.push(...writer.take(true));
+  if (blocks.length > 0) await flush();
+  if (size === 0) return;
+  await query(sql`
+    insert into search_segments (wiki_id, kind, segment_id, documents, bytes, held)
+    values (${index.wiki_id}, ${index.kind}, ${segment_id}, ${held.size}, ${size}, ${packNumbers(Uint32Array.from(held).sort())})`);
+}
+
+async function insertBlocks(
+  query: Query,
+  { wiki_id, kind }: Index,
+  segment_id: string,
+  blocks: readonly Block[],
+): Promise<void> {
+  // A single bytea is sent in binary; an array of them would be sent as text.
+  await query(sql`
+    insert into search_blocks (wiki_id, kind, segment_id, term, part, documents, bytes)
+    select ${wiki_id}, ${kind}, ${segment_id}, w.term, w.part, w.documents,
+      substring(${Buffer.concat(blocks.map(({ bytes }) => bytes))}::bytea from (w.ends - w.length + 1)::int for w.length)
+    from (
+      select g.*, sum(g.length) over (order by g.no) as ends
+      from unnest(${blocks.map(({ term }) => term)}::text[], ${blocks.map(({ part }) => part)}::int[],
+        ${blocks.map(({ documents }) => documents)}::int[], ${blocks.map(({ bytes }) => bytes.length)}::int[])
+        with ordinality g (term, part, documents, length, no)
+    ) w`);
+}
+
+/** The terms of a segment in order, with the postings of the documents that are not dead: some at a time, a block or more. */
+export async function* readTerms(
+  query: Query,
+  index: Index,
+  { segment_id, dead }: Pick<Segment, 'segment_id' | 'dead'>,
+): AsyncGenerator<readonly TermPostings[]> {
+  let own: { term: string; parts: Buffer[] } | undefined;
+  const take = (): TermPostings[] => {
+    const taken = own;
+    own = undefined;
+    return taken ? [[taken.term, packedWithoutDead(packedOf(taken.parts), dead)]] : [];
+  };
+  for await (const { term, documents, bytes } of readBlocks(query, index, segment_id)) {
+    if (own?.term === term) {
+      own.parts.push(bytes);
+      continue;
+    }
+    const some = take();
+    if (documents > 0) own = { term, parts: [bytes] };
+    else {
+      for (const { term, from, to } of entriesOf(bytes)) {
+        some.push([term, packedWithoutDead({ bytes, from, to }, dead)]);
+      }
+    }
+    yield some;
+  }
+  yield take();
+}
+
+/** Each part of a term begins with a number, not with a difference. */
+function packedOf(parts: readonly Buffer[]): PackedPostings {
+  const most = parts.reduce((sum, { length }) => sum + length, 0);
+  return packPostings(joinParts(parts), most);
+}
+
+async function* readBlocks(query: Query, { wiki_id, kind }: Index, segment_id: string): AsyncGenerator<Block> {
+  for (let last: Pick<Block, 'term' | 'part'> | undefined = { term: '', part: -1 }; last; ) {
+    const blocks: Block[] = await query<Block>(sql`
+      select term, part, documents, bytes from search_blocks
+      where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = ${segment_id} and (term, part) > (${last.term}, ${last.part})
+      order by term, part limit ${BLOCKS_PER_STATEMENT}`);
+    yield* blocks;
+    last = blocks.length === BLOCKS_PER_STATEMENT ? blocks.at(-1) : undefined;
+  }
+}
+
+/** How many terms are merged between two turns of the event loop, which has requests to serve. */
+const TERMS_PER_TURN = 2_000;
+
+interface Cursor {
+  source: AsyncIterator<readonly TermPostings[]>;
+  /** Those of the source that are next, from `at` on. */
+  terms: readonly TermPostings[];
+  at: number;
+}
+
+/** Several sequences of terms in order as one. A term costs no turn of the microtask queue, of which an index has many. */
+export async function* mergeTerms(
+  sources: readonly AsyncIterator<readonly TermPostings[]>[],
+): AsyncGenerator<readonly TermPostings[]> {
+  let cursors: Cursor[] = sources.map((source) => ({ source, terms: [], at: 0 }));
+  for (let sinceTurn = 0; ; ) {
+    for (const cursor of cursors) await refill(cursor);
+    cursors = cursors.filter(({ terms }) => terms.length > 0);
+    if (cursors.length === 0) return;
+    const merged = mergeUntilOneEnds(cursors);
+    sinceTurn += merged.length;
+    if (sinceTurn >= TERMS_PER_TURN) {
+      sinceTurn = 0;
+      await yieldToEventLoop();
+    }
+    yield merged;
+  }
+}
+
+/** Reads on where the terms of a cursor are used up; without any it is at its end. */
+async function refill(cursor: Cursor): Promise<void> {
+  while (cursor.at >= cursor.terms.length) {
+    const { value, done } = await cursor.source.next();
+    Object.assign(cursor, { terms: done ? [] : value, at: 0 });
+    if (done) return;
+  }
+}
+
+/** The terms up to where one of the cursors has to be refilled, whose next term may be any. */
+function mergeUntilOneEnds(cursors: readonly Cursor[]): TermPostings[] {
+  const merged: TermPostings[] = [];
+  for (;;) {
+    let least: string | undefined;
+    for (const { terms, at } of cursors) {
+      const term = terms[at]?.[0];
+      if (term === undefined) return merged;
+      if (least === undefined || (term !== least && compareTerms(term, least) < 0)) least = term;
+    }
+    if (least === undefined) return merged;
+    merged.push([least, takePostings(cursors, least)]);
+  }
+}
+
+/** What the cursors that are at a term have of it; they go on behind it. */
+function takePostings(cursors: readonly Cursor[], term: string): PackedPostings {
+  const lists: PackedPostings[] = [];
+  for (const cursor of cursors) {
+    const next = cursor.terms[cursor.at];
+    if (next?.[0] !== term) continue;
+    lists.push(next[1]);
+    cursor.at += 1;
+  }
+  return unitePacked(lists);
+}

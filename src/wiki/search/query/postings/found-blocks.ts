@@ -1,0 +1,103 @@
+import { BEGINNING } from '@ibid/markdown/analysis/stem.ts';
+import { entriesOf, joinParts, readOldBlock } from '../../index/blocks.ts';
+import { type Postings, readPostings, unitePostings } from '../../index/postings.ts';
+import { OLD_SEGMENT } from '../../index/segments.ts';
+
+/** The postings of a term, or of all terms that begin with a text. */
+export interface Wanted {
+  /** By which the postings are asked for. */
+  name: string;
+  text: string;
+  isPrefix: boolean;
+  /** Read however frequent it is, taking no place of others. */
+  isNeeded: boolean;
+}
+
+/** A row of the CTE `found`. */
+export interface FoundRow {
+  what: 'segment' | 'term' | 'block' | 'whole' | null;
+  segment_id: string | null;
+  /** Of a block: its first term. */
+  term: string | null;
+  /** Of a block: its part. Of a term: its place among those that were asked for. */
+  no: number | null;
+  documents: number | null;
+  /** Of a term: whether its blocks are among the rows. */
+  is_read: boolean | null;
+  /** Of a block, also of a segment that is read whole: its postings. Of a segment: its dead documents, unless they are cached. */
+  bytes: Buffer | null;
+}
+
+/** The postings of what was asked for in one segment, and how many bytes they are there in blocks of their own. */
+export interface Part {
+  postings: Postings;
+  bytes: number;
+}
+
+/** What was found of one thing that is wanted in the blocks of a segment. */
+export function joinFound(parts: readonly Part[]): Part {
+  return {
+    postings: unitePostings(parts.map(({ postings }) => postings)),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** What a term has in search_postings, where beginnings are terms. */
+export function oldRange({ name, text, isPrefix }: Wanted): Pick<Wanted, 'text' | 'isPrefix'> {
+  return name.startsWith(BEGINNING) ? { text: name, isPrefix: false } : { text, isPrefix };
+}
+
+/** By place of what is wanted: its postings in the blocks of a segment. */
+export function partsOf(
+  segment_id: string,
+  wanted: readonly Wanted[],
+  blocks: readonly FoundRow[],
+): Map<number, Part[]> {
+  const parts = new Map<number, Part[]>();
+  const isOld = segment_id === OLD_SEGMENT;
+  const places = placesOf(isOld ? wanted.map(oldRange) : wanted);
+  const add = (term: string, part: () => Part) => {
+    const found = places(term);
+    if (found.length === 0) return;
+    const one = part();
+    for (const place of found) parts.set(place, [...(parts.get(place) ?? []), one]);
+  };
+  const own = new Map<string, FoundRow[]>();
+  for (const block of blocks) {
+    const bytes = block.bytes ?? Buffer.alloc(0);
+    if ((block.documents ?? 0) > 0) own.set(block.term ?? '', [...(own.get(block.term ?? '') ?? []), block]);
+    else {
+      for (const { term, from, to } of entriesOf(bytes)) {
+        add(term, () => ({ postings: readPostings(bytes, from, to), bytes: 0 }));
+      }
+    }
+  }
+  for (const [term, rows] of own) {
+    const all = rows.sort((a, b) => (a.no ?? 0) - (b.no ?? 0)).map(({ bytes }) => bytes ?? Buffer.alloc(0));
+    add(term, () => ({
+      postings: isOld ? unitePostings(all.map(readOldBlock)) : joinParts(all),
+      bytes: all.reduce((sum, { length }) => sum + length, 0),
+    }));
+  }
+  return parts;
+}
+
+/** Which of what is wanted a term belongs to. */
+function placesOf(wanted: readonly Pick<Wanted, 'text' | 'isPrefix'>[]): (term: string) => number[] {
+  const exact = new Map<string, number>();
+  const prefixes = new Map<number, Map<string, number>>();
+  for (const [i, { text, isPrefix }] of wanted.entries()) {
+    if (!isPrefix) exact.set(text, i);
+    else prefixes.set(text.length, (prefixes.get(text.length) ?? new Map<string, number>()).set(text, i));
+  }
+  return (term) => {
+    const places: number[] = [];
+    const one = exact.get(term);
+    if (one !== undefined) places.push(one);
+    for (const [length, texts] of prefixes) {
+      const place = texts.get(term.slice(0, length));
+      if (place !== undefined) places.push(place);
+    }
+    return places;
+  };
+}

@@ -1,0 +1,13 @@
+import { defineTable, idStays } from '../../platform/tables/define-table.ts';
+
+export const templateTables = [
+  defineTable({
+    name: 'templates',
+    of: 'wiki',
+    rows: 'few',
+    rights: 'delete, insert, select',
+    id: 'page_id',
+    audit: ['template'],
+    person: idStays('It is a page of the wiki.'),
+  }),
+];

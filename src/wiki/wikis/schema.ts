@@ -1,0 +1,70 @@
+import { type Static, Type } from 'typebox';
+import { ApiError } from '../../platform/core/errors.ts';
+import { Id, Record, Text } from '../../platform/core/records.ts';
+import { type Sql, sql } from '../../platform/db/sql.ts';
+
+export const Wiki = Record(
+  {
+    wiki_id: Id,
+    workspace_id: Id,
+    slug: Type.String(),
+    title: Type.String(),
+    description: Text,
+  },
+  { title: 'Wiki' },
+);
+export type Wiki = Static<typeof Wiki>;
+
+const { wiki_id, workspace_id, slug, title, ...others } = Wiki.properties;
+
+/** A wiki in the replies that call its workspace an organization. */
+export const OrganizationWiki = Record(
+  { organization_id: workspace_id, slug, title, wiki_id, ...others },
+  { title: 'OrganizationWiki' },
+);
+export type OrganizationWiki = Static<typeof OrganizationWiki>;
+
+export function toOrganizationWiki({ workspace_id: organization_id, ...wiki }: Wiki): OrganizationWiki {
+  return { organization_id, ...wiki };
+}
+
+/** Trims a description; undefined where none is given. Returns 400 `invalid_request` if it is longer than 1,000 characters. */
+export function readDescription<T extends string | undefined>(text: T): T | ApiError {
+  const description = text?.trim() as T;
+  if (description === undefined || description.length <= 1_000) return description;
+  return new ApiError('invalid_request', 'A description has at most 1,000 characters.');
+}
+
+/** The columns of Wiki from a wiki `w`. */
+export const wikiColumns: Sql = sql`w.wiki_id, w.workspace_id, w.slug, w.title, w.description`;
+
+export const WikiSettings = Record(
+  {
+    site_root: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'The path of a site at which the root of an uploaded folder is: with "/powershell/" a link to /powershell/setup/windows in a file leads to setup/windows.md of the folder. Null if absolute links begin at the root of the folder. Counts when a file is uploaded; later changes alter no page.',
+    }),
+    home_page_id: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'The page with which the wiki begins: null, a page that is not there any more, or one that the caller may not read, for the list of what is new.',
+    }),
+  },
+  { title: 'WikiSettings' },
+);
+
+export type WikiSettings = Static<typeof WikiSettings>;
+
+export const settingsColumns: Sql = sql`w.site_root, w.home_page_id`;
+
+export const exampleSettings: WikiSettings = {
+  site_root: '/powershell/',
+  home_page_id: 'page_01jd8w3v6xf3e8h2k9m4n5p6s1',
+};
+
+export const exampleWiki: Wiki = {
+  wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9',
+  workspace_id: 'org_01jd8w3v6xf3e8h2k9m4n5p6q7',
+  slug: 'main',
+  title: 'Acme Wiki',
+  description: '',
+};
