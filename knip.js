@@ -13,24 +13,29 @@ const longRuns = Object.values(LONG_RUNS)
 
 /** Finds exports, files and packages that nothing uses. */
 export default {
-  entry: [
-    'bin/*.js',
-    'build/{build,dev}.ts',
-    'src/main.ts',
-    '**/*.process.ts',
-    '**/*.test.ts',
-    'test/{long,fuzz,accept,licenses,screenshots}.ts',
-    'test/{confined-probe,shifted-clock}.ts',
-    'test/run/{event-lines,without-async-hooks}.ts',
-    'test/fuzz/{editor-views,typing-crashes}.ts',
-    'test/clients/resolve-typescript.ts',
-    'test/clients/typescript-library.ts',
-    'deploy/**/*.{ts,js}',
-    'docs/examples/**/*.{ts,tsx,js}',
-    ...elements,
-    ...longRuns,
-  ],
-  project: ['{bin,build,src,web,test,bench,deploy,docs}/**/*.{ts,tsx,js}'],
+  workspaces: {
+    'packages/*': { entry: ['**/*.test.ts'], project: ['**/*.ts'] },
+    '.': {
+      entry: [
+        'bin/*.js',
+        'build/{build,dev}.ts',
+        'src/main.ts',
+        '**/*.process.ts',
+        '**/*.test.ts',
+        'test/{long,fuzz,accept,licenses,screenshots}.ts',
+        'test/{confined-probe,shifted-clock}.ts',
+        'test/run/{event-lines,without-async-hooks}.ts',
+        'test/fuzz/{editor-views,typing-crashes}.ts',
+        'test/clients/resolve-typescript.ts',
+        'test/clients/typescript-library.ts',
+        'deploy/**/*.{ts,js}',
+        'docs/examples/**/*.{ts,tsx,js}',
+        ...elements,
+        ...longRuns,
+      ],
+      project: ['{bin,build,src,web,test,bench,deploy,docs}/**/*.{ts,tsx,js}'],
+    },
+  },
   // Packages whose files are read, or loaded by a name that is put together.
   ignoreDependencies: [
     '@20minutes/s3rver',

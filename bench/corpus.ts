@@ -78,7 +78,7 @@ function japanesePages(): string[] {
 
 function sectionTexts(): string[] {
   const root = new URL('../', import.meta.url);
-  const names = globSync(['docs/**/*.md', 'src/**/*.md', '*.md'], { cwd: root }).sort();
+  const names = globSync(['docs/**/*.md', 'packages/**/*.md', 'src/**/*.md', '*.md'], { cwd: root }).sort();
   return names.flatMap((name) => readFileSync(new URL(name, root), 'utf8').split(/\n(?=## )/));
 }
 

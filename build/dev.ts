@@ -31,7 +31,7 @@ async function stop(): Promise<void> {
   await ended;
 }
 
-for (const folder of ['src', 'web']) {
+for (const folder of ['packages', 'src', 'web']) {
   watch(ROOT + folder, { recursive: true }, () => {
     clearTimeout(timer);
     timer = setTimeout(() => {

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A hash of everything that a build is made of. */
 export function hashOfSources() {
   const hash = createHash('sha256');
-  const found = ['src', 'web', 'build'].flatMap((folder) =>
+  const found = ['packages', 'src', 'web', 'build'].flatMap((folder) =>
     readdirSync(ROOT + folder, { encoding: 'utf8', recursive: true }).map((file) => `${folder}/${file}`),
   );
   const sources = found.filter((file) => /\.(?:ts|js|css|json|sql)$/.test(file) && !file.endsWith('.test.ts')).sort();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
@@ -18,6 +19,7 @@ interface Component {
 }
 
 const ROOT = PACKAGE;
+const MANIFESTS = ['package.json', ...globSync('packages/*/package.json', { cwd: ROOT })];
 const packages = lockedPackages();
 const nameOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
 
@@ -31,10 +33,17 @@ test('every locked package has a SHA-512 of its archive, and comes from the npm 
   assert.deepEqual(foreign.map(nameOf), [], 'no repository, file or other registry');
 });
 
-test('package.json names exact versions', async () => {
-  const text = await readFile(new URL('package.json', ROOT), 'utf8');
-  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(text);
-  const versions = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies });
+test('each package.json names exact versions', async () => {
+  const manifests = await Promise.all(
+    MANIFESTS.map(async (path) => JSON.parse(await readFile(new URL(path, ROOT), 'utf8'))),
+  );
+  const versions = manifests
+    .flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
+      Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies }),
+    )
+    .filter(([name]) => !name.startsWith('@ibid/'));
+  const twice = versions.filter(([name, version]) => versions.some(([other, at]) => other === name && at !== version));
+  assert.deepEqual(twice, [], 'the packages and the service use one version of each');
   const ranges = versions.filter(([, version]) => !/^(?:npm:@?[^@]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version));
   assert.deepEqual(ranges, []);
 });
@@ -63,13 +72,17 @@ test('.ci/run installs without running scripts of packages', async () => {
 test('the documented npm sbom writes every package with its hash as CycloneDX, and marks those that only development needs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-sbom-'));
   cleanUp(() => rm(folder, { recursive: true, force: true }));
-  for (const name of ['package.json', 'package-lock.json']) await copyFile(new URL(name, ROOT), join(folder, name));
+  for (const path of [...MANIFESTS, 'package-lock.json']) {
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await copyFile(new URL(path, ROOT), join(folder, path));
+  }
   const [command = ''] =
     /^npm sbom .*? > \S+/m.exec(await readFile(new URL('docs/operations/secure.md', ROOT), 'utf8')) ?? [];
   await promisify(execFile)('sh', ['-c', command], { cwd: folder });
   const sbom = JSON.parse(await readFile(join(folder, 'sbom.cdx.json'), 'utf8'));
   assert.equal(sbom.bomFormat, 'CycloneDX');
-  const components = sbom.components as Component[];
+  // Packages of this repository have no archive.
+  const components = (sbom.components as Component[]).filter(({ name }) => !name.startsWith('@ibid/'));
   for (const { name, hashes } of components) assert.equal(hashes[0]?.alg, 'SHA-512', name);
   const isDevelopment = ({ properties }: Component) =>
     properties.some(({ name }) => name === 'cdx:npm:package:development');

@@ -33,7 +33,7 @@ test('links between documents lead to files that are there', () => {
 });
 
 test('the messages that the document about troubleshooting quotes are those of the service', () => {
-  const source = globSync('src/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
+  const source = globSync('{packages,src}/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
     .map(textOf)
     .join('\n');
   const quoted = [...textOf('docs/operations/troubleshoot.md').matchAll(/^\| (".*?") \|/gm)].flatMap(([, cell = '']) =>
@@ -47,7 +47,7 @@ test('the messages that the document about troubleshooting quotes are those of t
 });
 
 test('options and metrics that the documents for operators name exist', () => {
-  const source = globSync('src/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
+  const source = globSync('{packages,src}/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
     .map(textOf)
     .join('\n');
   const unknown = ['README.md', ...DOCUMENTS.filter((path) => path.startsWith('docs/operations/'))].flatMap((path) => {

@@ -8,7 +8,7 @@ const SRC = fileURLToPath(new URL('src/', PACKAGE));
 // From the same modules as what the files export: a bundle has its own.
 const { ENDPOINTS, JOBS }: typeof import('../src/app.ts') = await import(`${SRC}app.ts`);
 const { WIDGET_ENDPOINTS }: typeof import('../src/organization/widget-endpoints.ts') = await import(
-  `${SRC}widget-endpoints.ts`
+  `${SRC}organization/widget-endpoints.ts`
 );
 const DEFINITION = /\b(?:endpoint|defineJob|defineRecordJob)\(\{/;
 

@@ -15,11 +15,11 @@ export interface LockedPackage {
   hasInstallScript?: boolean;
 }
 
-/** Every package that package-lock.json installs, in the order of their names. */
+/** Every package that package-lock.json installs, but those of this repository, in the order of their names. */
 export function lockedPackages(): LockedPackage[] {
   const lock = JSON.parse(readFileSync(new URL('package-lock.json', PACKAGE), 'utf8'));
   return Object.entries<LockedPackage>(lock.packages)
-    .filter(([path]) => path !== '')
+    .filter(([path]) => path.includes('node_modules/') && !path.startsWith('node_modules/@ibid/'))
     .map(([path, entry]) => ({ ...entry, name: path.split('node_modules/').at(-1) ?? path }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

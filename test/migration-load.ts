@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import pg from 'pg';
 import { type OwnerDb, openDb } from '../src/platform/db/db.ts';
-import { SERVICE_ROLE } from '../src/platform/db/service-session.ts';
 import { sql } from '../src/platform/db/sql.ts';
 import { cleanUp } from './clean-up.ts';
 import { until } from './until.ts';

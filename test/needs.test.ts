@@ -29,7 +29,9 @@ test('a test that cannot run fails in CI and is skipped elsewhere, and says what
 });
 
 test('no test is skipped in any other way', () => {
-  const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], { cwd: ROOT });
+  const files = globSync(['packages/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], {
+    cwd: ROOT,
+  });
   const skipping = files.filter((file) =>
     /\bskip\s*=|\.skip\(|\bskip:\s(?!skipUnless|skipFirefox\b|skipProxies\b)|\btodo\b/.test(
       readFileSync(ROOT + file, 'utf8'),
@@ -40,7 +42,9 @@ test('no test is skipped in any other way', () => {
 });
 
 test('what a test file leaves behind is cleaned up by steps that all run, whatever one of them meets', () => {
-  const files = globSync(['src/**/*.test.ts', 'test/**/*.ts', 'web/**/*.test.ts'], { cwd: ROOT });
+  const files = globSync(['packages/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.ts', 'web/**/*.test.ts'], {
+    cwd: ROOT,
+  });
   const hooked = files.filter((file) =>
     /import \{[^}]*\bafter\b[^}]*\} from 'node:test'/.test(readFileSync(ROOT + file, 'utf8')),
   );
@@ -53,7 +57,9 @@ test('what a test file leaves behind is cleaned up by steps that all run, whatev
 
 test('a test file awaits what its tests share before it declares the first of them', () => {
   // When the tests declared so far have ended, node:test runs the hooks at the end of the file, and then no more of them.
-  const late = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], { cwd: ROOT }).filter((file) => {
+  const late = globSync(['packages/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], {
+    cwd: ROOT,
+  }).filter((file) => {
     const text = readFileSync(ROOT + file, 'utf8');
     const first = text.search(/^(?: {2})?test\(/m);
     return (

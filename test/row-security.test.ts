@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import pg from 'pg';
 import { ENDPOINTS } from '../src/app.ts';
 import { openServiceDb } from '../src/platform/db/db.ts';
 import { SERVICE } from '../src/platform/db/request-context.ts';
-import { SERVICE_ROLE } from '../src/platform/db/service-session.ts';
 import { raw, sql } from '../src/platform/db/sql.ts';
 import type { Endpoint } from '../src/platform/http/endpoint.ts';
 import { everyNth, longTest } from './extent.ts';

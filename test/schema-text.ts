@@ -1,6 +1,6 @@
+import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import type { Query } from '../src/platform/db/db.ts';
 import { listMigrations } from '../src/platform/db/migrate.ts';
-import { SERVICE_ROLE } from '../src/platform/db/service-session.ts';
 import { sql } from '../src/platform/db/sql.ts';
 
 interface TableRow {

@@ -10,7 +10,7 @@ const s3 = await startS3Server();
 cleanUp(() => s3.stop());
 
 /** The tests that use the file store; and those of them that are only about files in a folder. */
-const FILES = ['uploads/uploads', 'uploads/resumable', 'attachments/attachments'];
+const FILES = ['sources/uploads/uploads', 'sources/uploads/resumable', 'wiki/attachments/attachments'];
 const FOLDER_TESTS = 'that the store has lost|^parts of a folder';
 
 test('what is promised of uploads and attachments holds where files are in a bucket too', async () => {

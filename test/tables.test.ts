@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import { ENDPOINTS, TABLES } from '../src/app.ts';
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { openDb } from '../src/platform/db/db.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
-import { SERVICE_ROLE } from '../src/platform/db/service-session.ts';
 import { raw, sql } from '../src/platform/db/sql.ts';
 import { ownerColumn, type Table } from '../src/platform/tables/define-table.ts';
 import { declaredSql, distinctSql, grantSql, policyOf, policySql } from '../src/platform/tables/table-sql.ts';

@@ -32,7 +32,7 @@ const REPLACED: [RegExp, string][] = [
 const QUOTED = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`\n]*`/g;
 
 test('identifiers and comments use the standard terms', () => {
-  const files = globSync('{src,web,test,bench}/**/*.ts', { cwd: ROOT }).filter(
+  const files = globSync('{packages,src,web,test,bench}/**/*.ts', { cwd: ROOT }).filter(
     (file) => !file.endsWith('words.test.ts'),
   );
   const found = files.flatMap((file) =>

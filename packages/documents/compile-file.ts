@@ -1,10 +1,10 @@
 import { type IndexedText, indexBody } from '@ibid/markdown/analysis/document-terms.ts';
+import { cleanName } from '@ibid/markdown/clean-name.ts';
 import { folderOf, linksOf, type PageLink, withWikiLinks } from '@ibid/markdown/page-links.ts';
 import { catchOverflow, FRONT_MATTER, parseMarkdown, TooComplexError } from '@ibid/markdown/parse-markdown.ts';
 import { oneLine, type PlainReason, type Rendered, renderPlainText, TITLE_MAX } from '@ibid/markdown/plain-text.ts';
 import { renderTree } from '@ibid/markdown/render.ts';
 import type { Root } from 'mdast';
-import { cleanName } from '../../src/platform/core/titles.ts';
 import { type Citations, citeBlocks } from './cite-blocks.ts';
 import type { CompileInput } from './compile-input.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ElementContent } from 'hast';
-import type { LanguageFn } from 'highlight.js';
+import type { LanguageFn } from 'lowlight';
 import { common, createLowlight } from 'lowlight';
 
 /** The classes of highlighted code: highlight.js' scopes, such as `hljs-built_in` and `function_`. */

@@ -14,13 +14,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { SERVICE_ROLE } from '../../src/platform/db/service-session.ts';
 import { type Account, canEnter } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { explain, SUPERUSER, USER } from './cluster.ts';
 import { cleanEnvironment } from './environment.ts';
 import type { Log, Place } from './place.ts';
 import { SOCKET } from './processes.ts';
+import { SERVICE_ROLE } from './roles.ts';
 import { StartError } from './start-error.ts';
 
 export interface Connection {

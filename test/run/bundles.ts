@@ -24,7 +24,7 @@ export interface Bundles {
  */
 export async function bundleTests(files: readonly string[]): Promise<Bundles> {
   const entries = [...files, HOOKS, REPORTER];
-  const sources = ['{src,test,web,build}/**/*.{ts,json}', 'bench/**/*.ts'];
+  const sources = ['{packages,src,test,web,build}/**/*.{ts,json}', 'bench/**/*.ts'];
   // A file outside the checkout matches none of the patterns.
   const texts = files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
   const hash = hashOf([ROOT, process.version, ...entries, ...texts], [...sources, 'package-lock.json']);

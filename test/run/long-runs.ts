@@ -47,7 +47,7 @@ export const LONG_RUNS: Readonly<Record<string, LongRun>> = {
   search: {
     what: '1,000,000 random queries while 100,000 documents change',
     commands: [
-      alone(['packages/markdown/analysis/*.test.ts', 'src/wiki/search/**/*.test.ts', 'src/wiki/pages/search.test.ts'], {
+      alone(['src/wiki/search/**/*.test.ts', 'src/wiki/pages/search.test.ts'], {
         SEARCH_RUNS: '100000',
       }),
       inRun('test/fuzz-search.test.ts', 1_440, { SEARCH_QUERIES: '1000000', SEARCH_DOCUMENTS: '100000' }),

@@ -26,7 +26,7 @@ export async function startPostgresForTests(folder: string): Promise<Postgres> {
   const dataDir = join(folder, 'data');
   const hash = hashOf(
     [JSON.stringify(SETTINGS)],
-    ['src/{db,core}/**/*.*', 'test/run/postgres.ts', 'package-lock.json'],
+    ['src/platform/{db,core}/**/*.*', 'packages/postgres-server/**/*.*', 'test/run/postgres.ts', 'package-lock.json'],
   );
   const cluster = await kept('clusters', hash, async (made) => {
     // A folder that PostgreSQL's own user can enter, unlike the cache.

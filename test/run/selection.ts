@@ -62,7 +62,9 @@ function testsAt(path: string): string[] {
 /** The files of a run, before it is known what they import. */
 export function filesOf({ files, all }: Request): readonly string[] {
   if (files.length > 0) return files;
-  const every = globSync(['src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], { cwd: ROOT }).sort();
+  const every = globSync(['packages/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], {
+    cwd: ROOT,
+  }).sort();
   return all ? every : every.filter((file) => !LONG.test(file));
 }
 

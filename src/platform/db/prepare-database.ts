@@ -1,9 +1,10 @@
+import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import { StartError } from '@ibid/postgres-server/start-error.ts';
 import { splitServers } from '../core/database-url.ts';
 import type { Migration } from './apply-migration.ts';
 import type { OwnerDb, Query } from './db.ts';
 import { migrate } from './migrate.ts';
-import { SERVICE_ROLE, SETTINGS } from './service-session.ts';
+import { SETTINGS } from './service-session.ts';
 import { raw, sql } from './sql.ts';
 
 const MINIMUM_POSTGRES = 150_000;

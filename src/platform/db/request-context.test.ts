@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import pg from 'pg';
 import { cleanUp } from '../../../test/clean-up.ts';
 import { makeFolder } from '../../../test/process.ts';
 import { makeDatabase, openWorld } from '../../../test/world.ts';
 import { PACKAGE } from '../core/package/package-files.ts';
 import { prepareContext, type RequestContext, sendInContext } from './request-context.ts';
-import { SERVICE_ROLE } from './service-session.ts';
 import { sql } from './sql.ts';
 
 /**

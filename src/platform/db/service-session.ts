@@ -1,8 +1,6 @@
+import { SERVICE_ROLE } from '@ibid/postgres-server/roles.ts';
 import type pg from 'pg';
 import { type DbOptions, openPool } from './pool.ts';
-
-/** Reads and writes only the rows that row-level security allows. */
-export const SERVICE_ROLE = 'ibid_service';
 
 /**
  * The session settings of every connection. Statements are prepared once and filter by id, so the generic plan is the

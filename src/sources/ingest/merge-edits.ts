@@ -1,6 +1,6 @@
 import { MARKDOWN_MAX } from '@ibid/documents/formats/extracted.ts';
 import { uploadLinkResolver } from '@ibid/documents/upload-link-resolver.ts';
-import { mergeTexts } from '@ibid/markdown/merge-texts.ts';
+import { mergeTexts } from '@ibid/markdown/compare/merge-texts.ts';
 import { folderOf, mayLead } from '@ibid/markdown/page-links.ts';
 import { possibleWikiTargets } from '@ibid/markdown/wiki-link-syntax.ts';
 import type { Query } from '../../platform/db/db.ts';

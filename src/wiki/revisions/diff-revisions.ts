@@ -1,4 +1,4 @@
-import { diffTexts } from '@ibid/markdown/diff-texts.ts';
+import { diffTexts } from '@ibid/markdown/compare/diff-texts.ts';
 import { Type } from 'typebox';
 import { onWiki } from '../../platform/access/access-rule.ts';
 import { markdownOf } from '../../platform/core/packed-texts.ts';

@@ -1,8 +1,8 @@
-import { mergeParts } from '@ibid/markdown/merge-texts.ts';
+import { mergeParts } from '@ibid/markdown/compare/merge-texts.ts';
 import { diffWordsWithSpace } from 'diff';
 import type { KeptChoice } from './stored-drafts.ts';
 
-export { conflictMarkLine, mergeTexts } from '@ibid/markdown/merge-texts.ts';
+export { conflictMarkLine, mergeTexts } from '@ibid/markdown/compare/merge-texts.ts';
 
 type Choice = NonNullable<KeptChoice['choice']>;
 

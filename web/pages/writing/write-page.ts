@@ -1,4 +1,4 @@
-import { conflictMarkLine, mergeTexts, withLineEndsOf } from '@ibid/markdown/merge-texts.ts';
+import { conflictMarkLine, mergeTexts, withLineEndsOf } from '@ibid/markdown/compare/merge-texts.ts';
 import type { FullPage } from '../../../src/wiki/pages/schema.ts';
 import type { FullRevision, RevisionDiff } from '../../../src/wiki/revisions/schema.ts';
 import { fillTemplate } from '../../../src/wiki/templates/fill-template.ts';

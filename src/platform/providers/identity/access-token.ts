@@ -1,4 +1,4 @@
-import { cleanName } from '../../core/titles.ts';
+import { cleanName } from '@ibid/markdown/clean-name.ts';
 
 /** The accepted signature algorithms. Each key serves only one of them, so none can stand in for another. */
 const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;

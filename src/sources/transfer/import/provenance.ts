@@ -1,5 +1,5 @@
+import { cleanName } from '@ibid/markdown/clean-name.ts';
 import { newId } from '../../../platform/core/ids.ts';
-import { cleanName } from '../../../platform/core/titles.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { type ArchivedPerson, type ArchivedRevision, PEOPLE_FILE } from '../export/archive-format.ts';
 import { type Hashes, hashOf, isSealed, SEAL_FILE, SEALED_FILES, Seal } from '../export/archive-seal.ts';

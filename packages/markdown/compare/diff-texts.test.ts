@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { extent } from '../../test/extent.ts';
+import { extent } from '../../../test/extent.ts';
 import { diffTexts, type TextDiff } from './diff-texts.ts';
 
 const lines = (n: number, line: (i: number) => string) => Array.from({ length: n }, (_, i) => line(i)).join('\n');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { extent } from '../../test/extent.ts';
+import { extent } from '../../../test/extent.ts';
 import { mergeTexts } from './merge-texts.ts';
 
 const text = fc.array(fc.constantFrom('a', 'b', 'c', '', 'd d'), { maxLength: 9 }).map((lines) => lines.join('\n'));
