@@ -19,7 +19,7 @@ import { knownTitles } from './known-titles.ts';
 
 const world = await sharedWorld();
 const owner = await world.owner();
-const CORPORA = new URL('shared/corpora/documents/', PACKAGE);
+const CORPORA = new URL('../shared/corpora/documents/', PACKAGE);
 
 async function newWiki() {
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Documents' });
