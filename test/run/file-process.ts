@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Bundles } from './bundles.ts';
 import type { EndedTest, Note } from './event-lines.ts';
+import { withSourcePlaces } from './source-places.ts';
 
 /** What the process of one test file, or of all pure ones, did. */
 export interface FileResult {
@@ -37,15 +38,7 @@ export async function runFiles({ files, bundles, options, env, events, hangsMs }
   const reporter = [`--test-reporter=${bundles.reporter}`, `--test-reporter-destination=${events}`];
   const child = spawn(
     process.execPath,
-    [
-      '--enable-source-maps',
-      '--import',
-      bundles.hooks,
-      ...isolation,
-      ...reporter,
-      ...options,
-      ...files.map(bundles.of),
-    ],
+    ['--import', bundles.hooks, ...isolation, ...reporter, ...options, ...files.map(bundles.of)],
     // A session of its own: Ctrl C in a terminal reaches the runner, which ends everything in order.
     { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
@@ -72,9 +65,9 @@ export async function runFiles({ files, bundles, options, env, events, hangsMs }
         : undefined;
   return {
     seconds: (performance.now() - started) / 1_000,
-    tests,
+    tests: tests.map((test) => ({ ...test, error: withSourcePlaces(test.error) })),
     notes: entries.flatMap((entry) => ('note' in entry ? [entry.note] : [])),
-    output,
+    output: withSourcePlaces(output),
     problem,
   };
 }
