@@ -47,7 +47,7 @@ export const FOR_NODE = {
   outExtension: { '.js': '.mjs' },
   legalComments: 'none',
   // What sends traces is there only where it is wanted.
-  external: ['esbuild', 'pg-native', '@opentelemetry/*'],
+  external: ['pg-native', '@opentelemetry/*'],
   // Packages in CommonJS require modules of Node.js.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
