@@ -132,23 +132,31 @@ $$;
 
 -- People. An e-mail address is a claim of an issuer, not a key: two users may have the same.
 create table users (
+  -- Id of the form user_…; identities maps sign-ins to it.
   user_id            text collate "C" not null,
+  -- Address that the issuer last claimed, or the one that the user confirmed here; not unique.
   email              text collate "C" not null,
+  -- Whether the issuer vouches for the address, or the user opened a link sent to it.
   email_verified     boolean not null default false,
+  -- Name from the issuer, or the one that the user set; a user who signs up by mail starts with the local part of the address.
   display_name       text collate "C" not null,
-  -- The picture that the identity provider names; '' for none. A picture of their own is shown in its place.
+  -- Picture that the identity provider names; '' for none. The user's own picture takes precedence.
   avatar_url         text collate "C" not null default ''::text,
+  -- Workspace of the last request with a credential that is not bound to one workspace; null before the first. No foreign key, so the workspace may be gone.
   last_workspace_id  text collate "C",
+  -- Start of the transaction that wrote the row.
   created_at         timestamp with time zone not null default now(),
-  -- A language tag of those that widgets speak; '' for that of the page.
+  -- Language tag, one of those that the widgets speak; '' to follow the page.
   language           text collate "C" not null default ''::text,
-  -- A name of the IANA time zone database; '' for that of the browser.
+  -- Name from the IANA time zone database; '' to follow the browser.
   time_zone          text collate "C" not null default ''::text,
-  -- The secret in the address of the user's own picture, at which anyone gets it; null where they have set none. Another picture has another one.
+  -- Secret in the public address of the user's own picture; null without a picture. A different picture gets a new one.
   avatar_id          text collate "C",
-  -- The blob of the picture, without the metadata of what was sent.
+  -- Blob of the user's own picture, stripped of metadata; null without one.
   avatar_sha256      text collate "C",
+  -- Media type of the picture, detected from its bytes; null without one.
   avatar_type        text collate "C",
+  -- Size of the stored picture in bytes; null without one.
   avatar_bytes       integer,
   primary key (user_id)
 );
@@ -162,8 +170,11 @@ create policy self_and_colleagues on users for all
 
 -- A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.
 create table identities (
+  -- URL of the OpenID issuer, or "ibid" for users who sign in here by mail or password.
   issuer   text collate "C" not null,
+  -- The "sub" claim of the issuer; the verified address where the issuer is "ibid".
   subject  text collate "C" not null,
+  -- User that this identity signs in as; a user can have several identities.
   user_id  text collate "C" not null,
   primary key (issuer, subject),
   foreign key (user_id) references users(user_id) on delete cascade
@@ -176,8 +187,11 @@ create policy self on identities for all
 
 -- Argon2id, as a PHC string, which names its own parameters.
 create table passwords (
+  -- User whom the password signs in.
   user_id     text collate "C" not null,
+  -- Argon2id hash as a PHC string, including salt and parameters.
   phc         text collate "C" not null,
+  -- Time when the current password was set.
   changed_at  timestamp with time zone not null default now(),
   primary key (user_id),
   foreign key (user_id) references users(user_id) on delete cascade
@@ -187,11 +201,15 @@ alter table passwords enable row level security;
 create policy self on passwords for all
   using (((user_id = ( select own_user())) or ( select is_service())));
 
--- Guesses in a row at the password of one e-mail address, counted before they are judged: from one network (or one device that its user signed in with), and under the address * from all networks together that its user has no session from.
+-- Consecutive wrong passwords for an e-mail address. A guess is counted before it is checked; a correct one deletes the rows. The row with the address * sums up all networks that the user has no session from.
 create table password_guesses (
+  -- Address as entered; rows are written for addresses without an account too.
   email         text collate "C" not null,
+  -- Network of the guesses (an IPv6 address counts as its /64), "device " and a hash for a known device, or * for all unknown networks together.
   address       text collate "C" not null,
+  -- Guesses in a row; restarts at 1 an hour after locked_until.
   guesses       integer not null,
+  -- Earliest time of the next guess. The wait starts at 15 seconds and doubles up to 15 minutes.
   locked_until  timestamp with time zone not null,
   primary key (email, address)
 );
@@ -201,18 +219,29 @@ alter table password_guesses enable row level security;
 create policy own_address on password_guesses for all
   using ((( select is_service()) or (email in ( select i.subject from identities i where (i.user_id = ( select own_user()))))));
 
--- The newest request of a user to change their address. old_hash and new_hash: of the secrets in the two links; null before the mail was sent, and once the link was opened. session_id: the session that asked, which goes on when the address changes.
+-- The latest request of a user to change their address, which both addresses have to confirm.
 create table email_changes (
+  -- User who asked; a new request replaces the earlier one.
   user_id           text collate "C" not null,
+  -- Id of this request, which the mail jobs carry so that they skip a replaced request.
   change_id         text collate "C" not null,
+  -- Address when the change was requested; it gets one of the two links.
   old_email         text collate "C" not null,
+  -- Requested address; it gets the other link.
   new_email         text collate "C" not null,
+  -- SHA-256 of the secret in the link to the old address; null until the mail is sent and after the link was opened.
   old_hash          bytea,
+  -- SHA-256 of the secret in the link to the new address; null until the mail is sent, after the link was opened, and if the address is taken.
   new_hash          bytea,
+  -- Session that asked; the only one that stays signed in after the change.
   session_id        text collate "C" not null,
+  -- Time when the link to the old address was opened; null before.
   old_confirmed_at  timestamp with time zone,
+  -- Time when the link to the new address was opened; null before. The address changes once both are set.
   new_confirmed_at  timestamp with time zone,
+  -- Time of the request.
   created_at        timestamp with time zone not null default now(),
+  -- End of both links, 24 hours after the request.
   expires_at        timestamp with time zone not null,
   primary key (user_id),
   unique (change_id),
@@ -226,13 +255,19 @@ alter table email_changes enable row level security;
 create policy self on email_changes for all
   using (((user_id = ( select own_user())) or ( select is_service())));
 
--- A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.
+-- One row for each requested sign-in link, whatever the address, so that the response time reveals nothing.
 create table email_links (
+  -- Id of the form link_…; the mail job finds the request by it.
   link_id     text collate "C" not null,
+  -- Normalized address that the link is for.
   email       text collate "C" not null,
+  -- Network that the request came from; the mail says from how many networks links were requested.
   network     text collate "C" not null,
+  -- SHA-256 of the secret in the link, replaced when the mail is sent; null if the address may not sign in, or once any link of the address was used.
   token_hash  bytea,
+  -- Time of the request.
   created_at  timestamp with time zone not null default now(),
+  -- End of the link, 15 minutes after the request, and again after the mail was sent. The row is kept for another hour.
   expires_at  timestamp with time zone not null,
   primary key (link_id),
   unique (token_hash)
@@ -246,9 +281,13 @@ create policy of_the_service on email_links for all
 
 -- Not used any more.
 create table sign_in_links (
+  -- Address that the link was for.
   email       text collate "C" not null,
+  -- SHA-256 of the secret in the link.
   token_hash  bytea,
+  -- End of the link.
   expires_at  timestamp with time zone not null,
+  -- Times of the recent messages to the address.
   sent_at     timestamp with time zone[] not null,
   primary key (email),
   unique (token_hash)
@@ -259,9 +298,11 @@ alter table sign_in_links enable row level security;
 create policy of_the_service on sign_in_links for all
   using (( select is_service()));
 
--- Links that starts have printed while there was no user. With the first user they are void.
+-- Links that the service prints at its start while there is no user. The first user voids them.
 create table welcome_links (
+  -- SHA-256 of the secret in the link. All processes derive the same secret from the signing key.
   token_hash  bytea not null,
+  -- Last start that printed the link; the link is valid for 30 days from then.
   created_at  timestamp with time zone not null default now(),
   primary key (token_hash)
 );
@@ -270,10 +311,13 @@ alter table welcome_links enable row level security;
 create policy of_the_service on welcome_links for all
   using (( select is_service()));
 
--- Sign-ins that are under way at the OpenID provider: state, nonce and verifier, encrypted under the secret that the client keeps.
+-- Sign-ins that are under way at the OpenID provider.
 create table openid_attempts (
+  -- SHA-256 of the secret that the client keeps until it comes back.
   attempt_hash  bytea not null,
+  -- State, nonce and PKCE verifier, encrypted with that secret.
   sealed        bytea not null,
+  -- End of the attempt, 10 minutes after it began.
   expires_at    timestamp with time zone not null,
   primary key (attempt_hash)
 );
@@ -283,25 +327,35 @@ alter table openid_attempts enable row level security;
 create policy of_the_service on openid_attempts for all
   using (( select is_service()));
 
--- Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.
+-- Sign-ins at this service. Only the SHA-256 of the current access token is stored; each refresh replaces it.
 create table sessions (
+  -- Id of the form ses_…; credential_id in audit records.
   session_id         text collate "C" not null,
+  -- User who signed in.
   user_id            text collate "C" not null,
+  -- SHA-256 of the current access token, or of the secret in the cookie if in_browser.
   access_hash        bytea not null,
+  -- End of the access token, 15 minutes after the refresh; for a browser 30 days after the last use.
   access_expires_at  timestamp with time zone not null,
+  -- IP address of the sign-in or of the last refresh.
   address            text collate "C" not null,
+  -- User-Agent header of the sign-in or of the last refresh.
   user_agent         text collate "C" not null,
+  -- Time of the sign-in; changing the address requires a recent one.
   created_at         timestamp with time zone not null default now(),
+  -- Time of the last request, at most a minute out of date.
   last_used_at       timestamp with time zone not null default now(),
+  -- Final end, 90 days after the sign-in; no refresh moves it.
   expires_at         timestamp with time zone not null,
+  -- Time of the sign-out, by the user, an operator, a changed password, or a reused refresh token; null before.
   revoked_at         timestamp with time zone,
-  -- A browser keeps the session: access_hash is of the secret in its cookie, and each use moves access_expires_at.
+  -- Whether a browser keeps the session in a cookie, so that each use extends access_expires_at.
   in_browser         boolean not null default false,
-  -- The network of address (an IPv6 address counts as its /64), from which its user may ask for links and enter passwords whatever strangers have used up; empty in a session that was last refreshed before the column existed.
+  -- Network of address (an IPv6 address counts as its /64), from which the user can request links and enter passwords even when strangers have used up the limits; '' in sessions from before the column existed.
   network            text collate "C" not null default ''::text,
-  -- Of the secret that a browser keeps beyond the session. It opens nothing: passwords that are entered with it are counted for the device instead of its network.
+  -- SHA-256 of a secret that the browser keeps beyond the session; null outside browsers. It grants nothing: guesses at the password that present it are counted for the device instead of its network.
   device_hash        bytea,
-  -- The ID token that the session began with at an OpenID provider, to sign out there; null for every other session, and once the session is revoked. It opens nothing here.
+  -- ID token of the OpenID provider, needed to sign out there; null for other sign-ins and once the session is revoked.
   id_token           text collate "C",
   primary key (session_id),
   unique (access_hash),
@@ -315,13 +369,19 @@ alter table sessions enable row level security;
 create policy self on sessions for all
   using (((user_id = ( select own_user())) or ( select is_service())));
 
--- Used ones stay until they would have expired, so that a second use is noticed: it ends the session.
+-- Refresh tokens of sessions. Used ones stay until they expire, because a second use reveals a theft and ends the session.
 create table refresh_tokens (
+  -- SHA-256 of the token.
   token_hash  bytea not null,
+  -- Session that the token renews; each session has one unused token.
   session_id  text collate "C" not null,
+  -- User of the session, stored here too for the row-level policy.
   user_id     text collate "C" not null,
+  -- Time of the sign-in or refresh that issued the token.
   created_at  timestamp with time zone not null default now(),
+  -- End of the token, 30 days after it was issued.
   expires_at  timestamp with time zone not null,
+  -- Time of the only permitted use; null for the current token.
   used_at     timestamp with time zone,
   primary key (token_hash),
   foreign key (session_id) references sessions(session_id) on delete cascade
@@ -333,10 +393,13 @@ alter table refresh_tokens enable row level security;
 create policy self on refresh_tokens for all
   using (((user_id = ( select own_user())) or ( select is_service())));
 
--- What widget tokens are signed with, shared by all processes.
+-- Keys that sign widget tokens, shared by all processes. The first start writes one.
 create table signing_keys (
+  -- Key id in the header of a token.
   kid         text collate "C" not null,
+  -- 32 random bytes, the HMAC-SHA-256 key. The welcome link is derived from the oldest.
   secret      bytea not null,
+  -- Start of the transaction that wrote the row; the newest key signs, all of them verify.
   created_at  timestamp with time zone not null default now(),
   primary key (kid)
 );
@@ -588,37 +651,47 @@ $$;
 
 -- The owning entity, also called organization. Its row is locked where seats or roles are decided.
 create table workspaces (
+  -- Id of the form org_…, which the organization shares.
   workspace_id          text collate "C" not null,
+  -- Display name; not unique.
   name                  text collate "C" not null,
+  -- Name in addresses, unique over the service together with workspace_slugs.
   slug                  text collate "C" not null,
+  -- Seats that the plan or the operator gives, copied from the plan so that seats are decided without its catalogue; meaningless while seats_unlimited.
   seats_granted         integer not null default 0,
+  -- Whether seats are not limited, as without a plan.
   seats_unlimited       boolean not null default true,
+  -- Whether the plan permits more members than seats_granted.
   seats_overage         boolean not null default false,
+  -- User who founded the workspace; no foreign key, so the account may be deleted.
   created_by            text collate "C" not null,
+  -- Start of the transaction that wrote the row.
   created_at            timestamp with time zone not null default now(),
-  -- Origins (scheme, host, port) whose pages browsers let use this workspace's widget tokens.
+  -- Origins (scheme, host, port) whose pages may use this workspace's widget tokens in a browser.
   widget_origins        text[] collate "C" not null default '{}'::text[],
-  -- How many active memberships there are. Written by the triggers of memberships alone; null until a migration has counted them.
+  -- Number of active memberships, maintained by the triggers of memberships so that a check of seats need not count; null until a migration has counted them.
   active_members        integer default 0,
-  -- How long deleted pages can be restored; null: as long as the service keeps them.
+  -- Days for which a deleted page can be restored; null for the default of the service.
   trash_days            integer,
-  -- How long a revision is kept that another one has replaced; null: for ever.
+  -- Days for which a replaced revision is kept; null for ever.
   revision_days         integer,
-  -- How long records of the audit log are kept; null: for ever.
+  -- Days for which audit records are kept; null for ever.
   audit_days            integer,
-  -- When one of these was changed, or a hold was lifted: for a day after it nothing is purged.
+  -- Time when a retention period changed or a hold was lifted; null if never. Nothing is purged for a day after it.
   retention_changed_at  timestamp with time zone,
-  -- Since when the workspace is under a legal hold; null: it is not. held_by and hold_reason say who set it and why.
+  -- Start of the legal hold, under which nothing is purged or deleted; null without one.
   held_since            timestamp with time zone,
+  -- User who set or last changed the hold; null without one.
   held_by               text collate "C",
+  -- Reason of the hold as its author wrote it; null without one.
   hold_reason           text collate "C",
-  -- When an owner deleted the workspace; it is purged 30 days later. null: it is not deleted.
+  -- Time when an owner deleted the workspace, which is purged 30 days later; null otherwise.
   deleted_at            timestamp with time zone,
-  -- The blob of the logo, without the metadata of what was sent; null for none.
+  -- Blob of the logo, stripped of metadata; null without a logo.
   logo_sha256           text collate "C",
-  -- The media type of the logo, as its bytes say.
+  -- Media type of the logo, detected from its bytes; null without a logo.
   logo_type             text collate "C",
-  -- The size of the logo.
+  -- Size of the stored logo in bytes; null without a logo.
   logo_bytes            integer,
   primary key (workspace_id),
   unique (slug),
@@ -639,10 +712,13 @@ alter table workspaces enable row level security;
 create policy of_the_workspaces on workspaces for all
   using ((workspace_id in ( select unnest(own_workspaces()))));
 
--- The last ten slugs that a workspace had. Links with them lead to the present one, and no other workspace can take them.
+-- The last ten former slugs of each workspace. Links with them still work, and no other workspace can take them.
 create table workspace_slugs (
+  -- Former slug; a trigger of workspaces writes it, and deletes it when the workspace takes it again.
   slug          text collate "C" not null,
+  -- Workspace that the slug leads to.
   workspace_id  text collate "C" not null,
+  -- Time when the slug was replaced; beyond ten slugs the oldest goes.
   replaced_at   timestamp with time zone not null default now(),
   primary key (slug),
   foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
@@ -653,12 +729,17 @@ alter table workspace_slugs enable row level security;
 create policy of_the_workspaces on workspace_slugs for all
   using ((workspace_id in ( select unnest(own_workspaces()))));
 
--- What the operator has set for a workspace. limits take precedence over those of its plan. job_share: how many of its jobs run before workspaces without running jobs come first. Widget tokens issued before widget_tokens_after are refused.
+-- What the operator has set for a workspace; no row for the defaults.
 create table workspace_controls (
+  -- Workspace that the settings apply to.
   workspace_id         text collate "C" not null,
+  -- Limits by name that take precedence over those of the plan; null as a value means unlimited.
   limits               jsonb not null default '{}'::jsonb,
+  -- Whether no job of the workspace is claimed; running jobs finish.
   jobs_are_paused      boolean not null default false,
+  -- Number of jobs that can run before workspaces without a running job take precedence.
   job_share            integer not null default 1,
+  -- Widget tokens issued before this time are refused; -infinity accepts all.
   widget_tokens_after  timestamp with time zone not null default '-infinity'::timestamp with time zone,
   primary key (workspace_id),
   check (((job_share >= 1) and (job_share <= 100))),
@@ -669,16 +750,21 @@ alter table workspace_controls enable row level security;
 create policy of_the_workspaces on workspace_controls for all
   using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- Who belongs to which workspace in which role; the one place that access is decided from.
+-- Who belongs to which workspace in which role; every decision on access is based on it.
 create table memberships (
+  -- Id of the form mem_…, used in the API instead of (workspace_id, user_id).
   membership_id  text collate "C" not null,
+  -- Workspace that the role applies to.
   workspace_id   text collate "C" not null,
+  -- The member.
   user_id        text collate "C" not null,
+  -- Name of a role of the catalogue (src/platform/access/roles.ts), which says what the member may do.
   role           text collate "C" not null,
-  -- suspended: it was active when its workspace was deleted, and is again when that is restored.
+  -- inactive: no access and no seat, by an admin or by groups. suspended: active until the workspace was deleted; a restore makes it active again.
   status         text collate "C" not null default 'active'::text,
+  -- Time when the user joined or founded the workspace.
   created_at     timestamp with time zone not null default now(),
-  -- The role that a group of the OpenID provider gave; "ended" once no group gave one any more. Null, or another role or status than this: decided by hand, so groups change nothing.
+  -- Role that a group of the OpenID provider gave; "ended" once no group gives one; null without groups. If it differs from role, a person changed the role and groups no longer do.
   group_role     text collate "C",
   primary key (membership_id),
   unique (user_id, workspace_id),
@@ -706,22 +792,31 @@ create policy of_the_workspaces on memberships for all
   using (((user_id = ( select own_user())) or (workspace_id = any (( select own_workspaces())::text[]))))
   with check ((workspace_id = any (( select own_workspaces())::text[])));
 
--- A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.
+-- Invitations to a workspace by mail. A pending one past expires_at counts as expired wherever it is read; no timer writes that down.
 create table invitations (
+  -- Id of the form inv_….
   invitation_id  text collate "C" not null,
+  -- Workspace that the invitation is to.
   workspace_id   text collate "C" not null,
+  -- Normalized address of the invited person; at most one pending invitation per workspace.
   email          text collate "C" not null,
+  -- Role of the membership that an acceptance creates.
   role           text collate "C" not null,
+  -- pending until it is accepted or revoked; expired is written when the address is invited again.
   state          text collate "C" not null default 'pending'::text,
+  -- SHA-256 of the secret in the mailed link, replaced with each message.
   secret_hash    bytea not null,
+  -- User who sent the invitation; no foreign key.
   invited_by     text collate "C" not null,
+  -- Time of the first message; resending leaves it.
   created_at     timestamp with time zone not null default now(),
+  -- End of the link, 7 days after the last message.
   expires_at     timestamp with time zone not null,
-  -- queued until the mail server took the message; bounced: it refused the address; failed: it could not be reached for as long as is tried.
+  -- queued until the mail server accepted the message. bounced: the server refused the address. failed: the server could not be reached until attempts ran out.
   mail_status    text collate "C" not null default 'sent'::text,
-  -- The SHA-256 of the secret of the link that a member copied last; null until somebody does. It opens the invitation, and proves no address.
+  -- SHA-256 of the secret in the link that a member copied last; null if none did. It opens the invitation, but proves no address.
   copied_hash    bytea,
-  -- How often a member asked for a link to copy; each ends the one before.
+  -- Number of links that members copied; each copy voids the previous link.
   copies         integer not null default 0,
   primary key (invitation_id),
   unique (secret_hash),
@@ -744,18 +839,29 @@ alter table invitations enable row level security;
 create policy of_the_workspaces on invitations for all
   using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.
+-- API keys. Only the SHA-256 of a key is stored.
 create table api_keys (
+  -- Id of the form key_…; credential_id in audit records.
   key_id            text collate "C" not null,
+  -- Only workspace that the key opens; null for a personal key, which opens all workspaces of user_id.
   workspace_id      text collate "C",
+  -- Creator; the key never grants more than the role that the creator has at the moment.
   user_id           text collate "C" not null,
+  -- Label chosen by the creator.
   name              text collate "C" not null,
+  -- SHA-256 of the key, by which a request finds it.
   secret_hash       bytea not null,
+  -- Prefix and last four characters of the key, for lists.
   obfuscated_value  text collate "C" not null,
+  -- Permissions that the key is restricted to; null for everything that the role gives.
   permissions       text[] collate "C",
+  -- Start of the transaction that wrote the row.
   created_at        timestamp with time zone not null default now(),
+  -- End of the key, no later than that of the key that created it; null for none.
   expires_at        timestamp with time zone,
+  -- Time of the revocation; null while the key is valid.
   revoked_at        timestamp with time zone,
+  -- Time of the last request, at most a minute out of date; null before the first.
   last_used_at      timestamp with time zone,
   primary key (key_id),
   unique (secret_hash),
@@ -1104,13 +1210,19 @@ $$;
 
 -- ---- Billing ----
 
--- The customer of a workspace at the payment provider. revision: counts changes of its subscription, so that a request to the provider can be repeated safely. changing_until: a change is being made by one process. synced_at: when the provider was asked for what subscriptions has.
+-- The customer of a workspace at the payment provider.
 create table billing_customers (
+  -- Workspace that the customer pays for.
   workspace_id        text collate "C" not null,
+  -- Id of the customer at the payment provider.
   customer_id         text collate "C" not null,
+  -- Counter of changes to the subscription; requests to the provider have it in their idempotency keys.
   revision            bigint not null default 0,
+  -- End of the claim of the process that is changing the subscription, at most 120 seconds ahead; null or past while none does.
   changing_until      timestamp with time zone,
+  -- Time when a checkout was last opened; null before the first. For a day after it a payment may still arrive.
   checkout_opened_at  timestamp with time zone,
+  -- Time of the request to the provider whose answer subscriptions holds; an older answer is ignored.
   synced_at           timestamp with time zone,
   primary key (workspace_id),
   unique (customer_id),
@@ -1121,19 +1233,31 @@ alter table billing_customers enable row level security;
 create policy of_the_workspaces on billing_customers for all
   using (((workspace_id = any (( select own_workspaces())::text[])) or ( select is_service())));
 
--- The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_stage: what the owners were told last.
+-- The plan of a workspace: a copy of the subscription at the payment provider, or a plan that the operator has set. No row without a plan.
 create table subscriptions (
+  -- Workspace that has the plan.
   workspace_id          text collate "C" not null,
+  -- Id of a plan of the catalogue; the plan may have left the catalogue since.
   plan_id               text collate "C" not null,
+  -- Seats that are paid for.
   quantity              integer not null,
+  -- Start of the current billing period.
   period_start          timestamp with time zone not null,
+  -- End of the current billing period, or the date until which the operator gave the plan.
   period_end            timestamp with time zone not null,
+  -- Id of the subscription at the provider; '' for a plan that the operator has set.
   subscription_id       text collate "C" not null default ''::text,
+  -- Lower-case ISO 4217 code of the amounts.
   currency              text collate "C" not null default ''::text,
+  -- Unpaid rest of the open invoices of the subscription, in minor units of currency.
   amount_due            bigint not null default 0,
+  -- Whether the subscription ends with the current period instead of renewing.
   cancel_at_period_end  boolean not null default false,
+  -- Creation of the oldest unpaid invoice; null while payments are in order.
   unpaid_since          timestamp with time zone,
+  -- End of the grace period after unpaid_since, from which writes are refused; null while payments are in order.
   writes_end_at         timestamp with time zone,
+  -- Last message to the owners about unpaid invoices: payment_failed, grace_ending or read_only; '' for none.
   dunning_stage         text collate "C" not null default ''::text,
   primary key (workspace_id),
   check ((period_end > period_start)),
@@ -1145,12 +1269,17 @@ alter table subscriptions enable row level security;
 create policy of_the_workspaces on subscriptions for all
   using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- Messages of the payment provider that were received, each once. Nothing in them is believed: they cause a question to the provider.
+-- Webhook events of the payment provider, each once. Their content is not trusted: an event only makes the service ask the provider.
 create table payment_events (
+  -- Id of the event at the provider; a repeated delivery is ignored.
   event_id     text collate "C" not null,
+  -- Type of the event as the provider names it.
   type         text collate "C" not null,
+  -- Customer that the event is about; see billing_customers.
   customer_id  text collate "C" not null,
+  -- Time of the event by the clock of the provider.
   created_at   timestamp with time zone not null,
+  -- Time of the first delivery.
   received_at  timestamp with time zone not null default now(),
   primary key (event_id)
 );
@@ -1160,9 +1289,11 @@ alter table payment_events enable row level security;
 create policy of_the_service on payment_events for all
   using (( select is_service()));
 
--- The limits of the plans, written at the start of the service from its catalogue and options. plan_id '': of every workspace, where its plan does not say otherwise. A limit of null is none.
+-- The limits of the plans, copied from the catalogue and the options at each start so that triggers can enforce them.
 create table plan_limits (
+  -- Id of a plan; '' for the limits of every workspace where its plan states none.
   plan_id  text collate "C" not null,
+  -- Limits by name; null as a value means unlimited.
   limits   jsonb not null,
   primary key (plan_id)
 );
@@ -1185,17 +1316,27 @@ $$;
 
 -- ---- What a workspace holds ----
 
--- What each transaction changed in what a workspace holds; the sum over a workspace is its usage. Rows of ended transactions are merged into the one with transaction_id 0, whose counted_at says when it was last compared with what is there. No foreign key: it would wait for whoever has locked the workspace.
+-- Usage deltas, one row per transaction; their sum is the usage of the workspace. Rows of ended transactions are merged into the row with transaction_id 0. No foreign key: checking it would wait for locks of the workspace.
 create table workspace_usage (
+  -- Workspace whose usage changed.
   workspace_id    text collate "C" not null,
+  -- Id of the transaction that wrote the delta; 0 for the merged row.
   transaction_id  bigint not null,
+  -- Bytes of revisions, sources, attachments, autosaves, exports, imports and pending upload files.
   bytes           bigint not null default 0,
+  -- Pages, including those in the trash.
   pages           bigint not null default 0,
+  -- Upload files that are still to be processed.
   files           bigint not null default 0,
+  -- Wikis, without deleted ones.
   wikis           bigint not null default 0,
+  -- Pending invitations, including expired ones that nobody has marked yet.
   invitations     bigint not null default 0,
+  -- Workspace keys that are not revoked.
   keys            bigint not null default 0,
+  -- Public jobs that are queued or running, see is_open_job.
   jobs            bigint not null default 0,
+  -- Time of the last comparison with the actual rows, in the row with transaction_id 0; otherwise the time of the delta.
   counted_at      timestamp with time zone not null default now(),
   primary key (workspace_id, transaction_id),
   trigger deferrable initially deferred
@@ -1581,31 +1722,37 @@ $$;
 
 -- ---- Wikis ----
 
--- A wiki belongs to one workspace; access to all that it holds is decided here.
+-- A wiki belongs to one workspace; row-level security is decided by it.
 create table wikis (
+  -- Id of the form wiki_…; part of the key of everything that the wiki holds.
   wiki_id              text collate "C" not null,
-  -- Null once the wiki was deleted, until a worker has taken away all that it held.
+  -- Workspace that owns the wiki; null once the wiki was deleted, until a worker has removed its content.
   workspace_id         text collate "C",
+  -- Name in addresses, unique in the workspace; derived from the title unless chosen.
   slug                 text collate "C" not null,
+  -- Display name; the first wiki of a workspace is named after it.
   title                text collate "C" not null,
+  -- Text for lists, from the form that creates or renames the wiki; '' for none.
   description          text collate "C" not null default ''::text,
+  -- User who created the wiki; no foreign key.
   created_by           text collate "C" not null,
+  -- Start of the transaction that wrote the row.
   created_at           timestamp with time zone not null default now(),
-  -- The workspace of a deleted wiki: its content counts there until it is removed.
+  -- Former workspace of a deleted wiki, whose quota its content counts towards until it is removed.
   deleted_from         text collate "C",
-  -- The path of the site at which the root of an uploaded folder is, with a slash at both ends; null if absolute links begin at the root of the upload.
+  -- Path of the website that the root of an uploaded folder stands for, with a slash at both ends; null if absolute links start at the root of the upload.
   site_root            text collate "C",
-  -- Another one after each transaction in which a page came, went, or changed its place, title or status. Written by the triggers of pages alone.
+  -- Changes with each transaction that adds, removes, moves or renames a page or changes its status; the triggers of pages write it, and ETags of the tree use it.
   tree_version         text collate "C" not null default ''::text,
-  -- The page of the wiki that is shown at its address; null for the list of what is new. It counts where it is there and who asks may read it.
+  -- Page shown at the address of the wiki; null for the list of recent changes. Ignored if the page is gone or the reader may not see it.
   home_page_id         text collate "C",
-  -- What was replaced before this time, longer ago than the workspace keeps revisions, was purged.
+  -- Revisions replaced before this time that exceed revision_days were purged; null before the first run.
   revisions_purged_to  timestamp with time zone,
-  -- When the revisions of all pages were last looked at. A draft may have kept one that a run passed over.
+  -- Time when the revisions of all pages were last checked, because a purge can skip one that a draft kept; null before.
   revisions_walked_at  timestamp with time zone,
-  -- What revisions from before this time have replaced is packed. Null: all are to be looked at.
+  -- Revisions that were replaced before this time are packed; null to check all of them.
   revisions_packed_to  timestamp with time zone,
-  -- When the wiki was put into the trash of deleted_from. null: it is not there, or its content goes now.
+  -- Time when the wiki was put into the trash of deleted_from; null for a live wiki, and for one that is being removed now.
   deleted_at           timestamp with time zone,
   primary key (wiki_id),
   foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
@@ -1688,25 +1835,41 @@ $$;
 
 -- ---- Jobs ----
 
--- The queue and the public record of a job at once. (attempt, worker_id) say who runs it: each claim raises attempt. failures counts the attempts since the last progress.
+-- Public jobs of wikis: queue and record at once. (attempt, worker_id) identifies the run.
 create table jobs (
+  -- Wiki that the job works on; one job of a wiki runs at a time.
   wiki_id       text collate "C" not null,
+  -- Id of the form job_….
   job_id        text collate "C" not null,
+  -- Upload that an ingest job reads; null for the other kinds.
   upload_id     text collate "C",
+  -- ingest reads an upload, import and export move a wiki, reindex rebuilds the search index. compile is reserved.
   kind          text collate "C" not null,
+  -- queued also between attempts. cancelled: by a person, or because the wiki was removed.
   status        text collate "C" not null default 'queued'::text,
+  -- Number of claims so far; a worker whose number is outdated has lost the job.
   attempt       integer not null default 0,
+  -- Attempts that were claimed since the last progress; they decide the pause and when to give up.
   failures      integer not null default 0,
+  -- Percentage done, from 0 to 100.
   progress      integer not null default 0,
+  -- Sentence for people about the result; '' until the job ended.
   summary       text collate "C" not null default ''::text,
+  -- "code: message" of the last failed attempt, cleared by progress; '' for none.
   error         text collate "C" not null default ''::text,
+  -- Earliest start of the next attempt; never() while the wiki or workspace is deleted.
   run_after     timestamp with time zone not null default now(),
+  -- Time when the job was enqueued.
   created_at    timestamp with time zone not null default now(),
+  -- Time of the last claim, progress, cancellation or end.
   updated_at    timestamp with time zone not null default now(),
+  -- Time of the first claim; null before.
   started_at    timestamp with time zone,
+  -- Time when the job completed, failed or was cancelled; null before.
   finished_at   timestamp with time zone,
+  -- Worker that runs the attempt, see workers; null while no one does.
   worker_id     text collate "C",
-  -- Of its wiki, for the queue: written by a trigger. "" for jobs that ended before there was such a column.
+  -- Workspace of the wiki, written by a trigger so that claims need no join; '' for jobs that ended before the column existed.
   workspace_id  text collate "C" not null default ''::text,
   primary key (wiki_id, job_id),
   check ((failures >= 0)),
@@ -1729,25 +1892,41 @@ alter table jobs enable row level security;
 create policy of_the_wiki on jobs for all
   using (((wiki_id = ( select own_wiki())) or ( select is_service())));
 
--- Jobs that are no public record: mail, maintenance, the search index. One that has ended well is deleted; one that used up its attempts stays as failed (dead letter). key: at most one of a name and key is queued and one is running. workspace_id, wiki_id and user_id say for whom it is; none for the service itself.
+-- Jobs without a public record: mail, maintenance, the search index. A job is deleted when it succeeds, and stays as failed (dead letter) when its attempts are used up.
 create table background_jobs (
+  -- Random UUID.
   job_id        text collate "C" not null default gen_random_uuid(),
+  -- Name of a job definition (src/**/*.job.ts).
   name          text collate "C" not null,
+  -- Pool of slots that the job runs in (src/platform/jobs/define-job.ts).
   lane          text collate "C" not null,
+  -- Dedupes jobs of the same name: at most one is queued and one is running per key.
   key           text collate "C" not null,
+  -- Workspace that the job works for, also for jobs of a wiki; null for a user or the service.
   workspace_id  text collate "C",
+  -- Wiki that the job works for; null for any other job.
   wiki_id       text collate "C",
+  -- User that the job works for; null for any other job.
   user_id       text collate "C",
+  -- Parameters, checked against the schema of the job definition.
   input         jsonb not null default '{}'::jsonb,
+  -- failed: attempts are used up; an operator can retry the job.
   status        text collate "C" not null default 'queued'::text,
+  -- Number of claims so far; a worker whose number is outdated has lost the job.
   attempt       integer not null default 0,
+  -- Attempts that count against the limit of the definition.
   failures      integer not null default 0,
+  -- Message of the last failed attempt; '' for none.
   error         text collate "C" not null default ''::text,
+  -- Worker that runs the attempt, see workers; null while no one does.
   worker_id     text collate "C",
+  -- Earliest start of the next attempt.
   run_after     timestamp with time zone not null default now(),
+  -- Time when the job was enqueued.
   created_at    timestamp with time zone not null default now(),
+  -- Time of the last claim or change of status.
   updated_at    timestamp with time zone not null default now(),
-  -- How many processes in a row ended while they ran the job.
+  -- Number of processes in a row that died while they ran the job.
   crashes       smallint not null default 0,
   primary key (job_id),
   check ((failures >= 0)),
@@ -1770,17 +1949,21 @@ create policy of_the_service on background_jobs for all
 create policy tenants_add on background_jobs for insert
   with check ((((wiki_id is not null) or (workspace_id is not null) or (user_id is not null)) and ((wiki_id is null) or (wiki_id = ( select own_wiki()))) and ((workspace_id is null) or (workspace_id = any (( select own_workspaces())::text[]))) and ((user_id is null) or (user_id = ( select own_user())))));
 
--- When a scheduled job of the service is due next, so that of several processes one enqueues it.
+-- Recurring jobs of the service. The process that advances due_at enqueues the job, so only one does.
 create table schedules (
+  -- Name of the job definition.
   name    text collate "C" not null,
+  -- Next time at which the job is enqueued.
   due_at  timestamp with time zone not null,
   primary key (name)
 );
 grant delete, insert, select, update on schedules to ibid_service;
 
--- A row for each process that runs jobs at the moment; its heartbeat moves alive_until. A job whose worker has no row, or a late one, is taken over.
+-- One row per process that runs jobs. Jobs whose worker has no row, or an expired one, are requeued.
 create table workers (
+  -- Random id that a process takes at its start.
   worker_id    text collate "C" not null,
+  -- End of the lease, 10 seconds after the last heartbeat.
   alive_until  timestamp with time zone not null,
   primary key (worker_id)
 );
@@ -1854,24 +2037,37 @@ end $$;
 
 -- ---- Audit ----
 
--- One record for each write, made by the statement that writes. before and after hold the fields that it changed: made, nothing before; deleted, nothing after. Never a secret or a hash of one.
+-- One record per write, made by the statement that writes. No secret and no hash of one is stored.
 create table audit_events (
+  -- Id of the form evt_…, ascending in time.
   event_id         text collate "C" not null,
+  -- Workspace that the event is about; null for events of an account alone. No foreign key: records outlive the workspace.
   workspace_id     text collate "C",
+  -- "<target_kind>.<what happened>", such as wiki.renamed.
   type             text collate "C" not null,
+  -- User who caused the event; null for the service and for commands. The account may be deleted.
   actor_id         text collate "C",
+  -- Key, session or issuer that authorized the request, or the name of another kind; null without a credential.
   credential_id    text collate "C",
+  -- Id of the request, as in logs and in the X-Request-Id header; '' outside requests.
   request_id       text collate "C" not null,
+  -- IP address of the request; '' outside requests and for operators.
   address          text collate "C" not null,
+  -- Start of the transaction that wrote the row.
   created_at       timestamp with time zone not null default now(),
+  -- key, session, identity, widget, command, operator, provider or none; '' for jobs.
   credential_kind  text collate "C" not null default ''::text,
+  -- Kind of the object that changed, which says what target_id refers to.
   target_kind      text collate "C" not null,
+  -- Id of the object that changed, an address for sign-in links; no foreign key, so it may be gone.
   target_id        text collate "C" not null,
+  -- Changed fields with their former values; {} for a creation.
   before           jsonb not null default '{}'::jsonb,
+  -- Changed fields with their new values; {} for a deletion.
   after            jsonb not null default '{}'::jsonb,
-  -- The widget that it was done through: profile, enterprise or developers; '' for none.
+  -- Widget that was used: profile, enterprise or developers; '' for none.
   widget           text collate "C" not null default ''::text,
-  -- The origin of the page that showed the widget; '' for none.
+  -- Origin of the page that showed the widget; '' for none.
   widget_origin    text collate "C" not null default ''::text,
   primary key (event_id)
 );
@@ -1920,38 +2116,59 @@ end $$;
 
 -- ---- Pages ----
 
--- What lists and trees need of a page; rows stay narrow because the text is in revisions.
+-- What lists and trees need of a page. Rows stay narrow because the text is in revisions.
 create table pages (
+  -- Wiki that the page belongs to.
   wiki_id         text collate "C" not null,
+  -- Id of the form page_….
   page_id         text collate "C" not null,
+  -- parent_path and slug, joined by /. Stored so that a page is found by its address in one lookup; a constraint keeps it right.
   path            text collate "C" not null,
+  -- Last segment of the path, unique below the parent; derived from the title unless chosen.
   slug            text collate "C" not null,
+  -- Title of the current revision.
   title           text collate "C" not null,
+  -- Description of the front matter, otherwise the first paragraph; at most 300 characters, '' for none.
   description     text collate "C" not null default ''::text,
+  -- Page above; null at the root.
   parent_page_id  text collate "C",
+  -- Order among siblings, ascending; of equal positions the older page comes first.
   position        integer not null default 0,
+  -- draft: seen only by members who may write. archived: readable, but left out of searches and templates.
   status          text collate "C" not null default 'published'::text,
+  -- authored by a person, or compiled by an upload, at its creation.
   origin          text collate "C" not null,
+  -- Number of the current revision, from 1; writers compare it to detect conflicts.
   revision        integer not null,
+  -- Words of the plain text.
   word_count      integer not null,
+  -- Number of rows in page_sources, which lists show.
   source_count    integer not null default 0,
+  -- Whether the page no longer matches its source, so that a person should decide: edits conflict, or the source, file or section is gone.
   stale           boolean not null default false,
+  -- Start of the transaction that created the page. Only an import of an archive that this service sealed keeps the original time.
   created_at      timestamp with time zone not null default now(),
+  -- Time of the last change of text, title, status or place.
   updated_at      timestamp with time zone not null default now(),
+  -- User who created the page, started the upload or ran the import; no foreign key.
   created_by      text collate "C" not null,
+  -- User who made the last change; no foreign key.
   updated_by      text collate "C" not null,
+  -- Path of the page above, kept right by a foreign key; null at the root.
   parent_path     text collate "C",
+  -- Time when the page was moved to the trash; null for a live page.
   trashed_at      timestamp with time zone,
+  -- User who moved the page to the trash; null for a live page.
   trashed_by      text collate "C",
-  -- The page that was thrown away: itself, or the one above whose subtree it was part of.
+  -- Page that the user deleted: this one, or the ancestor whose subtree it was part of; null for a live page.
   trashed_with    text collate "C",
-  -- The title as wiki links are compared with it.
+  -- Lower-case title, by which wiki links find the page.
   title_key       text collate "C" generated always as (folded(title)) stored,
-  -- The file that the page was made from, or the folder with a / behind it, if the last sync of its folder had it no more; null again once it came back or a person decided.
+  -- Source file, or folder with a trailing /, that the last sync of its folder no longer had; null otherwise, and once the file returns or a person decides.
   gone_file       text collate "C",
-  -- As they are written, in their order; page_tags has them to look pages up by.
+  -- Tags as written, in their order; page_tags has them as keys.
   tags            text[] collate "C" not null default '{}'::text[],
-  -- The other fields of its front matter, in their order: [{"name": …, "value": …}].
+  -- The other fields of the front matter in their order: [{"name": …, "value": …}].
   properties      jsonb not null default '[]'::jsonb,
   primary key (wiki_id, page_id),
   unique (wiki_id, page_id, path),
@@ -1989,8 +2206,11 @@ create policy of_the_wiki on pages for all
 
 -- The plain text of the present revision, for search and snippets.
 create table page_texts (
+  -- Wiki of the page.
   wiki_id  text collate "C" not null,
+  -- Page whose text this is.
   page_id  text collate "C" not null,
+  -- Plain text of the current revision, which offsets of outline refer to.
   text     text collate "C" not null,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
@@ -2000,26 +2220,35 @@ alter table page_texts enable row level security;
 create policy of_the_wiki on page_texts for all
   using ((wiki_id = ( select own_wiki())));
 
--- Every state of every page. The safe HTML is made once, when the revision is written. Of one that was replaced markdown, html and outline are packed after a while, and then empty.
+-- Every state of every page. The HTML is sanitized and rendered once, on write. A replaced revision is packed later; markdown, html and outline are then empty.
 create table revisions (
+  -- Wiki of the page.
   wiki_id         text collate "C" not null,
+  -- Page that this is a state of.
   page_id         text collate "C" not null,
+  -- Number from 1 without gaps, except for purged revisions.
   revision        integer not null,
+  -- Title of this state.
   title           text collate "C" not null,
+  -- Text as saved; '' once packed.
   markdown        text collate "C" not null,
+  -- Sanitized HTML of the text, with links as they were when it was rendered; '' once packed.
   html            text collate "C" not null,
+  -- Headings: [{"level", "text", "anchor", "offset"}], at most 2,000; [] once packed.
   outline         jsonb not null,
+  -- Time of the save. Only an import of an archive that this service sealed keeps the original time.
   created_at      timestamp with time zone not null default now(),
+  -- User who saved the state, started the upload or ran the import, or a person of imported_people; no foreign key.
   created_by      text collate "C" not null,
-  -- Whether a person wrote this state or an upload made it.
+  -- authored: a person wrote this state. compiled: an upload made it.
   origin          text collate "C" not null default 'authored'::text,
-  -- The path of the page's parent when this was written: where its relative addresses start from.
+  -- Path of the page's parent at the time, which relative addresses in the text start from; '' at the root.
   folder          text collate "C" not null default ''::text,
-  -- A JSON array of markdown, html and outline, compressed by Brotli; null while they are in their columns.
+  -- Brotli-compressed JSON array of markdown, html and outline; null while those columns hold them.
   packed          bytea,
-  -- Of a packed one: the bytes of markdown and html, which are counted as before.
+  -- Bytes of markdown and html before packing, for the quota; null while not packed.
   unpacked_bytes  integer,
-  -- What the archive that a revision was imported from says of it, unverified: user_id (in imported_people), created_at and origin; and imported_by, who imported it. Null for one that was written here.
+  -- Unverified statements of the archive that the revision was imported from: user_id (see imported_people), created_at, origin, and imported_by, who ran the import. Null for a revision written here.
   claim           jsonb,
   primary key (wiki_id, page_id, revision),
   check ((origin = any (array['authored'::text, 'compiled'::text]))),
@@ -2034,14 +2263,19 @@ alter table revisions enable row level security;
 create policy of_the_wiki on revisions for all
   using ((wiki_id = ( select own_wiki())));
 
--- What an upload last compiled for a page that people have edited, where no revision holds it: the base of the next merge. Without a row that is the last compiled revision.
+-- What an upload last compiled for a page that people have edited since, if no revision holds it: the base of the next three-way merge. Without a row the last compiled revision is the base.
 create table page_bases (
+  -- Wiki of the page.
   wiki_id           text collate "C" not null,
+  -- Page whose base this is.
   page_id           text collate "C" not null,
+  -- Title of the base.
   title             text collate "C" not null,
+  -- Text of the base.
   markdown          text collate "C" not null,
+  -- Title that goes with waiting_markdown; '' for none.
   waiting_title     text collate "C" not null default ''::text,
-  -- What an upload compiled and could not merge; "" for none. It becomes the base when somebody has written the page anew, which is then stale no more.
+  -- Compiled text that could not be merged; '' for none. It becomes the base when a person next saves the page, which ends stale.
   waiting_markdown  text collate "C" not null default ''::text,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
@@ -2051,11 +2285,15 @@ alter table page_bases enable row level security;
 create policy of_the_wiki on page_bases for all
   using ((wiki_id = ( select own_wiki())));
 
--- Where pages were before: an old path leads to its page for as long as no other page is there.
+-- Former paths of pages. An old path redirects to its page until another page takes the path.
 create table page_paths (
+  -- Wiki of the page.
   wiki_id   text collate "C" not null,
+  -- Former path.
   path      text collate "C" not null,
+  -- Page that was there last.
   page_id   text collate "C" not null,
+  -- Time when the page last left the path.
   moved_at  timestamp with time zone not null default now(),
   primary key (wiki_id, path),
   foreign key (wiki_id) references wikis(wiki_id) on delete cascade,
@@ -2067,20 +2305,23 @@ alter table page_paths enable row level security;
 create policy of_the_wiki on page_paths for all
   using ((wiki_id = ( select own_wiki())));
 
--- Which page links where. to_page_id is the page that was meant; null while nothing is there.
+-- Links between the pages of a wiki.
 create table page_links (
+  -- Wiki of both pages.
   wiki_id       text collate "C" not null,
+  -- Page whose current revision has the link.
   from_page_id  text collate "C" not null,
+  -- Page that the link means; null while there is none. No foreign key, so a page in the trash can be restored with its links.
   to_page_id    text collate "C",
-  -- The path as written, [[target]] for a wiki link to a missing page, <address> for an address of the wiki that no page can have.
+  -- Path as written, [[target]] for a wiki link to a missing page, or <address> for an address of the wiki that no page can have.
   to_path       text collate "C" not null,
-  -- Where its addresses stand in the Markdown: beginnings and ends, in UTF-16 units.
+  -- Offsets of the link's addresses in the Markdown: pairs of start and end, in UTF-16 code units.
   places        integer[] not null default '{}'::integer[],
-  -- Of a [[link]] that led nowhere when it was written: what a page may be called that it means. to_path is then no path, but the link as it was written.
+  -- Lower-case title that would satisfy a [[link]] which led nowhere when it was written; null for other links.
   wanted_title  text collate "C",
-  -- Of such a link: where a page may be that it means.
+  -- Path that would satisfy such a [[link]]; null for other links.
   wanted_path   text collate "C",
-  -- The line of the Markdown in which the link is first written, from 1; 0 if that is not known.
+  -- Line of the first occurrence in the Markdown, from 1; 0 if unknown.
   line          integer not null default 0,
   primary key (wiki_id, from_page_id, to_path),
   check (((wanted_title is null) = (wanted_path is null))),
@@ -2098,10 +2339,13 @@ create policy of_the_wiki on page_links for all
 
 -- Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.
 create table page_tags (
+  -- Wiki of the page.
   wiki_id  text collate "C" not null,
-  -- The tag as it is compared: in lower case.
+  -- Lower-case tag, which lookups use.
   tag_key  text collate "C" not null,
+  -- Page that has the tag.
   page_id  text collate "C" not null,
+  -- Tag as the page writes it.
   tag      text collate "C" not null,
   primary key (wiki_id, tag_key, page_id),
   check (((length(tag) >= 1) and (length(tag) <= 100))),
@@ -2113,11 +2357,15 @@ alter table page_tags enable row level security;
 create policy of_the_wiki on page_tags for all
   using ((wiki_id = ( select own_wiki())));
 
--- Which pages of a wiki are offered as templates. created_by: who made the page one.
+-- Pages that are offered as templates in their wiki.
 create table templates (
+  -- Wiki of the page.
   wiki_id     text collate "C" not null,
+  -- Page that serves as template.
   page_id     text collate "C" not null,
+  -- Time when the page was made a template.
   created_at  timestamp with time zone not null default now(),
+  -- User who made the page a template; no foreign key.
   created_by  text collate "C" not null,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
@@ -2129,9 +2377,13 @@ create policy of_the_wiki on templates for all
 
 -- Pages that a person has starred, seen by that person alone. A page in the trash keeps its stars.
 create table starred_pages (
+  -- Wiki of the page.
   wiki_id     text collate "C" not null,
+  -- Person who starred the page.
   user_id     text collate "C" not null,
+  -- Starred page.
   page_id     text collate "C" not null,
+  -- Time when the page was starred.
   created_at  timestamp with time zone not null default now(),
   primary key (wiki_id, user_id, page_id),
   foreign key (user_id) references users(user_id) on delete cascade,
@@ -2145,18 +2397,29 @@ alter table starred_pages enable row level security;
 create policy of_the_user on starred_pages for all
   using (((wiki_id = ( select own_wiki())) and (user_id = ( select own_user()))));
 
--- Texts that are being written and are not saved as pages. autosave_id is chosen by the client. page_id: null for a page that is not created yet. byte_size counts for the quota of the workspace.
+-- Texts in the editor that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.
 create table autosaves (
+  -- Wiki that the text is for.
   wiki_id         text collate "C" not null,
+  -- Writer of the text.
   user_id         text collate "C" not null,
+  -- Id chosen by the client, one per open editor.
   autosave_id     text collate "C" not null,
+  -- Page that is edited; null for a page that is not created yet.
   page_id         text collate "C",
+  -- Intended parent of a new page; '' for the root.
   parent_page_id  text collate "C" not null default ''::text,
+  -- Title in the editor.
   title           text collate "C" not null,
+  -- Text in the editor.
   markdown        text collate "C" not null,
+  -- Revision of the page that the edit started from; 0 for a new page.
   base_revision   integer not null default 0,
+  -- Bytes that count towards the quota of the workspace.
   byte_size       bigint not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
+  -- Time of the first autosave.
   created_at      timestamp with time zone not null default now(),
+  -- Time of the last autosave.
   updated_at      timestamp with time zone not null default now(),
   primary key (wiki_id, user_id, autosave_id),
   foreign key (user_id) references users(user_id) on delete cascade,
@@ -2390,11 +2653,15 @@ end $$;
 
 -- ---- Files ----
 
--- A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.
+-- One row per file of the blob store, written before the bytes are.
 create table blobs (
+  -- Hash of the bytes in hexadecimal, which is also the name of the file.
   sha256          text collate "C" not null,
+  -- Size of the file in bytes.
   byte_size       bigint not null,
+  -- Time when the file was last stored, also if the store had it already; a reference must be written within 24 hours.
   kept_at         timestamp with time zone not null default now(),
+  -- Start of the deletion; null otherwise. Meanwhile the file cannot be stored; after 10 minutes the deletion counts as abandoned.
   deleting_since  timestamp with time zone,
   primary key (sha256),
   check ((byte_size >= 0)),
@@ -2407,16 +2674,25 @@ alter table blobs enable row level security;
 create policy of_the_service on blobs for all
   using (( select is_service()));
 
--- What a page has beside its text. The same bytes are one attachment of a page. content_type is found out from the bytes.
+-- Files attached to a page. The same bytes are one attachment of a page.
 create table attachments (
+  -- Wiki of the page.
   wiki_id        text collate "C" not null,
+  -- Id of the form attachment_….
   attachment_id  text collate "C" not null,
+  -- Page that the file is attached to.
   page_id        text collate "C" not null,
+  -- Name without folders, as uploaded.
   filename       text collate "C" not null,
+  -- Media type detected from the bytes.
   content_type   text collate "C" not null,
+  -- Size in bytes, which counts towards the quota.
   byte_size      bigint not null,
+  -- Blob with the bytes.
   sha256         text collate "C" not null,
+  -- Time of the upload. Only an import of an archive that this service sealed keeps the original time.
   created_at     timestamp with time zone not null default now(),
+  -- User who uploaded or imported the file; no foreign key.
   created_by     text collate "C" not null,
   primary key (wiki_id, attachment_id),
   unique (wiki_id, page_id, sha256),
@@ -2444,23 +2720,33 @@ $$;
 
 -- ---- Uploads and sources ----
 
--- uploading, queued, then completed or failed; status_label is computed when read.
+-- Batches of files that an ingest job turns into pages and sources. status_label of the API is computed on read.
 create table uploads (
+  -- Wiki that the pages go to.
   wiki_id       text collate "C" not null,
+  -- Id of the form upload_….
   upload_id     text collate "C" not null,
+  -- uploading while bytes arrive, queued until the ingest job ends, then completed or failed. A failed upload can be retried.
   status        text collate "C" not null,
+  -- Sources that the upload added to the wiki; set at its end.
   source_count  integer not null default 0,
+  -- Sentences for people about the result; '' before the end.
   summary       text collate "C" not null default ''::text,
+  -- "code: message" of a failed upload; '' otherwise.
   error         text collate "C" not null default ''::text,
+  -- Time when the upload was announced.
   created_at    timestamp with time zone not null default now(),
+  -- Time of the last received bytes or change of status; an idle upload expires.
   updated_at    timestamp with time zone not null default now(),
+  -- Time of the end; null while the upload is open or queued.
   finished_at   timestamp with time zone,
+  -- User who uploaded; owner of the pages and attachments that it makes.
   created_by    text collate "C" not null,
-  -- Whether the upload has all files of its folder, so that others of it are gone.
+  -- Whether the upload has all files of its folder, so that missing ones count as gone.
   is_sync       boolean not null default false,
-  -- Of a sync that was planned: the folder that all its files lie in; "" if they lie in several, or in none.
+  -- Common top folder of a planned sync; '' if the files have none. Null before planning and for other uploads.
   sync_root     text collate "C",
-  -- When it was decided which page each file becomes. Null: not yet, or by a release before it was noted, which counts as created_at.
+  -- Time when each file was last assigned a page; null before, and for uploads of releases that did not note it (created_at counts).
   planned_at    timestamp with time zone,
   primary key (wiki_id, upload_id),
   check (((finished_at is null) = (status = any (array['uploading'::text, 'queued'::text])))),
@@ -2475,44 +2761,59 @@ alter table uploads enable row level security;
 create policy of_the_wiki on uploads for all
   using ((wiki_id = ( select own_wiki())));
 
--- Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of. name_key, title_key: the name in lower case, and without folders and extension as a title; null for sections, title_key for all but files.
+-- Files of an upload and their results. After a crash another worker continues with the pending ones.
 create table upload_files (
+  -- Wiki of the upload.
   wiki_id          text collate "C" not null,
+  -- Upload that the file belongs to.
   upload_id        text collate "C" not null,
+  -- Number in the upload; contents of archives, folders and sections are numbered after the announced files.
   file_no          integer not null,
-  -- folder: the page of a folder that no file is the page of. archive: unpacked, its files are rows of their own. section: a page of a file that is too long for one; its name is that of the file, #, and the slugs of its headings.
+  -- folder: the page of a folder that no file stands for. archive: unpacked into rows of its own. section: one page of a file that is too long for a single page; its name is that of the file, # and the slugs of the headings.
   kind             text collate "C" not null default 'file'::text,
+  -- Relative path as the client sent it, cleaned.
   filename         text collate "C" not null,
+  -- Media type that the client stated or the archive implies; '' for folders.
   content_type     text collate "C" not null,
+  -- Announced size in bytes; for a section that of its Markdown, 0 for folders.
   byte_size        bigint not null,
+  -- Blob with the bytes; '' until all bytes are stored and checked, and for folders. A section has that of its file.
   sha256           text collate "C" not null,
+  -- pending until the ingest job has processed the file.
   status           text collate "C" not null default 'pending'::text,
+  -- "code: message" of a failed file; for a done one a note for the summary, such as what an archive contained besides; '' for none.
   error            text collate "C" not null default ''::text,
+  -- Path of the page, decided before the first file is read; '' before and for files without a page.
   page_path        text collate "C" not null default ''::text,
+  -- Page that the file becomes or is attached to; null without one. Decided together with page_path.
   page_id          text collate "C",
-  -- merged: the page has what people wrote and what the file says now. kept: both had changed the same places, so the upload left the page as it was and marked it as stale.
+  -- Effect on the page; '' while there is none. merged: combined with edits of people. same: nothing changed. kept: edits conflict, so the page was left alone and marked stale.
   page_change      text collate "C" not null default ''::text,
+  -- Source with the bytes of the file; null until it is done and for files without one.
   source_id        text collate "C",
+  -- Whether this file added the source; uploads.source_count counts these.
   new_source       boolean not null default false,
-  -- By which a client sends the bytes; files of before and folders have none.
+  -- Id of the form file_… that the client sends bytes to; null for folders, sections and contents of archives.
   file_id          text collate "C",
-  -- The bytes that are durable, from the first one on. sha256 is empty until all of them are and were checked.
+  -- Durable bytes from the start of the file, where the client resumes.
   received         bigint not null default 0,
-  -- What the client said that the bytes would be; empty where it said nothing.
+  -- Hash announced by the client, compared once all bytes are there; '' if it announced none.
   promised_sha256  text collate "C" not null default ''::text,
-  -- Of a section: the file_no of the file that it is part of.
+  -- file_no of the file that a section is part of; null for other kinds.
   section_of       integer,
-  -- How often a worker began to read the file and neither finished nor was stopped in order.
+  -- Number of times that a worker died while it processed the file; the file is given up after a few.
   attempts         smallint not null default 0,
-  -- Whether the file becomes no page: pages of the upload that show it or link to it have it as an attachment. page_id is the first of them.
+  -- Whether the file becomes no page, but an attachment of the pages that show or link to it. page_id is the first of them.
   is_attachment    boolean not null default false,
-  -- The worker whose attempt is counted in attempts. If it still lives, the attempt ended otherwise, and is not counted.
+  -- Worker whose attempt is included in attempts; null for none. If the worker still lives, the attempt is taken back.
   begun_by         text collate "C",
-  -- The name that the file had in an earlier upload, if its page moves with it; else "".
+  -- Name in an earlier upload if the page moves along with the renamed file; otherwise ''.
   renamed_from     text collate "C" not null default ''::text,
-  -- The position that a new page of the file gets; null: its file_no, as for the sections of a document.
+  -- pages.position of the new page; null to use file_no, as for sections.
   position         integer,
+  -- Lower-case normalized filename, by which links find the file; null for sections. Written by a trigger.
   name_key         text collate "C",
+  -- Lower-case title derived from the filename, by which wiki links find the file; null for all but files. Written by a trigger.
   title_key        text collate "C",
   primary key (wiki_id, upload_id, file_no),
   check (((received >= 0) and (received <= byte_size))),
@@ -2542,13 +2843,19 @@ alter table upload_files enable row level security;
 create policy of_the_wiki on upload_files for all
   using ((wiki_id = ( select own_wiki())));
 
--- Where the bytes of a file lie that is not whole yet: parts in the file store, by name. A part that no row names is nobody's.
+-- Received parts of files that are still incomplete. A part in the file store that no row names is an orphan.
 create table upload_parts (
+  -- Wiki of the upload.
   wiki_id    text collate "C" not null,
+  -- Upload of the file.
   upload_id  text collate "C" not null,
+  -- File that the part belongs to.
   file_no    integer not null,
+  -- Offset of the part in the file, in bytes.
   start_at   bigint not null,
+  -- Size of the part in bytes.
   byte_size  bigint not null,
+  -- Name of the part in the file store.
   name       text collate "C" not null,
   primary key (wiki_id, upload_id, file_no, start_at),
   check ((byte_size > 0)),
@@ -2560,28 +2867,39 @@ alter table upload_parts enable row level security;
 create policy of_the_wiki on upload_parts for all
   using (((wiki_id = ( select own_wiki())) or ( select is_service())));
 
--- What was handed over. The same bytes are one source of a wiki, however often they come.
+-- Original documents behind the pages. The same bytes are one source of a wiki, however often they are uploaded.
 create table sources (
+  -- Wiki that the source belongs to.
   wiki_id            text collate "C" not null,
+  -- Id of the form source_….
   source_id          text collate "C" not null,
+  -- Upload that first had the bytes; no foreign key.
   upload_id          text collate "C" not null,
+  -- Title of the document, from its content or its filename.
   title              text collate "C" not null,
+  -- Name in the first upload, with folders.
   filename           text collate "C" not null,
+  -- Media type found on extraction, which can differ from the announced one.
   content_type       text collate "C" not null,
+  -- Size in bytes, which counts towards the quota.
   byte_size          bigint not null,
+  -- Blob with the bytes.
   sha256             text collate "C" not null,
+  -- Language tag that the document states; '' for none.
   language           text collate "C" not null default ''::text,
+  -- Start of the transaction that wrote the row.
   created_at         timestamp with time zone not null default now(),
+  -- Same as created_at: sources are not edited.
   updated_at         timestamp with time zone not null default now(),
-  -- What of the file the text does not have, by kind and place: at most 500 entries of packages/documents/formats/losses.ts.
+  -- Content of the file that the text lacks, by kind and place; at most 500 entries, see packages/documents/formats/losses.ts.
   losses             jsonb not null default '[]'::jsonb,
-  -- The entries of losses.
+  -- Number of entries in losses, for lists.
   loss_count         integer not null default 0,
-  -- Those of them that are not left out of every file of the format.
+  -- Number of losses that a person should look at, because not every file of the format has them.
   losses_to_review   integer not null default 0,
-  -- The characters of the file's text, white space not counted, as another reader counts them; 0 if they were not counted.
+  -- Characters of the file's text without white space, counted by a second reader to detect losses; 0 if not counted.
   file_characters    integer not null default 0,
-  -- Which version of the extractor of its kind read the text; see packages/documents/extractor-versions.json. 0: one before they were numbered.
+  -- Version of the extractor that read the text, see packages/documents/extractor-versions.json; 0 from before versions were numbered.
   extractor_version  integer not null default 0,
   primary key (wiki_id, source_id),
   unique (wiki_id, sha256),
@@ -2599,8 +2917,11 @@ create policy of_the_wiki on sources for all
 
 -- The plain text of a source, for search and snippets.
 create table source_texts (
+  -- Wiki of the source.
   wiki_id    text collate "C" not null,
+  -- Source whose text this is.
   source_id  text collate "C" not null,
+  -- Plain text of the source, which the offsets in page_sources refer to.
   text       text collate "C" not null,
   primary key (wiki_id, source_id),
   foreign key (wiki_id, source_id) references sources(wiki_id, source_id) on delete cascade
@@ -2610,37 +2931,43 @@ alter table source_texts enable row level security;
 create policy of_the_wiki on source_texts for all
   using ((wiki_id = ( select own_wiki())));
 
--- Which sources a page was made from, and for each block of it, in its order, which part of the source's text it shows.
+-- Sources of a page, and for each block of the page, in order, the part of the source that it shows. The lists have one element per block.
 create table page_sources (
+  -- Wiki of page and source.
   wiki_id            text collate "C" not null,
+  -- Page that was compiled from the source.
   page_id            text collate "C" not null,
+  -- Source of the page.
   source_id          text collate "C" not null,
-  -- Where the blocks begin in source_texts.text, in UTF-16 units, as everywhere; ends is where they end.
+  -- Start of each block in source_texts.text, in UTF-16 code units.
   starts             integer[] not null default '{}'::integer[],
+  -- End of each block in source_texts.text, in UTF-16 code units.
   ends               integer[] not null default '{}'::integer[],
-  -- Of a source that has pages (PDF): where each block begins there, counted from 1; last_pages is where it ends. Else empty.
+  -- Page of the source (PDF) on which each block starts, from 1; empty for formats without pages.
   first_pages        integer[] not null default '{}'::integer[],
+  -- Page of the source on which each block ends; empty like first_pages.
   last_pages         integer[] not null default '{}'::integer[],
-  -- The SHA-256 of each block's text when it was compiled, in UTF-8, 32 bytes each.
+  -- Concatenated SHA-256 of each block's text (UTF-8) as compiled, 32 bytes each; they show whether a block was edited since.
   hashes             bytea not null default '\x'::bytea,
-  -- Of a source that has lines (Markdown, text, CSV): where each block begins in the file, counted from 1, 0 for what is not from it; last_lines is where it ends. Of a Word document the paragraphs, of an EPUB the chapter. Else, and where a page was made before these were kept, empty.
+  -- Line of the file (Markdown, text, CSV) on which each block starts, from 1, or 0 for a block that is not from it; in Word the paragraph, in EPUB the chapter. Empty for other formats and older pages.
   first_lines        integer[] not null default '{}'::integer[],
+  -- Line of the file on which each block ends; empty like first_lines.
   last_lines         integer[] not null default '{}'::integer[],
-  -- The blocks (their places in the lists, from 0) whose form is not their text; see packages/markdown/block-form.ts. Null where a page was made before forms were kept.
+  -- Indexes (from 0) of the blocks whose form differs from their text, see packages/markdown/blocks/block-form.ts; null on pages from before forms were kept.
   form_blocks        integer[],
-  -- The SHA-256 of the forms of form_blocks when they were compiled, in UTF-8, 32 bytes each.
+  -- Concatenated SHA-256 of the forms of form_blocks (UTF-8) as compiled, 32 bytes each.
   form_hashes        bytea not null default '\x'::bytea,
-  -- Rectangles on the pages of the source, six integers each: the block (its place in the lists, from 0), the page (from 1), left, top, right and bottom in points from the upper left corner of the page as it is shown. Null where there are none.
+  -- Rectangles on the pages of the source, six integers each: block index (from 0), page (from 1), then left, top, right and bottom in points from the upper left corner of the page as shown. Null for none.
   boxes              integer[],
-  -- The version of the extractor that the page was compiled with; 0 before it was kept here, when forms had no mark of what a browser draws (formulas, diagrams).
+  -- Version of the extractor that compiled the page; 0 from before it was stored, when forms did not mark what a browser draws (formulas, diagrams).
   extractor_version  integer not null default 0,
-  -- The version of the forms in form_hashes: 0 before they had the heads of columns and the words of notes, 1 since; see packages/markdown/blocks/block-form.ts.
+  -- Version of the forms in form_hashes: 0 lacks heads of columns and words of notes, 1 has them; see packages/markdown/blocks/block-form.ts.
   form_version       integer not null default 0,
-  -- What each block stood in when it was compiled, 16 bytes each; see packages/markdown/blocks/block-context.ts. Null where a page was made before that was kept.
+  -- Surroundings of each block as compiled, 16 bytes each, see packages/markdown/blocks/block-context.ts; null on pages from before they were kept.
   contexts           bytea,
-  -- The block (its place in the lists, from 0) of each of the targets.
+  -- Block index (from 0) of each element of targets.
   target_blocks      integer[],
-  -- Where the links of blocks led and which pictures they showed; see packages/markdown/blocks/block-targets.ts. Null where a page was made before that was kept.
+  -- Link targets and pictures of the blocks, see packages/markdown/blocks/block-targets.ts; null on pages from before they were kept.
   targets            text[] collate "C",
   primary key (wiki_id, page_id, source_id),
   check (((cardinality(ends) = cardinality(starts)) and (length(hashes) = (32 * cardinality(starts))) and ((cardinality(first_pages) = 0) or (cardinality(first_pages) = cardinality(starts))) and (cardinality(last_pages) = cardinality(first_pages)))),
@@ -2654,16 +2981,19 @@ alter table page_sources enable row level security;
 create policy of_the_wiki on page_sources for all
   using ((wiki_id = ( select own_wiki())));
 
--- What the page of a file was last made from, by an upload or the ones since that brought the same. A page without a row is made again.
+-- Inputs that the page of a file was last compiled from, so that an unchanged file is skipped. A page without a row is compiled again.
 create table compiled_files (
+  -- Wiki of the page.
   wiki_id    text collate "C" not null,
+  -- Page of the file.
   page_id    text collate "C" not null,
-  -- The last upload that had the file; upload_id and file_no name its row in upload_files, and those of its sections.
+  -- Last upload that had the file in this state; see upload_files.
   upload_id  text collate "C" not null,
+  -- Row of upload_files in that upload; its sections refer to it.
   file_no    integer not null,
-  -- The addresses in the file that may lead to other files, and the targets of its wiki links after "[[".
+  -- Addresses in the file that may lead to other files; targets of wiki links start with "[[".
   refers_to  text[] collate "C" not null,
-  -- A hash of everything that the page depends on: the file's bytes, name and type, the page's path, the version that compiles, and where each reference leads.
+  -- Hash of everything that the page depends on: bytes, name and type of the file, path of the page, version of the compiler, and the target of each reference.
   digest     text collate "C" not null,
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages(wiki_id, page_id) on delete cascade
@@ -2724,20 +3054,27 @@ $$;
 
 -- ---- Search ----
 
--- What an index knows of its documents together. Its row's lock is held by whoever folds.
+-- State of a search index, one for the pages and one for the sources of a wiki. A merge holds the lock of the row.
 create table search_wikis (
+  -- Wiki that the index covers.
   wiki_id      text collate "C" not null,
+  -- page or source: which documents the index covers.
   kind         text collate "C" not null,
+  -- Next document_no to assign.
   next_no      integer not null default 0,
+  -- Number of documents in the index.
   documents    integer not null default 0,
+  -- Sum of title_length of the documents; divided by documents it gives the current average.
   title_terms  bigint not null default 0,
+  -- Sum of body_length of the documents.
   body_terms   bigint not null default 0,
+  -- Average title length that the stored impacts were computed with.
   pivot_title  real not null,
-  -- The average length that impacts are computed with. title_terms and body_terms say what it would be by now.
+  -- Average text length that the stored impacts were computed with.
   pivot_body   real not null,
-  -- The averages are no longer true, or texts were there before the index: a reindex job is due.
+  -- Whether a reindex job is due, because the averages drifted from the pivots or the texts are older than the index.
   is_stale     boolean not null default false,
-  -- How many rows merges have added to search_words since its words were packed; null: not counted.
+  -- Number of rows in search_words since the last packing into search_vocabulary; null to pack at the next merge.
   loose_words  integer,
   primary key (wiki_id, kind),
   check ((kind = any (array['page'::text, 'source'::text]))),
@@ -2750,22 +3087,31 @@ alter table search_wikis enable row level security;
 create policy of_the_wiki on search_wikis for all
   using ((wiki_id = ( select own_wiki())));
 
--- The numbers of pages and sources in postings.
+-- Documents of an index and their numbers in postings.
 create table search_documents (
+  -- Wiki of the index.
   wiki_id       text collate "C" not null,
+  -- page or source.
   kind          text collate "C" not null,
+  -- Number in postings, which keep it short; stays with the document.
   document_no   integer not null,
+  -- page_id or source_id; no foreign key, because a merge removes the row after the document is deleted.
   document_id   text collate "C" not null,
+  -- Terms of the title in rows of earlier releases; '' since title_length is stored.
   title_terms   text collate "C" not null default ''::text,
+  -- Terms of the text in rows of earlier releases; '' since body_length is stored.
   body_terms    text collate "C" not null default ''::text,
+  -- Not used any more.
   pivot_title   real not null default 0,
+  -- Not used any more.
   pivot_body    real not null default 0,
-  -- The version of packages/markdown/analysis that found the terms. Those of another one say nothing of the impacts in search_postings.
+  -- Version of packages/markdown/analysis that found title_terms and body_terms.
   analysis      smallint not null default 0,
-  -- The terms of the text and their counts, deflated; null: they are in body_terms.
+  -- Deflated body_terms in rows of earlier releases; null otherwise.
   body          bytea,
-  -- The number of words, for the averages; null: as title_terms says.
+  -- Number of words of the title, subtracted from search_wikis.title_terms on removal; null if title_terms has to be counted.
   title_length  integer,
+  -- Number of words of the text; null like title_length.
   body_length   integer,
   primary key (wiki_id, kind, document_no) include (document_id),
   unique (wiki_id, kind, document_id),
@@ -2776,19 +3122,27 @@ alter table search_documents enable row level security;
 create policy of_the_wiki on search_documents for all
   using ((wiki_id = ( select own_wiki())));
 
--- Documents as they were last written, until they are folded into search_postings. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document's text.
+-- Documents that were written since the last merge; searches read them besides the segments. Rows are only added, so writers never wait for each other.
 create table search_pending (
+  -- Wiki of the index.
   wiki_id      text collate "C" not null,
+  -- page or source.
   kind         text collate "C" not null,
+  -- page_id or source_id.
   document_id  text collate "C" not null,
+  -- Revision of a page, 1 for a source, 2147483647 for a deletion; the highest counts.
   version      integer not null,
+  -- Terms of the title with their counts; null to analyze the stored text at the merge.
   title_terms  text collate "C",
+  -- Terms of the text with their counts; null for an unchanged text, or to analyze the stored one at the merge.
   body_terms   text collate "C",
+  -- Words as written, for corrections of typing errors; null to analyze the stored text at the merge.
   vocabulary   text collate "C",
+  -- Time of the write; a merge is due some seconds later.
   created_at   timestamp with time zone not null default now(),
-  -- The version of packages/markdown/analysis that found the terms. Those of another one are searched, and found again when they are merged.
+  -- Version of packages/markdown/analysis that found the terms; after an upgrade the merge analyzes the text again.
   analysis     smallint not null default 0,
-  -- As in search_documents, where only the title was changed.
+  -- Deflated body_terms in rows of earlier releases; null otherwise.
   body         bytea,
   primary key (wiki_id, kind, document_id, version),
   foreign key (wiki_id) references wikis(wiki_id) on delete cascade
@@ -2798,17 +3152,23 @@ alter table search_pending enable row level security;
 create policy of_the_wiki on search_pending for all
   using ((wiki_id = ( select own_wiki())));
 
--- The parts of an index, each of the documents that one merge wrote. segment_id 0: what is in search_postings.
+-- Parts of an index, each written by one merge and then immutable except for dead.
 create table search_segments (
+  -- Random, so that postings cached under it stay valid after a restore; 0 stands for search_postings.
   segment_id  bigint not null,
+  -- Number of documents with postings in the segment, dead ones included.
   documents   integer not null,
+  -- Number of documents in dead.
   dead_count  integer not null default 0,
+  -- Size of its rows in search_blocks, by which merges choose segments.
   bytes       bigint not null,
+  -- Wiki of the index.
   wiki_id     text collate "C" not null,
+  -- page or source.
   kind        text collate "C" not null,
-  -- The numbers of documents that were written or deleted since; what the segment has of them does not count.
+  -- Packed numbers of documents that were rewritten or deleted since; their postings here are ignored.
   dead        bytea not null default '\x'::bytea,
-  -- The numbers of the documents that it has postings of, dead ones included; null: not known, so any.
+  -- Packed numbers of the documents with postings in the segment, dead ones included; null if unknown.
   held        bytea,
   primary key (wiki_id, kind, segment_id)
 );
@@ -2817,14 +3177,21 @@ alter table search_segments enable row level security;
 create policy of_the_wiki on search_segments for all
   using ((wiki_id = ( select own_wiki())));
 
--- The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/wiki/search/index/blocks.ts). Never changed.
+-- Postings of a segment, cut into blocks in the order of terms (src/wiki/search/index/blocks.ts). Immutable.
 create table search_blocks (
+  -- Segment that the block belongs to.
   segment_id  bigint not null,
+  -- Number of postings if the block belongs to one frequent term; 0 for a block of several terms.
   documents   integer not null,
+  -- Number of the block among those of a frequent term, from 0.
   part        smallint not null,
+  -- Wiki of the index.
   wiki_id     text collate "C" not null,
+  -- page or source.
   kind        text collate "C" not null,
+  -- First term of the block, or its only one.
   term        text collate "C" not null,
+  -- Encoded terms and postings.
   bytes       bytea not null,
   primary key (wiki_id, kind, segment_id, term, part)
 );
@@ -2835,10 +3202,15 @@ create policy of_the_wiki on search_blocks for all
 
 -- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/wiki/search/postings.ts).
 create table search_postings (
+  -- Wiki of the index.
   wiki_id   text collate "C" not null,
+  -- page or source.
   kind      text collate "C" not null,
+  -- Term that the documents contain.
   term      text collate "C" not null,
+  -- document_no divided by 4,096.
   chunk_no  integer not null,
+  -- Encoded document numbers and impacts.
   postings  bytea not null,
   primary key (wiki_id, kind, term, chunk_no)
 );
@@ -2847,11 +3219,15 @@ alter table search_postings enable row level security;
 create policy of_the_wiki on search_postings for all
   using ((wiki_id = ( select own_wiki())));
 
--- Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one. Those that are not in search_vocabulary yet.
+-- Words as written that are not packed into search_vocabulary yet, for corrections of typing errors: a word with one wrong letter shares its beginning or its end with the right one.
 create table search_words (
+  -- Wiki of the index.
   wiki_id    text collate "C" not null,
+  -- page or source.
   kind       text collate "C" not null,
+  -- Word as written.
   word       text collate "C" not null,
+  -- The word reversed, so that an index finds it by its end.
   backwards  text collate "C" not null,
   primary key (wiki_id, kind, word)
 );
@@ -2861,13 +3237,17 @@ alter table search_words enable row level security;
 create policy of_the_wiki on search_words for all
   using ((wiki_id = ( select own_wiki())));
 
--- Words as they are written, in order, in blocks: each as it is and in another block backwards (src/wiki/search/index/vocabulary.ts).
+-- Words as written, sorted and packed into blocks, once forwards and once reversed (src/wiki/search/index/vocabulary.ts).
 create table search_vocabulary (
+  -- Whether the words of the block are reversed.
   is_backwards  boolean not null,
+  -- Wiki of the index.
   wiki_id       text collate "C" not null,
+  -- page or source.
   kind          text collate "C" not null,
+  -- First word of the block, by which a search finds the block of a word.
   first         text collate "C" not null,
-  -- With spaces between, before and behind.
+  -- Words of the block in order, with a space before, between and after them.
   words         text collate "C" not null,
   primary key (wiki_id, kind, is_backwards, first),
   foreign key (wiki_id) references wikis(wiki_id) on delete cascade
@@ -2877,16 +3257,25 @@ alter table search_vocabulary enable row level security;
 create policy of_the_wiki on search_vocabulary for all
   using ((wiki_id = ( select own_wiki())));
 
--- Searches with a name, each for one person. saved_search_id is chosen by the client. query: as it is typed, with its operators.
+-- Searches that a person saved under a name.
 create table saved_searches (
+  -- Wiki that is searched.
   wiki_id          text collate "C" not null,
+  -- Owner, who alone sees the search.
   user_id          text collate "C" not null,
+  -- Id chosen by the client.
   saved_search_id  text collate "C" not null,
+  -- Name as typed.
   name             text collate "C" not null,
+  -- Lower-case name, unique per person and wiki.
   name_key         text collate "C" not null generated always as (folded(name)) stored,
+  -- Query as typed, with its operators.
   query            text collate "C" not null,
+  -- Order of the results that the search was saved with.
   sort             text collate "C" not null,
+  -- Time when the search was first saved.
   created_at       timestamp with time zone not null default now(),
+  -- Time of the last change.
   updated_at       timestamp with time zone not null default now(),
   primary key (wiki_id, user_id, saved_search_id),
   unique (wiki_id, user_id, name_key),
@@ -2959,14 +3348,21 @@ $$;
 
 -- ---- Exports and imports ----
 
--- What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.
+-- Archives made by export jobs. They are deleted from the blob store after expires_at.
 create table exports (
+  -- Exported wiki.
   wiki_id     text collate "C" not null,
+  -- Id of the job, see jobs.job_id.
   export_id   text collate "C" not null,
+  -- User who asked for the export; no foreign key.
   created_by  text collate "C" not null,
+  -- Name for the download: slug of the wiki and .zip.
   filename    text collate "C" not null,
+  -- Blob with the archive; '' until the job has ended.
   sha256      text collate "C" not null default ''::text,
+  -- Size of the archive, which counts towards the quota; 0 until the job has ended.
   byte_size   bigint not null default 0,
+  -- End of the download, 7 days after the archive was made.
   expires_at  timestamp with time zone not null default (now() + '7 days'::interval),
   primary key (wiki_id, export_id),
   foreign key (wiki_id, export_id) references jobs(wiki_id, job_id) on delete cascade
@@ -2981,13 +3377,19 @@ alter table exports enable row level security;
 create policy of_the_wiki on exports for all
   using (((wiki_id = ( select own_wiki())) or ( select is_service())));
 
--- The archive that an import job reads. The id is that of the job.
+-- Archives read by import jobs.
 create table imports (
+  -- Wiki that the pages go to.
   wiki_id     text collate "C" not null,
+  -- Id of the job, see jobs.job_id.
   import_id   text collate "C" not null,
+  -- User who asked for the import; no foreign key.
   created_by  text collate "C" not null,
+  -- Name of the archive as uploaded.
   filename    text collate "C" not null,
+  -- Blob with the archive.
   sha256      text collate "C" not null,
+  -- Size of the archive, which counts towards the quota.
   byte_size   bigint not null,
   primary key (wiki_id, import_id),
   foreign key (wiki_id, import_id) references jobs(wiki_id, job_id) on delete cascade
@@ -3000,9 +3402,11 @@ alter table imports enable row level security;
 create policy of_the_wiki on imports for all
   using (((wiki_id = ( select own_wiki())) or ( select is_service())));
 
--- The imports that have rows in import_pages, import_revisions and import_attachments. The row of one that runs is missing after the database has crashed, which has emptied all four tables.
+-- Imports with rows in import_pages, import_revisions and import_attachments. All four tables are unlogged: after a crash of the database the row is missing, so the import starts over.
 create table staged_imports (
+  -- Wiki of the import.
   wiki_id    text collate "C" not null,
+  -- Import whose rows are staged.
   import_id  text collate "C" not null,
   primary key (wiki_id, import_id),
   foreign key (wiki_id, import_id) references imports(wiki_id, import_id) on delete cascade
@@ -3012,31 +3416,53 @@ alter table staged_imports enable row level security;
 create policy of_the_wiki on staged_imports for all
   using ((wiki_id = ( select own_wiki())));
 
--- Pages that a running import has prepared. former_paths: rows of page_paths.
+-- Pages that a running import has prepared; published together with their revisions in one transaction.
 create table import_pages (
+  -- Becomes pages.wiki_id.
   wiki_id         text collate "C" not null,
+  -- Import that staged the row.
   import_id       text collate "C" not null,
+  -- Becomes pages.page_id.
   page_id         text collate "C" not null,
+  -- Becomes pages.path.
   path            text collate "C" not null,
+  -- Becomes pages.slug.
   slug            text collate "C" not null,
+  -- Becomes pages.parent_page_id.
   parent_page_id  text collate "C",
+  -- Becomes pages.parent_path.
   parent_path     text collate "C",
+  -- Becomes pages.title.
   title           text collate "C" not null,
+  -- Becomes pages.description.
   description     text collate "C" not null,
+  -- Becomes pages.position.
   position        integer not null,
+  -- Becomes pages.status.
   status          text collate "C" not null,
+  -- Becomes pages.origin.
   origin          text collate "C" not null,
+  -- Becomes pages.stale.
   stale           boolean not null,
+  -- Becomes pages.revision.
   revision        integer not null,
+  -- Becomes pages.word_count.
   word_count      integer not null,
+  -- Becomes pages.created_at.
   created_at      timestamp with time zone not null,
+  -- Becomes pages.created_by.
   created_by      text collate "C" not null,
+  -- Becomes pages.updated_at.
   updated_at      timestamp with time zone not null,
+  -- Becomes pages.updated_by.
   updated_by      text collate "C" not null,
+  -- JSON array of strings; they become rows of page_paths.
   former_paths    jsonb not null,
-  -- As pages.gone_file.
+  -- Becomes pages.gone_file.
   gone_file       text collate "C",
+  -- JSON array of strings; becomes pages.tags.
   tags            jsonb not null default '[]'::jsonb,
+  -- Becomes pages.properties.
   properties      jsonb not null default '[]'::jsonb,
   primary key (wiki_id, import_id, page_id),
   foreign key (wiki_id, import_id) references staged_imports(wiki_id, import_id) on delete cascade
@@ -3046,26 +3472,43 @@ alter table import_pages enable row level security;
 create policy of_the_wiki on import_pages for all
   using ((wiki_id = ( select own_wiki())));
 
--- Revisions that a running import has rendered. text, the terms and links: of present revisions; what page_texts, search_pending and page_links get.
+-- Revisions that a running import has rendered.
 create table import_revisions (
+  -- Becomes revisions.wiki_id.
   wiki_id      text collate "C" not null,
+  -- Import that staged the row.
   import_id    text collate "C" not null,
+  -- Becomes revisions.page_id.
   page_id      text collate "C" not null,
+  -- Becomes revisions.revision.
   revision     integer not null,
+  -- Becomes revisions.title.
   title        text collate "C" not null,
+  -- Becomes revisions.markdown.
   markdown     text collate "C" not null,
+  -- Becomes revisions.html.
   html         text collate "C" not null,
+  -- Becomes revisions.outline.
   outline      jsonb not null,
+  -- Becomes revisions.origin.
   origin       text collate "C" not null,
+  -- Becomes revisions.folder.
   folder       text collate "C" not null,
+  -- Becomes revisions.created_at.
   created_at   timestamp with time zone not null,
+  -- Becomes revisions.created_by.
   created_by   text collate "C" not null,
+  -- Becomes page_texts.text; null for a replaced revision.
   text         text collate "C",
+  -- Becomes search_pending.title_terms; null for a replaced revision.
   title_terms  text collate "C",
+  -- Becomes search_pending.body_terms; null for a replaced revision.
   body_terms   text collate "C",
+  -- Becomes search_pending.vocabulary; null for a replaced revision.
   vocabulary   text collate "C",
+  -- JSON array of rows for page_links; null for a replaced revision.
   links        jsonb,
-  -- As revisions.claim.
+  -- Becomes revisions.claim.
   claim        jsonb,
   primary key (wiki_id, import_id, page_id, revision),
   foreign key (wiki_id, import_id) references staged_imports(wiki_id, import_id) on delete cascade
@@ -3075,17 +3518,27 @@ alter table import_revisions enable row level security;
 create policy of_the_wiki on import_revisions for all
   using ((wiki_id = ( select own_wiki())));
 
--- Attachments whose files a running import has stored. They are no references to blobs: those that are left behind are deleted a day later.
+-- Attachments whose files a running import has stored. The rows are no references to blobs; after a failed import the files are deleted a day later.
 create table import_attachments (
+  -- Becomes attachments.wiki_id.
   wiki_id        text collate "C" not null,
+  -- Import that staged the row.
   import_id      text collate "C" not null,
+  -- Becomes attachments.attachment_id.
   attachment_id  text collate "C" not null,
+  -- Becomes attachments.page_id.
   page_id        text collate "C" not null,
+  -- Becomes attachments.filename.
   filename       text collate "C" not null,
+  -- Becomes attachments.content_type.
   content_type   text collate "C" not null,
+  -- Becomes attachments.byte_size.
   byte_size      bigint not null,
+  -- Becomes attachments.sha256.
   sha256         text collate "C" not null,
+  -- Becomes attachments.created_at.
   created_at     timestamp with time zone not null,
+  -- Becomes attachments.created_by.
   created_by     text collate "C" not null,
   primary key (wiki_id, import_id, attachment_id),
   foreign key (wiki_id, import_id) references staged_imports(wiki_id, import_id) on delete cascade
@@ -3095,11 +3548,15 @@ alter table import_attachments enable row level security;
 create policy of_the_wiki on import_attachments for all
   using ((wiki_id = ( select own_wiki())));
 
--- People whom imported archives name: what the archive says of them, under ids that are nobody's.
+-- People named by imported archives, as the archives describe them.
 create table imported_people (
+  -- Wiki of the import.
   wiki_id  text collate "C" not null,
+  -- Id made for the person, which revisions refer to; no user has it.
   user_id  text collate "C" not null,
+  -- Name in the archive; '' once the person with this address deleted their account.
   name     text collate "C" not null,
+  -- Address in the archive, unverified; '' if it has none and after such a deletion.
   email    text collate "C" not null,
   primary key (wiki_id, user_id),
   foreign key (wiki_id) references wikis(wiki_id) on delete cascade
@@ -3130,55 +3587,78 @@ $$;
 -- ---- Operation ----
 
 create table migrations (
+  -- File in src/platform/db/migrations.
   name        text collate "C" not null,
+  -- Time when the migration was recorded as applied.
   applied_at  timestamp with time zone not null default now(),
+  -- Earliest migration whose release still works with the schema, or "any"; null for none.
   works_with  text collate "C",
   primary key (name)
 );
 grant select on migrations to ibid_service;
 
--- What the operator has set for the whole service; no row: nothing. jobs_are_paused: no process claims jobs, as after a restore.
+-- What the operator has set for the whole service; no row for the defaults.
 create table service_controls (
+  -- Always true, so that there is one row at most.
   the_only         boolean not null default true,
+  -- Whether no process claims jobs, as after a restore.
   jobs_are_paused  boolean not null,
   primary key (the_only),
   check (the_only)
 );
 grant select on service_controls to ibid_service;
 
--- What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.
+-- Answers to requests with an Idempotency-Key, kept for 24 hours.
 create table idempotency_keys (
+  -- SHA-256 of caller, endpoint and key.
   id           bytea not null,
+  -- Hash of the request; another request with the same key is refused.
   fingerprint  bytea not null,
+  -- Reply, encrypted with the key, which only the client has.
   answer       bytea not null,
+  -- Time of the answer.
   created_at   timestamp with time zone not null default now(),
   primary key (id)
 );
 create index idempotency_keys_by_age on idempotency_keys using btree (created_at);
 grant delete, insert, select, update on idempotency_keys to ibid_service;
 
--- How often something was done in the window that ends at ends_at, by all processes together. bucket is the SHA-256 of the policy and of whom it counts. Unlogged: a crash of the database costs no more than a window.
+-- Uses of rate limits in the current window, shared by all processes. Unlogged: a crash of the database loses one window at most.
 create table limit_counts (
+  -- SHA-256 of the policy and the subject that it counts.
   bucket   bytea not null,
+  -- Number of uses in the window; requests may exceed the quota, because processes report them in batches.
   used     integer not null,
+  -- End of the window; the next use starts a new one.
   ends_at  timestamp with time zone not null,
   primary key (bucket)
 );
 create index limit_counts_by_end on limit_counts using btree (ends_at);
 grant delete, insert, select, update on limit_counts to ibid_service;
 
--- The last calls with a key or an access token in each workspace. Processes write theirs together every few seconds (log_requests), so it may lack what came before a crash. call_id: ours, in the order of the calls; clients may choose request_id. path: the route with its ids, without a query.
+-- The last API calls of each workspace with a key or an access token. Processes write their calls together every few seconds (log_requests), so a crash loses the latest.
 create table request_log (
+  -- Workspace that the call was about; calls of others than its active members are left out.
   workspace_id     text collate "C" not null,
+  -- Id of the form req_… that the service assigns; ascending in time.
   call_id          text collate "C" not null,
+  -- Id of the request, which clients may choose.
   request_id       text collate "C" not null,
+  -- HTTP method.
   method           text collate "C" not null,
+  -- Route with its ids, without the query.
   path             text collate "C" not null,
+  -- HTTP status of the response.
   status           integer not null,
+  -- Code of the API error; '' for a success.
   error            text collate "C" not null,
+  -- Time until the response in milliseconds.
   duration_ms      integer not null,
+  -- key, session or identity.
   credential_kind  text collate "C" not null,
+  -- Key, session or issuer; never the secret.
   credential_id    text collate "C" not null,
+  -- Time of the call by the clock of the process.
   created_at       timestamp with time zone not null,
   primary key (workspace_id, call_id),
   foreign key (workspace_id) references workspaces(workspace_id) on delete cascade
@@ -3188,14 +3668,19 @@ alter table request_log enable row level security;
 create policy of_the_workspaces on request_log for all
   using ((workspace_id = any (( select own_workspaces())::text[])));
 
--- How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.
+-- Outcome of the last backup of this database; no row before the first.
 create table backup_status (
+  -- Always true, so that there is one row at most.
   the_only        boolean not null default true,
+  -- incomplete: the file store lacked some files, but the backup was kept.
   last_outcome    text collate "C" not null,
+  -- Time when the last backup ended, whatever its outcome.
   last_ended_at   timestamp with time zone not null default now(),
+  -- Message of a failed or incomplete backup; '' for a success.
   last_error      text collate "C" not null default ''::text,
+  -- Latest backup that was made, even if a later one failed; null before the first.
   last_backup_id  text collate "C",
-  -- When the snapshot of last_backup_id was taken.
+  -- Time of the snapshot in last_backup_id; null before the first.
   last_made_at    timestamp with time zone,
   primary key (the_only),
   check (the_only),
@@ -3203,28 +3688,32 @@ create table backup_status (
 );
 grant select on backup_status to ibid_service;
 
--- Which write-ahead log of the service's own PostgreSQL is in the place of backups, for recovery to a moment; no row: it is not stored.
+-- State of the write-ahead log that the supervised PostgreSQL stores with the backups for point-in-time recovery; no row while none is stored.
 create table wal_archive (
+  -- Always true, so that there is one row at most.
   the_only      boolean not null default true,
-  -- The latest segment that is stored; null: none, or none since a gap.
+  -- Latest stored segment; null before the first and after a gap.
   last_segment  text collate "C",
-  -- What was committed before this is stored.
+  -- Commits before this time are stored; null before the first segment.
   stored_until  timestamp with time zone,
-  -- Files of the store that were kept before this are in the place of backups, too; later ones are not deleted.
+  -- Files of the blob store kept before this time are stored with the backups too; later ones are not deleted.
   files_until   timestamp with time zone not null default now(),
-  -- When it was noticed that a segment was lost before it was stored.
+  -- Time when a lost segment was noticed; null if never. Only a newer base backup leads past it.
   gap_at        timestamp with time zone,
-  -- When the latest base backup of a complete backup was begun.
+  -- Start of the base backup in the latest complete backup; null before the first.
   based_at      timestamp with time zone,
   primary key (the_only),
   check (the_only)
 );
 grant select on wal_archive to ibid_service;
 
--- The timelines that the primary has written on, one more after each fail-over. A server whose last row is that of the primary has followed it there.
+-- Timelines that the primary has written on, one more after each fail-over. A replica whose last row equals that of the primary has followed it there.
 create table wal_timelines (
+  -- First 8 hexadecimal digits of the names of its WAL segments.
   timeline  text collate "C" not null,
+  -- Random id that reads from a replica compare, because another cluster can have the same timeline.
   marker    uuid not null default gen_random_uuid(),
+  -- Time when a process first saw the timeline.
   seen_at   timestamp with time zone not null default now(),
   primary key (timeline)
 );

@@ -136,6 +136,21 @@ test('a column becomes not null only after a check of it was validated', () => {
   assert.equal(lint(set, [add.replace('pages', 'wikis'), validate]).length, 1);
 });
 
+test('every column has a comment', async () => {
+  const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
+  await migrate(db);
+  const without = await db.query<{ name: string }>(sql`
+    select format('%s.%s', c.relname, a.attname) as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+      and coalesce(col_description(c.oid, a.attnum), '') = ''`);
+  await db.close();
+  assert.deepEqual(
+    without.map(({ name }) => name),
+    [],
+    'write "-- …" behind the column in its "create table", or "comment on column": what its name does not tell, such as its unit, who sets it, when it is null, what it refers to, and what its values mean',
+  );
+});
+
 test('every column and index compares text by its bytes, so that no update of the system leaves one in another order', async () => {
   const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
   await migrate(db);

@@ -229,8 +229,17 @@ test('a database from before the baseline goes on with it, and one that never re
   await db.query(sql`insert into migrations (name) values ('001_foundation.sql'), ('120_something.sql')`);
   await assert.rejects(migrate(db, all), /made by an early Ibid.*export its wikis with that version/);
   await db.query(sql`insert into migrations (name) values ('290_search_reindex_names.sql')`);
+  const titleComment = async () => {
+    const [found] = await db.query<{ text: string | null }>(sql`
+      select col_description(attrelid, attnum) as text from pg_attribute where attrelid = 'pages'::regclass and attname = 'title'`);
+    return found?.text;
+  };
+  const comment = await titleComment();
+  await db.query(sql`comment on column pages.title is null`);
   const later = { name: '999_later.sql', text: 'create table later (id int);' };
   assert.deepEqual(await migrate(db, all), []);
   assert.deepEqual(await names(), made);
+  assert.ok(comment);
+  assert.equal(await titleComment(), comment);
   assert.deepEqual(await migrate(db, [...all, later]), [later.name]);
 });

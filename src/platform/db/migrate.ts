@@ -5,6 +5,7 @@ import { BUILT } from '../core/package/package-files.ts';
 import { BASELINE, CHANGES_TO_BASELINE, currentNames, isBeforeBaseline } from '../core/schema/baseline.ts';
 import { applyMigration, type MigrateOptions, type Migration } from './apply-migration.ts';
 import type { OwnerDb, Query, RunScript } from './db.ts';
+import { columnComments } from './split-statements.ts';
 import { sql } from './sql.ts';
 
 const FOLDER = new URL('migrations/', BUILT);
@@ -15,14 +16,18 @@ const POLL_MS = 100;
 
 const MIGRATIONS_TABLE = `
   create table if not exists migrations (
-    name text collate "C" primary key, applied_at timestamptz not null default now(), works_with text collate "C")`;
+    name text collate "C" primary key, applied_at timestamptz not null default now(), works_with text collate "C");
+  comment on column migrations.name is 'File in src/platform/db/migrations.';
+  comment on column migrations.applied_at is 'Time when the migration was recorded as applied.';
+  comment on column migrations.works_with is 'Earliest migration whose release still works with the schema, or "any"; null for none.'`;
 
-/** The migrations in order: `NNN_what.sql`, forward only, never edited after a release. */
+/** The migrations in order: `NNN_what.sql`, forward only, never edited after a release, each with the comments of its columns. */
 export function listMigrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.sql'))
     .sort()
-    .map((name) => ({ name, text: readFileSync(new URL(name, FOLDER), 'utf8') }));
+    .map((name) => ({ name, text: readFileSync(new URL(name, FOLDER), 'utf8') }))
+    .map(({ name, text }) => ({ name, text: text + columnComments(text) }));
 }
 
 /**
@@ -100,6 +105,7 @@ function pendingAfter(rows: readonly Applied[], migrations: readonly Migration[]
 async function toBaseline(query: Query, runScript: RunScript): Promise<void> {
   if (!isBeforeBaseline(namesOf(await readApplied(query)))) return;
   await runScript(CHANGES_TO_BASELINE);
+  await runScript(columnComments(readFileSync(new URL(BASELINE, FOLDER), 'utf8')));
   await query(sql`
     with replaced as (delete from migrations returning 1)
     insert into migrations (name) select ${BASELINE} from replaced limit 1`);

@@ -27,3 +27,14 @@ export function splitStatements(script: string): SqlStatement[] {
   }
   return statements.map(({ text, comments }) => ({ text: text.trim(), comments })).filter(({ text }) => text !== '');
 }
+
+/** `comment on column` for each comment behind a column of a `create table`, one column a line. */
+export function columnComments(script: string): string {
+  const tables = script.matchAll(/^create (?:unlogged )?table (\w+) \(\n([\s\S]*?)^\)/gm);
+  const comments = [...tables].flatMap(([, table, columns = '']) =>
+    [...columns.matchAll(/^ +(\w+) .*?,? -- (.+)$/gm)].map(
+      ([, column, text = '']) => `comment on column ${table}.${column} is '${text.replaceAll("'", "''")}';\n`,
+    ),
+  );
+  return comments.join('');
+}

@@ -125,26 +125,21 @@ comment on function workspace_of_wiki is 'The workspace that a wiki is of, also 
 -- ---- Users and how they sign in --------------------------------------------------------------------------------------------------------
 
 create table users (
-  user_id text collate "C" primary key,
-  email text collate "C" not null,
-  email_verified boolean not null default false,
-  display_name text collate "C" not null,
-  avatar_url text collate "C" not null default '',
-  last_workspace_id text collate "C",
-  created_at timestamptz not null default now(),
-  language text collate "C" not null default '',
-  time_zone text collate "C" not null default '',
-  avatar_id text collate "C",
-  avatar_sha256 text collate "C",
-  avatar_type text collate "C",
-  avatar_bytes integer
+  user_id text collate "C" primary key, -- Id of the form user_…; identities maps sign-ins to it.
+  email text collate "C" not null, -- Address that the issuer last claimed, or the one that the user confirmed here; not unique.
+  email_verified boolean not null default false, -- Whether the issuer vouches for the address, or the user opened a link sent to it.
+  display_name text collate "C" not null, -- Name from the issuer, or the one that the user set; a user who signs up by mail starts with the local part of the address.
+  avatar_url text collate "C" not null default '', -- Picture that the identity provider names; '' for none. The user's own picture takes precedence.
+  last_workspace_id text collate "C", -- Workspace of the last request with a credential that is not bound to one workspace; null before the first. No foreign key, so the workspace may be gone.
+  created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
+  language text collate "C" not null default '', -- Language tag, one of those that the widgets speak; '' to follow the page.
+  time_zone text collate "C" not null default '', -- Name from the IANA time zone database; '' to follow the browser.
+  avatar_id text collate "C", -- Secret in the public address of the user's own picture; null without a picture. A different picture gets a new one.
+  avatar_sha256 text collate "C", -- Blob of the user's own picture, stripped of metadata; null without one.
+  avatar_type text collate "C", -- Media type of the picture, detected from its bytes; null without one.
+  avatar_bytes integer -- Size of the stored picture in bytes; null without one.
 );
 comment on table users is 'People. An e-mail address is a claim of an issuer, not a key: two users may have the same.';
-comment on column users.avatar_url is 'The picture that the identity provider names; '''' for none. A picture of their own is shown in its place.';
-comment on column users.language is 'A language tag of those that widgets speak; '''' for that of the page.';
-comment on column users.time_zone is 'A name of the IANA time zone database; '''' for that of the browser.';
-comment on column users.avatar_id is 'The secret in the address of the user''s own picture, at which anyone gets it; null where they have set none. Another picture has another one.';
-comment on column users.avatar_sha256 is 'The blob of the picture, without the metadata of what was sent.';
 create unique index users_by_avatar on users (avatar_id) where avatar_id is not null;
 create index users_by_email on users (email);
 create index users_by_sha256 on users (avatar_sha256) where avatar_sha256 is not null;
@@ -152,9 +147,9 @@ grant delete, insert, select, update on users to ibid_service;
 alter table users enable row level security;
 
 create table identities (
-  issuer text collate "C" not null,
-  subject text collate "C" not null,
-  user_id text collate "C" not null references users (user_id) on delete cascade,
+  issuer text collate "C" not null, -- URL of the OpenID issuer, or "ibid" for users who sign in here by mail or password.
+  subject text collate "C" not null, -- The "sub" claim of the issuer; the verified address where the issuer is "ibid".
+  user_id text collate "C" not null references users (user_id) on delete cascade, -- User that this identity signs in as; a user can have several identities.
   primary key (issuer, subject)
 );
 comment on table identities is 'A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.';
@@ -164,9 +159,9 @@ alter table identities enable row level security;
 create policy self on identities using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
 
 create table passwords (
-  user_id text collate "C" primary key references users (user_id) on delete cascade,
-  phc text collate "C" not null,
-  changed_at timestamptz not null default now()
+  user_id text collate "C" primary key references users (user_id) on delete cascade, -- User whom the password signs in.
+  phc text collate "C" not null, -- Argon2id hash as a PHC string, including salt and parameters.
+  changed_at timestamptz not null default now() -- Time when the current password was set.
 );
 comment on table passwords is 'Argon2id, as a PHC string, which names its own parameters.';
 grant delete, insert, select, update on passwords to ibid_service;
@@ -174,46 +169,46 @@ alter table passwords enable row level security;
 create policy self on passwords using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
 
 create table password_guesses (
-  email text collate "C" not null,
-  address text collate "C" not null,
-  guesses integer not null,
-  locked_until timestamptz not null,
+  email text collate "C" not null, -- Address as entered; rows are written for addresses without an account too.
+  address text collate "C" not null, -- Network of the guesses (an IPv6 address counts as its /64), "device " and a hash for a known device, or * for all unknown networks together.
+  guesses integer not null, -- Guesses in a row; restarts at 1 an hour after locked_until.
+  locked_until timestamptz not null, -- Earliest time of the next guess. The wait starts at 15 seconds and doubles up to 15 minutes.
   primary key (email, address)
 );
-comment on table password_guesses is 'Guesses in a row at the password of one e-mail address, counted before they are judged: from one network (or one device that its user signed in with), and under the address * from all networks together that its user has no session from.';
+comment on table password_guesses is 'Consecutive wrong passwords for an e-mail address. A guess is counted before it is checked; a correct one deletes the rows. The row with the address * sums up all networks that the user has no session from.';
 create index password_guesses_by_end on password_guesses (locked_until);
 grant delete, insert, select, update on password_guesses to ibid_service;
 alter table password_guesses enable row level security;
 create policy own_address on password_guesses using (( select is_service() as is_service) or (email in ( select i.subject from identities i where i.user_id = (( select own_user() as own_user)))));
 
 create table email_changes (
-  user_id text collate "C" primary key references users (user_id) on delete cascade,
-  change_id text collate "C" not null unique,
-  old_email text collate "C" not null,
-  new_email text collate "C" not null,
-  old_hash bytea unique,
-  new_hash bytea unique,
-  session_id text collate "C" not null,
-  old_confirmed_at timestamptz,
-  new_confirmed_at timestamptz,
-  created_at timestamptz not null default now(),
-  expires_at timestamptz not null
+  user_id text collate "C" primary key references users (user_id) on delete cascade, -- User who asked; a new request replaces the earlier one.
+  change_id text collate "C" not null unique, -- Id of this request, which the mail jobs carry so that they skip a replaced request.
+  old_email text collate "C" not null, -- Address when the change was requested; it gets one of the two links.
+  new_email text collate "C" not null, -- Requested address; it gets the other link.
+  old_hash bytea unique, -- SHA-256 of the secret in the link to the old address; null until the mail is sent and after the link was opened.
+  new_hash bytea unique, -- SHA-256 of the secret in the link to the new address; null until the mail is sent, after the link was opened, and if the address is taken.
+  session_id text collate "C" not null, -- Session that asked; the only one that stays signed in after the change.
+  old_confirmed_at timestamptz, -- Time when the link to the old address was opened; null before.
+  new_confirmed_at timestamptz, -- Time when the link to the new address was opened; null before. The address changes once both are set.
+  created_at timestamptz not null default now(), -- Time of the request.
+  expires_at timestamptz not null -- End of both links, 24 hours after the request.
 );
-comment on table email_changes is 'The newest request of a user to change their address. old_hash and new_hash: of the secrets in the two links; null before the mail was sent, and once the link was opened. session_id: the session that asked, which goes on when the address changes.';
+comment on table email_changes is 'The latest request of a user to change their address, which both addresses have to confirm.';
 create index email_changes_by_end on email_changes (expires_at);
 grant delete, insert, select, update on email_changes to ibid_service;
 alter table email_changes enable row level security;
 create policy self on email_changes using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
 
 create table email_links (
-  link_id text collate "C" primary key,
-  email text collate "C" not null,
-  network text collate "C" not null,
-  token_hash bytea unique,
-  created_at timestamptz not null default now(),
-  expires_at timestamptz not null
+  link_id text collate "C" primary key, -- Id of the form link_…; the mail job finds the request by it.
+  email text collate "C" not null, -- Normalized address that the link is for.
+  network text collate "C" not null, -- Network that the request came from; the mail says from how many networks links were requested.
+  token_hash bytea unique, -- SHA-256 of the secret in the link, replaced when the mail is sent; null if the address may not sign in, or once any link of the address was used.
+  created_at timestamptz not null default now(), -- Time of the request.
+  expires_at timestamptz not null -- End of the link, 15 minutes after the request, and again after the mail was sent. The row is kept for another hour.
 );
-comment on table email_links is 'A row for each request of a sign-in link, for any address, so that the time an answer takes tells nothing. token_hash is null where the address may not sign in, and once a link of the address was used: that ends them all. network: where the request came from.';
+comment on table email_links is 'One row for each requested sign-in link, whatever the address, so that the response time reveals nothing.';
 create index email_links_by_email on email_links (email, link_id);
 create index email_links_by_end on email_links (expires_at);
 grant delete, insert, select, update on email_links to ibid_service;
@@ -221,10 +216,10 @@ alter table email_links enable row level security;
 create policy of_the_service on email_links using (( select is_service() as is_service));
 
 create table sign_in_links (
-  email text collate "C" primary key,
-  token_hash bytea unique,
-  expires_at timestamptz not null,
-  sent_at timestamp with time zone[] not null
+  email text collate "C" primary key, -- Address that the link was for.
+  token_hash bytea unique, -- SHA-256 of the secret in the link.
+  expires_at timestamptz not null, -- End of the link.
+  sent_at timestamp with time zone[] not null -- Times of the recent messages to the address.
 );
 comment on table sign_in_links is 'Not used any more.';
 create index sign_in_links_by_end on sign_in_links (expires_at);
@@ -233,46 +228,42 @@ alter table sign_in_links enable row level security;
 create policy of_the_service on sign_in_links using (( select is_service() as is_service));
 
 create table welcome_links (
-  token_hash bytea primary key,
-  created_at timestamptz not null default now()
+  token_hash bytea primary key, -- SHA-256 of the secret in the link. All processes derive the same secret from the signing key.
+  created_at timestamptz not null default now() -- Last start that printed the link; the link is valid for 30 days from then.
 );
-comment on table welcome_links is 'Links that starts have printed while there was no user. With the first user they are void.';
+comment on table welcome_links is 'Links that the service prints at its start while there is no user. The first user voids them.';
 grant delete, insert, select, update on welcome_links to ibid_service;
 alter table welcome_links enable row level security;
 create policy of_the_service on welcome_links using (( select is_service() as is_service));
 
 create table openid_attempts (
-  attempt_hash bytea primary key,
-  sealed bytea not null,
-  expires_at timestamptz not null
+  attempt_hash bytea primary key, -- SHA-256 of the secret that the client keeps until it comes back.
+  sealed bytea not null, -- State, nonce and PKCE verifier, encrypted with that secret.
+  expires_at timestamptz not null -- End of the attempt, 10 minutes after it began.
 );
-comment on table openid_attempts is 'Sign-ins that are under way at the OpenID provider: state, nonce and verifier, encrypted under the secret that the client keeps.';
+comment on table openid_attempts is 'Sign-ins that are under way at the OpenID provider.';
 create index openid_attempts_by_end on openid_attempts (expires_at);
 grant delete, insert, select, update on openid_attempts to ibid_service;
 alter table openid_attempts enable row level security;
 create policy of_the_service on openid_attempts using (( select is_service() as is_service));
 
 create table sessions (
-  session_id text collate "C" primary key,
-  user_id text collate "C" not null references users (user_id) on delete cascade,
-  access_hash bytea not null unique,
-  access_expires_at timestamptz not null,
-  address text collate "C" not null,
-  user_agent text collate "C" not null,
-  created_at timestamptz not null default now(),
-  last_used_at timestamptz not null default now(),
-  expires_at timestamptz not null,
-  revoked_at timestamptz,
-  in_browser boolean not null default false,
-  network text collate "C" not null default '',
-  device_hash bytea,
-  id_token text collate "C"
+  session_id text collate "C" primary key, -- Id of the form ses_…; credential_id in audit records.
+  user_id text collate "C" not null references users (user_id) on delete cascade, -- User who signed in.
+  access_hash bytea not null unique, -- SHA-256 of the current access token, or of the secret in the cookie if in_browser.
+  access_expires_at timestamptz not null, -- End of the access token, 15 minutes after the refresh; for a browser 30 days after the last use.
+  address text collate "C" not null, -- IP address of the sign-in or of the last refresh.
+  user_agent text collate "C" not null, -- User-Agent header of the sign-in or of the last refresh.
+  created_at timestamptz not null default now(), -- Time of the sign-in; changing the address requires a recent one.
+  last_used_at timestamptz not null default now(), -- Time of the last request, at most a minute out of date.
+  expires_at timestamptz not null, -- Final end, 90 days after the sign-in; no refresh moves it.
+  revoked_at timestamptz, -- Time of the sign-out, by the user, an operator, a changed password, or a reused refresh token; null before.
+  in_browser boolean not null default false, -- Whether a browser keeps the session in a cookie, so that each use extends access_expires_at.
+  network text collate "C" not null default '', -- Network of address (an IPv6 address counts as its /64), from which the user can request links and enter passwords even when strangers have used up the limits; '' in sessions from before the column existed.
+  device_hash bytea, -- SHA-256 of a secret that the browser keeps beyond the session; null outside browsers. It grants nothing: guesses at the password that present it are counted for the device instead of its network.
+  id_token text collate "C" -- ID token of the OpenID provider, needed to sign out there; null for other sign-ins and once the session is revoked.
 );
-comment on table sessions is 'Somebody who signed in here. The present access token is kept as its SHA-256 alone; each refresh replaces it. expires_at is final: no refresh moves it.';
-comment on column sessions.in_browser is 'A browser keeps the session: access_hash is of the secret in its cookie, and each use moves access_expires_at.';
-comment on column sessions.network is 'The network of address (an IPv6 address counts as its /64), from which its user may ask for links and enter passwords whatever strangers have used up; empty in a session that was last refreshed before the column existed.';
-comment on column sessions.device_hash is 'Of the secret that a browser keeps beyond the session. It opens nothing: passwords that are entered with it are counted for the device instead of its network.';
-comment on column sessions.id_token is 'The ID token that the session began with at an OpenID provider, to sign out there; null for every other session, and once the session is revoked. It opens nothing here.';
+comment on table sessions is 'Sign-ins at this service. Only the SHA-256 of the current access token is stored; each refresh replaces it.';
 create index sessions_by_end on sessions (expires_at);
 create index sessions_by_user on sessions (user_id, session_id);
 grant delete, insert, select, update on sessions to ibid_service;
@@ -280,14 +271,14 @@ alter table sessions enable row level security;
 create policy self on sessions using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
 
 create table refresh_tokens (
-  token_hash bytea primary key,
-  session_id text collate "C" not null references sessions (session_id) on delete cascade,
-  user_id text collate "C" not null,
-  created_at timestamptz not null default now(),
-  expires_at timestamptz not null,
-  used_at timestamptz
+  token_hash bytea primary key, -- SHA-256 of the token.
+  session_id text collate "C" not null references sessions (session_id) on delete cascade, -- Session that the token renews; each session has one unused token.
+  user_id text collate "C" not null, -- User of the session, stored here too for the row-level policy.
+  created_at timestamptz not null default now(), -- Time of the sign-in or refresh that issued the token.
+  expires_at timestamptz not null, -- End of the token, 30 days after it was issued.
+  used_at timestamptz -- Time of the only permitted use; null for the current token.
 );
-comment on table refresh_tokens is 'Used ones stay until they would have expired, so that a second use is noticed: it ends the session.';
+comment on table refresh_tokens is 'Refresh tokens of sessions. Used ones stay until they expire, because a second use reveals a theft and ends the session.';
 create index refresh_tokens_by_end on refresh_tokens (expires_at);
 create index refresh_tokens_by_session on refresh_tokens (session_id);
 grant delete, insert, select, update on refresh_tokens to ibid_service;
@@ -295,11 +286,11 @@ alter table refresh_tokens enable row level security;
 create policy self on refresh_tokens using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
 
 create table signing_keys (
-  kid text collate "C" primary key,
-  secret bytea not null,
-  created_at timestamptz not null default now()
+  kid text collate "C" primary key, -- Key id in the header of a token.
+  secret bytea not null, -- 32 random bytes, the HMAC-SHA-256 key. The welcome link is derived from the oldest.
+  created_at timestamptz not null default now() -- Start of the transaction that wrote the row; the newest key signs, all of them verify.
 );
-comment on table signing_keys is 'What widget tokens are signed with, shared by all processes.';
+comment on table signing_keys is 'Keys that sign widget tokens, shared by all processes. The first start writes one.';
 grant insert, select on signing_keys to ibid_service;
 alter table signing_keys enable row level security;
 create policy of_the_service on signing_keys using (( select is_service() as is_service));
@@ -556,44 +547,33 @@ create trigger forget_id_token before update of revoked_at on sessions for each 
 -- ---- Workspaces and their members ------------------------------------------------------------------------------------------------------
 
 create table workspaces (
-  workspace_id text collate "C" primary key,
-  name text collate "C" not null,
-  slug text collate "C" not null unique,
-  seats_granted integer not null default 0 check (seats_granted >= 0),
-  seats_unlimited boolean not null default true,
-  seats_overage boolean not null default false,
-  created_by text collate "C" not null,
-  created_at timestamptz not null default now(),
-  widget_origins text[] collate "C" not null default '{}',
-  active_members integer default 0,
-  trash_days integer,
-  revision_days integer,
-  audit_days integer,
-  retention_changed_at timestamptz,
-  held_since timestamptz,
-  held_by text collate "C",
-  hold_reason text collate "C",
-  deleted_at timestamptz,
-  logo_sha256 text collate "C",
-  logo_type text collate "C",
-  logo_bytes integer,
+  workspace_id text collate "C" primary key, -- Id of the form org_…, which the organization shares.
+  name text collate "C" not null, -- Display name; not unique.
+  slug text collate "C" not null unique, -- Name in addresses, unique over the service together with workspace_slugs.
+  seats_granted integer not null default 0 check (seats_granted >= 0), -- Seats that the plan or the operator gives, copied from the plan so that seats are decided without its catalogue; meaningless while seats_unlimited.
+  seats_unlimited boolean not null default true, -- Whether seats are not limited, as without a plan.
+  seats_overage boolean not null default false, -- Whether the plan permits more members than seats_granted.
+  created_by text collate "C" not null, -- User who founded the workspace; no foreign key, so the account may be deleted.
+  created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
+  widget_origins text[] collate "C" not null default '{}', -- Origins (scheme, host, port) whose pages may use this workspace's widget tokens in a browser.
+  active_members integer default 0, -- Number of active memberships, maintained by the triggers of memberships so that a check of seats need not count; null until a migration has counted them.
+  trash_days integer, -- Days for which a deleted page can be restored; null for the default of the service.
+  revision_days integer, -- Days for which a replaced revision is kept; null for ever.
+  audit_days integer, -- Days for which audit records are kept; null for ever.
+  retention_changed_at timestamptz, -- Time when a retention period changed or a hold was lifted; null if never. Nothing is purged for a day after it.
+  held_since timestamptz, -- Start of the legal hold, under which nothing is purged or deleted; null without one.
+  held_by text collate "C", -- User who set or last changed the hold; null without one.
+  hold_reason text collate "C", -- Reason of the hold as its author wrote it; null without one.
+  deleted_at timestamptz, -- Time when an owner deleted the workspace, which is purged 30 days later; null otherwise.
+  logo_sha256 text collate "C", -- Blob of the logo, stripped of metadata; null without a logo.
+  logo_type text collate "C", -- Media type of the logo, detected from its bytes; null without a logo.
+  logo_bytes integer, -- Size of the stored logo in bytes; null without a logo.
   constraint workspaces_audit_days check (audit_days >= 90 and audit_days <= 3650),
   constraint workspaces_hold check ((held_since is null) = (held_by is null) and (held_since is null) = (hold_reason is null)),
   constraint workspaces_revision_days check (revision_days >= 30 and revision_days <= 3650),
   constraint workspaces_trash_days check (trash_days >= 7 and trash_days <= 3650)
 );
 comment on table workspaces is 'The owning entity, also called organization. Its row is locked where seats or roles are decided.';
-comment on column workspaces.widget_origins is 'Origins (scheme, host, port) whose pages browsers let use this workspace''s widget tokens.';
-comment on column workspaces.active_members is 'How many active memberships there are. Written by the triggers of memberships alone; null until a migration has counted them.';
-comment on column workspaces.trash_days is 'How long deleted pages can be restored; null: as long as the service keeps them.';
-comment on column workspaces.revision_days is 'How long a revision is kept that another one has replaced; null: for ever.';
-comment on column workspaces.audit_days is 'How long records of the audit log are kept; null: for ever.';
-comment on column workspaces.retention_changed_at is 'When one of these was changed, or a hold was lifted: for a day after it nothing is purged.';
-comment on column workspaces.held_since is 'Since when the workspace is under a legal hold; null: it is not. held_by and hold_reason say who set it and why.';
-comment on column workspaces.deleted_at is 'When an owner deleted the workspace; it is purged 30 days later. null: it is not deleted.';
-comment on column workspaces.logo_sha256 is 'The blob of the logo, without the metadata of what was sent; null for none.';
-comment on column workspaces.logo_type is 'The media type of the logo, as its bytes say.';
-comment on column workspaces.logo_bytes is 'The size of the logo.';
 create index workspaces_by_logo on workspaces (logo_sha256) where logo_sha256 is not null;
 create index workspaces_by_widget_origin on workspaces using gin (widget_origins);
 create index workspaces_deleted on workspaces (deleted_at) where deleted_at is not null;
@@ -602,41 +582,39 @@ alter table workspaces enable row level security;
 create policy of_the_workspaces on workspaces using ((workspace_id in ( select unnest(own_workspaces()) as unnest)));
 
 create table workspace_slugs (
-  slug text collate "C" primary key,
-  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
-  replaced_at timestamptz not null default now()
+  slug text collate "C" primary key, -- Former slug; a trigger of workspaces writes it, and deletes it when the workspace takes it again.
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade, -- Workspace that the slug leads to.
+  replaced_at timestamptz not null default now() -- Time when the slug was replaced; beyond ten slugs the oldest goes.
 );
-comment on table workspace_slugs is 'The last ten slugs that a workspace had. Links with them lead to the present one, and no other workspace can take them.';
+comment on table workspace_slugs is 'The last ten former slugs of each workspace. Links with them still work, and no other workspace can take them.';
 create index workspace_slugs_by_workspace on workspace_slugs (workspace_id, replaced_at desc);
 grant select on workspace_slugs to ibid_service;
 alter table workspace_slugs enable row level security;
 create policy of_the_workspaces on workspace_slugs using ((workspace_id in ( select unnest(own_workspaces()) as unnest)));
 
 create table workspace_controls (
-  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade,
-  limits jsonb not null default '{}',
-  jobs_are_paused boolean not null default false,
-  job_share integer not null default 1 check (job_share >= 1 and job_share <= 100),
-  widget_tokens_after timestamptz not null default '-infinity'::timestamptz
+  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade, -- Workspace that the settings apply to.
+  limits jsonb not null default '{}', -- Limits by name that take precedence over those of the plan; null as a value means unlimited.
+  jobs_are_paused boolean not null default false, -- Whether no job of the workspace is claimed; running jobs finish.
+  job_share integer not null default 1 check (job_share >= 1 and job_share <= 100), -- Number of jobs that can run before workspaces without a running job take precedence.
+  widget_tokens_after timestamptz not null default '-infinity'::timestamptz -- Widget tokens issued before this time are refused; -infinity accepts all.
 );
-comment on table workspace_controls is 'What the operator has set for a workspace. limits take precedence over those of its plan. job_share: how many of its jobs run before workspaces without running jobs come first. Widget tokens issued before widget_tokens_after are refused.';
+comment on table workspace_controls is 'What the operator has set for a workspace; no row for the defaults.';
 grant select on workspace_controls to ibid_service;
 alter table workspace_controls enable row level security;
 create policy of_the_workspaces on workspace_controls using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
 
 create table memberships (
-  membership_id text collate "C" primary key,
-  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
-  user_id text collate "C" not null references users (user_id) on delete cascade,
-  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')),
-  status text collate "C" not null default 'active' check (status in ('active', 'inactive', 'suspended')),
-  created_at timestamptz not null default now(),
-  group_role text collate "C",
+  membership_id text collate "C" primary key, -- Id of the form mem_…, used in the API instead of (workspace_id, user_id).
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade, -- Workspace that the role applies to.
+  user_id text collate "C" not null references users (user_id) on delete cascade, -- The member.
+  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')), -- Name of a role of the catalogue (src/platform/access/roles.ts), which says what the member may do.
+  status text collate "C" not null default 'active' check (status in ('active', 'inactive', 'suspended')), -- inactive: no access and no seat, by an admin or by groups. suspended: active until the workspace was deleted; a restore makes it active again.
+  created_at timestamptz not null default now(), -- Time when the user joined or founded the workspace.
+  group_role text collate "C", -- Role that a group of the OpenID provider gave; "ended" once no group gives one; null without groups. If it differs from role, a person changed the role and groups no longer do.
   unique (user_id, workspace_id)
 );
-comment on table memberships is 'Who belongs to which workspace in which role; the one place that access is decided from.';
-comment on column memberships.status is 'suspended: it was active when its workspace was deleted, and is again when that is restored.';
-comment on column memberships.group_role is 'The role that a group of the OpenID provider gave; "ended" once no group gave one any more. Null, or another role or status than this: decided by hand, so groups change nothing.';
+comment on table memberships is 'Who belongs to which workspace in which role; every decision on access is based on it.';
 create index memberships_by_time on memberships (workspace_id, created_at, membership_id);
 grant delete, insert, select, update on memberships to ibid_service;
 alter table memberships enable row level security;
@@ -644,23 +622,20 @@ create policy of_the_workspaces on memberships using (user_id = (( select own_us
 create policy self_and_colleagues on users using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service) or (exists ( select from ( select m_1.workspace_id from memberships m_1 where m_1.user_id = users.user_id OFFSET 0) m where m.workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]) OFFSET 0)));
 
 create table invitations (
-  invitation_id text collate "C" primary key,
-  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
-  email text collate "C" not null,
-  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')),
-  state text collate "C" not null default 'pending' check (state in ('pending', 'accepted', 'revoked', 'expired')),
-  secret_hash bytea not null unique,
-  invited_by text collate "C" not null,
-  created_at timestamptz not null default now(),
-  expires_at timestamptz not null,
-  mail_status text collate "C" not null default 'sent' check (mail_status in ('queued', 'sent', 'bounced', 'failed')),
-  copied_hash bytea,
-  copies integer not null default 0
+  invitation_id text collate "C" primary key, -- Id of the form inv_….
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade, -- Workspace that the invitation is to.
+  email text collate "C" not null, -- Normalized address of the invited person; at most one pending invitation per workspace.
+  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')), -- Role of the membership that an acceptance creates.
+  state text collate "C" not null default 'pending' check (state in ('pending', 'accepted', 'revoked', 'expired')), -- pending until it is accepted or revoked; expired is written when the address is invited again.
+  secret_hash bytea not null unique, -- SHA-256 of the secret in the mailed link, replaced with each message.
+  invited_by text collate "C" not null, -- User who sent the invitation; no foreign key.
+  created_at timestamptz not null default now(), -- Time of the first message; resending leaves it.
+  expires_at timestamptz not null, -- End of the link, 7 days after the last message.
+  mail_status text collate "C" not null default 'sent' check (mail_status in ('queued', 'sent', 'bounced', 'failed')), -- queued until the mail server accepted the message. bounced: the server refused the address. failed: the server could not be reached until attempts ran out.
+  copied_hash bytea, -- SHA-256 of the secret in the link that a member copied last; null if none did. It opens the invitation, but proves no address.
+  copies integer not null default 0 -- Number of links that members copied; each copy voids the previous link.
 );
-comment on table invitations is 'A pending one past expires_at counts as expired wherever it is read; no timer writes that down. The secret of the link is kept as its SHA-256 alone.';
-comment on column invitations.mail_status is 'queued until the mail server took the message; bounced: it refused the address; failed: it could not be reached for as long as is tried.';
-comment on column invitations.copied_hash is 'The SHA-256 of the secret of the link that a member copied last; null until somebody does. It opens the invitation, and proves no address.';
-comment on column invitations.copies is 'How often a member asked for a link to copy; each ends the one before.';
+comment on table invitations is 'Invitations to a workspace by mail. A pending one past expires_at counts as expired wherever it is read; no timer writes that down.';
 create unique index invitations_by_copied_link on invitations (copied_hash) where copied_hash is not null;
 create index invitations_by_email on invitations (email) where state = 'pending';
 create index invitations_by_workspace on invitations (workspace_id, invitation_id);
@@ -671,19 +646,19 @@ alter table invitations enable row level security;
 create policy of_the_workspaces on invitations using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
 
 create table api_keys (
-  key_id text collate "C" primary key,
-  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
-  user_id text collate "C" not null references users (user_id) on delete cascade,
-  name text collate "C" not null,
-  secret_hash bytea not null unique,
-  obfuscated_value text collate "C" not null,
-  permissions text[] collate "C",
-  created_at timestamptz not null default now(),
-  expires_at timestamptz,
-  revoked_at timestamptz,
-  last_used_at timestamptz
+  key_id text collate "C" primary key, -- Id of the form key_…; credential_id in audit records.
+  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade, -- Only workspace that the key opens; null for a personal key, which opens all workspaces of user_id.
+  user_id text collate "C" not null references users (user_id) on delete cascade, -- Creator; the key never grants more than the role that the creator has at the moment.
+  name text collate "C" not null, -- Label chosen by the creator.
+  secret_hash bytea not null unique, -- SHA-256 of the key, by which a request finds it.
+  obfuscated_value text collate "C" not null, -- Prefix and last four characters of the key, for lists.
+  permissions text[] collate "C", -- Permissions that the key is restricted to; null for everything that the role gives.
+  created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
+  expires_at timestamptz, -- End of the key, no later than that of the key that created it; null for none.
+  revoked_at timestamptz, -- Time of the revocation; null while the key is valid.
+  last_used_at timestamptz -- Time of the last request, at most a minute out of date; null before the first.
 );
-comment on table api_keys is 'Only the SHA-256 of a key is kept. workspace_id null: a personal key of user_id; else a key of that workspace, made by user_id and never stronger than that user is now. permissions null: all that the role gives.';
+comment on table api_keys is 'API keys. Only the SHA-256 of a key is stored.';
 create index api_keys_by_user on api_keys (user_id, key_id);
 create index api_keys_by_workspace on api_keys (workspace_id, key_id);
 grant delete, insert, select, update on api_keys to ibid_service;
@@ -1050,56 +1025,56 @@ create trigger slug_taken after insert on workspaces for each row execute functi
 -- ---- Billing ---------------------------------------------------------------------------------------------------------------------------
 
 create table billing_customers (
-  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade,
-  customer_id text collate "C" not null unique,
-  revision bigint not null default 0,
-  changing_until timestamptz,
-  checkout_opened_at timestamptz,
-  synced_at timestamptz
+  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade, -- Workspace that the customer pays for.
+  customer_id text collate "C" not null unique, -- Id of the customer at the payment provider.
+  revision bigint not null default 0, -- Counter of changes to the subscription; requests to the provider have it in their idempotency keys.
+  changing_until timestamptz, -- End of the claim of the process that is changing the subscription, at most 120 seconds ahead; null or past while none does.
+  checkout_opened_at timestamptz, -- Time when a checkout was last opened; null before the first. For a day after it a payment may still arrive.
+  synced_at timestamptz -- Time of the request to the provider whose answer subscriptions holds; an older answer is ignored.
 );
-comment on table billing_customers is 'The customer of a workspace at the payment provider. revision: counts changes of its subscription, so that a request to the provider can be repeated safely. changing_until: a change is being made by one process. synced_at: when the provider was asked for what subscriptions has.';
+comment on table billing_customers is 'The customer of a workspace at the payment provider.';
 grant delete, insert, select, update on billing_customers to ibid_service;
 alter table billing_customers enable row level security;
 create policy of_the_workspaces on billing_customers using ((workspace_id = any ((( select own_workspaces() as own_workspaces))::text[])) or ( select is_service() as is_service));
 
 create table subscriptions (
-  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade,
-  plan_id text collate "C" not null,
-  quantity integer not null check (quantity > 0),
-  period_start timestamptz not null,
-  period_end timestamptz not null,
-  subscription_id text collate "C" not null default '',
-  currency text collate "C" not null default '',
-  amount_due bigint not null default 0,
-  cancel_at_period_end boolean not null default false,
-  unpaid_since timestamptz,
-  writes_end_at timestamptz,
-  dunning_stage text collate "C" not null default '',
+  workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade, -- Workspace that has the plan.
+  plan_id text collate "C" not null, -- Id of a plan of the catalogue; the plan may have left the catalogue since.
+  quantity integer not null check (quantity > 0), -- Seats that are paid for.
+  period_start timestamptz not null, -- Start of the current billing period.
+  period_end timestamptz not null, -- End of the current billing period, or the date until which the operator gave the plan.
+  subscription_id text collate "C" not null default '', -- Id of the subscription at the provider; '' for a plan that the operator has set.
+  currency text collate "C" not null default '', -- Lower-case ISO 4217 code of the amounts.
+  amount_due bigint not null default 0, -- Unpaid rest of the open invoices of the subscription, in minor units of currency.
+  cancel_at_period_end boolean not null default false, -- Whether the subscription ends with the current period instead of renewing.
+  unpaid_since timestamptz, -- Creation of the oldest unpaid invoice; null while payments are in order.
+  writes_end_at timestamptz, -- End of the grace period after unpaid_since, from which writes are refused; null while payments are in order.
+  dunning_stage text collate "C" not null default '', -- Last message to the owners about unpaid invoices: payment_failed, grace_ending or read_only; '' for none.
   check (period_end > period_start)
 );
-comment on table subscriptions is 'The plan of a workspace: a copy of what the payment provider has (subscription_id), or what the operator has set (subscription_id is empty). No row: none. amount_due: of open invoices, in minor units. unpaid_since, writes_end_at: of the oldest unpaid invoice, and of the grace after it; writes are refused from writes_end_at on. dunning_stage: what the owners were told last.';
+comment on table subscriptions is 'The plan of a workspace: a copy of the subscription at the payment provider, or a plan that the operator has set. No row without a plan.';
 grant delete, insert, select, update on subscriptions to ibid_service;
 alter table subscriptions enable row level security;
 create policy of_the_workspaces on subscriptions using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
 
 create table payment_events (
-  event_id text collate "C" primary key,
-  type text collate "C" not null,
-  customer_id text collate "C" not null,
-  created_at timestamptz not null,
-  received_at timestamptz not null default now()
+  event_id text collate "C" primary key, -- Id of the event at the provider; a repeated delivery is ignored.
+  type text collate "C" not null, -- Type of the event as the provider names it.
+  customer_id text collate "C" not null, -- Customer that the event is about; see billing_customers.
+  created_at timestamptz not null, -- Time of the event by the clock of the provider.
+  received_at timestamptz not null default now() -- Time of the first delivery.
 );
-comment on table payment_events is 'Messages of the payment provider that were received, each once. Nothing in them is believed: they cause a question to the provider.';
+comment on table payment_events is 'Webhook events of the payment provider, each once. Their content is not trusted: an event only makes the service ask the provider.';
 create index payment_events_by_age on payment_events (received_at);
 grant delete, insert, select on payment_events to ibid_service;
 alter table payment_events enable row level security;
 create policy of_the_service on payment_events using (( select is_service() as is_service));
 
 create table plan_limits (
-  plan_id text collate "C" primary key,
-  limits jsonb not null
+  plan_id text collate "C" primary key, -- Id of a plan; '' for the limits of every workspace where its plan states none.
+  limits jsonb not null -- Limits by name; null as a value means unlimited.
 );
-comment on table plan_limits is 'The limits of the plans, written at the start of the service from its catalogue and options. plan_id '''': of every workspace, where its plan does not say otherwise. A limit of null is none.';
+comment on table plan_limits is 'The limits of the plans, copied from the catalogue and the options at each start so that triggers can enforce them.';
 alter table plan_limits enable row level security;
 
 create function customers_to_sync() returns table (wiki_id text, workspace_id text)
@@ -1121,19 +1096,19 @@ comment on function is_read_only is 'Whether a workspace has not paid until the 
 -- ---- What a workspace holds ------------------------------------------------------------------------------------------------------------
 
 create table workspace_usage (
-  workspace_id text collate "C" not null,
-  transaction_id bigint not null,
-  bytes bigint not null default 0,
-  pages bigint not null default 0,
-  files bigint not null default 0,
-  wikis bigint not null default 0,
-  invitations bigint not null default 0,
-  keys bigint not null default 0,
-  jobs bigint not null default 0,
-  counted_at timestamptz not null default now(),
+  workspace_id text collate "C" not null, -- Workspace whose usage changed.
+  transaction_id bigint not null, -- Id of the transaction that wrote the delta; 0 for the merged row.
+  bytes bigint not null default 0, -- Bytes of revisions, sources, attachments, autosaves, exports, imports and pending upload files.
+  pages bigint not null default 0, -- Pages, including those in the trash.
+  files bigint not null default 0, -- Upload files that are still to be processed.
+  wikis bigint not null default 0, -- Wikis, without deleted ones.
+  invitations bigint not null default 0, -- Pending invitations, including expired ones that nobody has marked yet.
+  keys bigint not null default 0, -- Workspace keys that are not revoked.
+  jobs bigint not null default 0, -- Public jobs that are queued or running, see is_open_job.
+  counted_at timestamptz not null default now(), -- Time of the last comparison with the actual rows, in the row with transaction_id 0; otherwise the time of the delta.
   primary key (workspace_id, transaction_id)
 );
-comment on table workspace_usage is 'What each transaction changed in what a workspace holds; the sum over a workspace is its usage. Rows of ended transactions are merged into the one with transaction_id 0, whose counted_at says when it was last compared with what is there. No foreign key: it would wait for whoever has locked the workspace.';
+comment on table workspace_usage is 'Usage deltas, one row per transaction; their sum is the usage of the workspace. Rows of ended transactions are merged into the row with transaction_id 0. No foreign key: checking it would wait for locks of the workspace.';
 grant select on workspace_usage to ibid_service;
 alter table workspace_usage enable row level security;
 create policy of_the_workspaces on workspace_usage using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
@@ -1541,32 +1516,23 @@ create constraint trigger quota after insert on workspace_usage deferrable initi
 -- ---- Wikis -----------------------------------------------------------------------------------------------------------------------------
 
 create table wikis (
-  wiki_id text collate "C" primary key,
-  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
-  slug text collate "C" not null,
-  title text collate "C" not null,
-  description text collate "C" not null default '',
-  created_by text collate "C" not null,
-  created_at timestamptz not null default now(),
-  deleted_from text collate "C",
-  site_root text collate "C",
-  tree_version text collate "C" not null default '',
-  home_page_id text collate "C",
-  revisions_purged_to timestamptz,
-  revisions_walked_at timestamptz,
-  revisions_packed_to timestamptz,
-  deleted_at timestamptz
+  wiki_id text collate "C" primary key, -- Id of the form wiki_…; part of the key of everything that the wiki holds.
+  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade, -- Workspace that owns the wiki; null once the wiki was deleted, until a worker has removed its content.
+  slug text collate "C" not null, -- Name in addresses, unique in the workspace; derived from the title unless chosen.
+  title text collate "C" not null, -- Display name; the first wiki of a workspace is named after it.
+  description text collate "C" not null default '', -- Text for lists, from the form that creates or renames the wiki; '' for none.
+  created_by text collate "C" not null, -- User who created the wiki; no foreign key.
+  created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
+  deleted_from text collate "C", -- Former workspace of a deleted wiki, whose quota its content counts towards until it is removed.
+  site_root text collate "C", -- Path of the website that the root of an uploaded folder stands for, with a slash at both ends; null if absolute links start at the root of the upload.
+  tree_version text collate "C" not null default '', -- Changes with each transaction that adds, removes, moves or renames a page or changes its status; the triggers of pages write it, and ETags of the tree use it.
+  home_page_id text collate "C", -- Page shown at the address of the wiki; null for the list of recent changes. Ignored if the page is gone or the reader may not see it.
+  revisions_purged_to timestamptz, -- Revisions replaced before this time that exceed revision_days were purged; null before the first run.
+  revisions_walked_at timestamptz, -- Time when the revisions of all pages were last checked, because a purge can skip one that a draft kept; null before.
+  revisions_packed_to timestamptz, -- Revisions that were replaced before this time are packed; null to check all of them.
+  deleted_at timestamptz -- Time when the wiki was put into the trash of deleted_from; null for a live wiki, and for one that is being removed now.
 );
-comment on table wikis is 'A wiki belongs to one workspace; access to all that it holds is decided here.';
-comment on column wikis.workspace_id is 'Null once the wiki was deleted, until a worker has taken away all that it held.';
-comment on column wikis.deleted_from is 'The workspace of a deleted wiki: its content counts there until it is removed.';
-comment on column wikis.site_root is 'The path of the site at which the root of an uploaded folder is, with a slash at both ends; null if absolute links begin at the root of the upload.';
-comment on column wikis.tree_version is 'Another one after each transaction in which a page came, went, or changed its place, title or status. Written by the triggers of pages alone.';
-comment on column wikis.home_page_id is 'The page of the wiki that is shown at its address; null for the list of what is new. It counts where it is there and who asks may read it.';
-comment on column wikis.revisions_purged_to is 'What was replaced before this time, longer ago than the workspace keeps revisions, was purged.';
-comment on column wikis.revisions_walked_at is 'When the revisions of all pages were last looked at. A draft may have kept one that a run passed over.';
-comment on column wikis.revisions_packed_to is 'What revisions from before this time have replaced is packed. Null: all are to be looked at.';
-comment on column wikis.deleted_at is 'When the wiki was put into the trash of deleted_from. null: it is not there, or its content goes now.';
+comment on table wikis is 'A wiki belongs to one workspace; row-level security is decided by it.';
 create unique index wikis_by_slug on wikis (workspace_id, slug) where workspace_id is not null;
 create index wikis_by_trash on wikis (deleted_from, wiki_id) where workspace_id is null;
 create index wikis_deleted on wikis (wiki_id) where workspace_id is null;
@@ -1656,27 +1622,26 @@ $$;
 comment on function is_open_job is 'Whether a job counts: those that the service makes by itself do not.';
 
 create table jobs (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  job_id text collate "C" not null,
-  upload_id text collate "C",
-  kind text collate "C" not null check (kind in ('ingest', 'compile', 'import', 'export', 'reindex')),
-  status text collate "C" not null default 'queued' check (status in ('queued', 'running', 'completed', 'failed', 'cancelled')),
-  attempt integer not null default 0,
-  failures integer not null default 0 check (failures >= 0),
-  progress integer not null default 0 check (progress >= 0 and progress <= 100),
-  summary text collate "C" not null default '',
-  error text collate "C" not null default '',
-  run_after timestamptz not null default now(),
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  started_at timestamptz,
-  finished_at timestamptz,
-  worker_id text collate "C",
-  workspace_id text collate "C" not null default '',
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the job works on; one job of a wiki runs at a time.
+  job_id text collate "C" not null, -- Id of the form job_….
+  upload_id text collate "C", -- Upload that an ingest job reads; null for the other kinds.
+  kind text collate "C" not null check (kind in ('ingest', 'compile', 'import', 'export', 'reindex')), -- ingest reads an upload, import and export move a wiki, reindex rebuilds the search index. compile is reserved.
+  status text collate "C" not null default 'queued' check (status in ('queued', 'running', 'completed', 'failed', 'cancelled')), -- queued also between attempts. cancelled: by a person, or because the wiki was removed.
+  attempt integer not null default 0, -- Number of claims so far; a worker whose number is outdated has lost the job.
+  failures integer not null default 0 check (failures >= 0), -- Attempts that were claimed since the last progress; they decide the pause and when to give up.
+  progress integer not null default 0 check (progress >= 0 and progress <= 100), -- Percentage done, from 0 to 100.
+  summary text collate "C" not null default '', -- Sentence for people about the result; '' until the job ended.
+  error text collate "C" not null default '', -- "code: message" of the last failed attempt, cleared by progress; '' for none.
+  run_after timestamptz not null default now(), -- Earliest start of the next attempt; never() while the wiki or workspace is deleted.
+  created_at timestamptz not null default now(), -- Time when the job was enqueued.
+  updated_at timestamptz not null default now(), -- Time of the last claim, progress, cancellation or end.
+  started_at timestamptz, -- Time of the first claim; null before.
+  finished_at timestamptz, -- Time when the job completed, failed or was cancelled; null before.
+  worker_id text collate "C", -- Worker that runs the attempt, see workers; null while no one does.
+  workspace_id text collate "C" not null default '', -- Workspace of the wiki, written by a trigger so that claims need no join; '' for jobs that ended before the column existed.
   primary key (wiki_id, job_id)
 );
-comment on table jobs is 'The queue and the public record of a job at once. (attempt, worker_id) say who runs it: each claim raises attempt. failures counts the attempts since the last progress.';
-comment on column jobs.workspace_id is 'Of its wiki, for the queue: written by a trigger. "" for jobs that ended before there was such a column.';
+comment on table jobs is 'Public jobs of wikis: queue and record at once. (attempt, worker_id) identifies the run.';
 create index jobs_by_upload on jobs (wiki_id, upload_id);
 create index jobs_open on jobs (wiki_id, job_id) where status in ('queued', 'running');
 create index jobs_queued on jobs (kind, run_after, job_id) where status = 'queued';
@@ -1687,26 +1652,25 @@ alter table jobs enable row level security;
 create policy of_the_wiki on jobs using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
 
 create table background_jobs (
-  job_id text collate "C" default gen_random_uuid() primary key,
-  name text collate "C" not null,
-  lane text collate "C" not null,
-  key text collate "C" not null,
-  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade,
-  wiki_id text collate "C" references wikis (wiki_id) on delete cascade,
-  user_id text collate "C" references users (user_id) on delete cascade,
-  input jsonb not null default '{}',
-  status text collate "C" not null default 'queued' check (status in ('queued', 'running', 'failed')),
-  attempt integer not null default 0,
-  failures integer not null default 0 check (failures >= 0),
-  error text collate "C" not null default '',
-  worker_id text collate "C",
-  run_after timestamptz not null default now(),
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  crashes smallint not null default 0
+  job_id text collate "C" default gen_random_uuid() primary key, -- Random UUID.
+  name text collate "C" not null, -- Name of a job definition (src/**/*.job.ts).
+  lane text collate "C" not null, -- Pool of slots that the job runs in (src/platform/jobs/define-job.ts).
+  key text collate "C" not null, -- Dedupes jobs of the same name: at most one is queued and one is running per key.
+  workspace_id text collate "C" references workspaces (workspace_id) on delete cascade, -- Workspace that the job works for, also for jobs of a wiki; null for a user or the service.
+  wiki_id text collate "C" references wikis (wiki_id) on delete cascade, -- Wiki that the job works for; null for any other job.
+  user_id text collate "C" references users (user_id) on delete cascade, -- User that the job works for; null for any other job.
+  input jsonb not null default '{}', -- Parameters, checked against the schema of the job definition.
+  status text collate "C" not null default 'queued' check (status in ('queued', 'running', 'failed')), -- failed: attempts are used up; an operator can retry the job.
+  attempt integer not null default 0, -- Number of claims so far; a worker whose number is outdated has lost the job.
+  failures integer not null default 0 check (failures >= 0), -- Attempts that count against the limit of the definition.
+  error text collate "C" not null default '', -- Message of the last failed attempt; '' for none.
+  worker_id text collate "C", -- Worker that runs the attempt, see workers; null while no one does.
+  run_after timestamptz not null default now(), -- Earliest start of the next attempt.
+  created_at timestamptz not null default now(), -- Time when the job was enqueued.
+  updated_at timestamptz not null default now(), -- Time of the last claim or change of status.
+  crashes smallint not null default 0 -- Number of processes in a row that died while they ran the job.
 );
-comment on table background_jobs is 'Jobs that are no public record: mail, maintenance, the search index. One that has ended well is deleted; one that used up its attempts stays as failed (dead letter). key: at most one of a name and key is queued and one is running. workspace_id, wiki_id and user_id say for whom it is; none for the service itself.';
-comment on column background_jobs.crashes is 'How many processes in a row ended while they ran the job.';
+comment on table background_jobs is 'Jobs without a public record: mail, maintenance, the search index. A job is deleted when it succeeds, and stays as failed (dead letter) when its attempts are used up.';
 create index background_jobs_of_user on background_jobs (user_id) where user_id is not null;
 create index background_jobs_of_wiki on background_jobs (wiki_id) where wiki_id is not null;
 create index background_jobs_of_workspace on background_jobs (workspace_id) where workspace_id is not null;
@@ -1720,17 +1684,17 @@ create policy of_the_service on background_jobs using (( select is_service() as 
 create policy tenants_add on background_jobs for insert with check ((wiki_id is not null or workspace_id is not null or user_id is not null) and (wiki_id is null or wiki_id = (( select own_wiki() as own_wiki))) and (workspace_id is null or (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]))) and (user_id is null or user_id = (( select own_user() as own_user))));
 
 create table schedules (
-  name text collate "C" primary key,
-  due_at timestamptz not null
+  name text collate "C" primary key, -- Name of the job definition.
+  due_at timestamptz not null -- Next time at which the job is enqueued.
 );
-comment on table schedules is 'When a scheduled job of the service is due next, so that of several processes one enqueues it.';
+comment on table schedules is 'Recurring jobs of the service. The process that advances due_at enqueues the job, so only one does.';
 grant delete, insert, select, update on schedules to ibid_service;
 
 create table workers (
-  worker_id text collate "C" primary key,
-  alive_until timestamptz not null
+  worker_id text collate "C" primary key, -- Random id that a process takes at its start.
+  alive_until timestamptz not null -- End of the lease, 10 seconds after the last heartbeat.
 );
-comment on table workers is 'A row for each process that runs jobs at the moment; its heartbeat moves alive_until. A job whose worker has no row, or a late one, is taken over.';
+comment on table workers is 'One row per process that runs jobs. Jobs whose worker has no row, or an expired one, are requeued.';
 grant delete, insert, select, update on workers to ibid_service;
 
 create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) returns table (wiki_id text, job_id text, attempt integer)
@@ -1803,25 +1767,23 @@ create trigger workspace before insert on jobs for each row execute function set
 -- ---- Audit -----------------------------------------------------------------------------------------------------------------------------
 
 create table audit_events (
-  event_id text collate "C" primary key,
-  workspace_id text collate "C",
-  type text collate "C" not null,
-  actor_id text collate "C",
-  credential_id text collate "C",
-  request_id text collate "C" not null,
-  address text collate "C" not null,
-  created_at timestamptz not null default now(),
-  credential_kind text collate "C" not null default '',
-  target_kind text collate "C" not null,
-  target_id text collate "C" not null,
-  before jsonb not null default '{}',
-  after jsonb not null default '{}',
-  widget text collate "C" not null default '',
-  widget_origin text collate "C" not null default ''
+  event_id text collate "C" primary key, -- Id of the form evt_…, ascending in time.
+  workspace_id text collate "C", -- Workspace that the event is about; null for events of an account alone. No foreign key: records outlive the workspace.
+  type text collate "C" not null, -- "<target_kind>.<what happened>", such as wiki.renamed.
+  actor_id text collate "C", -- User who caused the event; null for the service and for commands. The account may be deleted.
+  credential_id text collate "C", -- Key, session or issuer that authorized the request, or the name of another kind; null without a credential.
+  request_id text collate "C" not null, -- Id of the request, as in logs and in the X-Request-Id header; '' outside requests.
+  address text collate "C" not null, -- IP address of the request; '' outside requests and for operators.
+  created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
+  credential_kind text collate "C" not null default '', -- key, session, identity, widget, command, operator, provider or none; '' for jobs.
+  target_kind text collate "C" not null, -- Kind of the object that changed, which says what target_id refers to.
+  target_id text collate "C" not null, -- Id of the object that changed, an address for sign-in links; no foreign key, so it may be gone.
+  before jsonb not null default '{}', -- Changed fields with their former values; {} for a creation.
+  after jsonb not null default '{}', -- Changed fields with their new values; {} for a deletion.
+  widget text collate "C" not null default '', -- Widget that was used: profile, enterprise or developers; '' for none.
+  widget_origin text collate "C" not null default '' -- Origin of the page that showed the widget; '' for none.
 );
-comment on table audit_events is 'One record for each write, made by the statement that writes. before and after hold the fields that it changed: made, nothing before; deleted, nothing after. Never a secret or a hash of one.';
-comment on column audit_events.widget is 'The widget that it was done through: profile, enterprise or developers; '''' for none.';
-comment on column audit_events.widget_origin is 'The origin of the page that showed the widget; '''' for none.';
+comment on table audit_events is 'One record per write, made by the statement that writes. No secret and no hash of one is stored.';
 create index audit_events_by_actor_and_time on audit_events (workspace_id, actor_id, created_at, event_id);
 create index audit_events_by_email on audit_events ((after ->> 'email') collate "C") where (after ->> 'email') is not null;
 create index audit_events_by_former_member on audit_events ((before ->> 'user_id') collate "C") where type = 'organization_membership.deleted';
@@ -1868,32 +1830,32 @@ comment on function purge_audit_events is 'Deletes at most batch audit records t
 -- ---- Pages -----------------------------------------------------------------------------------------------------------------------------
 
 create table pages (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  page_id text collate "C" not null,
-  path text collate "C" not null,
-  slug text collate "C" not null,
-  title text collate "C" not null,
-  description text collate "C" not null default '',
-  parent_page_id text collate "C",
-  position integer not null default 0,
-  status text collate "C" not null default 'published' check (status in ('draft', 'published', 'archived')),
-  origin text collate "C" not null check (origin in ('authored', 'compiled')),
-  revision integer not null,
-  word_count integer not null,
-  source_count integer not null default 0,
-  stale boolean not null default false,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  created_by text collate "C" not null,
-  updated_by text collate "C" not null,
-  parent_path text collate "C",
-  trashed_at timestamptz,
-  trashed_by text collate "C",
-  trashed_with text collate "C",
-  title_key text collate "C" generated always as (folded(title)) stored,
-  gone_file text collate "C",
-  tags text[] collate "C" not null default '{}',
-  properties jsonb not null default '[]',
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the page belongs to.
+  page_id text collate "C" not null, -- Id of the form page_….
+  path text collate "C" not null, -- parent_path and slug, joined by /. Stored so that a page is found by its address in one lookup; a constraint keeps it right.
+  slug text collate "C" not null, -- Last segment of the path, unique below the parent; derived from the title unless chosen.
+  title text collate "C" not null, -- Title of the current revision.
+  description text collate "C" not null default '', -- Description of the front matter, otherwise the first paragraph; at most 300 characters, '' for none.
+  parent_page_id text collate "C", -- Page above; null at the root.
+  position integer not null default 0, -- Order among siblings, ascending; of equal positions the older page comes first.
+  status text collate "C" not null default 'published' check (status in ('draft', 'published', 'archived')), -- draft: seen only by members who may write. archived: readable, but left out of searches and templates.
+  origin text collate "C" not null check (origin in ('authored', 'compiled')), -- authored by a person, or compiled by an upload, at its creation.
+  revision integer not null, -- Number of the current revision, from 1; writers compare it to detect conflicts.
+  word_count integer not null, -- Words of the plain text.
+  source_count integer not null default 0, -- Number of rows in page_sources, which lists show.
+  stale boolean not null default false, -- Whether the page no longer matches its source, so that a person should decide: edits conflict, or the source, file or section is gone.
+  created_at timestamptz not null default now(), -- Start of the transaction that created the page. Only an import of an archive that this service sealed keeps the original time.
+  updated_at timestamptz not null default now(), -- Time of the last change of text, title, status or place.
+  created_by text collate "C" not null, -- User who created the page, started the upload or ran the import; no foreign key.
+  updated_by text collate "C" not null, -- User who made the last change; no foreign key.
+  parent_path text collate "C", -- Path of the page above, kept right by a foreign key; null at the root.
+  trashed_at timestamptz, -- Time when the page was moved to the trash; null for a live page.
+  trashed_by text collate "C", -- User who moved the page to the trash; null for a live page.
+  trashed_with text collate "C", -- Page that the user deleted: this one, or the ancestor whose subtree it was part of; null for a live page.
+  title_key text collate "C" generated always as (folded(title)) stored, -- Lower-case title, by which wiki links find the page.
+  gone_file text collate "C", -- Source file, or folder with a trailing /, that the last sync of its folder no longer had; null otherwise, and once the file returns or a person decides.
+  tags text[] collate "C" not null default '{}', -- Tags as written, in their order; page_tags has them as keys.
+  properties jsonb not null default '[]', -- The other fields of the front matter in their order: [{"name": …, "value": …}].
   primary key (wiki_id, page_id),
   constraint pages_place unique (wiki_id, page_id, path),
   constraint pages_parent check ((parent_page_id is null) = (parent_path is null)),
@@ -1902,12 +1864,7 @@ create table pages (
   constraint pages_trashed check ((trashed_at is null) = (trashed_with is null)),
   constraint pages_parent_place foreign key (wiki_id, parent_page_id, parent_path) references pages (wiki_id, page_id, path) deferrable initially deferred
 );
-comment on table pages is 'What lists and trees need of a page; rows stay narrow because the text is in revisions.';
-comment on column pages.trashed_with is 'The page that was thrown away: itself, or the one above whose subtree it was part of.';
-comment on column pages.title_key is 'The title as wiki links are compared with it.';
-comment on column pages.gone_file is 'The file that the page was made from, or the folder with a / behind it, if the last sync of its folder had it no more; null again once it came back or a person decided.';
-comment on column pages.tags is 'As they are written, in their order; page_tags has them to look pages up by.';
-comment on column pages.properties is 'The other fields of its front matter, in their order: [{"name": …, "value": …}].';
+comment on table pages is 'What lists and trees need of a page. Rows stay narrow because the text is in revisions.';
 create index pages_by_change on pages (wiki_id, status, updated_at, page_id) where trashed_at is null;
 create index pages_by_parent on pages (wiki_id, parent_page_id, position, page_id);
 create index pages_by_title on pages (wiki_id, title_key) where trashed_at is null;
@@ -1924,9 +1881,9 @@ alter table pages enable row level security;
 create policy of_the_wiki on pages using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table page_texts (
-  wiki_id text collate "C" not null,
-  page_id text collate "C" not null,
-  text text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  page_id text collate "C" not null, -- Page whose text this is.
+  text text collate "C" not null, -- Plain text of the current revision, which offsets of outline refer to.
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
@@ -1936,29 +1893,24 @@ alter table page_texts enable row level security;
 create policy of_the_wiki on page_texts using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table revisions (
-  wiki_id text collate "C" not null,
-  page_id text collate "C" not null,
-  revision integer not null,
-  title text collate "C" not null,
-  markdown text collate "C" not null,
-  html text collate "C" not null,
-  outline jsonb not null,
-  created_at timestamptz not null default now(),
-  created_by text collate "C" not null,
-  origin text collate "C" not null default 'authored' check (origin in ('authored', 'compiled')),
-  folder text collate "C" not null default '',
-  packed bytea storage external,
-  unpacked_bytes integer,
-  claim jsonb,
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  page_id text collate "C" not null, -- Page that this is a state of.
+  revision integer not null, -- Number from 1 without gaps, except for purged revisions.
+  title text collate "C" not null, -- Title of this state.
+  markdown text collate "C" not null, -- Text as saved; '' once packed.
+  html text collate "C" not null, -- Sanitized HTML of the text, with links as they were when it was rendered; '' once packed.
+  outline jsonb not null, -- Headings: [{"level", "text", "anchor", "offset"}], at most 2,000; [] once packed.
+  created_at timestamptz not null default now(), -- Time of the save. Only an import of an archive that this service sealed keeps the original time.
+  created_by text collate "C" not null, -- User who saved the state, started the upload or ran the import, or a person of imported_people; no foreign key.
+  origin text collate "C" not null default 'authored' check (origin in ('authored', 'compiled')), -- authored: a person wrote this state. compiled: an upload made it.
+  folder text collate "C" not null default '', -- Path of the page's parent at the time, which relative addresses in the text start from; '' at the root.
+  packed bytea storage external, -- Brotli-compressed JSON array of markdown, html and outline; null while those columns hold them.
+  unpacked_bytes integer, -- Bytes of markdown and html before packing, for the quota; null while not packed.
+  claim jsonb, -- Unverified statements of the archive that the revision was imported from: user_id (see imported_people), created_at, origin, and imported_by, who ran the import. Null for a revision written here.
   primary key (wiki_id, page_id, revision),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 ) with (fillfactor=95);
-comment on table revisions is 'Every state of every page. The safe HTML is made once, when the revision is written. Of one that was replaced markdown, html and outline are packed after a while, and then empty.';
-comment on column revisions.origin is 'Whether a person wrote this state or an upload made it.';
-comment on column revisions.folder is 'The path of the page''s parent when this was written: where its relative addresses start from.';
-comment on column revisions.packed is 'A JSON array of markdown, html and outline, compressed by Brotli; null while they are in their columns.';
-comment on column revisions.unpacked_bytes is 'Of a packed one: the bytes of markdown and html, which are counted as before.';
-comment on column revisions.claim is 'What the archive that a revision was imported from says of it, unverified: user_id (in imported_people), created_at and origin; and imported_by, who imported it. Null for one that was written here.';
+comment on table revisions is 'Every state of every page. The HTML is sanitized and rendered once, on write. A replaced revision is packed later; markdown, html and outline are then empty.';
 create index revisions_by_author on revisions (created_by, wiki_id, page_id, revision);
 create index revisions_by_time on revisions (wiki_id, created_at) where revision > 1;
 grant delete, insert, select, update on revisions to ibid_service;
@@ -1966,54 +1918,48 @@ alter table revisions enable row level security;
 create policy of_the_wiki on revisions using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table page_bases (
-  wiki_id text collate "C" not null,
-  page_id text collate "C" not null,
-  title text collate "C" not null,
-  markdown text collate "C" not null,
-  waiting_title text collate "C" not null default '',
-  waiting_markdown text collate "C" not null default '',
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  page_id text collate "C" not null, -- Page whose base this is.
+  title text collate "C" not null, -- Title of the base.
+  markdown text collate "C" not null, -- Text of the base.
+  waiting_title text collate "C" not null default '', -- Title that goes with waiting_markdown; '' for none.
+  waiting_markdown text collate "C" not null default '', -- Compiled text that could not be merged; '' for none. It becomes the base when a person next saves the page, which ends stale.
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table page_bases is 'What an upload last compiled for a page that people have edited, where no revision holds it: the base of the next merge. Without a row that is the last compiled revision.';
-comment on column page_bases.waiting_markdown is 'What an upload compiled and could not merge; "" for none. It becomes the base when somebody has written the page anew, which is then stale no more.';
+comment on table page_bases is 'What an upload last compiled for a page that people have edited since, if no revision holds it: the base of the next three-way merge. Without a row the last compiled revision is the base.';
 grant delete, insert, select, update on page_bases to ibid_service;
 alter table page_bases enable row level security;
 create policy of_the_wiki on page_bases using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table page_paths (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  path text collate "C" not null,
-  page_id text collate "C" not null,
-  moved_at timestamptz not null default now(),
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki of the page.
+  path text collate "C" not null, -- Former path.
+  page_id text collate "C" not null, -- Page that was there last.
+  moved_at timestamptz not null default now(), -- Time when the page last left the path.
   primary key (wiki_id, path),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table page_paths is 'Where pages were before: an old path leads to its page for as long as no other page is there.';
+comment on table page_paths is 'Former paths of pages. An old path redirects to its page until another page takes the path.';
 create index page_paths_by_page on page_paths (wiki_id, page_id);
 grant delete, insert, select, update on page_paths to ibid_service;
 alter table page_paths enable row level security;
 create policy of_the_wiki on page_paths using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table page_links (
-  wiki_id text collate "C" not null,
-  from_page_id text collate "C" not null,
-  to_page_id text collate "C",
-  to_path text collate "C" not null,
-  places integer[] not null default '{}',
-  wanted_title text collate "C",
-  wanted_path text collate "C",
-  line integer not null default 0,
+  wiki_id text collate "C" not null, -- Wiki of both pages.
+  from_page_id text collate "C" not null, -- Page whose current revision has the link.
+  to_page_id text collate "C", -- Page that the link means; null while there is none. No foreign key, so a page in the trash can be restored with its links.
+  to_path text collate "C" not null, -- Path as written, [[target]] for a wiki link to a missing page, or <address> for an address of the wiki that no page can have.
+  places integer[] not null default '{}', -- Offsets of the link's addresses in the Markdown: pairs of start and end, in UTF-16 code units.
+  wanted_title text collate "C", -- Lower-case title that would satisfy a [[link]] which led nowhere when it was written; null for other links.
+  wanted_path text collate "C", -- Path that would satisfy such a [[link]]; null for other links.
+  line integer not null default 0, -- Line of the first occurrence in the Markdown, from 1; 0 if unknown.
   primary key (wiki_id, from_page_id, to_path),
   check ((wanted_title is null) = (wanted_path is null)),
   foreign key (wiki_id, from_page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table page_links is 'Which page links where. to_page_id is the page that was meant; null while nothing is there.';
-comment on column page_links.to_path is 'The path as written, [[target]] for a wiki link to a missing page, <address> for an address of the wiki that no page can have.';
-comment on column page_links.places is 'Where its addresses stand in the Markdown: beginnings and ends, in UTF-16 units.';
-comment on column page_links.wanted_title is 'Of a [[link]] that led nowhere when it was written: what a page may be called that it means. to_path is then no path, but the link as it was written.';
-comment on column page_links.wanted_path is 'Of such a link: where a page may be that it means.';
-comment on column page_links.line is 'The line of the Markdown in which the link is first written, from 1; 0 if that is not known.';
+comment on table page_links is 'Links between the pages of a wiki.';
 create index page_links_to on page_links (wiki_id, to_page_id, from_page_id);
 create index page_links_wanted on page_links (wiki_id, to_path);
 create index page_links_wanted_path on page_links (wiki_id, wanted_path) where wanted_title is not null;
@@ -2024,38 +1970,37 @@ alter table page_links enable row level security;
 create policy of_the_wiki on page_links using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table page_tags (
-  wiki_id text collate "C" not null,
-  tag_key text collate "C" not null,
-  page_id text collate "C" not null,
-  tag text collate "C" not null check (length(tag) >= 1 and length(tag) <= 100),
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  tag_key text collate "C" not null, -- Lower-case tag, which lookups use.
+  page_id text collate "C" not null, -- Page that has the tag.
+  tag text collate "C" not null check (length(tag) >= 1 and length(tag) <= 100), -- Tag as the page writes it.
   primary key (wiki_id, tag_key, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
 comment on table page_tags is 'Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.';
-comment on column page_tags.tag_key is 'The tag as it is compared: in lower case.';
 create index page_tags_by_page on page_tags (wiki_id, page_id);
 grant delete, insert, select, update on page_tags to ibid_service;
 alter table page_tags enable row level security;
 create policy of_the_wiki on page_tags using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table templates (
-  wiki_id text collate "C" not null,
-  page_id text collate "C" not null,
-  created_at timestamptz not null default now(),
-  created_by text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  page_id text collate "C" not null, -- Page that serves as template.
+  created_at timestamptz not null default now(), -- Time when the page was made a template.
+  created_by text collate "C" not null, -- User who made the page a template; no foreign key.
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table templates is 'Which pages of a wiki are offered as templates. created_by: who made the page one.';
+comment on table templates is 'Pages that are offered as templates in their wiki.';
 grant delete, insert, select on templates to ibid_service;
 alter table templates enable row level security;
 create policy of_the_wiki on templates using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table starred_pages (
-  wiki_id text collate "C" not null,
-  user_id text collate "C" not null references users (user_id) on delete cascade,
-  page_id text collate "C" not null,
-  created_at timestamptz not null default now(),
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  user_id text collate "C" not null references users (user_id) on delete cascade, -- Person who starred the page.
+  page_id text collate "C" not null, -- Starred page.
+  created_at timestamptz not null default now(), -- Time when the page was starred.
   primary key (wiki_id, user_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
@@ -2067,21 +2012,21 @@ alter table starred_pages enable row level security;
 create policy of_the_user on starred_pages using (wiki_id = (( select own_wiki() as own_wiki)) and user_id = (( select own_user() as own_user)));
 
 create table autosaves (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  user_id text collate "C" not null references users (user_id) on delete cascade,
-  autosave_id text collate "C" not null,
-  page_id text collate "C",
-  parent_page_id text collate "C" not null default '',
-  title text collate "C" not null,
-  markdown text collate "C" not null,
-  base_revision integer not null default 0,
-  byte_size bigint not null generated always as ((octet_length(title) + octet_length(markdown))) stored,
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the text is for.
+  user_id text collate "C" not null references users (user_id) on delete cascade, -- Writer of the text.
+  autosave_id text collate "C" not null, -- Id chosen by the client, one per open editor.
+  page_id text collate "C", -- Page that is edited; null for a page that is not created yet.
+  parent_page_id text collate "C" not null default '', -- Intended parent of a new page; '' for the root.
+  title text collate "C" not null, -- Title in the editor.
+  markdown text collate "C" not null, -- Text in the editor.
+  base_revision integer not null default 0, -- Revision of the page that the edit started from; 0 for a new page.
+  byte_size bigint not null generated always as ((octet_length(title) + octet_length(markdown))) stored, -- Bytes that count towards the quota of the workspace.
+  created_at timestamptz not null default now(), -- Time of the first autosave.
+  updated_at timestamptz not null default now(), -- Time of the last autosave.
   primary key (wiki_id, user_id, autosave_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table autosaves is 'Texts that are being written and are not saved as pages. autosave_id is chosen by the client. page_id: null for a page that is not created yet. byte_size counts for the quota of the workspace.';
+comment on table autosaves is 'Texts in the editor that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.';
 create index autosaves_by_age on autosaves (updated_at);
 create index autosaves_of_page on autosaves (wiki_id, page_id) where page_id is not null;
 create index autosaves_of_user on autosaves (user_id);
@@ -2332,12 +2277,12 @@ create trigger limit_starred_pages after insert on starred_pages for each row ex
 -- ---- Files -----------------------------------------------------------------------------------------------------------------------------
 
 create table blobs (
-  sha256 text collate "C" primary key check (sha256 ~ '^[0-9a-f]{64}$'),
-  byte_size bigint not null check (byte_size >= 0),
-  kept_at timestamptz not null default now(),
-  deleting_since timestamptz
+  sha256 text collate "C" primary key check (sha256 ~ '^[0-9a-f]{64}$'), -- Hash of the bytes in hexadecimal, which is also the name of the file.
+  byte_size bigint not null check (byte_size >= 0), -- Size of the file in bytes.
+  kept_at timestamptz not null default now(), -- Time when the file was last stored, also if the store had it already; a reference must be written within 24 hours.
+  deleting_since timestamptz -- Start of the deletion; null otherwise. Meanwhile the file cannot be stored; after 10 minutes the deletion counts as abandoned.
 );
-comment on table blobs is 'A row for each file of the store, written before its bytes are. kept_at: when it was last stored, also where the store had it already; from then on there are 24 hours to refer to it. deleting_since: it is being deleted, and cannot be stored until its row is gone, or after 10 minutes, when the process that was deleting it has ended.';
+comment on table blobs is 'One row per file of the blob store, written before the bytes are.';
 create index blobs_by_kept_at on blobs (kept_at, sha256);
 create index blobs_deleting on blobs (deleting_since) where deleting_since is not null;
 grant delete, insert, select, update on blobs to ibid_service;
@@ -2345,20 +2290,20 @@ alter table blobs enable row level security;
 create policy of_the_service on blobs using (( select is_service() as is_service));
 
 create table attachments (
-  wiki_id text collate "C" not null,
-  attachment_id text collate "C" not null,
-  page_id text collate "C" not null,
-  filename text collate "C" not null,
-  content_type text collate "C" not null,
-  byte_size bigint not null,
-  sha256 text collate "C" not null,
-  created_at timestamptz not null default now(),
-  created_by text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  attachment_id text collate "C" not null, -- Id of the form attachment_….
+  page_id text collate "C" not null, -- Page that the file is attached to.
+  filename text collate "C" not null, -- Name without folders, as uploaded.
+  content_type text collate "C" not null, -- Media type detected from the bytes.
+  byte_size bigint not null, -- Size in bytes, which counts towards the quota.
+  sha256 text collate "C" not null, -- Blob with the bytes.
+  created_at timestamptz not null default now(), -- Time of the upload. Only an import of an archive that this service sealed keeps the original time.
+  created_by text collate "C" not null, -- User who uploaded or imported the file; no foreign key.
   primary key (wiki_id, attachment_id),
   unique (wiki_id, page_id, sha256),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table attachments is 'What a page has beside its text. The same bytes are one attachment of a page. content_type is found out from the bytes.';
+comment on table attachments is 'Files attached to a page. The same bytes are one attachment of a page.';
 create index attachments_by_creator on attachments (created_by, wiki_id, attachment_id);
 create index attachments_by_page on attachments (wiki_id, page_id, attachment_id);
 create index attachments_by_sha256 on attachments (sha256);
@@ -2390,26 +2335,23 @@ $$;
 comment on function file_title_key is 'The name of a file as a title, in lower case.';
 
 create table uploads (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  upload_id text collate "C" not null,
-  status text collate "C" not null check (status in ('uploading', 'queued', 'completed', 'failed')),
-  source_count integer not null default 0,
-  summary text collate "C" not null default '',
-  error text collate "C" not null default '',
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  finished_at timestamptz,
-  created_by text collate "C" not null,
-  is_sync boolean not null default false,
-  sync_root text collate "C",
-  planned_at timestamptz,
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the pages go to.
+  upload_id text collate "C" not null, -- Id of the form upload_….
+  status text collate "C" not null check (status in ('uploading', 'queued', 'completed', 'failed')), -- uploading while bytes arrive, queued until the ingest job ends, then completed or failed. A failed upload can be retried.
+  source_count integer not null default 0, -- Sources that the upload added to the wiki; set at its end.
+  summary text collate "C" not null default '', -- Sentences for people about the result; '' before the end.
+  error text collate "C" not null default '', -- "code: message" of a failed upload; '' otherwise.
+  created_at timestamptz not null default now(), -- Time when the upload was announced.
+  updated_at timestamptz not null default now(), -- Time of the last received bytes or change of status; an idle upload expires.
+  finished_at timestamptz, -- Time of the end; null while the upload is open or queued.
+  created_by text collate "C" not null, -- User who uploaded; owner of the pages and attachments that it makes.
+  is_sync boolean not null default false, -- Whether the upload has all files of its folder, so that missing ones count as gone.
+  sync_root text collate "C", -- Common top folder of a planned sync; '' if the files have none. Null before planning and for other uploads.
+  planned_at timestamptz, -- Time when each file was last assigned a page; null before, and for uploads of releases that did not note it (created_at counts).
   primary key (wiki_id, upload_id),
   check ((finished_at is null) = (status in ('uploading', 'queued')))
 );
-comment on table uploads is 'uploading, queued, then completed or failed; status_label is computed when read.';
-comment on column uploads.is_sync is 'Whether the upload has all files of its folder, so that others of it are gone.';
-comment on column uploads.sync_root is 'Of a sync that was planned: the folder that all its files lie in; "" if they lie in several, or in none.';
-comment on column uploads.planned_at is 'When it was decided which page each file becomes. Null: not yet, or by a release before it was noted, which counts as created_at.';
+comment on table uploads is 'Batches of files that an ingest job turns into pages and sources. status_label of the API is computed on read.';
 create index uploads_by_creator on uploads (created_by, wiki_id, upload_id);
 create index uploads_by_planning on uploads (wiki_id, planned_at desc NULLS LAST);
 create index uploads_waiting on uploads (updated_at) where status = 'uploading';
@@ -2418,49 +2360,38 @@ alter table uploads enable row level security;
 create policy of_the_wiki on uploads using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table upload_files (
-  wiki_id text collate "C" not null,
-  upload_id text collate "C" not null,
-  file_no integer not null,
-  kind text collate "C" not null default 'file' check (kind in ('file', 'folder', 'archive', 'section')),
-  filename text collate "C" not null,
-  content_type text collate "C" not null,
-  byte_size bigint not null,
-  sha256 text collate "C" not null,
-  status text collate "C" not null default 'pending' check (status in ('pending', 'done', 'failed')),
-  error text collate "C" not null default '',
-  page_path text collate "C" not null default '',
-  page_id text collate "C",
-  page_change text collate "C" not null default '' check (page_change in ('', 'new', 'updated', 'merged', 'same', 'kept')),
-  source_id text collate "C",
-  new_source boolean not null default false,
-  file_id text collate "C",
-  received bigint not null default 0,
-  promised_sha256 text collate "C" not null default '',
-  section_of integer,
-  attempts smallint not null default 0,
-  is_attachment boolean not null default false,
-  begun_by text collate "C",
-  renamed_from text collate "C" not null default '',
-  position integer,
-  name_key text collate "C",
-  title_key text collate "C",
+  wiki_id text collate "C" not null, -- Wiki of the upload.
+  upload_id text collate "C" not null, -- Upload that the file belongs to.
+  file_no integer not null, -- Number in the upload; contents of archives, folders and sections are numbered after the announced files.
+  kind text collate "C" not null default 'file' check (kind in ('file', 'folder', 'archive', 'section')), -- folder: the page of a folder that no file stands for. archive: unpacked into rows of its own. section: one page of a file that is too long for a single page; its name is that of the file, # and the slugs of the headings.
+  filename text collate "C" not null, -- Relative path as the client sent it, cleaned.
+  content_type text collate "C" not null, -- Media type that the client stated or the archive implies; '' for folders.
+  byte_size bigint not null, -- Announced size in bytes; for a section that of its Markdown, 0 for folders.
+  sha256 text collate "C" not null, -- Blob with the bytes; '' until all bytes are stored and checked, and for folders. A section has that of its file.
+  status text collate "C" not null default 'pending' check (status in ('pending', 'done', 'failed')), -- pending until the ingest job has processed the file.
+  error text collate "C" not null default '', -- "code: message" of a failed file; for a done one a note for the summary, such as what an archive contained besides; '' for none.
+  page_path text collate "C" not null default '', -- Path of the page, decided before the first file is read; '' before and for files without a page.
+  page_id text collate "C", -- Page that the file becomes or is attached to; null without one. Decided together with page_path.
+  page_change text collate "C" not null default '' check (page_change in ('', 'new', 'updated', 'merged', 'same', 'kept')), -- Effect on the page; '' while there is none. merged: combined with edits of people. same: nothing changed. kept: edits conflict, so the page was left alone and marked stale.
+  source_id text collate "C", -- Source with the bytes of the file; null until it is done and for files without one.
+  new_source boolean not null default false, -- Whether this file added the source; uploads.source_count counts these.
+  file_id text collate "C", -- Id of the form file_… that the client sends bytes to; null for folders, sections and contents of archives.
+  received bigint not null default 0, -- Durable bytes from the start of the file, where the client resumes.
+  promised_sha256 text collate "C" not null default '', -- Hash announced by the client, compared once all bytes are there; '' if it announced none.
+  section_of integer, -- file_no of the file that a section is part of; null for other kinds.
+  attempts smallint not null default 0, -- Number of times that a worker died while it processed the file; the file is given up after a few.
+  is_attachment boolean not null default false, -- Whether the file becomes no page, but an attachment of the pages that show or link to it. page_id is the first of them.
+  begun_by text collate "C", -- Worker whose attempt is included in attempts; null for none. If the worker still lives, the attempt is taken back.
+  renamed_from text collate "C" not null default '', -- Name in an earlier upload if the page moves along with the renamed file; otherwise ''.
+  position integer, -- pages.position of the new page; null to use file_no, as for sections.
+  name_key text collate "C", -- Lower-case normalized filename, by which links find the file; null for sections. Written by a trigger.
+  title_key text collate "C", -- Lower-case title derived from the filename, by which wiki links find the file; null for all but files. Written by a trigger.
   primary key (wiki_id, upload_id, file_no),
   check (received >= 0 and received <= byte_size),
   constraint upload_files_section_check check ((kind = 'section') = (section_of is not null)),
   foreign key (wiki_id, upload_id) references uploads (wiki_id, upload_id) on delete cascade
 );
-comment on table upload_files is 'Each file of an upload and what became of it; a worker that takes over goes on with the pending ones. page_path and page_id are decided once, before the first file is read. A row of kind folder is the page of a folder that no file is the page of. name_key, title_key: the name in lower case, and without folders and extension as a title; null for sections, title_key for all but files.';
-comment on column upload_files.kind is 'folder: the page of a folder that no file is the page of. archive: unpacked, its files are rows of their own. section: a page of a file that is too long for one; its name is that of the file, #, and the slugs of its headings.';
-comment on column upload_files.page_change is 'merged: the page has what people wrote and what the file says now. kept: both had changed the same places, so the upload left the page as it was and marked it as stale.';
-comment on column upload_files.file_id is 'By which a client sends the bytes; files of before and folders have none.';
-comment on column upload_files.received is 'The bytes that are durable, from the first one on. sha256 is empty until all of them are and were checked.';
-comment on column upload_files.promised_sha256 is 'What the client said that the bytes would be; empty where it said nothing.';
-comment on column upload_files.section_of is 'Of a section: the file_no of the file that it is part of.';
-comment on column upload_files.attempts is 'How often a worker began to read the file and neither finished nor was stopped in order.';
-comment on column upload_files.is_attachment is 'Whether the file becomes no page: pages of the upload that show it or link to it have it as an attachment. page_id is the first of them.';
-comment on column upload_files.begun_by is 'The worker whose attempt is counted in attempts. If it still lives, the attempt ended otherwise, and is not counted.';
-comment on column upload_files.renamed_from is 'The name that the file had in an earlier upload, if its page moves with it; else "".';
-comment on column upload_files.position is 'The position that a new page of the file gets; null: its file_no, as for the sections of a document.';
+comment on table upload_files is 'Files of an upload and their results. After a crash another worker continues with the pending ones.';
 create index upload_files_attached_by_filename on upload_files (wiki_id, filename) where is_attachment and status = 'done';
 create index upload_files_by_filename on upload_files (wiki_id, filename) where status = 'done';
 create index upload_files_by_former_name on upload_files (wiki_id, renamed_from) where renamed_from <> '';
@@ -2477,47 +2408,42 @@ alter table upload_files enable row level security;
 create policy of_the_wiki on upload_files using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table upload_parts (
-  wiki_id text collate "C" not null,
-  upload_id text collate "C" not null,
-  file_no integer not null,
-  start_at bigint not null,
-  byte_size bigint not null check (byte_size > 0),
-  name text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the upload.
+  upload_id text collate "C" not null, -- Upload of the file.
+  file_no integer not null, -- File that the part belongs to.
+  start_at bigint not null, -- Offset of the part in the file, in bytes.
+  byte_size bigint not null check (byte_size > 0), -- Size of the part in bytes.
+  name text collate "C" not null, -- Name of the part in the file store.
   primary key (wiki_id, upload_id, file_no, start_at),
   foreign key (wiki_id, upload_id) references uploads (wiki_id, upload_id) on delete cascade
 );
-comment on table upload_parts is 'Where the bytes of a file lie that is not whole yet: parts in the file store, by name. A part that no row names is nobody''s.';
+comment on table upload_parts is 'Received parts of files that are still incomplete. A part in the file store that no row names is an orphan.';
 create index upload_parts_by_name on upload_parts (name);
 grant delete, insert, select, update on upload_parts to ibid_service;
 alter table upload_parts enable row level security;
 create policy of_the_wiki on upload_parts using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
 
 create table sources (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  source_id text collate "C" not null,
-  upload_id text collate "C" not null,
-  title text collate "C" not null,
-  filename text collate "C" not null,
-  content_type text collate "C" not null,
-  byte_size bigint not null,
-  sha256 text collate "C" not null,
-  language text collate "C" not null default '',
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
-  losses jsonb not null default '[]',
-  loss_count integer not null default 0,
-  losses_to_review integer not null default 0,
-  file_characters integer not null default 0,
-  extractor_version integer not null default 0,
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the source belongs to.
+  source_id text collate "C" not null, -- Id of the form source_….
+  upload_id text collate "C" not null, -- Upload that first had the bytes; no foreign key.
+  title text collate "C" not null, -- Title of the document, from its content or its filename.
+  filename text collate "C" not null, -- Name in the first upload, with folders.
+  content_type text collate "C" not null, -- Media type found on extraction, which can differ from the announced one.
+  byte_size bigint not null, -- Size in bytes, which counts towards the quota.
+  sha256 text collate "C" not null, -- Blob with the bytes.
+  language text collate "C" not null default '', -- Language tag that the document states; '' for none.
+  created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
+  updated_at timestamptz not null default now(), -- Same as created_at: sources are not edited.
+  losses jsonb not null default '[]', -- Content of the file that the text lacks, by kind and place; at most 500 entries, see packages/documents/formats/losses.ts.
+  loss_count integer not null default 0, -- Number of entries in losses, for lists.
+  losses_to_review integer not null default 0, -- Number of losses that a person should look at, because not every file of the format has them.
+  file_characters integer not null default 0, -- Characters of the file's text without white space, counted by a second reader to detect losses; 0 if not counted.
+  extractor_version integer not null default 0, -- Version of the extractor that read the text, see packages/documents/extractor-versions.json; 0 from before versions were numbered.
   primary key (wiki_id, source_id),
   unique (wiki_id, sha256)
 );
-comment on table sources is 'What was handed over. The same bytes are one source of a wiki, however often they come.';
-comment on column sources.losses is 'What of the file the text does not have, by kind and place: at most 500 entries of packages/documents/formats/losses.ts.';
-comment on column sources.loss_count is 'The entries of losses.';
-comment on column sources.losses_to_review is 'Those of them that are not left out of every file of the format.';
-comment on column sources.file_characters is 'The characters of the file''s text, white space not counted, as another reader counts them; 0 if they were not counted.';
-comment on column sources.extractor_version is 'Which version of the extractor of its kind read the text; see packages/documents/extractor-versions.json. 0: one before they were numbered.';
+comment on table sources is 'Original documents behind the pages. The same bytes are one source of a wiki, however often they are uploaded.';
 create index sources_by_sha256 on sources (sha256);
 create index sources_with_losses on sources (wiki_id, source_id) where loss_count > 0;
 grant delete, insert, select, update on sources to ibid_service;
@@ -2525,9 +2451,9 @@ alter table sources enable row level security;
 create policy of_the_wiki on sources using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table source_texts (
-  wiki_id text collate "C" not null,
-  source_id text collate "C" not null,
-  text text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the source.
+  source_id text collate "C" not null, -- Source whose text this is.
+  text text collate "C" not null, -- Plain text of the source, which the offsets in page_sources refer to.
   primary key (wiki_id, source_id),
   foreign key (wiki_id, source_id) references sources (wiki_id, source_id) on delete cascade
 );
@@ -2537,62 +2463,47 @@ alter table source_texts enable row level security;
 create policy of_the_wiki on source_texts using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table page_sources (
-  wiki_id text collate "C" not null,
-  page_id text collate "C" not null,
-  source_id text collate "C" not null,
-  starts integer[] not null default '{}',
-  ends integer[] not null default '{}',
-  first_pages integer[] not null default '{}',
-  last_pages integer[] not null default '{}',
-  hashes bytea not null default '\x',
-  first_lines integer[] not null default '{}',
-  last_lines integer[] not null default '{}',
-  form_blocks integer[],
-  form_hashes bytea not null default '\x',
-  boxes integer[],
-  extractor_version integer not null default 0,
-  form_version integer not null default 0,
-  contexts bytea,
-  target_blocks integer[],
-  targets text[] collate "C",
+  wiki_id text collate "C" not null, -- Wiki of page and source.
+  page_id text collate "C" not null, -- Page that was compiled from the source.
+  source_id text collate "C" not null, -- Source of the page.
+  starts integer[] not null default '{}', -- Start of each block in source_texts.text, in UTF-16 code units.
+  ends integer[] not null default '{}', -- End of each block in source_texts.text, in UTF-16 code units.
+  first_pages integer[] not null default '{}', -- Page of the source (PDF) on which each block starts, from 1; empty for formats without pages.
+  last_pages integer[] not null default '{}', -- Page of the source on which each block ends; empty like first_pages.
+  hashes bytea not null default '\x', -- Concatenated SHA-256 of each block's text (UTF-8) as compiled, 32 bytes each; they show whether a block was edited since.
+  first_lines integer[] not null default '{}', -- Line of the file (Markdown, text, CSV) on which each block starts, from 1, or 0 for a block that is not from it; in Word the paragraph, in EPUB the chapter. Empty for other formats and older pages.
+  last_lines integer[] not null default '{}', -- Line of the file on which each block ends; empty like first_lines.
+  form_blocks integer[], -- Indexes (from 0) of the blocks whose form differs from their text, see packages/markdown/blocks/block-form.ts; null on pages from before forms were kept.
+  form_hashes bytea not null default '\x', -- Concatenated SHA-256 of the forms of form_blocks (UTF-8) as compiled, 32 bytes each.
+  boxes integer[], -- Rectangles on the pages of the source, six integers each: block index (from 0), page (from 1), then left, top, right and bottom in points from the upper left corner of the page as shown. Null for none.
+  extractor_version integer not null default 0, -- Version of the extractor that compiled the page; 0 from before it was stored, when forms did not mark what a browser draws (formulas, diagrams).
+  form_version integer not null default 0, -- Version of the forms in form_hashes: 0 lacks heads of columns and words of notes, 1 has them; see packages/markdown/blocks/block-form.ts.
+  contexts bytea, -- Surroundings of each block as compiled, 16 bytes each, see packages/markdown/blocks/block-context.ts; null on pages from before they were kept.
+  target_blocks integer[], -- Block index (from 0) of each element of targets.
+  targets text[] collate "C", -- Link targets and pictures of the blocks, see packages/markdown/blocks/block-targets.ts; null on pages from before they were kept.
   primary key (wiki_id, page_id, source_id),
   constraint page_sources_blocks check (cardinality(ends) = cardinality(starts) and length(hashes) = (32 * cardinality(starts)) and (cardinality(first_pages) = 0 or cardinality(first_pages) = cardinality(starts)) and cardinality(last_pages) = cardinality(first_pages)),
   constraint page_sources_lines check ((cardinality(first_lines) = 0 or cardinality(first_lines) = cardinality(starts)) and cardinality(last_lines) = cardinality(first_lines)),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade,
   foreign key (wiki_id, source_id) references sources (wiki_id, source_id) on delete cascade
 );
-comment on table page_sources is 'Which sources a page was made from, and for each block of it, in its order, which part of the source''s text it shows.';
-comment on column page_sources.starts is 'Where the blocks begin in source_texts.text, in UTF-16 units, as everywhere; ends is where they end.';
-comment on column page_sources.first_pages is 'Of a source that has pages (PDF): where each block begins there, counted from 1; last_pages is where it ends. Else empty.';
-comment on column page_sources.hashes is 'The SHA-256 of each block''s text when it was compiled, in UTF-8, 32 bytes each.';
-comment on column page_sources.first_lines is 'Of a source that has lines (Markdown, text, CSV): where each block begins in the file, counted from 1, 0 for what is not from it; last_lines is where it ends. Of a Word document the paragraphs, of an EPUB the chapter. Else, and where a page was made before these were kept, empty.';
-comment on column page_sources.form_blocks is 'The blocks (their places in the lists, from 0) whose form is not their text; see packages/markdown/block-form.ts. Null where a page was made before forms were kept.';
-comment on column page_sources.form_hashes is 'The SHA-256 of the forms of form_blocks when they were compiled, in UTF-8, 32 bytes each.';
-comment on column page_sources.boxes is 'Rectangles on the pages of the source, six integers each: the block (its place in the lists, from 0), the page (from 1), left, top, right and bottom in points from the upper left corner of the page as it is shown. Null where there are none.';
-comment on column page_sources.extractor_version is 'The version of the extractor that the page was compiled with; 0 before it was kept here, when forms had no mark of what a browser draws (formulas, diagrams).';
-comment on column page_sources.form_version is 'The version of the forms in form_hashes: 0 before they had the heads of columns and the words of notes, 1 since; see packages/markdown/blocks/block-form.ts.';
-comment on column page_sources.contexts is 'What each block stood in when it was compiled, 16 bytes each; see packages/markdown/blocks/block-context.ts. Null where a page was made before that was kept.';
-comment on column page_sources.target_blocks is 'The block (its place in the lists, from 0) of each of the targets.';
-comment on column page_sources.targets is 'Where the links of blocks led and which pictures they showed; see packages/markdown/blocks/block-targets.ts. Null where a page was made before that was kept.';
+comment on table page_sources is 'Sources of a page, and for each block of the page, in order, the part of the source that it shows. The lists have one element per block.';
 create index page_sources_by_source on page_sources (wiki_id, source_id);
 grant delete, insert, select, update on page_sources to ibid_service;
 alter table page_sources enable row level security;
 create policy of_the_wiki on page_sources using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table compiled_files (
-  wiki_id text collate "C" not null,
-  page_id text collate "C" not null,
-  upload_id text collate "C" not null,
-  file_no integer not null,
-  refers_to text[] collate "C" not null,
-  digest text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the page.
+  page_id text collate "C" not null, -- Page of the file.
+  upload_id text collate "C" not null, -- Last upload that had the file in this state; see upload_files.
+  file_no integer not null, -- Row of upload_files in that upload; its sections refer to it.
+  refers_to text[] collate "C" not null, -- Addresses in the file that may lead to other files; targets of wiki links start with "[[".
+  digest text collate "C" not null, -- Hash of everything that the page depends on: bytes, name and type of the file, path of the page, version of the compiler, and the target of each reference.
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table compiled_files is 'What the page of a file was last made from, by an upload or the ones since that brought the same. A page without a row is made again.';
-comment on column compiled_files.upload_id is 'The last upload that had the file; upload_id and file_no name its row in upload_files, and those of its sections.';
-comment on column compiled_files.refers_to is 'The addresses in the file that may lead to other files, and the targets of its wiki links after "[[".';
-comment on column compiled_files.digest is 'A hash of everything that the page depends on: the file''s bytes, name and type, the page''s path, the version that compiles, and where each reference leads.';
+comment on table compiled_files is 'Inputs that the page of a file was last compiled from, so that an unchanged file is skipped. A page without a row is compiled again.';
 grant delete, insert, select, update on compiled_files to ibid_service;
 alter table compiled_files enable row level security;
 create policy of_the_wiki on compiled_files using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -2656,110 +2567,100 @@ create trigger usage_on_update after update on upload_files referencing old tabl
 -- ---- Search ----------------------------------------------------------------------------------------------------------------------------
 
 create table search_wikis (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  kind text collate "C" not null check (kind in ('page', 'source')),
-  next_no integer not null default 0,
-  documents integer not null default 0,
-  title_terms bigint not null default 0,
-  body_terms bigint not null default 0,
-  pivot_title real not null,
-  pivot_body real not null,
-  is_stale boolean not null default false,
-  loose_words integer,
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the index covers.
+  kind text collate "C" not null check (kind in ('page', 'source')), -- page or source: which documents the index covers.
+  next_no integer not null default 0, -- Next document_no to assign.
+  documents integer not null default 0, -- Number of documents in the index.
+  title_terms bigint not null default 0, -- Sum of title_length of the documents; divided by documents it gives the current average.
+  body_terms bigint not null default 0, -- Sum of body_length of the documents.
+  pivot_title real not null, -- Average title length that the stored impacts were computed with.
+  pivot_body real not null, -- Average text length that the stored impacts were computed with.
+  is_stale boolean not null default false, -- Whether a reindex job is due, because the averages drifted from the pivots or the texts are older than the index.
+  loose_words integer, -- Number of rows in search_words since the last packing into search_vocabulary; null to pack at the next merge.
   primary key (wiki_id, kind)
 );
-comment on table search_wikis is 'What an index knows of its documents together. Its row''s lock is held by whoever folds.';
-comment on column search_wikis.pivot_body is 'The average length that impacts are computed with. title_terms and body_terms say what it would be by now.';
-comment on column search_wikis.is_stale is 'The averages are no longer true, or texts were there before the index: a reindex job is due.';
-comment on column search_wikis.loose_words is 'How many rows merges have added to search_words since its words were packed; null: not counted.';
+comment on table search_wikis is 'State of a search index, one for the pages and one for the sources of a wiki. A merge holds the lock of the row.';
 create index search_wikis_stale on search_wikis (wiki_id) where is_stale;
 grant delete, insert, select, update on search_wikis to ibid_service;
 alter table search_wikis enable row level security;
 create policy of_the_wiki on search_wikis using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_documents (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  kind text collate "C" not null,
-  document_no integer not null,
-  document_id text collate "C" not null,
-  title_terms text collate "C" not null default '',
-  body_terms text collate "C" not null default '',
-  pivot_title real not null default 0,
-  pivot_body real not null default 0,
-  analysis smallint not null default 0,
-  body bytea,
-  title_length integer,
-  body_length integer,
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki of the index.
+  kind text collate "C" not null, -- page or source.
+  document_no integer not null, -- Number in postings, which keep it short; stays with the document.
+  document_id text collate "C" not null, -- page_id or source_id; no foreign key, because a merge removes the row after the document is deleted.
+  title_terms text collate "C" not null default '', -- Terms of the title in rows of earlier releases; '' since title_length is stored.
+  body_terms text collate "C" not null default '', -- Terms of the text in rows of earlier releases; '' since body_length is stored.
+  pivot_title real not null default 0, -- Not used any more.
+  pivot_body real not null default 0, -- Not used any more.
+  analysis smallint not null default 0, -- Version of packages/markdown/analysis that found title_terms and body_terms.
+  body bytea, -- Deflated body_terms in rows of earlier releases; null otherwise.
+  title_length integer, -- Number of words of the title, subtracted from search_wikis.title_terms on removal; null if title_terms has to be counted.
+  body_length integer, -- Number of words of the text; null like title_length.
   primary key (wiki_id, kind, document_no) include (document_id),
   unique (wiki_id, kind, document_id)
 );
-comment on table search_documents is 'The numbers of pages and sources in postings.';
-comment on column search_documents.analysis is 'The version of packages/markdown/analysis that found the terms. Those of another one say nothing of the impacts in search_postings.';
-comment on column search_documents.body is 'The terms of the text and their counts, deflated; null: they are in body_terms.';
-comment on column search_documents.title_length is 'The number of words, for the averages; null: as title_terms says.';
+comment on table search_documents is 'Documents of an index and their numbers in postings.';
 grant delete, insert, select, update on search_documents to ibid_service;
 alter table search_documents enable row level security;
 create policy of_the_wiki on search_documents using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_pending (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  kind text collate "C" not null,
-  document_id text collate "C" not null,
-  version integer not null,
-  title_terms text collate "C",
-  body_terms text collate "C",
-  vocabulary text collate "C",
-  created_at timestamptz not null default now(),
-  analysis smallint not null default 0,
-  body bytea,
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki of the index.
+  kind text collate "C" not null, -- page or source.
+  document_id text collate "C" not null, -- page_id or source_id.
+  version integer not null, -- Revision of a page, 1 for a source, 2147483647 for a deletion; the highest counts.
+  title_terms text collate "C", -- Terms of the title with their counts; null to analyze the stored text at the merge.
+  body_terms text collate "C", -- Terms of the text with their counts; null for an unchanged text, or to analyze the stored one at the merge.
+  vocabulary text collate "C", -- Words as written, for corrections of typing errors; null to analyze the stored text at the merge.
+  created_at timestamptz not null default now(), -- Time of the write; a merge is due some seconds later.
+  analysis smallint not null default 0, -- Version of packages/markdown/analysis that found the terms; after an upgrade the merge analyzes the text again.
+  body bytea, -- Deflated body_terms in rows of earlier releases; null otherwise.
   primary key (wiki_id, kind, document_id, version)
 );
-comment on table search_pending is 'Documents as they were last written, until they are folded into search_postings. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document''s text.';
-comment on column search_pending.analysis is 'The version of packages/markdown/analysis that found the terms. Those of another one are searched, and found again when they are merged.';
-comment on column search_pending.body is 'As in search_documents, where only the title was changed.';
+comment on table search_pending is 'Documents that were written since the last merge; searches read them besides the segments. Rows are only added, so writers never wait for each other.';
 grant delete, insert, select, update on search_pending to ibid_service;
 alter table search_pending enable row level security;
 create policy of_the_wiki on search_pending using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_segments (
-  segment_id bigint not null,
-  documents integer not null,
-  dead_count integer not null default 0,
-  bytes bigint not null,
-  wiki_id text collate "C" not null,
-  kind text collate "C" not null,
-  dead bytea not null default '\x',
-  held bytea storage external,
+  segment_id bigint not null, -- Random, so that postings cached under it stay valid after a restore; 0 stands for search_postings.
+  documents integer not null, -- Number of documents with postings in the segment, dead ones included.
+  dead_count integer not null default 0, -- Number of documents in dead.
+  bytes bigint not null, -- Size of its rows in search_blocks, by which merges choose segments.
+  wiki_id text collate "C" not null, -- Wiki of the index.
+  kind text collate "C" not null, -- page or source.
+  dead bytea not null default '\x', -- Packed numbers of documents that were rewritten or deleted since; their postings here are ignored.
+  held bytea storage external, -- Packed numbers of the documents with postings in the segment, dead ones included; null if unknown.
   primary key (wiki_id, kind, segment_id)
 );
-comment on table search_segments is 'The parts of an index, each of the documents that one merge wrote. segment_id 0: what is in search_postings.';
-comment on column search_segments.dead is 'The numbers of documents that were written or deleted since; what the segment has of them does not count.';
-comment on column search_segments.held is 'The numbers of the documents that it has postings of, dead ones included; null: not known, so any.';
+comment on table search_segments is 'Parts of an index, each written by one merge and then immutable except for dead.';
 grant delete, insert, select, update on search_segments to ibid_service;
 alter table search_segments enable row level security;
 create policy of_the_wiki on search_segments using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_blocks (
-  segment_id bigint not null,
-  documents integer not null,
-  part smallint not null,
-  wiki_id text collate "C" not null,
-  kind text collate "C" not null,
-  term text collate "C" not null,
-  bytes bytea storage external not null,
+  segment_id bigint not null, -- Segment that the block belongs to.
+  documents integer not null, -- Number of postings if the block belongs to one frequent term; 0 for a block of several terms.
+  part smallint not null, -- Number of the block among those of a frequent term, from 0.
+  wiki_id text collate "C" not null, -- Wiki of the index.
+  kind text collate "C" not null, -- page or source.
+  term text collate "C" not null, -- First term of the block, or its only one.
+  bytes bytea storage external not null, -- Encoded terms and postings.
   primary key (wiki_id, kind, segment_id, term, part)
 ) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0.05);
-comment on table search_blocks is 'The postings of a segment, in the order of terms: of several terms (documents = 0), or a part of those of a frequent one (src/wiki/search/index/blocks.ts). Never changed.';
+comment on table search_blocks is 'Postings of a segment, cut into blocks in the order of terms (src/wiki/search/index/blocks.ts). Immutable.';
 grant delete, insert, select, update on search_blocks to ibid_service;
 alter table search_blocks enable row level security;
 create policy of_the_wiki on search_blocks using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_postings (
-  wiki_id text collate "C" not null,
-  kind text collate "C" not null,
-  term text collate "C" not null,
-  chunk_no integer not null,
-  postings bytea storage external not null,
+  wiki_id text collate "C" not null, -- Wiki of the index.
+  kind text collate "C" not null, -- page or source.
+  term text collate "C" not null, -- Term that the documents contain.
+  chunk_no integer not null, -- document_no divided by 4,096.
+  postings bytea storage external not null, -- Encoded document numbers and impacts.
   primary key (wiki_id, kind, term, chunk_no)
 ) with (fillfactor=80, toast_tuple_target=8160);
 comment on table search_postings is 'Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/wiki/search/postings.ts).';
@@ -2768,46 +2669,45 @@ alter table search_postings enable row level security;
 create policy of_the_wiki on search_postings using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_words (
-  wiki_id text collate "C" not null,
-  kind text collate "C" not null,
-  word text collate "C" not null,
-  backwards text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the index.
+  kind text collate "C" not null, -- page or source.
+  word text collate "C" not null, -- Word as written.
+  backwards text collate "C" not null, -- The word reversed, so that an index finds it by its end.
   primary key (wiki_id, kind, word)
 );
-comment on table search_words is 'Words as they are written, for corrections: a word with one wrong letter begins or ends as the right one. Those that are not in search_vocabulary yet.';
+comment on table search_words is 'Words as written that are not packed into search_vocabulary yet, for corrections of typing errors: a word with one wrong letter shares its beginning or its end with the right one.';
 create index search_words_backwards on search_words (wiki_id, kind, backwards);
 grant delete, insert, select, update on search_words to ibid_service;
 alter table search_words enable row level security;
 create policy of_the_wiki on search_words using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_vocabulary (
-  is_backwards boolean not null,
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  kind text collate "C" not null,
-  first text collate "C" not null,
-  words text storage external collate "C" not null,
+  is_backwards boolean not null, -- Whether the words of the block are reversed.
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki of the index.
+  kind text collate "C" not null, -- page or source.
+  first text collate "C" not null, -- First word of the block, by which a search finds the block of a word.
+  words text storage external collate "C" not null, -- Words of the block in order, with a space before, between and after them.
   primary key (wiki_id, kind, is_backwards, first)
 ) with (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0.05);
-comment on table search_vocabulary is 'Words as they are written, in order, in blocks: each as it is and in another block backwards (src/wiki/search/index/vocabulary.ts).';
-comment on column search_vocabulary.words is 'With spaces between, before and behind.';
+comment on table search_vocabulary is 'Words as written, sorted and packed into blocks, once forwards and once reversed (src/wiki/search/index/vocabulary.ts).';
 grant delete, insert, select, update on search_vocabulary to ibid_service;
 alter table search_vocabulary enable row level security;
 create policy of_the_wiki on search_vocabulary using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table saved_searches (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  user_id text collate "C" not null references users (user_id) on delete cascade,
-  saved_search_id text collate "C" not null,
-  name text collate "C" not null check (length(name) >= 1 and length(name) <= 100),
-  name_key text collate "C" not null generated always as (folded(name)) stored,
-  query text collate "C" not null check (length(query) >= 1 and length(query) <= 1024),
-  sort text collate "C" not null check (sort in ('relevance', 'updated', 'created', 'title')),
-  created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now(),
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that is searched.
+  user_id text collate "C" not null references users (user_id) on delete cascade, -- Owner, who alone sees the search.
+  saved_search_id text collate "C" not null, -- Id chosen by the client.
+  name text collate "C" not null check (length(name) >= 1 and length(name) <= 100), -- Name as typed.
+  name_key text collate "C" not null generated always as (folded(name)) stored, -- Lower-case name, unique per person and wiki.
+  query text collate "C" not null check (length(query) >= 1 and length(query) <= 1024), -- Query as typed, with its operators.
+  sort text collate "C" not null check (sort in ('relevance', 'updated', 'created', 'title')), -- Order of the results that the search was saved with.
+  created_at timestamptz not null default now(), -- Time when the search was first saved.
+  updated_at timestamptz not null default now(), -- Time of the last change.
   primary key (wiki_id, user_id, saved_search_id),
   constraint saved_searches_by_name unique (wiki_id, user_id, name_key)
 );
-comment on table saved_searches is 'Searches with a name, each for one person. saved_search_id is chosen by the client. query: as it is typed, with its operators.';
+comment on table saved_searches is 'Searches that a person saved under a name.';
 create index saved_searches_of_user on saved_searches (user_id);
 grant delete, insert, select, update on saved_searches to ibid_service;
 alter table saved_searches enable row level security;
@@ -2877,17 +2777,17 @@ create trigger with_its_index after delete on search_wikis for each row execute 
 -- ---- Exports and imports ---------------------------------------------------------------------------------------------------------------
 
 create table exports (
-  wiki_id text collate "C" not null,
-  export_id text collate "C" not null,
-  created_by text collate "C" not null,
-  filename text collate "C" not null,
-  sha256 text collate "C" not null default '',
-  byte_size bigint not null default 0,
-  expires_at timestamptz not null default now() + '7 days'::interval,
+  wiki_id text collate "C" not null, -- Exported wiki.
+  export_id text collate "C" not null, -- Id of the job, see jobs.job_id.
+  created_by text collate "C" not null, -- User who asked for the export; no foreign key.
+  filename text collate "C" not null, -- Name for the download: slug of the wiki and .zip.
+  sha256 text collate "C" not null default '', -- Blob with the archive; '' until the job has ended.
+  byte_size bigint not null default 0, -- Size of the archive, which counts towards the quota; 0 until the job has ended.
+  expires_at timestamptz not null default now() + '7 days'::interval, -- End of the download, 7 days after the archive was made.
   primary key (wiki_id, export_id),
   foreign key (wiki_id, export_id) references jobs (wiki_id, job_id) on delete cascade
 );
-comment on table exports is 'What an export job has made: an archive in the blob store, to be had until expires_at. The id is that of the job; sha256 is empty until it has ended.';
+comment on table exports is 'Archives made by export jobs. They are deleted from the blob store after expires_at.';
 create index exports_by_end on exports (expires_at);
 create index exports_by_sha256 on exports (sha256);
 grant delete, insert, select, update on exports to ibid_service;
@@ -2895,120 +2795,118 @@ alter table exports enable row level security;
 create policy of_the_wiki on exports using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
 
 create table imports (
-  wiki_id text collate "C" not null,
-  import_id text collate "C" not null,
-  created_by text collate "C" not null,
-  filename text collate "C" not null,
-  sha256 text collate "C" not null,
-  byte_size bigint not null,
+  wiki_id text collate "C" not null, -- Wiki that the pages go to.
+  import_id text collate "C" not null, -- Id of the job, see jobs.job_id.
+  created_by text collate "C" not null, -- User who asked for the import; no foreign key.
+  filename text collate "C" not null, -- Name of the archive as uploaded.
+  sha256 text collate "C" not null, -- Blob with the archive.
+  byte_size bigint not null, -- Size of the archive, which counts towards the quota.
   primary key (wiki_id, import_id),
   foreign key (wiki_id, import_id) references jobs (wiki_id, job_id) on delete cascade
 );
-comment on table imports is 'The archive that an import job reads. The id is that of the job.';
+comment on table imports is 'Archives read by import jobs.';
 create index imports_by_sha256 on imports (sha256);
 grant delete, insert, select, update on imports to ibid_service;
 alter table imports enable row level security;
 create policy of_the_wiki on imports using (wiki_id = (( select own_wiki() as own_wiki)) or ( select is_service() as is_service));
 
 create unlogged table staged_imports (
-  wiki_id text collate "C" not null,
-  import_id text collate "C" not null,
+  wiki_id text collate "C" not null, -- Wiki of the import.
+  import_id text collate "C" not null, -- Import whose rows are staged.
   primary key (wiki_id, import_id),
   foreign key (wiki_id, import_id) references imports (wiki_id, import_id) on delete cascade
 );
-comment on table staged_imports is 'The imports that have rows in import_pages, import_revisions and import_attachments. The row of one that runs is missing after the database has crashed, which has emptied all four tables.';
+comment on table staged_imports is 'Imports with rows in import_pages, import_revisions and import_attachments. All four tables are unlogged: after a crash of the database the row is missing, so the import starts over.';
 grant delete, insert, select, update on staged_imports to ibid_service;
 alter table staged_imports enable row level security;
 create policy of_the_wiki on staged_imports using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create unlogged table import_pages (
-  wiki_id text collate "C" not null,
-  import_id text collate "C" not null,
-  page_id text collate "C" not null,
-  path text collate "C" not null,
-  slug text collate "C" not null,
-  parent_page_id text collate "C",
-  parent_path text collate "C",
-  title text collate "C" not null,
-  description text collate "C" not null,
-  position integer not null,
-  status text collate "C" not null,
-  origin text collate "C" not null,
-  stale boolean not null,
-  revision integer not null,
-  word_count integer not null,
-  created_at timestamptz not null,
-  created_by text collate "C" not null,
-  updated_at timestamptz not null,
-  updated_by text collate "C" not null,
-  former_paths jsonb not null,
-  gone_file text collate "C",
-  tags jsonb not null default '[]',
-  properties jsonb not null default '[]',
+  wiki_id text collate "C" not null, -- Becomes pages.wiki_id.
+  import_id text collate "C" not null, -- Import that staged the row.
+  page_id text collate "C" not null, -- Becomes pages.page_id.
+  path text collate "C" not null, -- Becomes pages.path.
+  slug text collate "C" not null, -- Becomes pages.slug.
+  parent_page_id text collate "C", -- Becomes pages.parent_page_id.
+  parent_path text collate "C", -- Becomes pages.parent_path.
+  title text collate "C" not null, -- Becomes pages.title.
+  description text collate "C" not null, -- Becomes pages.description.
+  position integer not null, -- Becomes pages.position.
+  status text collate "C" not null, -- Becomes pages.status.
+  origin text collate "C" not null, -- Becomes pages.origin.
+  stale boolean not null, -- Becomes pages.stale.
+  revision integer not null, -- Becomes pages.revision.
+  word_count integer not null, -- Becomes pages.word_count.
+  created_at timestamptz not null, -- Becomes pages.created_at.
+  created_by text collate "C" not null, -- Becomes pages.created_by.
+  updated_at timestamptz not null, -- Becomes pages.updated_at.
+  updated_by text collate "C" not null, -- Becomes pages.updated_by.
+  former_paths jsonb not null, -- JSON array of strings; they become rows of page_paths.
+  gone_file text collate "C", -- Becomes pages.gone_file.
+  tags jsonb not null default '[]', -- JSON array of strings; becomes pages.tags.
+  properties jsonb not null default '[]', -- Becomes pages.properties.
   primary key (wiki_id, import_id, page_id),
   foreign key (wiki_id, import_id) references staged_imports (wiki_id, import_id) on delete cascade
 );
-comment on table import_pages is 'Pages that a running import has prepared. former_paths: rows of page_paths.';
-comment on column import_pages.gone_file is 'As pages.gone_file.';
+comment on table import_pages is 'Pages that a running import has prepared; published together with their revisions in one transaction.';
 grant delete, insert, select, update on import_pages to ibid_service;
 alter table import_pages enable row level security;
 create policy of_the_wiki on import_pages using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create unlogged table import_revisions (
-  wiki_id text collate "C" not null,
-  import_id text collate "C" not null,
-  page_id text collate "C" not null,
-  revision integer not null,
-  title text collate "C" not null,
-  markdown text collate "C" not null,
-  html text collate "C" not null,
-  outline jsonb not null,
-  origin text collate "C" not null,
-  folder text collate "C" not null,
-  created_at timestamptz not null,
-  created_by text collate "C" not null,
-  text text collate "C",
-  title_terms text collate "C",
-  body_terms text collate "C",
-  vocabulary text collate "C",
-  links jsonb,
-  claim jsonb,
+  wiki_id text collate "C" not null, -- Becomes revisions.wiki_id.
+  import_id text collate "C" not null, -- Import that staged the row.
+  page_id text collate "C" not null, -- Becomes revisions.page_id.
+  revision integer not null, -- Becomes revisions.revision.
+  title text collate "C" not null, -- Becomes revisions.title.
+  markdown text collate "C" not null, -- Becomes revisions.markdown.
+  html text collate "C" not null, -- Becomes revisions.html.
+  outline jsonb not null, -- Becomes revisions.outline.
+  origin text collate "C" not null, -- Becomes revisions.origin.
+  folder text collate "C" not null, -- Becomes revisions.folder.
+  created_at timestamptz not null, -- Becomes revisions.created_at.
+  created_by text collate "C" not null, -- Becomes revisions.created_by.
+  text text collate "C", -- Becomes page_texts.text; null for a replaced revision.
+  title_terms text collate "C", -- Becomes search_pending.title_terms; null for a replaced revision.
+  body_terms text collate "C", -- Becomes search_pending.body_terms; null for a replaced revision.
+  vocabulary text collate "C", -- Becomes search_pending.vocabulary; null for a replaced revision.
+  links jsonb, -- JSON array of rows for page_links; null for a replaced revision.
+  claim jsonb, -- Becomes revisions.claim.
   primary key (wiki_id, import_id, page_id, revision),
   foreign key (wiki_id, import_id) references staged_imports (wiki_id, import_id) on delete cascade
 );
-comment on table import_revisions is 'Revisions that a running import has rendered. text, the terms and links: of present revisions; what page_texts, search_pending and page_links get.';
-comment on column import_revisions.claim is 'As revisions.claim.';
+comment on table import_revisions is 'Revisions that a running import has rendered.';
 grant delete, insert, select, update on import_revisions to ibid_service;
 alter table import_revisions enable row level security;
 create policy of_the_wiki on import_revisions using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create unlogged table import_attachments (
-  wiki_id text collate "C" not null,
-  import_id text collate "C" not null,
-  attachment_id text collate "C" not null,
-  page_id text collate "C" not null,
-  filename text collate "C" not null,
-  content_type text collate "C" not null,
-  byte_size bigint not null,
-  sha256 text collate "C" not null,
-  created_at timestamptz not null,
-  created_by text collate "C" not null,
+  wiki_id text collate "C" not null, -- Becomes attachments.wiki_id.
+  import_id text collate "C" not null, -- Import that staged the row.
+  attachment_id text collate "C" not null, -- Becomes attachments.attachment_id.
+  page_id text collate "C" not null, -- Becomes attachments.page_id.
+  filename text collate "C" not null, -- Becomes attachments.filename.
+  content_type text collate "C" not null, -- Becomes attachments.content_type.
+  byte_size bigint not null, -- Becomes attachments.byte_size.
+  sha256 text collate "C" not null, -- Becomes attachments.sha256.
+  created_at timestamptz not null, -- Becomes attachments.created_at.
+  created_by text collate "C" not null, -- Becomes attachments.created_by.
   primary key (wiki_id, import_id, attachment_id),
   foreign key (wiki_id, import_id) references staged_imports (wiki_id, import_id) on delete cascade
 );
-comment on table import_attachments is 'Attachments whose files a running import has stored. They are no references to blobs: those that are left behind are deleted a day later.';
+comment on table import_attachments is 'Attachments whose files a running import has stored. The rows are no references to blobs; after a failed import the files are deleted a day later.';
 grant delete, insert, select, update on import_attachments to ibid_service;
 alter table import_attachments enable row level security;
 create policy of_the_wiki on import_attachments using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table imported_people (
-  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade,
-  user_id text collate "C" not null,
-  name text collate "C" not null,
-  email text collate "C" not null,
+  wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki of the import.
+  user_id text collate "C" not null, -- Id made for the person, which revisions refer to; no user has it.
+  name text collate "C" not null, -- Name in the archive; '' once the person with this address deleted their account.
+  email text collate "C" not null, -- Address in the archive, unverified; '' if it has none and after such a deletion.
   primary key (wiki_id, user_id)
 );
-comment on table imported_people is 'People whom imported archives name: what the archive says of them, under ids that are nobody''s.';
+comment on table imported_people is 'People named by imported archives, as the archives describe them.';
 create index imported_people_by_address on imported_people (email);
 grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
@@ -3065,85 +2963,79 @@ grant select on blob_references to ibid_service;
 -- ---- Operation -------------------------------------------------------------------------------------------------------------------------
 
 create table service_controls (
-  the_only boolean default true primary key check (the_only),
-  jobs_are_paused boolean not null
+  the_only boolean default true primary key check (the_only), -- Always true, so that there is one row at most.
+  jobs_are_paused boolean not null -- Whether no process claims jobs, as after a restore.
 );
-comment on table service_controls is 'What the operator has set for the whole service; no row: nothing. jobs_are_paused: no process claims jobs, as after a restore.';
+comment on table service_controls is 'What the operator has set for the whole service; no row for the defaults.';
 grant select on service_controls to ibid_service;
 
 create table idempotency_keys (
-  id bytea primary key,
-  fingerprint bytea not null,
-  answer bytea not null,
-  created_at timestamptz not null default now()
+  id bytea primary key, -- SHA-256 of caller, endpoint and key.
+  fingerprint bytea not null, -- Hash of the request; another request with the same key is refused.
+  answer bytea not null, -- Reply, encrypted with the key, which only the client has.
+  created_at timestamptz not null default now() -- Time of the answer.
 );
-comment on table idempotency_keys is 'What a request with an Idempotency-Key was answered, for 24 hours. id is the SHA-256 of caller, endpoint and key; the answer is encrypted with what only the client knows.';
+comment on table idempotency_keys is 'Answers to requests with an Idempotency-Key, kept for 24 hours.';
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 grant delete, insert, select, update on idempotency_keys to ibid_service;
 
 create unlogged table limit_counts (
-  bucket bytea primary key,
-  used integer not null,
-  ends_at timestamptz not null
+  bucket bytea primary key, -- SHA-256 of the policy and the subject that it counts.
+  used integer not null, -- Number of uses in the window; requests may exceed the quota, because processes report them in batches.
+  ends_at timestamptz not null -- End of the window; the next use starts a new one.
 );
-comment on table limit_counts is 'How often something was done in the window that ends at ends_at, by all processes together. bucket is the SHA-256 of the policy and of whom it counts. Unlogged: a crash of the database costs no more than a window.';
+comment on table limit_counts is 'Uses of rate limits in the current window, shared by all processes. Unlogged: a crash of the database loses one window at most.';
 create index limit_counts_by_end on limit_counts (ends_at);
 grant delete, insert, select, update on limit_counts to ibid_service;
 
 create table request_log (
-  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade,
-  call_id text collate "C" not null,
-  request_id text collate "C" not null,
-  method text collate "C" not null,
-  path text collate "C" not null,
-  status integer not null,
-  error text collate "C" not null,
-  duration_ms integer not null,
-  credential_kind text collate "C" not null,
-  credential_id text collate "C" not null,
-  created_at timestamptz not null,
+  workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade, -- Workspace that the call was about; calls of others than its active members are left out.
+  call_id text collate "C" not null, -- Id of the form req_… that the service assigns; ascending in time.
+  request_id text collate "C" not null, -- Id of the request, which clients may choose.
+  method text collate "C" not null, -- HTTP method.
+  path text collate "C" not null, -- Route with its ids, without the query.
+  status integer not null, -- HTTP status of the response.
+  error text collate "C" not null, -- Code of the API error; '' for a success.
+  duration_ms integer not null, -- Time until the response in milliseconds.
+  credential_kind text collate "C" not null, -- key, session or identity.
+  credential_id text collate "C" not null, -- Key, session or issuer; never the secret.
+  created_at timestamptz not null, -- Time of the call by the clock of the process.
   primary key (workspace_id, call_id)
 ) with (autovacuum_vacuum_scale_factor=0.05);
-comment on table request_log is 'The last calls with a key or an access token in each workspace. Processes write theirs together every few seconds (log_requests), so it may lack what came before a crash. call_id: ours, in the order of the calls; clients may choose request_id. path: the route with its ids, without a query.';
+comment on table request_log is 'The last API calls of each workspace with a key or an access token. Processes write their calls together every few seconds (log_requests), so a crash loses the latest.';
 grant select on request_log to ibid_service;
 alter table request_log enable row level security;
 create policy of_the_workspaces on request_log using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
 
 create table backup_status (
-  the_only boolean default true primary key check (the_only),
-  last_outcome text collate "C" not null,
-  last_ended_at timestamptz not null default now(),
-  last_error text collate "C" not null default '',
-  last_backup_id text collate "C",
-  last_made_at timestamptz,
+  the_only boolean default true primary key check (the_only), -- Always true, so that there is one row at most.
+  last_outcome text collate "C" not null, -- incomplete: the file store lacked some files, but the backup was kept.
+  last_ended_at timestamptz not null default now(), -- Time when the last backup ended, whatever its outcome.
+  last_error text collate "C" not null default '', -- Message of a failed or incomplete backup; '' for a success.
+  last_backup_id text collate "C", -- Latest backup that was made, even if a later one failed; null before the first.
+  last_made_at timestamptz, -- Time of the snapshot in last_backup_id; null before the first.
   constraint outcomes check (last_outcome in ('succeeded', 'incomplete', 'failed'))
 );
-comment on table backup_status is 'How the last backup of this database ended, and which one is the latest that is complete; no row: none was ever made. incomplete: the file store did not have all files.';
-comment on column backup_status.last_made_at is 'When the snapshot of last_backup_id was taken.';
+comment on table backup_status is 'Outcome of the last backup of this database; no row before the first.';
 grant select on backup_status to ibid_service;
 
 create table wal_archive (
-  the_only boolean default true primary key check (the_only),
-  last_segment text collate "C",
-  stored_until timestamptz,
-  files_until timestamptz not null default now(),
-  gap_at timestamptz,
-  based_at timestamptz
+  the_only boolean default true primary key check (the_only), -- Always true, so that there is one row at most.
+  last_segment text collate "C", -- Latest stored segment; null before the first and after a gap.
+  stored_until timestamptz, -- Commits before this time are stored; null before the first segment.
+  files_until timestamptz not null default now(), -- Files of the blob store kept before this time are stored with the backups too; later ones are not deleted.
+  gap_at timestamptz, -- Time when a lost segment was noticed; null if never. Only a newer base backup leads past it.
+  based_at timestamptz -- Start of the base backup in the latest complete backup; null before the first.
 );
-comment on table wal_archive is 'Which write-ahead log of the service''s own PostgreSQL is in the place of backups, for recovery to a moment; no row: it is not stored.';
-comment on column wal_archive.last_segment is 'The latest segment that is stored; null: none, or none since a gap.';
-comment on column wal_archive.stored_until is 'What was committed before this is stored.';
-comment on column wal_archive.files_until is 'Files of the store that were kept before this are in the place of backups, too; later ones are not deleted.';
-comment on column wal_archive.gap_at is 'When it was noticed that a segment was lost before it was stored.';
-comment on column wal_archive.based_at is 'When the latest base backup of a complete backup was begun.';
+comment on table wal_archive is 'State of the write-ahead log that the supervised PostgreSQL stores with the backups for point-in-time recovery; no row while none is stored.';
 grant select on wal_archive to ibid_service;
 
 create table wal_timelines (
-  timeline text collate "C" primary key,
-  marker uuid not null default gen_random_uuid(),
-  seen_at timestamptz not null default now()
+  timeline text collate "C" primary key, -- First 8 hexadecimal digits of the names of its WAL segments.
+  marker uuid not null default gen_random_uuid(), -- Random id that reads from a replica compare, because another cluster can have the same timeline.
+  seen_at timestamptz not null default now() -- Time when a process first saw the timeline.
 );
-comment on table wal_timelines is 'The timelines that the primary has written on, one more after each fail-over. A server whose last row is that of the primary has followed it there.';
+comment on table wal_timelines is 'Timelines that the primary has written on, one more after each fail-over. A replica whose last row equals that of the primary has followed it there.';
 grant insert, select on wal_timelines to ibid_service;
 
 -- migrate.ts makes it.
