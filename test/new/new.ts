@@ -81,6 +81,10 @@ addTo(
   [line, `${line}import { ${names.things_} } from './${relative('src', folder)}/feature.ts';\n`],
   [`  ${BESIDE},\n`, `  ${BESIDE},\n  ${names.things_},\n`],
 );
-addTo('test/imports.test.ts', [`'${BESIDE}',\n`, `'${BESIDE}',\n  '${things}',\n`]);
-addTo('ARCHITECTURE.md', [`, ${BESIDE},`, `, ${BESIDE}, ${things},`]);
+const place = (of: string) => relative('src', of);
+addTo('test/imports.test.ts', [
+  `'${place(dirname(beside))}',\n`,
+  `'${place(dirname(beside))}',\n  '${place(folder)}',\n`,
+]);
+addTo('ARCHITECTURE.md', [`\`${BESIDE}/\``, `\`${BESIDE}/\`, \`${things}/\``]);
 process.stdout.write('Next: `npx biome check --write .`, `npm run accept`, and what test/tables.test.ts says.\n');
