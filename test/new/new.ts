@@ -43,10 +43,7 @@ function filled(template: string): string {
   return text
     .replace(/@(\w+)@/g, (_, name: string) => names[name] ?? '')
     .replace(/'~~\/(.+?)'/g, (_, path: string) => `'${relative(folder, path)}'`)
-    .replace(
-      /'~\/(.+?)'/g,
-      (_, path: string) => `'${relative(folder, globSync(`src/{,**/}${path}`, { cwd: ROOT })[0] ?? path)}'`,
-    );
+    .replace(/'~\/(.+?)'/g, (_, path: string) => `'${relative(folder, `src/${path}`)}'`);
 }
 
 function write(path: string, text: string): void {
