@@ -10,7 +10,7 @@
 --   Pages: pages, page_texts, revisions, page_bases, page_paths, page_links, page_tags, templates, starred_pages, autosaves
 --   Files: blobs, attachments
 --   Uploads and sources: uploads, upload_files, upload_parts, sources, source_texts, page_sources, compiled_files
---   Search: search_wikis, search_documents, search_pending, search_segments, search_blocks, search_postings, search_words, search_vocabulary, saved_searches
+--   Search: search_wikis, search_documents, search_pending, search_segments, search_blocks, search_words, search_vocabulary, saved_searches
 --   Exports and imports: exports, imports, staged_imports, import_pages, import_revisions, import_attachments, imported_people
 --   Operation: migrations, service_controls, idempotency_keys, limit_counts, request_log, backup_status, wal_archive, wal_timelines
 
@@ -122,11 +122,6 @@ begin
   perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
     set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
 end $$;
-
--- The workspace that a wiki is of, also of a deleted one; no row where there is none.
-create function workspace_of_wiki(wiki text) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
-  select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki
-$$;
 
 -- ---- Users and how they sign in ----
 
@@ -1195,11 +1190,6 @@ create function wikis_with_trash_to_purge(service_days integer) returns table(wi
     -- The shortest time that a workspace can set.
     where p.trashed_at < now() - interval '7 days' group by p.wiki_id) t on t.wiki_id = k.wiki_id
   where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
-$$;
-
--- The workspace that the invitation with this secret is of.
-create function workspace_of_invitation(secret bytea) returns setof text language sql stable security definer set search_path to 'public', 'pg_temp' as $$
-  select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret
 $$;
 
 -- For the scheduler: workspaces that keep their audit log for a time.
@@ -3154,7 +3144,7 @@ create policy of_the_wiki on search_pending for all
 
 -- Parts of an index, each written by one merge and then immutable except for dead.
 create table search_segments (
-  -- Random, so that postings cached under it stay valid after a restore; 0 stands for search_postings.
+  -- Random, so that postings cached under it stay valid after a restore.
   segment_id  bigint not null,
   -- Number of documents with postings in the segment, dead ones included.
   documents   integer not null,
@@ -3198,25 +3188,6 @@ create table search_blocks (
 grant delete, insert, select, update on search_blocks to ibid_service;
 alter table search_blocks enable row level security;
 create policy of_the_wiki on search_blocks for all
-  using ((wiki_id = ( select own_wiki())));
-
--- Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/wiki/search/postings.ts).
-create table search_postings (
-  -- Wiki of the index.
-  wiki_id   text collate "C" not null,
-  -- page or source.
-  kind      text collate "C" not null,
-  -- Term that the documents contain.
-  term      text collate "C" not null,
-  -- document_no divided by 4,096.
-  chunk_no  integer not null,
-  -- Encoded document numbers and impacts.
-  postings  bytea not null,
-  primary key (wiki_id, kind, term, chunk_no)
-);
-grant delete, insert, select, update on search_postings to ibid_service;
-alter table search_postings enable row level security;
-create policy of_the_wiki on search_postings for all
   using ((wiki_id = ( select own_wiki())));
 
 -- Words as written that are not packed into search_vocabulary yet, for corrections of typing errors: a word with one wrong letter shares its beginning or its end with the right one.
@@ -3314,7 +3285,6 @@ create function remove_index() returns trigger language plpgsql set search_path 
 begin
   delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
   delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
   delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
   return null;
 end $$;

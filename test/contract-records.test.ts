@@ -270,7 +270,7 @@ test('openapi.json describes the records of the specification with exactly their
     const { responses } = paths[path.replace(/[:*]([a-z_]+)/g, '{$1}')][method.toLowerCase()];
     const reply = responses['200'] ?? responses['201'];
     const schema = resolved(reply.content['application/json'].schema, components.schemas);
-    const formReply = ENDPOINTS.find((endpoint) => nameOf(endpoint) === name)?.formReply;
+    const formReply = ENDPOINTS.find((endpoint) => nameOf(endpoint) === name)?.form?.reply;
     // Of a union with the answer to JSON, it describes only the answer to a form.
     const documented = formReply ? (specified as Record<string, Shape>)['0'] : specified;
     assert.deepEqual(shapeOf(schema, name), documented, name);

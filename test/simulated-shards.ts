@@ -136,7 +136,7 @@ const FUNCTIONS = `
   create function shard_has(name text, workspace text) returns boolean language plpgsql security definer
   set search_path = public, pg_temp as $$
   declare
-    key constant text := coalesce(current_setting('pgdog.sharding_key', true), '');
+    key constant text := coalesce(current_setting('shard.key', true), '');
   begin
     if not ${IS_SHARDED} or workspace is null or workspace = key or current_setting('shard.lookup', true) = 'on' then
       return true;
@@ -154,22 +154,25 @@ const FUNCTIONS = `
 
   create function shard_note() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
   begin
-    if ${IS_SHARDED} and coalesce(current_setting('pgdog.sharding_key', true), '') <> '' then
+    if ${IS_SHARDED} and coalesce(current_setting('shard.key', true), '') <> '' then
       insert into simulated.shard_writes values (tg_table_name, current_setting('ibid.user', true) = '');
     end if;
     return null;
   end $$;
 
-  -- The router asks all shards for these.
-  create or replace function workspace_of_wiki(wiki text) returns setof text
+  -- The key is the workspace of the request context, which a widget's token, the path or the secret of a link names.
+  alter function set_request_context(text, bytea, text, text, text, text, bytea, text) rename to set_context_of_request;
+  create function set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text,
+    invitation bytea, new_workspace text) returns void
   language plpgsql security definer set search_path = public, pg_temp as $$
+  declare
+    key text := coalesce(path_workspace, case when who = 'widget' then second_name end);
   begin
     perform set_config('shard.lookup', 'on', true);
-    return query select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki;
-  end $$;
-  create or replace function workspace_of_invitation(secret bytea) returns setof text
-  language plpgsql security definer set search_path = public, pg_temp as $$
-  begin
-    perform set_config('shard.lookup', 'on', true);
-    return query select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret;
+    if path_wiki is not null then key := shard_of(path_wiki);
+    elsif key is null and invitation is not null then
+      select i.workspace_id into key from invitations i where i.secret_hash = invitation or i.copied_hash = invitation;
+    end if;
+    perform set_config('shard.lookup', '', true), set_config('shard.key', coalesce(key, ''), true);
+    perform set_context_of_request(who, hash, name, second_name, path_workspace, path_wiki, invitation, new_workspace);
   end $$;`;

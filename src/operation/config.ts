@@ -58,11 +58,6 @@ function missingCompanions(config: Config): string[] {
       'BACKUP_WAL is for the PostgreSQL that the service runs itself: for the one of DATABASE_URL use its own tools, such as pgBackRest, or what its provider has, and leave BACKUP_WAL empty',
     );
   }
-  if (config.DATABASE_SHARDING === 'pgdog' && config.DATABASE_REPLICA_URLS.length > 0) {
-    problems.push(
-      'DATABASE_SHARDING is set, so leave DATABASE_REPLICA_URLS empty: PgDog sends reads to the replicas of a shard',
-    );
-  }
   if (config.STRIPE_SECRET_KEY !== undefined && STRIPE_WEBHOOK_SECRETS.length === 0) {
     problems.push(
       'STRIPE_SECRET_KEY is set, so set STRIPE_WEBHOOK_SECRETS to the signing secret of its webhook endpoint',

@@ -1,6 +1,5 @@
-import { ensureUser } from '../../platform/access/credential.ts';
 import { newToken } from '../../platform/access/token.ts';
-import { ownProfile } from '../../platform/access/user-ctes.ts';
+import { ensureUser, ownProfile } from '../../platform/access/user-ctes.ts';
 import { normalizeEmail } from '../../platform/core/email-address.ts';
 import { newId } from '../../platform/core/ids.ts';
 import { isOfDomains } from '../../platform/core/sign-in/mail-domains.ts';

@@ -7,7 +7,7 @@ import { makeFolder } from '../../../test/process.ts';
 import { signedInClient } from '../../../test/signed-in.ts';
 import { makeDatabase, openWorld } from '../../../test/world.ts';
 import type { AuditEvent } from '../../organization/audit/schema.ts';
-import { ensureUser } from '../../platform/access/credential.ts';
+import { ensureUser } from '../../platform/access/user-ctes.ts';
 import { newId } from '../../platform/core/ids.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { readConfig } from '../config.ts';

@@ -53,12 +53,6 @@ export const OPTIONS = {
     databaseUrls,
     { secret: true, see: SCALE },
   ),
-  DATABASE_SHARDING: option(
-    'pgdog: each transaction begins by telling PgDog the workspace that it is of (pgdog.sharding_key). It shows what shards would take: the service does not run on several ones yet.',
-    'off',
-    oneOf('off', 'pgdog'),
-    { see: 'docs/scale.md' },
-  ),
   DATABASE_CONNECTIONS: option(
     'The most connections of a process to the database, and to each replica; the process for jobs has at most 10 more. Reads, writes and jobs have shares of them, and so does each workspace; what waits too long is 503.',
     '10',

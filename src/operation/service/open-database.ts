@@ -116,15 +116,12 @@ export async function followClock(query: Query, log: Logger): Promise<() => Prom
 
 /** How the service itself connects: to the PostgreSQL that it started, or as the options say. */
 export function serviceConnection(
-  { DATABASE_URL, SERVICE_DATABASE_URL, DATABASE_SHARDING }: Config,
+  { DATABASE_URL, SERVICE_DATABASE_URL }: Config,
   own: PoolConfig | undefined,
-): Pick<ServiceDbOptions, 'connection' | 'isOwnLogin' | 'isSharded' | 'timelines'> {
-  const isSharded = DATABASE_SHARDING === 'pgdog';
-  if (own) return { connection: own, isOwnLogin: false, isSharded };
+): Pick<ServiceDbOptions, 'connection' | 'isOwnLogin' | 'timelines'> {
+  if (own) return { connection: own, isOwnLogin: false };
   return {
-    isSharded,
-    // Shards have a history each.
-    timelines: isSharded ? undefined : openTimelines(),
+    timelines: openTimelines(),
     connection: { connectionString: SERVICE_DATABASE_URL ?? DATABASE_URL },
     isOwnLogin: SERVICE_DATABASE_URL !== undefined,
   };

@@ -4,6 +4,7 @@ import { Paging } from '../../platform/core/paging.ts';
 import { Id, InputText, Record, Text, Timestamp } from '../../platform/core/records.ts';
 import { raw, sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
+import { REQUEST_LOG_PATH } from '../../platform/http/request-log/request-log.ts';
 
 const LoggedRequest = Record(
   {
@@ -25,12 +26,11 @@ type LoggedRequest = Static<typeof LoggedRequest>;
 
 export const listRequests = endpoint({
   method: 'GET',
-  path: '/v1/workspaces/:workspace_id/request-log',
+  path: REQUEST_LOG_PATH,
   summary: 'List the last calls',
   description:
     'The last calls of programs in the workspace, with keys and access tokens, newest first; a call appears some seconds after its answer. Not those of browsers and widgets, and none that were answered 401.',
   access: onWorkspace('developers:manage'),
-  unlogged: true,
   params: Type.Object({ workspace_id: Id }),
   query: Type.Object({
     credential_id: Type.Optional(InputText({ description: 'Only calls with this key, for example.' })),

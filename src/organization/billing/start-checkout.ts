@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { onWorkspace } from '../../platform/access/access-rule.ts';
 import type { Credential } from '../../platform/access/credential.ts';
+import { claimsOf } from '../../platform/access/credential-kinds.ts';
 import type { AuthorizedDb } from '../../platform/access/guard.ts';
 import { ApiError } from '../../platform/core/errors.ts';
 import { Id, InputText } from '../../platform/core/records.ts';
@@ -72,7 +73,7 @@ export const startCheckout = endpoint({
  */
 function returnPage(own: string, return_url: string | undefined, credential: Credential): (end: string) => string {
   const page = URL.parse(return_url ?? own);
-  const isOfWidget = credential.kind === 'widget' && page?.origin === credential.claims.origin;
+  const isOfWidget = page !== null && page.origin === claimsOf(credential)?.origin;
   const isAllowed = isOfWidget || page?.origin === new URL(own).origin;
   if (!page || !isAllowed || page.username !== '' || page.password !== '') {
     throw new ApiError(

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Credential } from '../../platform/access/credential.ts';
+import { claimsOf } from '../../platform/access/credential-kinds.ts';
 import { effectivePermissions, type Permission } from '../../platform/access/roles.ts';
 import { ApiError } from '../../platform/core/errors.ts';
 import { Id, Record } from '../../platform/core/records.ts';
@@ -28,7 +29,7 @@ export const exampleWidgetOrigins: WidgetOrigins = {
 
 /** Whether the widget's token names the origin of its page, so that people can act through it. */
 export function canAct(credential: Credential): boolean {
-  return credential.kind === 'widget' && credential.claims.origin !== null;
+  return (claimsOf(credential)?.origin ?? null) !== null;
 }
 
 /** What a widget's user can do through it. */

@@ -1,5 +1,5 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
-import type { Credential } from './credential.ts';
+import { type Credential, claimsOf, kindOf } from './credential-kinds.ts';
 import { type Permission, rolesWith, WIDGETS, type Widget } from './roles.ts';
 
 /**
@@ -81,71 +81,6 @@ export function permissionOf(access: Access): Permission | '' {
 }
 
 const NO_CONDITION = raw('');
-const NO_CALLER = raw(`
-        select null::text as user_id, null::text as credential_id, null::text as bound_workspace_id,
-          null::text[] as granted, null::text as last_workspace_id, true as used_lately`);
-
-/**
- * The user of a credential. The context of the request has found them already; with it the planner knows that they are one, and
- * never walks all users beside the credentials.
- */
-const ownUser = (credential: 'k' | 's' | 'i') =>
-  raw(`join users u on u.user_id = ${credential}.user_id and u.user_id = (select own_user())`);
-
-/**
- * `caller`: the credential's user, or no row where the credential is unknown, revoked or expired. An endpoint that
- * takes no credential gets one row without a user.
- */
-export function callerCte(credential: Credential): Sql {
-  switch (credential.kind) {
-    case 'none':
-      return NO_CALLER;
-    case 'session':
-      return sql`
-        select s.user_id, s.session_id as credential_id, null::text as bound_workspace_id, null::text[] as granted,
-          u.last_workspace_id, s.last_used_at > now() - interval '1 minute' as used_lately
-        from sessions s ${ownUser('s')}
-        where s.access_hash = ${credential.hash} and s.access_expires_at > now() and s.expires_at > now()
-          and s.revoked_at is null`;
-    case 'command':
-      return sql`
-        select u.user_id, 'command'::text as credential_id, null::text as bound_workspace_id, null::text[] as granted,
-          u.last_workspace_id, true as used_lately
-        from users u where u.user_id = ${credential.user_id}`;
-    case 'key':
-      return sql`
-        select k.user_id, k.key_id as credential_id, k.workspace_id as bound_workspace_id, k.permissions as granted,
-          u.last_workspace_id, coalesce(k.last_used_at > now() - interval '1 minute', false) as used_lately
-        from api_keys k ${ownUser('k')}
-        where k.secret_hash = ${credential.hash} and k.revoked_at is null
-          and (k.expires_at is null or k.expires_at > now())`;
-    case 'identity':
-      return sql`
-        select i.user_id, i.issuer as credential_id, null::text as bound_workspace_id, null::text[] as granted,
-          u.last_workspace_id, true as used_lately
-        from identities i ${ownUser('i')}
-        where i.issuer = ${credential.identity.issuer} and i.subject = ${credential.identity.subject}`;
-    case 'widget':
-      return sql`
-        select u.user_id, coalesce(${credential.claims.issued_by}, 'widget')::text as credential_id,
-          ${credential.claims.workspace_id}::text as bound_workspace_id,
-          (select k.permissions from api_keys k where k.key_id = ${credential.claims.issued_by}) as granted,
-          u.last_workspace_id, true as used_lately
-        from users u
-        where u.user_id = ${credential.claims.user_id}
-          and not exists (
-            select from workspace_controls o where o.workspace_id = ${credential.claims.workspace_id}
-              and o.widget_tokens_after > to_timestamp(${credential.claims.issued_at}))
-          and (${credential.claims.issued_by}::text is null
-            or exists (
-              select from api_keys k where k.key_id = ${credential.claims.issued_by} and k.revoked_at is null
-                and (k.expires_at is null or k.expires_at > now()))
-            or exists (
-              select from sessions s where s.session_id = ${credential.claims.issued_by} and s.revoked_at is null
-                and s.expires_at > now()))`;
-  }
-}
-
 /** `target`: the object that the path names, or no row where it names nothing. */
 export function targetCte(access: Access, params: Record<string, string>, credential: Credential): Sql {
   switch (access.on) {
@@ -157,7 +92,7 @@ export function targetCte(access: Access, params: Record<string, string>, creden
     case 'wiki':
       return sql`select workspace_id, wiki_id, created_by from wikis where wiki_id = ${params.wiki_id}`;
     case 'widget': {
-      const workspaceId = credential.kind === 'widget' ? credential.claims.workspace_id : null;
+      const workspaceId = claimsOf(credential)?.workspace_id ?? null;
       return sql`select workspace_id, created_by, widget_origins from workspaces where workspace_id = ${workspaceId}`;
     }
   }
@@ -187,12 +122,10 @@ export function accessCte(access: Access, params: Record<string, string>, creden
     limit 1`;
 }
 
-function isSession({ kind }: Credential): boolean {
-  return kind === 'session' || kind === 'command';
-}
-
 function sessionCondition(access: ObjectAccess, credential: Credential): Sql {
-  return access.on === 'workspace' && access.session && !isSession(credential) ? raw(' and false') : NO_CONDITION;
+  return access.on === 'workspace' && access.session && !kindOf(credential).isSession
+    ? raw(' and false')
+    : NO_CONDITION;
 }
 
 function accessColumns(access: ObjectAccess): Sql {
@@ -210,8 +143,9 @@ function widgetCondition(
   params: Record<string, string>,
   credential: Credential,
 ): Sql {
-  if (credential.kind !== 'widget') return raw(' and false');
-  const { origin, isOwnOrigin } = credential.claims;
+  const claims = claimsOf(credential);
+  if (!claims) return raw(' and false');
+  const { origin, isOwnOrigin } = claims;
   const bySession = instead?.session ? raw(` and c.credential_id like 'ses\\_%'`) : NO_CONDITION;
   const atOrigin = origin === null || isOwnOrigin ? NO_CONDITION : sql` and ${origin}::text = any (t.widget_origins)`;
   if (instead?.on === 'caller') {
@@ -225,7 +159,7 @@ function widgetCondition(
 
 function callerCondition(access: CallerAccess, credential: Credential): Sql {
   if (access.on === 'anyone') return NO_CONDITION;
-  if (access.session && !isSession(credential)) return raw(' where false');
+  if (access.session && !kindOf(credential).isSession) return raw(' where false');
   return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : NO_CONDITION;
 }
 

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../db/request-context.ts';
 import type { Access } from './access-rule.ts';
-import type { Credential } from './credential.ts';
+import { type Credential, claimsOf, kindOf } from './credential-kinds.ts';
 
 /** What a request can see beyond its path and the caller's memberships. */
 interface ExtraContext {
@@ -8,24 +8,6 @@ interface ExtraContext {
   invitation: Buffer | undefined;
   /** The id of the workspace that the request may create. */
   new_workspace_id: string | undefined;
-}
-
-/** The context of a credential alone: what its user can see without a path. */
-export function callerContext(credential: Credential): RequestContext {
-  switch (credential.kind) {
-    case 'none':
-      return { who: 'service' };
-    case 'key':
-      return { who: 'key', hash: credential.hash };
-    case 'session':
-      return { who: 'session', hash: credential.hash };
-    case 'identity':
-      return { who: 'identity', issuer: credential.identity.issuer, subject: credential.identity.subject };
-    case 'command':
-      return { who: 'command', user_id: credential.user_id };
-    case 'widget':
-      return { who: 'widget', user_id: credential.claims.user_id, workspace_id: credential.claims.workspace_id };
-  }
 }
 
 /**
@@ -39,7 +21,7 @@ export function requestContext(
   extra: ExtraContext,
 ): RequestContext {
   const isByLink = credential.kind === 'none' && extra.invitation !== undefined;
-  const who: RequestContext = isByLink ? { who: 'link' } : callerContext(credential);
+  const who: RequestContext = isByLink ? { who: 'link' } : kindOf(credential).context(credential);
   return { ...who, ...extra, path: requestPath(access, credential, params) };
 }
 
@@ -57,7 +39,9 @@ export function requestPath(
       return { workspace_id: params[access.param] ?? '' };
     case 'wiki':
       return { wiki_id: params.wiki_id ?? '' };
-    case 'widget':
-      return credential.kind === 'widget' ? { workspace_id: credential.claims.workspace_id } : undefined;
+    case 'widget': {
+      const claims = claimsOf(credential);
+      return claims && { workspace_id: claims.workspace_id };
+    }
   }
 }

@@ -1,8 +1,8 @@
 import type { ServiceDb } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
-import { type Access, accessCte, callerCte, targetCte } from './access-rule.ts';
+import { type Access, accessCte, targetCte } from './access-rule.ts';
 import { requestContext } from './caller-context.ts';
-import type { Credential } from './credential.ts';
+import { type Credential, kindOf } from './credential-kinds.ts';
 
 /** Whose a credential is, and the workspace that it may use at the path of a request. */
 export interface CredentialOwner {
@@ -21,7 +21,7 @@ export function ownerFinder(db: ServiceDb): FindOwner {
   return async (access, credential, params) => {
     const context = requestContext(access, credential, params, { invitation: undefined, new_workspace_id: undefined });
     const [owner] = await db.in(context).query<{ user_id: string; workspace_id: string | null }>(sql`
-      with caller as materialized (${callerCte(credential)}),
+      with caller as materialized (${kindOf(credential).caller(credential)}),
       target as materialized (${targetCte(access, params, credential)}),
       access as materialized (${accessCte(access, params, credential)})
       select c.user_id, a.workspace_id from caller c left join access a on true`);

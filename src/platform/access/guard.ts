@@ -3,11 +3,11 @@ import type { ContextDb, Query, ServiceDb } from '../db/db.ts';
 import type { RequestContext } from '../db/request-context.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { AuditTargets } from '../tables/define-table.ts';
-import { type Access, accessCte, callerCte, targetCte } from './access-rule.ts';
+import { type Access, accessCte, targetCte } from './access-rule.ts';
 import type { AnswerTransaction } from './answer-transaction.ts';
 import { auditCte, type EventType } from './audit-record.ts';
-import { callerContext, requestPath } from './caller-context.ts';
-import type { Credential } from './credential.ts';
+import { requestPath } from './caller-context.ts';
+import { type Credential, claimsOf, kindOf } from './credential-kinds.ts';
 import { mustRecordUse, recordUseCtes } from './record-use.ts';
 
 /**
@@ -144,7 +144,7 @@ function composerOf({
   address,
   auditTargets,
 }: GuardContext): Composer {
-  const claims = credential.kind === 'widget' ? credential.claims : undefined;
+  const claims = claimsOf(credential);
   const origin = {
     credential_kind: credential.kind,
     request_id,
@@ -153,7 +153,7 @@ function composerOf({
     widget_origin: claims?.origin ?? '',
   };
   const ctes = sql`
-    with caller as materialized (${callerCte(credential)}),
+    with caller as materialized (${kindOf(credential).caller(credential)}),
     target as materialized (${targetCte(access, params, credential)}),
     access as materialized (${accessCte(access, params, credential)})`;
   const status = statusOf(requestPath(access, credential, params), needsPayment);
@@ -240,7 +240,9 @@ interface Caller {
 /** Checks the credential alone: 401 for a request that is refused before its target matters. */
 export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller | undefined> {
   if (credential.kind === 'none') return undefined;
-  const [caller] = await db.in(callerContext(credential)).query<Caller>(callerCte(credential));
+  const [caller] = await db
+    .in(kindOf(credential).context(credential))
+    .query<Caller>(kindOf(credential).caller(credential));
   if (!caller) throw unauthorized();
   return caller;
 }

@@ -1,4 +1,5 @@
 import { newId } from '../core/ids.ts';
+import type { Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Identity } from '../providers/identity/access-token.ts';
 import { changedFields } from './audit-record.ts';
@@ -60,3 +61,17 @@ export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user'
 
 /** The user that `userCtes` found or created. */
 export const USER_OF_CTES: Sql = raw('select user_id from known union all select user_id from new_user');
+
+/** Finds or creates the user of (issuer, subject), as one statement with its audit record. Returns the user's id. */
+export async function ensureUser(query: Query, profile: Profile): Promise<string> {
+  const { known, made, new_user, changed, user_audit } = userCtes(profile);
+  const upsert = sql`
+    with known as (${known}), made as (${made}), new_user as (${new_user}), changed as (${changed}),
+    user_audit as (${user_audit})
+    ${USER_OF_CTES}`;
+  // A request that lost the race to create the user finds it on the second try.
+  const [row] = await query<{ user_id: string }>(upsert);
+  const [found] = row ? [row] : await query<{ user_id: string }>(upsert);
+  if (!found) throw new Error('a user was neither found nor created');
+  return found.user_id;
+}

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import type { QueueUsage, Turn } from '../core/queue/fair-queue.ts';
 import { openKnownTenants } from './known-tenants.ts';
-import type { LaneUsage, Slot } from './lane.ts';
 import type { PoolLane } from './lane-limits.ts';
 import { CONNECTIONS, type DbOptions, inTransaction, onConnection, openPool, sendOne } from './pool.ts';
 import { openPoolLanes } from './pool-lanes.ts';
@@ -12,13 +12,10 @@ import {
   type ContextOptions,
   prepareContext,
   type RequestContext,
-  SERVICE,
   sendInContext,
   type WalPosition,
 } from './request-context.ts';
 import { openServicePool, SETTING_OPTIONS, type ServiceDbOptions } from './service-session.ts';
-import { placementLookup } from './sharding/placement-lookup.ts';
-import { beginWithKey, openShardingKeys } from './sharding/sharding-keys.ts';
 import { answeredWithin } from './silence.ts';
 import type { Sql } from './sql.ts';
 import { inStatementSpan } from './statement-span.ts';
@@ -86,7 +83,7 @@ export interface ServiceDb {
   /** For which tenant a request works; undefined if the process does not know any. It decides about order only. */
   tenantOf(context: RequestContext): string | undefined;
   /** What is done with the connections: of each lane, and by the workspaces that held them longest lately. */
-  usage(): { lanes: Record<PoolLane, Readonly<LaneUsage>>; workspaces: [workspace_id: string, seconds: number][] };
+  usage(): { lanes: Record<PoolLane, Readonly<QueueUsage>>; workspaces: [workspace_id: string, seconds: number][] };
   /** From now on requests that would have to wait for a connection are refused (503): the service is about to stop. */
   refuseWaiting(): void;
   close(): Promise<void>;
@@ -154,14 +151,10 @@ function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & 
   const lanes = openPoolLanes(options.connections ?? CONNECTIONS);
   const tenants = openKnownTenants();
   const spenders = openTopSpenders();
-  const keys = options.isSharded
-    ? openShardingKeys(placementLookup((statement) => inContext(SERVICE).query(statement)))
-    : undefined;
-  const beginOf = async (context: RequestContext, begin = 'begin') => beginWithKey(begin, await keys?.of(context));
 
-  function leave(slot: Slot): void {
-    lanes.leave(slot);
-    if (slot.tenant.startsWith('org_')) spenders.add(slot.tenant, (performance.now() - slot.since) / 1_000);
+  function leave(turn: Turn): void {
+    lanes.leave(turn);
+    if (turn.tenant.startsWith('org_')) spenders.add(turn.tenant, (performance.now() - turn.since) / 1_000);
   }
 
   /** Runs `work` when its lane has a connection for it. */
@@ -172,11 +165,11 @@ function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & 
     work: () => Promise<T>,
   ): Promise<T> {
     const entered = lanes.enter(context.who === 'job' ? 'jobs' : lane, tenants.of(context), budget?.abandoned);
-    const slot = entered instanceof Promise ? await entered : entered;
+    const turn = entered instanceof Promise ? await entered : entered;
     try {
       return await work();
     } finally {
-      leave(slot);
+      leave(turn);
     }
   }
 
@@ -186,16 +179,12 @@ function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & 
     const within = (ms: number): ContextOptions => ({ timeoutMs: timeoutWithin(ms, budget), onTenant, replica });
     const sendEntering = (client: pg.PoolClient, config: PreparedStatement, ms: number) =>
       inStatementSpan(config, () => sendInContext(client, context, config, within(ms)));
-    const send = async <T>(lane: PoolLane, statement: Sql, ms: number) => {
-      const work = (client: pg.PoolClient) => sendEntering(client, prepare(statement), ms);
-      const begin = keys && (await beginOf(context));
-      return (await inLane(lane, context, budget, () =>
-        begin && begin.length > 1 ? inTransaction(connections, options, work, begin, ms) : sendOne(connections, work),
+    const send = async <T>(lane: PoolLane, statement: Sql, ms: number) =>
+      (await inLane(lane, context, budget, () =>
+        sendOne(connections, (client) => sendEntering(client, prepare(statement), ms)),
       )) as T[];
-    };
-    const transaction = async <T>(text: string, work: (query: Query) => Promise<T>) => {
-      const begin = keys ? await beginOf(context, text) : [text];
-      return inLane('writes', context, budget, () =>
+    const transaction = <T>(begin: string, work: (query: Query) => Promise<T>) =>
+      inLane('writes', context, budget, () =>
         inTransaction(
           connections,
           options,
@@ -215,7 +204,6 @@ function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & 
           WRITE_MS,
         ),
       );
-    };
     const query: Query = (statement) => send('reads', statement, context.who === 'job' ? WRITE_MS : READ_MS);
     return {
       query,

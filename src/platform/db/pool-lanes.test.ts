@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Slot } from './lane.ts';
+import type { Turn } from '../core/queue/fair-queue.ts';
 import type { PoolLane } from './lane-limits.ts';
 import { openPoolLanes } from './pool-lanes.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
 /** Takes slots until one has to wait, and answers those that it got. */
-function fill(lanes: ReturnType<typeof openPoolLanes>, lane: PoolLane, tenantOf: (n: number) => string): Slot[] {
-  const taken: Slot[] = [];
+function fill(lanes: ReturnType<typeof openPoolLanes>, lane: PoolLane, tenantOf: (n: number) => string): Turn[] {
+  const taken: Turn[] = [];
   for (;;) {
     const slot = lanes.enter(lane, tenantOf(taken.length));
     if (slot instanceof Promise) {
@@ -58,7 +58,7 @@ test('tenants that wait take turns, however many requests of one of them wait', 
 test('a tenant that has 256 requests waiting gets 429, and a lane with 1,000 waiting answers 503', () => {
   const lanes = openPoolLanes(10);
   const taken = fill(lanes, 'writes', (n) => `t${n}`);
-  const enter = (tenant: string) => void (lanes.enter('writes', tenant) as Promise<Slot>).catch(() => undefined);
+  const enter = (tenant: string) => void (lanes.enter('writes', tenant) as Promise<Turn>).catch(() => undefined);
   for (let i = 0; i < 256; i += 1) enter('greedy');
   assert.throws(() => lanes.enter('writes', 'greedy'), { code: 'rate_limited', status: 429, retry_after: 2 });
   for (let i = lanes.usage('writes').waiting; i < 1_000; i += 1) enter(`t${i}`);
@@ -70,7 +70,7 @@ test('what waits longer than its lane allows is refused, and takes no slot after
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const lanes = openPoolLanes(10);
   const taken = fill(lanes, 'reads', (n) => `t${n}`);
-  const waiting = lanes.enter('reads', 'late') as Promise<Slot>;
+  const waiting = lanes.enter('reads', 'late') as Promise<Turn>;
   // What begins the watch, and what it waits for.
   for (const ms of [50, 20_000]) t.mock.timers.tick(ms);
   await assert.rejects(waiting, { code: 'overloaded' });
@@ -92,7 +92,7 @@ for (const lane of ['reads', 'writes'] as const) {
   test(`a tenant that used the connections for ${lane} much has a tenth of them while others are active, and its share again afterwards`, (t) => {
     const { lanes, taken, pass } = openWithHeavyTenant(t, lane);
     assert.equal(taken.length, 4);
-    lanes.leave(lanes.enter('reads', 'other') as Slot);
+    lanes.leave(lanes.enter('reads', 'other') as Turn);
     // What waits already has the first place that is given back.
     for (const slot of taken) lanes.leave(slot);
     assert.equal(lanes.usage(lane).used, 1);
@@ -135,12 +135,12 @@ test('who gives up waiting leaves within a moment, and takes no slot afterwards'
   const lanes = openPoolLanes(10);
   const taken = fill(lanes, 'reads', (n) => `t${n}`);
   const gone = new AbortController();
-  const waiting = lanes.enter('reads', 'late', () => gone.signal) as Promise<Slot>;
+  const waiting = lanes.enter('reads', 'late', () => gone.signal) as Promise<Turn>;
   const before = lanes.usage('reads').waiting;
   gone.abort(new Error('gone'));
   await assert.rejects(waiting, { message: 'gone' });
   assert.equal(lanes.usage('reads').waiting, before - 1);
-  await assert.rejects(lanes.enter('reads', 'late', () => gone.signal) as Promise<Slot>, { message: 'gone' });
+  await assert.rejects(lanes.enter('reads', 'late', () => gone.signal) as Promise<Turn>, { message: 'gone' });
   for (const slot of taken) lanes.leave(slot);
   assert.equal(lanes.usage('reads').waiting, 0);
 });

@@ -113,15 +113,13 @@ export async function inTransaction<T>(
   connections: Connections,
   options: DbOptions,
   work: (client: pg.PoolClient) => Promise<T>,
-  begin: readonly string[] = ['begin'],
+  begin = 'begin',
   commitMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   return onConnection(connections, async (client, discard) => {
     try {
-      for (const statement of begin) {
-        options.observe?.(statement, []);
-        await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query(statement));
-      }
+      options.observe?.(begin, []);
+      await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query(begin));
       const result = await work(client);
       if (options.timelines?.isPast(client)) throw new FormerPrimary();
       options.observe?.('commit', []);

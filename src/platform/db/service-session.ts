@@ -81,8 +81,6 @@ function sharesStatements(): UnsafeSession {
 export type ServiceDbOptions = DbOptions & {
   /** SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server. */
   isOwnLogin?: boolean;
-  /** A router of shards stands before the database: each transaction begins with its key. */
-  isSharded?: boolean;
 };
 
 /** Connections that run as SERVICE_ROLE; one where that is not so is not used. */

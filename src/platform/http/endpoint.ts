@@ -64,8 +64,31 @@ export class JsonText {
   }
 }
 
-/** Another form of the same reply, chosen by `Accept`. */
-type Representation<Reply> = (reply: Reply) => string;
+/** Another form of the same reply, chosen by `Accept`. `params` are undefined for the example of the documentation. */
+type Representation<Reply> = (reply: Reply, params?: Record<string, string>) => string | Moved;
+
+/** The address that a browser is redirected to (308) instead. */
+export class Moved {
+  readonly to: string;
+  constructor(to: string) {
+    this.to = to;
+  }
+}
+
+/** What a form takes beside the files of an upload. */
+interface FormDefinition<Params> {
+  /** Its fields beside the files, for openapi.json. */
+  fields?: Record<string, TSchema>;
+  /**
+   * Of a form that may be JSON instead: the answer to the form. openapi.json describes only the form here, because generators
+   * of clients expect one media type per operation; the JSON has an operation of its own.
+   */
+  reply?: TSchema;
+  /** It takes one file; as large as a whole upload where it is an archive. */
+  file?: 'attachment' | 'archive';
+  /** The target of the files, as a statement that returns a row if it exists; it runs before a byte is read. */
+  target?: (params: Params) => Sql;
+}
 
 /**
  * What a GET returns whose answer the client has already: 304. `run` has set the header `etag`, as it does for the whole answer, which
@@ -93,8 +116,6 @@ interface EndpointDefinition<
   idempotent?: false;
   /** The business event of a write: the target, a dot, what happened. */
   event?: EventType;
-  /** Its calls are not in the request log: those that read it would soon be all that it has. */
-  unlogged?: true;
   /** When the service has more to do than it can, it is refused before others are. */
   canWait?: true;
   /** A read that keeps the process or the database busy: few of a workspace run at once. */
@@ -116,13 +137,7 @@ interface EndpointDefinition<
    * stream of bytes whose position the request's headers give (tus). `picture`: the bytes of one.
    */
   consumes?: keyof typeof STREAM_TYPES;
-  /** Of a form: its fields beside the files, for openapi.json. */
-  formFields?: Record<string, TSchema>;
-  /**
-   * Of a form that may be JSON instead: the answer to the form. openapi.json describes only the form here, because generators
-   * of clients expect one media type per operation; the JSON has an operation of its own.
-   */
-  formReply?: TSchema;
+  form?: FormDefinition<Static<Params>>;
   /** The body is JSON with a signature over its bytes: `body` is a Buffer, unread. */
   signedBody?: true;
   /** Request headers of this endpoint, with their descriptions. */
@@ -135,12 +150,6 @@ interface EndpointDefinition<
   replyHeaders?: Record<string, string>;
   /** Headers of a successful answer. */
   headers?: (reply: Static<Reply>) => Record<string, string>;
-  /** The target of the files, as a statement that returns a row if it exists; it runs before a byte is read. */
-  receives?: (params: Static<Params>) => Sql;
-  /** Maximum number of files in such a body; by default that of uploads. */
-  files_max?: number;
-  /** A file may be as large as a whole upload: for archives. */
-  file_max?: 'upload';
   /** It may create a workspace; row-level security then makes that one visible too. */
   createsWorkspace?: true;
   /** The secret of the request's invitation, which makes the invitation's workspace visible. */
@@ -159,8 +168,6 @@ interface EndpointDefinition<
    * ETag's prefix before a hash of the answer, so that If-Match can name it.
    */
   etag?: (reply: Static<Reply>) => string;
-  /** The page that a browser is redirected to (308) when the requested one has moved. */
-  movedTo?: (reply: Static<Reply>, params: Static<Params>) => string | undefined;
   representations?: Record<string, Representation<Static<Reply>>>;
   /** Shown in openapi.json; a test validates them. */
   example: { body?: Static<Body>; reply: Static<Reply> };

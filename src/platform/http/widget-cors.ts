@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerContext } from '../access/caller-context.ts';
+import { claimsOf } from '../access/credential-kinds.ts';
 import type { ServiceDb } from '../db/db.ts';
+import { SERVICE } from '../db/request-context.ts';
 import { sql } from '../db/sql.ts';
 
 /**
@@ -25,7 +26,7 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
     if (origin === undefined || origin === 'null') return false;
     const path = workspace_id === null ? undefined : { workspace_id };
     const [row] = await db
-      .in({ ...callerContext({ kind: 'none' }), path })
+      .in({ ...SERVICE, path })
       .query<{ allowed: boolean }>(sql`select widget_origin_is_allowed(${origin}, ${workspace_id}) as allowed`);
     if (row?.allowed !== true) return false;
     reply.header('access-control-allow-origin', origin);
@@ -54,8 +55,7 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
     async setHeaders(request, reply) {
       reply.header('vary', 'authorization, origin');
       // The page that shows the widget may also read that its token is no longer valid.
-      const { credential } = request;
-      const workspace_id = credential?.kind === 'widget' ? credential.claims.workspace_id : null;
+      const workspace_id = claimsOf(request.credential)?.workspace_id ?? null;
       if (await allow(request, reply, workspace_id)) {
         reply.header('access-control-expose-headers', 'x-request-id, retry-after, link');
       }

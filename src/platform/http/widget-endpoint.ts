@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { throughWidget } from '../access/access-rule.ts';
+import { claimsOf } from '../access/credential-kinds.ts';
 import type { Widget } from '../access/roles.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -25,7 +26,7 @@ export function underWidget(widget: Widget, endpoint: Endpoint): Endpoint {
     params: Object.keys(rest).length > 0 ? Type.Object(rest) : undefined,
     run: (context) => {
       const { credential, params } = context;
-      const workspace_id = credential.kind === 'widget' ? credential.claims.workspace_id : '';
+      const workspace_id = claimsOf(credential)?.workspace_id ?? '';
       return run({ ...context, params: container ? { ...(params as object), [container]: workspace_id } : params });
     },
   };

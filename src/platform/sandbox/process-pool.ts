@@ -1,5 +1,5 @@
+import { FairQueue, type Turn } from '../core/queue/fair-queue.ts';
 import type { ConfinedProcess } from './confined-process.ts';
-import { openFairQueue, type Queued } from './fair-queue.ts';
 import { closed, openSlot, type ProcessSlot, type SlotOptions } from './process-slot.ts';
 
 export interface PoolOptions extends SlotOptions {
@@ -68,12 +68,6 @@ interface Slot extends ProcessSlot {
   consecutive: number;
 }
 
-interface Waiter extends Queued {
-  task: Task;
-  take(slot: Slot): void;
-  refuse(error: unknown): void;
-}
-
 /** A pool of processes that is fair by owner. Each starts on demand and ends when it is idle. */
 export function openProcessPool(options: PoolOptions): ProcessPool {
   const { processes, perOwner, consecutive } = options;
@@ -82,48 +76,21 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     return Object.assign(openSlot(index === 0 ? options : spare), { task: undefined, consecutive: 0 });
   });
   const free = [...all];
-  const queue = openFairQueue<Waiter>(perOwner);
+  const queue = new FairQueue({ tenant: perOwner, all: processes, refusal: closed });
   let isClosed = false;
-  let refusesWaiting = false;
 
   /** Makes the slot of a task free, and charges the owner what the task has cost. */
-  async function release(slot: Slot, { owner }: Task, usedMs: number): Promise<void> {
-    queue.done(owner, usedMs + (await slot.rest()));
+  async function release(slot: Slot, turn: Turn, usedMs: number): Promise<void> {
+    const spentMs = usedMs + (await slot.rest());
     free.unshift(slot);
-    serve(slot);
+    queue.leave(turn, spentMs, slot.consecutive < consecutive ? slot.task?.context : undefined);
   }
 
-  function serve(slot?: Slot): void {
-    while (free.length > 0) {
-      const mayStay = slot?.task && slot.consecutive < consecutive;
-      const waiter = queue.take(mayStay ? slot?.task : undefined);
-      const taken = waiter && takeFreeSlot(free, waiter.task);
-      if (!waiter || !taken) return;
-      taken.consecutive = taken.task?.context === waiter.task.context ? taken.consecutive + 1 : 0;
-      waiter.take(taken);
-    }
-  }
-
-  function acquireSlot(task: Task): Promise<Slot> {
-    return new Promise((resolve, reject) => {
-      const { signal } = task;
-      const leave = () => {
-        if (queue.remove(waiter)) reject(signal?.reason);
-      };
-      const waiter: Waiter = {
-        ...task,
-        task,
-        take(slot) {
-          signal?.removeEventListener('abort', leave);
-          resolve(slot);
-        },
-        refuse: reject,
-      };
-      signal?.addEventListener('abort', leave, { once: true });
-      queue.add(waiter);
-      serve();
-      if (refusesWaiting && queue.remove(waiter)) reject(closed());
-    });
+  /** The queue has as many turns as there are processes, so one is free. */
+  function takeSlot(task: Task): Slot {
+    const slot = takeFreeSlot(free, task);
+    slot.consecutive = slot.task?.context === task.context ? slot.consecutive + 1 : 0;
+    return slot;
   }
 
   async function withProcess<T>(
@@ -134,7 +101,9 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
     assertOpen();
     task.signal?.throwIfAborted();
     const asked = performance.now();
-    const slot = await acquireSlot(task);
+    const { owner, signal, rank, context } = task;
+    const turn = await queue.enter(owner, signal && (() => signal), { cost: 1, rank, context });
+    const slot = takeSlot(task);
     const waitedMs = performance.now() - asked;
     const abandoned = task.isAbandonable ? task.signal : undefined;
     const stopWatching = endIfAbandoned(abandoned, slot.end);
@@ -152,13 +121,8 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
       if (!isDone) await slot.end();
       const usedMs = slot.charge();
       onDone({ waitedMs, usedMs });
-      void release(slot, task, usedMs);
+      void release(slot, turn, usedMs);
     }
-  }
-
-  function refuseWaiting(): void {
-    refusesWaiting = true;
-    for (const { refuse } of queue.clear()) refuse(closed());
   }
 
   function assertOpen(): void {
@@ -168,20 +132,20 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
   return {
     withProcess,
     assertOpen,
-    refuseWaiting,
+    refuseWaiting: () => queue.refuseWaiting(),
     async close() {
       isClosed = true;
-      refuseWaiting();
+      queue.refuseWaiting();
       await Promise.all(all.map((slot) => slot.close()));
     },
   };
 }
 
 /** Takes of the free slots one whose process runs with the same context, else another; one without a process if none runs. */
-function takeFreeSlot(free: Slot[], task: Task): Slot | undefined {
+function takeFreeSlot(free: Slot[], task: Task): Slot {
   const own = free.findIndex((slot) => slot.task?.context === task.context && slot.isRunning());
   const live = own >= 0 ? own : free.findIndex((slot) => slot.isRunning());
-  return free.splice(Math.max(live, 0), 1)[0];
+  return free.splice(Math.max(live, 0), 1)[0] as Slot;
 }
 
 function leaseOf(slot: Slot, task: Task): Lease {

@@ -32,10 +32,12 @@ export const createUpload = endpoint({
   body: AnnouncedFiles,
   status: 201,
   reply: Type.Union([Upload, AnnouncedUpload]),
-  formReply: Upload,
-  formFields: {
-    mode: Type.Enum(['add', 'sync'], { description: 'As the parameter of the query.' }),
-    encoding: Type.String({ description: 'A name of the Encoding Standard, such as shift_jis.' }),
+  form: {
+    reply: Upload,
+    fields: {
+      mode: Type.Enum(['add', 'sync'], { description: 'As the parameter of the query.' }),
+      encoding: Type.String({ description: 'A name of the Encoding Standard, such as shift_jis.' }),
+    },
   },
   errors: ['quota_exceeded', 'invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: {

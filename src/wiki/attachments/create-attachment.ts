@@ -20,9 +20,11 @@ export const createAttachment = endpoint({
   event: 'attachment.created',
   params: PageParams,
   consumes: 'multipart',
-  receives: ({ wiki_id, page_id }) => sql`
-    select 1 from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`,
-  files_max: 1,
+  form: {
+    file: 'attachment',
+    target: ({ wiki_id, page_id }) => sql`
+      select 1 from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`,
+  },
   status: 201,
   reply: Attachment,
   errors: ['quota_exceeded', 'invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],

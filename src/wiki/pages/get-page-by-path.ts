@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { onWiki } from '../../platform/access/access-rule.ts';
 import { Id } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
-import { endpoint } from '../../platform/http/endpoint.ts';
+import { endpoint, Moved } from '../../platform/http/endpoint.ts';
 import { pageAddress, pageDocument, readPage } from './read-page.ts';
 import { exampleFullPage, FullPage, isVisible, pageTag } from './schema.ts';
 
@@ -20,8 +20,11 @@ export const getPageByPath = endpoint({
   }),
   reply: FullPage,
   etag: pageTag,
-  movedTo: (page, { page_path }) => (page.path === page_path ? undefined : pageAddress(page)),
-  representations: { 'text/markdown': (page) => page.markdown, 'text/html': pageDocument },
+  representations: {
+    'text/markdown': (page) => page.markdown,
+    'text/html': (page, params) =>
+      params && params.page_path !== page.path ? new Moved(pageAddress(page)) : pageDocument(page),
+  },
   example: { reply: exampleFullPage },
   run: (context) => {
     const { wiki_id, page_path } = context.params;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { reverseText } from '@ibid/markdown/analysis/document-terms.ts';
-import { beginningOf } from '@ibid/markdown/analysis/stem.ts';
 import fc from 'fast-check';
 import { anyText } from '../../../test/any-text.ts';
 import { extent, longTest } from '../../../test/extent.ts';
@@ -16,7 +15,7 @@ import type { Pivots } from '../search/index/impacts.ts';
 import { mergePending } from '../search/index/merge-pending.ts';
 import { mergeSearchIndex } from '../search/index/merge-search-index.job.ts';
 import { readPostings } from '../search/index/postings.ts';
-import { mergeTerms, readSegments, readTerms, type TermPostings } from '../search/index/segments.ts';
+import { mergeTerms, readSegments, readTerms } from '../search/index/segments.ts';
 import { purgeTrash } from './trash/purge-trash.job.ts';
 
 /** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
@@ -516,7 +515,7 @@ test('parameters narrow a search as the operators of their names do, and show no
 });
 
 test('what was written before there was an index is indexed by a job, while what is written since is found', async () => {
-  const { owner, create, edit, titles, fold } = await newWiki();
+  const { owner, create, titles, fold } = await newWiki();
   await create('Old page', 'written before');
   await fold();
   const { wiki_id } = owner;
@@ -531,7 +530,7 @@ test('what was written before there was an index is indexed by a job, while what
   ] as const) {
     await world.db.query({ strings: [`delete from ${table} where wiki_id = `, ''], values: [wiki_id] });
   }
-  const { page_id } = await create('New page', 'written since');
+  await create('New page', 'written since');
   assert.deepEqual(await titles('written'), ['New page']);
   await world.db.query(sql`
     insert into search_wikis (wiki_id, kind, pivot_title, pivot_body, is_stale) values (${wiki_id}, 'page', 4, 150, true)`);
@@ -549,35 +548,6 @@ test('what was written before there was an index is indexed by a job, while what
   assert.deepEqual((await titles('written')).toSorted(), ['New page', 'Old page']);
   const [job] = jobs;
   assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources reindexed.']);
-
-  // As after an upgrade from the format before segments.
-  await create('Words', 'Klassen are nothing else.');
-  await create('Lehrerinnen', 'Nothing\n\n## Klassen\n\nElse, [here](https://www.example.com/handbook?a=1&b=2).');
-  await fold();
-  await toOldFormat(wiki_id);
-  assert.deepEqual(await titles('lehrersatz'), ['Lehrerinnen']);
-  assert.deepEqual((await titles('written')).toSorted(), ['New page', 'Old page']);
-  await edit(page_id, { markdown: 'another text' });
-  for (const round of ['waiting', 'folded', 'folded again']) {
-    assert.deepEqual(await titles('written'), ['Old page'], round);
-    assert.deepEqual(await titles('text'), ['New page'], round);
-    assert.deepEqual((await titles('page')).toSorted(), ['New page', 'Old page'], round);
-    await fold();
-  }
-  await world.db.query(sql`update search_wikis set is_stale = true where wiki_id = ${wiki_id}`);
-  await until(
-    'it is indexed in segments, and found at any time',
-    async () => {
-      assert.deepEqual(await titles('written'), ['Old page']);
-      assert.deepEqual(await titles('lehrersatz'), ['Lehrerinnen']);
-      return world.db.query(sql`select term from search_postings where wiki_id = ${wiki_id}`);
-    },
-    (seen) => seen.length === 0,
-  );
-  assert.deepEqual(await titles('klassen'), ['Lehrerinnen', 'Words'], 'headings count as when the page was written');
-  assert.deepEqual(await titles('handbook'), ['Lehrerinnen'], 'and links');
-  assert.deepEqual(await titles('written'), ['Old page']);
-  assert.deepEqual(await titles('text'), ['New page']);
 });
 
 test('an index is what a new one of its texts would be, after any edits, also if merges were interrupted', async () => {
@@ -707,32 +677,6 @@ async function interruptMerge(wiki_id: string, statements: number): Promise<bool
     if ((error as Error).message !== 'the process ends here') throw error;
     return true;
   }
-}
-
-/** Rewrites an index as it was stored before there were segments. */
-async function toOldFormat(wiki_id: string): Promise<void> {
-  const index = { wiki_id, kind: 'page' as const };
-  const segments = await readSegments(world.db.query, index);
-  const terms: TermPostings[] = [];
-  for await (const some of mergeTerms(segments.map((one) => readTerms(world.db.query, index, one))))
-    terms.push(...some);
-  for (const [term, { bytes, from, to }] of terms) {
-    const { numbers, impacts } = readPostings(bytes, from, to);
-    const head = Buffer.alloc(4 + 2 * numbers.length);
-    head.writeUInt16LE(numbers.length, 2);
-    for (const [i, number] of numbers.entries()) head.writeUInt16LE(number, 4 + 2 * i);
-    for (const name of [term, beginningOf(term) ?? []].flat()) {
-      await world.db.query(sql`
-        insert into search_postings (wiki_id, kind, term, chunk_no, postings)
-        values (${wiki_id}, 'page', ${name}, 0, ${Buffer.concat([head, impacts])}) on conflict do nothing`);
-    }
-  }
-  await world.db.query(sql`delete from search_blocks where wiki_id = ${wiki_id}`);
-  await world.db.query(sql`delete from search_segments where wiki_id = ${wiki_id}`);
-  await world.db.query(sql`
-    insert into search_segments (wiki_id, kind, segment_id, documents, bytes) values (${wiki_id}, 'page', 0, 3, 0)`);
-  await world.db.query(sql`
-    update search_documents set title_length = null, body_length = null, body_terms = ' of:1 then:2 ' where wiki_id = ${wiki_id}`);
 }
 
 longTest('averages that have changed by more than a tenth are weighed anew', async () => {

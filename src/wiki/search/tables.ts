@@ -9,7 +9,6 @@ export const searchTables = [
   defineTable({ name: 'search_segments', of: 'wiki', rows: 'few', deletedBy: 'remove_index' }),
   defineTable({ name: 'search_blocks', of: 'wiki', rows: 'many', copies: ['term'], deletedBy: 'remove_index' }),
   // Postings of the format before segments; a new database has none.
-  defineTable({ name: 'search_postings', of: 'wiki', rows: 'few', deletedBy: 'remove_index' }),
   defineTable({
     name: 'search_words',
     of: 'wiki',

@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { clockSkewMs } from '../../../platform/core/clock.ts';
+import type { QueueUsage } from '../../../platform/core/queue/fair-queue.ts';
 import type { ServiceDb } from '../../../platform/db/db.ts';
-import type { LaneUsage } from '../../../platform/db/lane.ts';
 
 /** How the connections to the database are used, by lane, and which workspaces hold them longest. */
 export function registerDatabaseMetrics(registry: Registry, usage: ServiceDb['usage']): void {
   const registers = [registry];
-  const ofLanes = (name: string, help: string, value: (usage: Readonly<LaneUsage>) => number) => ({
+  const ofLanes = (name: string, help: string, value: (usage: Readonly<QueueUsage>) => number) => ({
     name: `ibid_database_${name}`,
     help,
     labelNames: ['lane'] as const,

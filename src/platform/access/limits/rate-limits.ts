@@ -3,6 +3,7 @@ import { ApiError, rateLimited } from '../../core/errors.ts';
 import type { Query } from '../../db/db.ts';
 import { type CountedRequest, ownerCounter } from '../count-by-owner.ts';
 import { type Credential, subjectOf } from '../credential.ts';
+import { claimsOf } from '../credential-kinds.ts';
 import type { FindOwner } from '../credential-owner.ts';
 import { KnownCredentials } from '../known-credentials.ts';
 import { digestOf } from '../token.ts';
@@ -155,9 +156,8 @@ function returnTo(bucket: RateLimitBucket, count: number, isCounted: boolean): (
 
 /** The workspace or wiki that the path, or a widget token, names. */
 function placeOf({ params }: FastifyRequest, credential: Credential): string | undefined {
-  if (credential.kind === 'widget') return credential.claims.workspace_id;
   const { workspace_id, organization_id, wiki_id } = (params ?? {}) as Record<string, string | undefined>;
-  return wiki_id ?? workspace_id ?? organization_id;
+  return claimsOf(credential)?.workspace_id ?? wiki_id ?? workspace_id ?? organization_id;
 }
 
 /**

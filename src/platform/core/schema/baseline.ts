@@ -16,6 +16,25 @@ export function currentNames(names: readonly string[]): readonly string[] {
 
 /** What else makes a database from before the baseline as the baseline makes it. */
 export const CHANGES_TO_BASELINE = `
+  -- No transaction names its workspace to a router of shards.
+  drop function if exists workspace_of_wiki(text), workspace_of_invitation(bytea);
+
+  -- All postings are in segments. An index from before is computed again.
+  update search_wikis w set is_stale = true from search_segments s
+    where s.segment_id = 0 and s.wiki_id = w.wiki_id and s.kind = w.kind;
+  delete from search_segments where segment_id = 0;
+  create or replace function remove_index() returns trigger language plpgsql set search_path = public, pg_temp as $$
+  begin
+    delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
+    delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
+    delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
+    return null;
+  end $$;
+  drop table if exists search_postings;
+  comment on column search_documents.analysis is 'The version of packages/markdown/analysis that found the terms. Those of another one say nothing of the impacts in search_blocks.';
+  comment on table search_pending is 'Documents as they were last written, until they are folded into search_segments. Searches look at both. Rows are only added, so writers never wait for each other. Null: to be read from the document''s text.';
+  comment on table search_segments is 'The parts of an index, each of the documents that one merge wrote.';
+
   -- Revisions no longer wait for a migration to be packed.
   create or replace function wikis_with_revisions_to_pack(age interval) returns table (wiki_id text, workspace_id text)
     language sql stable security definer set search_path = public, pg_temp as $$

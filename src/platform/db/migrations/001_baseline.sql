@@ -117,11 +117,6 @@ begin
 end $$;
 comment on function set_request_context is 'Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link''s secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.';
 
-create function workspace_of_wiki(wiki text) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
-  select coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = wiki
-$$;
-comment on function workspace_of_wiki is 'The workspace that a wiki is of, also of a deleted one; no row where there is none.';
-
 -- ---- Users and how they sign in --------------------------------------------------------------------------------------------------------
 
 create table users (
@@ -1000,12 +995,6 @@ create function wikis_with_trash_to_purge(service_days integer) returns table (w
   where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
 $$;
 comment on function wikis_with_trash_to_purge is 'For the scheduler: wikis with pages that were in the trash for longer than their workspace says, or service_days where it says nothing.';
-
-create function workspace_of_invitation(secret bytea) returns setof text
-  language sql stable security definer set search_path = public, pg_temp as $$
-  select i.workspace_id from invitations i where i.secret_hash = secret or i.copied_hash = secret
-$$;
-comment on function workspace_of_invitation is 'The workspace that the invitation with this secret is of.';
 
 create function workspaces_with_audit_retention() returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -2625,7 +2614,7 @@ alter table search_pending enable row level security;
 create policy of_the_wiki on search_pending using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_segments (
-  segment_id bigint not null, -- Random, so that postings cached under it stay valid after a restore; 0 stands for search_postings.
+  segment_id bigint not null, -- Random, so that postings cached under it stay valid after a restore.
   documents integer not null, -- Number of documents with postings in the segment, dead ones included.
   dead_count integer not null default 0, -- Number of documents in dead.
   bytes bigint not null, -- Size of its rows in search_blocks, by which merges choose segments.
@@ -2654,19 +2643,6 @@ comment on table search_blocks is 'Postings of a segment, cut into blocks in the
 grant delete, insert, select, update on search_blocks to ibid_service;
 alter table search_blocks enable row level security;
 create policy of_the_wiki on search_blocks using (wiki_id = (( select own_wiki() as own_wiki)));
-
-create table search_postings (
-  wiki_id text collate "C" not null, -- Wiki of the index.
-  kind text collate "C" not null, -- page or source.
-  term text collate "C" not null, -- Term that the documents contain.
-  chunk_no integer not null, -- document_no divided by 4,096.
-  postings bytea storage external not null, -- Encoded document numbers and impacts.
-  primary key (wiki_id, kind, term, chunk_no)
-) with (fillfactor=80, toast_tuple_target=8160);
-comment on table search_postings is 'Which documents of 4,096 neighbours hold a term, and how much it weighs in each (src/wiki/search/postings.ts).';
-grant delete, insert, select, update on search_postings to ibid_service;
-alter table search_postings enable row level security;
-create policy of_the_wiki on search_postings using (wiki_id = (( select own_wiki() as own_wiki)));
 
 create table search_words (
   wiki_id text collate "C" not null, -- Wiki of the index.
@@ -2737,7 +2713,6 @@ create function remove_index() returns trigger language plpgsql set search_path 
 begin
   delete from search_blocks where wiki_id = old.wiki_id and kind = old.kind;
   delete from search_segments where wiki_id = old.wiki_id and kind = old.kind;
-  delete from search_postings where wiki_id = old.wiki_id and kind = old.kind;
   delete from search_words where wiki_id = old.wiki_id and kind = old.kind;
   return null;
 end $$;
@@ -3130,9 +3105,9 @@ end $$;
 
 -- Nobody but the service calls these, and the last ones are called by others of them.
 revoke all on function
-  workspace_of_wiki, workspace_of_invitation, wikis_with_revisions_to_pack, actual_usage, add_usage, add_wiki_usage, correct_usage,
+  wikis_with_revisions_to_pack, actual_usage, add_usage, add_wiki_usage, correct_usage,
   merge_usage, usage_and_limits
   from public;
 grant execute on function
-  workspace_of_wiki, workspace_of_invitation, wikis_with_revisions_to_pack
+  wikis_with_revisions_to_pack
   to ibid_service;

@@ -16,7 +16,7 @@ export async function receiveUpload(
 ): Promise<ReceivedForm> {
   const stream = streamOf(request);
   if (endpoint.consumes !== 'multipart' || !stream) return NO_FORM;
-  const target = endpoint.receives?.(input.params) ?? sql`select 1`;
+  const target = endpoint.form?.target?.(input.params) ?? sql`select 1`;
   const guard = openGuard();
   const findStorage = async () => {
     const storage = await guard.maybeOne<StorageUse>(sql`
@@ -30,8 +30,8 @@ export async function receiveUpload(
   const { upload_files, file_bytes, upload_bytes } = limits;
   return receiveFiles(stream, request.headers, blobs, {
     ...limits,
-    upload_files: endpoint.files_max ?? upload_files,
-    file_bytes: endpoint.file_max === 'upload' ? upload_bytes : file_bytes,
+    upload_files: endpoint.form?.file ? 1 : upload_files,
+    file_bytes: endpoint.form?.file === 'archive' ? upload_bytes : file_bytes,
     storage,
     // Others may have stored something while these files came.
     beforeKeeping: async (bytes) => isNearLimit(storage, bytes) && refuseStorage(await findStorage(), bytes),

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Credential } from '../../access/credential.ts';
+import { claimsOf } from '../../access/credential-kinds.ts';
 import { requireCaller } from '../../access/guard.ts';
 import { readIdempotencyKey } from '../../access/idempotency.ts';
 import { ApiError, forbidden, unauthorized } from '../../core/errors.ts';
@@ -65,7 +66,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
 
 /** A widget token is accepted only by widget endpoints, and they accept nothing else. */
 function credentialFor(endpoint: Endpoint, { credential }: FastifyRequest): Credential {
-  if (!credential || (endpoint.access.on === 'widget') !== (credential.kind === 'widget')) throw unauthorized();
+  if (!credential || (endpoint.access.on === 'widget') !== (claimsOf(credential) !== undefined)) throw unauthorized();
   return credential;
 }
 
@@ -74,13 +75,15 @@ function credentialFor(endpoint: Endpoint, { credential }: FastifyRequest): Cred
  * Origin with what a page of this service reads from it.
  */
 function isFromElsewhere({ access }: Endpoint, { credential, raw }: FastifyRequest, publicUrl: string): boolean {
-  if (access.on !== 'widget' || credential?.kind !== 'widget') return false;
-  const { origin, isOwnOrigin } = credential.claims;
+  const claims = claimsOf(credential);
+  if (access.on !== 'widget' || !claims) return false;
+  const { origin, isOwnOrigin } = claims;
   if (origin === null) return access.instead !== undefined;
   if (raw.headers.origin !== undefined) return raw.headers.origin !== origin;
   return !(isOwnOrigin && isFromOurPages(raw, publicUrl));
 }
 
 function isOfAnotherWidget({ access }: Endpoint, credential: Credential): boolean {
-  return access.on === 'widget' && credential.kind === 'widget' && credential.claims.widget !== access.widget;
+  const claims = claimsOf(credential);
+  return access.on === 'widget' && claims !== undefined && claims.widget !== access.widget;
 }

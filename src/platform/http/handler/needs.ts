@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
+import type { FairQueue } from '../../core/queue/fair-queue.ts';
 import type { ServiceDb } from '../../db/db.ts';
 import type { EventStreams } from '../event-stream.ts';
-import type { HeavyRequests } from '../load/heavy-requests.ts';
 import type { Services } from '../services.ts';
 
 /** What the handlers of all endpoints share. */
@@ -10,5 +10,6 @@ export interface HandlerNeeds {
   services: Services;
   log: Logger;
   streams: EventStreams;
-  heavy: HeavyRequests;
+  /** The turns of endpoints that are heavy. */
+  heavy: FairQueue;
 }

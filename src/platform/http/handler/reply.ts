@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { subjectOf } from '../../access/credential.ts';
 import { Bytes, Download, type StoredFile, sendBytes, sendDownload } from '../bytes.ts';
-import { type Endpoint, JsonText, NotModified } from '../endpoint.ts';
+import { type Endpoint, JsonText, Moved, NotModified } from '../endpoint.ts';
 import { type EventSource, EventStream } from '../event-stream.ts';
 import { listPaging } from '../list-paging.ts';
 import { entityTag, isKnown } from '../representation.ts';
@@ -49,10 +49,10 @@ function sendRepresentation(
   const { representations = {} } = endpoint;
   const represent = type === undefined ? undefined : representations[type];
   if (!represent) return sendJson(endpoint, request, reply, result);
-  const place = type === 'text/html' ? endpoint.movedTo?.(result, params) : undefined;
-  if (place !== undefined) return reply.redirect(place, 308);
+  const text = represent(result, params);
+  if (text instanceof Moved) return reply.redirect(text.to, 308);
   reply.type(`${type}; charset=utf-8`);
-  return sendText(endpoint, request, reply, result, represent(result));
+  return sendText(endpoint, request, reply, result, text);
 }
 
 function sendJson(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, result: unknown) {

@@ -4,6 +4,7 @@ import { type AnswerTransaction, openAnswerTransaction } from '../../access/answ
 import { findAnswer, type IdempotentRequest } from '../../access/idempotency.ts';
 import { clientAddress } from '../../access/network.ts';
 import { ApiError } from '../../core/errors.ts';
+import type { Turn } from '../../core/queue/fair-queue.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ListPage } from '../list-paging.ts';
 import type { ReceivedForm } from '../multipart.ts';
@@ -65,9 +66,9 @@ export async function runHeavy(
   accepted: AcceptedRequest,
   form: ReceivedForm,
 ): Promise<unknown> {
-  let leave: () => void;
+  let turn: Turn;
   try {
-    leave = await needs.heavy.enter(accepted.request.tenant, accepted.abandoned);
+    turn = await needs.heavy.enter(accepted.request.tenant, accepted.abandoned);
   } catch (error) {
     // The credential is checked before anything is refused.
     if (error instanceof ApiError && error.status === 429) return accepted.openGuard().refuse(error);
@@ -76,7 +77,7 @@ export async function runHeavy(
   try {
     return await run(endpoint, needs, accepted, form);
   } finally {
-    leave();
+    needs.heavy.leave(turn);
   }
 }
 

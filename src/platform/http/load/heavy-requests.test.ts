@@ -7,8 +7,19 @@ import { openHeavyRequests } from './heavy-requests.ts';
 const forever = () => new AbortController().signal;
 const turn = () => new Promise(setImmediate);
 
+/** Enters when it is the tenant's turn, and returns how to leave. */
+function openHeavy() {
+  const queue = openHeavyRequests();
+  return {
+    async enter(tenant: string, abandoned: () => AbortSignal) {
+      const entered = await queue.enter(tenant, abandoned);
+      return () => queue.leave(entered);
+    },
+  };
+}
+
 test('two heavy requests of a tenant run at once, the others wait in their order, and other tenants do not wait', async () => {
-  const heavy = openHeavyRequests();
+  const heavy = openHeavy();
   const running = await Promise.all([heavy.enter('many', forever), heavy.enter('many', forever)]);
   const order: number[] = [];
   const leaves = [0, 1].map(async (n) => {
@@ -30,7 +41,7 @@ test('two heavy requests of a tenant run at once, the others wait in their order
 });
 
 test('a heavy request leaves with its client, and beyond 256 that wait the next one is refused', async () => {
-  const heavy = openHeavyRequests();
+  const heavy = openHeavy();
   const running = await Promise.all([heavy.enter('many', forever), heavy.enter('many', forever)]);
   const gone = new AbortController();
   const waiting = Array.from({ length: 256 }, () => heavy.enter('many', () => gone.signal));

@@ -60,7 +60,7 @@ function collectValues(example: unknown, values: Map<string, string>): void {
 }
 
 function requestOf(endpoint: Endpoint, origin: string, values: ReadonlyMap<string, string>): Request {
-  const { method, access, consumes, files_max, requestHeaders = {}, body, signedBody, example } = endpoint;
+  const { method, access, consumes, form, requestHeaders = {}, body, signedBody, example } = endpoint;
   const exampleOf = (name: string) => values.get(name) ?? name.toUpperCase();
   const path = endpoint.path.replace(/[:*]([a-z_]+)/g, (_, name) =>
     exampleOf(name).split('/').map(encodeURIComponent).join('/'),
@@ -78,7 +78,7 @@ function requestOf(endpoint: Endpoint, origin: string, values: ReadonlyMap<strin
       ...Object.entries(HEADERS).filter(([name]) => name in requestHeaders),
       ...(type ? [['Content-Type', type] as [string, string]] : []),
     ],
-    ...(consumes === 'multipart' && { form: files_max === 1 ? 'file' : 'files' }),
+    ...(consumes === 'multipart' && { form: form?.file ? 'file' : 'files' }),
     ...(consumes && consumes !== 'multipart' && { file: consumes === 'picture' ? 'picture.png' : 'guide.pdf' }),
     ...(!consumes && (body || signedBody) && { json: example.body ?? {} }),
   };

@@ -48,8 +48,8 @@ export function describeApi(all: readonly Endpoint[]) {
       schemas: {
         ...shared.schemas,
         ...namedSchemas(
-          endpoints.flatMap(({ status, reply, body, formReply }) => [
-            ...(status === 204 ? [] : [formReply ?? reply]),
+          endpoints.flatMap(({ status, reply, body, form }) => [
+            ...(status === 204 ? [] : [form?.reply ?? reply]),
             ...(body ? [body] : []),
           ]),
         ),

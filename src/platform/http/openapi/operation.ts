@@ -88,7 +88,7 @@ function success(endpoint: Endpoint) {
   ]);
   const content = {
     'application/json': {
-      schema: withReferences(endpoint.formReply ?? endpoint.reply),
+      schema: withReferences(endpoint.form?.reply ?? endpoint.reply),
       example: endpoint.example.reply,
     },
     ...Object.fromEntries(others),
@@ -97,11 +97,11 @@ function success(endpoint: Endpoint) {
 }
 
 function requestBody(endpoint: Endpoint) {
-  const { body, signedBody, consumes, files_max, formFields, example } = endpoint;
+  const { body, signedBody, consumes, form, example } = endpoint;
   const file = { type: 'string', format: 'binary' };
   if (consumes === 'multipart') {
-    const files = files_max === 1 ? { file } : { files: { type: 'array', items: file } };
-    const schema = { type: 'object', required: Object.keys(files), properties: { ...files, ...formFields } };
+    const files = form?.file ? { file } : { files: { type: 'array', items: file } };
+    const schema = { type: 'object', required: Object.keys(files), properties: { ...files, ...form?.fields } };
     return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } };
   }
   if (consumes) {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requestPath } from '../../access/caller-context.ts';
-import type { Credential } from '../../access/credential.ts';
+import { kindOf } from '../../access/credential-kinds.ts';
 import { databaseTime } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { ServiceDb } from '../../db/db.ts';
@@ -17,6 +17,9 @@ declare module 'fastify' {
     isByToken: boolean;
   }
 }
+
+/** Calls of the log are not in it: those would soon be all that it has. */
+export const REQUEST_LOG_PATH = '/v1/workspaces/:workspace_id/request-log';
 
 /** How long calls are collected before one statement writes them. */
 const WRITE_MS = 2_000;
@@ -62,10 +65,10 @@ export function openRequestLog(db: ServiceDb, size: number, onFailed: (error: un
     add(request, reply) {
       const { credential, params } = request;
       const { endpoint } = request.routeOptions.config;
-      if (size === 0 || !endpoint || endpoint.unlogged || !credential || !request.isByToken) return;
+      if (size === 0 || !endpoint || endpoint.path === REQUEST_LOG_PATH || !credential || !request.isByToken) return;
       // The credential may be anybody's.
       if (reply.statusCode === 401) return;
-      const named = namedBy(credential);
+      const named = kindOf(credential).inRequestLog?.(credential);
       if (named === undefined) return;
       const ids = params as Record<string, string>;
       const place = requestPath(endpoint.access, credential, ids);
@@ -88,17 +91,4 @@ export function openRequestLog(db: ServiceDb, size: number, onFailed: (error: un
       await writing;
     },
   };
-}
-
-/** What names a credential of a program; undefined for others. */
-function namedBy(credential: Credential): Call | undefined {
-  switch (credential.kind) {
-    case 'key':
-    case 'session':
-      return { kind: credential.kind, hash: credential.hash.toString('hex') };
-    case 'identity':
-      return { kind: 'identity', issuer: credential.identity.issuer, subject: credential.identity.subject };
-    default:
-      return undefined;
-  }
 }

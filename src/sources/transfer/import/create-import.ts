@@ -28,8 +28,7 @@ export const createImport = endpoint({
   limit: 'uploads',
   params: WikiParams,
   consumes: 'multipart',
-  files_max: 1,
-  file_max: 'upload',
+  form: { file: 'archive' },
   status: 201,
   reply: Job,
   errors: [

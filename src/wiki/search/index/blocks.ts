@@ -159,12 +159,3 @@ function rankOf(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
-
-/** The postings of a block of search_postings, the format before segments: count, offsets of 16 bits, impacts. */
-export function readOldBlock(bytes: Buffer): Postings {
-  const first = bytes.readUInt16LE(0) * 4_096;
-  const count = bytes.readUInt16LE(2);
-  const numbers = new Uint32Array(count);
-  for (let i = 0; i < count; i += 1) numbers[i] = first + bytes.readUInt16LE(4 + 2 * i);
-  return { numbers, impacts: new Uint8Array(bytes.subarray(4 + 2 * count)) };
-}

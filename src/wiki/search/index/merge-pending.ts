@@ -5,7 +5,6 @@ import { raw, sql } from '../../../platform/db/sql.ts';
 import { FIRST_PIVOTS, impactsOf, lengthOf, type Pivots, readTerms } from './impacts.ts';
 import { mergePostings } from './merge-postings.ts';
 import type { DocumentKind, Index } from './pending.ts';
-import { dropSegments, OLD_SEGMENT } from './segments.ts';
 import {
   type Lengths,
   MAX_MERGED_DOCUMENTS,
@@ -167,13 +166,6 @@ async function mergeTargets(
       body_terms = ${totals.body_terms}, pivot_title = ${pivots.pivot_title}, pivot_body = ${pivots.pivot_body},
       loose_words = ${loose_words}, is_stale = is_stale or ${hasDrifted && !isSmall}
     where wiki_id = ${wiki_id} and kind = ${kind}`);
-}
-
-/** Removes what was indexed before there were segments, when all of it was indexed again. */
-export async function dropOldPostings(db: Db, wiki_id: string, kind: DocumentKind): Promise<void> {
-  await db.transaction(async (query) => {
-    if (await lockIndex(query, wiki_id, kind, 'wait')) await dropSegments(query, { wiki_id, kind }, [OLD_SEGMENT]);
-  });
 }
 
 /**

@@ -8,7 +8,6 @@ import {
   dropSegments,
   livingIn,
   mergeTerms,
-  OLD_SEGMENT,
   readSegments,
   readTerms,
   type Segment,
@@ -86,9 +85,7 @@ async function* iterate(terms: readonly TermPostings[]): AsyncGenerator<readonly
 
 /** The segments that a merge takes in which writes these documents, in this many bytes. */
 export function takenIn(all: readonly Segment[], added: number, written: readonly number[]): Segment[] {
-  const segments = all
-    .filter(({ segment_id }) => segment_id !== OLD_SEGMENT)
-    .sort((one, other) => one.bytes - other.bytes);
+  const segments = all.toSorted((one, other) => one.bytes - other.bytes);
   const most = Math.max(SMALL_BYTES, MAX_SHARE * segments.reduce((sum, { bytes }) => sum + bytes, added));
   const isDead = (segment: Segment) =>
     segment.dead.size + livingIn(segment, written).length > MAX_DEAD * segment.documents;

@@ -2,7 +2,7 @@ import type { Db, Query } from '../../../platform/db/db.ts';
 import { raw, sql } from '../../../platform/db/sql.ts';
 import { type ClaimedJob, defineRecordJob } from '../../../platform/jobs/define-job.ts';
 import { advanceJob, endJob } from '../../../platform/jobs/record-queue.ts';
-import { dropOldPostings, mergePending } from './merge-pending.ts';
+import { mergePending } from './merge-pending.ts';
 import type { DocumentKind } from './pending.ts';
 
 const BATCH = 500;
@@ -29,7 +29,6 @@ export const reindexJob = defineRecordJob({
         while ((await mergePending(db, job.wiki_id, kind, 'wait')) > 0) if (signal.aborted) return;
         after = ids.at(-1);
       }
-      await dropOldPostings(db, job.wiki_id, kind);
     }
     await db.transaction(async (query) => {
       await query(sql`update search_wikis set is_stale = false where wiki_id = ${job.wiki_id} and is_stale`);

@@ -6,9 +6,6 @@ import { isPackedEmpty, type PackedPostings, packedWithoutDead, packPostings, un
 import type { Index } from './pending.ts';
 import { packNumbers, readPostings, unpackNumbers } from './postings.ts';
 
-/** The postings from before there were segments, which are in search_postings: they are read and never written. */
-export const OLD_SEGMENT = '0';
-
 /** Blocks read or written by one statement: about half a megabyte. */
 const BLOCKS_PER_STATEMENT = 400;
 
@@ -68,16 +65,13 @@ export async function addDead(
     where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = ${segment_id}`);
 }
 
-/** Removes segments, and the postings from before there were segments if OLD_SEGMENT is among them. */
+/** Removes segments. */
 export async function dropSegments(query: Query, { wiki_id, kind }: Index, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await query(sql`
     delete from search_blocks where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = any (${ids}::bigint[])`);
   await query(sql`
     delete from search_segments where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = any (${ids}::bigint[])`);
-  if (ids.includes(OLD_SEGMENT)) {
-    await query(sql`delete from search_postings where wiki_id = ${wiki_id} and kind = ${kind}`);
-  }
 }
 
 /**

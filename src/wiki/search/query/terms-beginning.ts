@@ -29,10 +29,6 @@ export async function termsBeginning(
         where b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = s.segment_id and b.term >= t.text
           and b.term < t.text || ${PREFIX_END} and b.part = 0
         order by b.term limit ${MAX_BLOCKS})
-      union all
-      (select p.term, 1, null from search_postings p
-        where s.segment_id = 0 and p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term > t.text
-          and p.term < t.text || ${PREFIX_END} limit ${most})
     ) b
     order by b.term`);
   const add = (text: string, term: string) => {

@@ -1,7 +1,5 @@
-import { BEGINNING } from '@ibid/markdown/analysis/stem.ts';
-import { entriesOf, joinParts, readOldBlock } from '../../index/blocks.ts';
+import { entriesOf, joinParts } from '../../index/blocks.ts';
 import { type Postings, readPostings, unitePostings } from '../../index/postings.ts';
-import { OLD_SEGMENT } from '../../index/segments.ts';
 
 /** The postings of a term, or of all terms that begin with a text. */
 export interface Wanted {
@@ -42,20 +40,10 @@ export function joinFound(parts: readonly Part[]): Part {
   };
 }
 
-/** What a term has in search_postings, where beginnings are terms. */
-export function oldRange({ name, text, isPrefix }: Wanted): Pick<Wanted, 'text' | 'isPrefix'> {
-  return name.startsWith(BEGINNING) ? { text: name, isPrefix: false } : { text, isPrefix };
-}
-
 /** By place of what is wanted: its postings in the blocks of a segment. */
-export function partsOf(
-  segment_id: string,
-  wanted: readonly Wanted[],
-  blocks: readonly FoundRow[],
-): Map<number, Part[]> {
+export function partsOf(wanted: readonly Wanted[], blocks: readonly FoundRow[]): Map<number, Part[]> {
   const parts = new Map<number, Part[]>();
-  const isOld = segment_id === OLD_SEGMENT;
-  const places = placesOf(isOld ? wanted.map(oldRange) : wanted);
+  const places = placesOf(wanted);
   const add = (term: string, part: () => Part) => {
     const found = places(term);
     if (found.length === 0) return;
@@ -75,7 +63,7 @@ export function partsOf(
   for (const [term, rows] of own) {
     const all = rows.sort((a, b) => (a.no ?? 0) - (b.no ?? 0)).map(({ bytes }) => bytes ?? Buffer.alloc(0));
     add(term, () => ({
-      postings: isOld ? unitePostings(all.map(readOldBlock)) : joinParts(all),
+      postings: joinParts(all),
       bytes: all.reduce((sum, { length }) => sum + length, 0),
     }));
   }

@@ -3,8 +3,7 @@ import { BEGINNING } from '@ibid/markdown/analysis/stem.ts';
 import { type Sql, sql } from '../../../../platform/db/sql.ts';
 import type { Index } from '../../index/pending.ts';
 import { type Postings, unitePostings, unpackNumbers, withoutDead } from '../../index/postings.ts';
-import { OLD_SEGMENT } from '../../index/segments.ts';
-import { type FoundRow, joinFound, oldRange, type Part, partsOf, type Wanted } from './found-blocks.ts';
+import { type FoundRow, joinFound, type Part, partsOf, type Wanted } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
 import { isWhole, keepWhole, MAX_BLOCKS_OF_PREFIX, MAX_WHOLE_BYTES, partOfWhole } from './whole-segments.ts';
 
@@ -48,7 +47,6 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
   const pairs = held.flatMap((parts, i) => parts.map(({ segment_id }) => ({ no: i + 1, segment_id })));
   const deads = known.flatMap(({ segment_id, dead }) => (dead ? [{ segment_id, ...dead }] : []));
   const end = ({ text, isPrefix }: Pick<Wanted, 'text' | 'isPrefix'>) => text + (isPrefix ? PREFIX_END : '\u0001');
-  const old = wanted.map(oldRange);
   const whole = known.filter(({ segment_id }) => isWhole(index, segment_id)).map(({ segment_id }) => segment_id);
   // A process that is asked for the first time may not be asked again.
   const mostWhole = known.length > 0 ? MAX_WHOLE_BYTES : 0;
@@ -61,10 +59,10 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
       where s.wiki_id = ${wiki_id} and s.kind = ${kind}`,
     wanted: sql`
       select w.*, w.no::int as wanted_no from unnest(${wanted.map(({ text }) => text)}::text[], ${wanted.map(end)}::text[],
-        ${old.map(({ text }) => text)}::text[], ${old.map(end)}::text[], ${wanted.map(({ isNeeded }) => isNeeded)}::boolean[],
+        ${wanted.map(({ isNeeded }) => isNeeded)}::boolean[],
         ${wanted.map(({ isPrefix }) => (isPrefix ? MAX_BLOCKS_OF_PREFIX : null))}::int[],
         ${held.map((parts) => parts.reduce((sum, { part }) => sum + part.bytes, 0))}::int[])
-        with ordinality w (term, until, old_term, old_until, is_needed, most, bytes_held, no)`,
+        with ordinality w (term, until, is_needed, most, bytes_held, no)`,
     asked: sql`
       select s.segment_id, w.* from segments s cross join wanted w
       where not exists (
@@ -81,12 +79,8 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
           where b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = a.segment_id and b.term >= a.term
             and b.term < a.until
           order by b.term, b.part limit a.most)
-        union all
-        (select p.term, p.chunk_no, (octet_length(p.postings) - 4) / 3, octet_length(p.postings) from search_postings p
-          where a.segment_id = 0 and p.wiki_id = ${wiki_id} and p.kind = ${kind} and p.term >= a.old_term
-            and p.term < a.old_until)
       ) b
-      where b.documents = 0 or b.term >= a.term or a.segment_id = 0`,
+      where b.documents = 0 or b.term >= a.term`,
     sized: sql`
       select w.wanted_no as no, w.is_needed, w.most is not null as is_prefix, count(p.no) as places, coalesce(sum(p.documents), 0)::int as documents,
         w.bytes_held + coalesce(sum(p.length) filter (where p.documents > 0), 0) as length
@@ -107,10 +101,6 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
       select 'block', n.segment_id::text, n.term, n.part, b.documents, null, b.bytes
       from needed n join search_blocks b on b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = n.segment_id
         and b.term = n.term and b.part = n.part
-      union all
-      select 'block', '0', n.term, n.part, 1, null, p.postings
-      from needed n join search_postings p on n.segment_id = 0 and p.wiki_id = ${wiki_id} and p.kind = ${kind}
-        and p.term = n.term and p.chunk_no = n.part
       union all
       select 'whole', b.segment_id::text, b.term, b.part, b.documents, null, b.bytes
       from segments s join search_blocks b on b.wiki_id = ${wiki_id} and b.kind = ${kind} and b.segment_id = s.segment_id
@@ -192,13 +182,13 @@ function toTerms(
   if (segments.size > 0) addToCache(index, SEGMENTS, [...segments.keys()], 32 * segments.size);
   const lists = wanted.map((): Postings[] => []);
   for (const [segment_id, { dead, blocks }] of segments) {
-    const parts = partsOf(segment_id, wanted, blocks);
+    const parts = partsOf(wanted, blocks);
     for (const [i, each] of wanted.entries()) {
       if (!read.get(i + 1)?.is_read) continue;
       let part = held[i]?.find((one) => one.segment_id === segment_id)?.part;
       if (!part) {
         part = joinFound(parts.get(i) ?? []);
-        if (segment_id !== OLD_SEGMENT) addToCache(index, partName(segment_id, each), part, sizeOf(part));
+        addToCache(index, partName(segment_id, each), part, sizeOf(part));
       }
       lists[i]?.push(withoutDead(part.postings, dead));
     }

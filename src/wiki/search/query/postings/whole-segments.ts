@@ -48,7 +48,7 @@ export function partOfWhole(index: Index, segment_id: string, wanted: Wanted): P
   const to = Math.min(firstFrom(blocks, until), most);
   // A block of several terms may have it that begins before it.
   const begin = from > 0 && blocks[from - 1]?.documents === 0 ? from - 1 : from;
-  return joinFound(partsOf(segment_id, [wanted], blocks.slice(begin, to)).get(0) ?? []);
+  return joinFound(partsOf([wanted], blocks.slice(begin, to)).get(0) ?? []);
 }
 
 /** The place of the first block whose first term is at least `term`. */
