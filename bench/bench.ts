@@ -1,3 +1,5 @@
+import '../bin/prepare.js';
+
 /** `npm run bench -- NAME [options]`: runs one benchmark. Each reads its own options; `--help` prints them. */
 const BENCHES: Record<string, { what: string; run: () => Promise<unknown> }> = {
   reads: { what: 'starts, ingest, each read beside its bare statement, memory', run: () => import('./reads.ts') },

@@ -1,3 +1,4 @@
+import '../bin/prepare.js';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LONG_RUNS } from './run/long-runs.ts';
