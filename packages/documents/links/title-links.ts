@@ -7,6 +7,9 @@ import { mentionsIn, type TitleNames } from './title-names.ts';
 /** The maximum number of links added to a document; each is a row. */
 const LINKS_MAX = 500;
 
+/** HTML that readers of documents write: it opens no block and no link. */
+const WRITTEN_HTML = /^(?:<br ?\/?>|<\/?(?:sub|sup|u)>|<a id="[^"<>]*">|<\/a>)$/;
+
 /** Nodes whose words are not text of the page, or are in a link already. */
 const SKIPPED_NODES = new Set(['heading', 'link', 'linkReference']);
 
@@ -28,7 +31,10 @@ export function linkTitles(
 
   function readBlock(node: Nodes): void {
     if (!('children' in node) || SKIPPED_NODES.has(node.type)) return;
+    let isInAnchor = false;
     const children = (node.children as Nodes[]).flatMap((child): Nodes[] => {
+      if (child.type === 'html' && /^<\/?a\b/.test(child.value)) isInAnchor = child.value !== '</a>';
+      if (isInAnchor) return [child];
       if (child.type === 'text') return linkText(child);
       readBlock(child);
       return [child];
@@ -65,7 +71,7 @@ export function linkTitles(
 
   let isConverted = true;
   visit(tree, (node) => {
-    isConverted &&= node.type !== 'html' && node.type !== 'definition';
+    isConverted &&= node.type !== 'definition' && (node.type !== 'html' || WRITTEN_HTML.test(node.value));
   });
   // An open tag may put a link around all following text, and a definition may continue; converted text has neither.
   if (isConverted) readBlock(tree);

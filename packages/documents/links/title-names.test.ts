@@ -93,6 +93,18 @@ test('titles inside other words, and in places that are not text, are not linked
   for (const markdown of stay) assert.equal(linked(markdown, names), markdown);
 });
 
+test('a document with line breaks in cells, raised and lowered words and anchors has its titles linked', () => {
+  const names = namesOf(TITLES);
+  const expected: [string, string][] = [
+    ['H<sub>2</sub>O and PostgreSQL', 'H<sub>2</sub>O and [PostgreSQL](../tools/postgresql)'],
+    ['10<sup>3</sup> <u>old</u> Release notes', '10<sup>3</sup> <u>old</u> [Release notes](../release-notes)'],
+    ['| a<br>b | PostgreSQL |\n| - | - |\n', '| a<br>b | [PostgreSQL](../tools/postgresql) |\n| - | - |\n'],
+    ['<a id="place-1"></a>PostgreSQL', '<a id="place-1"></a>[PostgreSQL](../tools/postgresql)'],
+    ['<a id="x">PostgreSQL</a>, PostgreSQL', '<a id="x">PostgreSQL</a>, [PostgreSQL](../tools/postgresql)'],
+  ];
+  for (const [before, after] of expected) assert.equal(linked(before, names), after);
+});
+
 test('existing links, the page itself and shorter titles inside them are not linked', () => {
   const names = namesOf({ ...TITLES, 'Data Processing': PAGE });
   assert.equal(linked('Data Processing', names), 'Data Processing');
