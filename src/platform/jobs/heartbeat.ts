@@ -35,6 +35,7 @@ export function startHeartbeat(options: {
   let inProgress: Promise<void> | undefined;
 
   async function sendHeartbeat(): Promise<void> {
+    const begun = performance.now();
     if (!isIdle()) await renewLease(query, worker_id);
     const other = supervised();
     if (other !== undefined) await renewLeaseOf(query, other);
@@ -46,7 +47,8 @@ export function startHeartbeat(options: {
     const abandoned = [...unrecorded];
     await abandonJobs(query, worker_id, abandoned);
     for (const attempt of abandoned) unrecorded.delete(attempt);
-    await requeueLostJobs(query);
+    // If this process stood still meanwhile, the leases that it renewed may have expired; the next heartbeat renews them first.
+    if (performance.now() - begun < HEARTBEAT_MS) await requeueLostJobs(query);
   }
 
   function startHeartbeatOnce(): void {
