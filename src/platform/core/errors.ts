@@ -118,6 +118,11 @@ export function forbidden(): ApiError {
   return new ApiError('forbidden', NOT_ALLOWED);
 }
 
+/** 503 for a request that found no room. */
+export function overloaded(): ApiError {
+  return new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
+}
+
 export function rateLimited(retry_after: number, what = 'requests'): ApiError {
   return new ApiError('rate_limited', `Too many ${what}. Try again in ${retry_after} seconds.`, { retry_after });
 }

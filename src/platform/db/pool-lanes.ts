@@ -1,4 +1,4 @@
-import { ApiError } from '../core/errors.ts';
+import { overloaded } from '../core/errors.ts';
 import { FairQueue, type QueueUsage, type Turn } from '../core/queue/fair-queue.ts';
 import { openConnectionTime } from './connection-time.ts';
 import { SERVICE_ITSELF } from './known-tenants.ts';
@@ -87,8 +87,4 @@ export function openPoolLanes(connections: number): PoolLanes {
       for (const lane of [reads, writes]) lane.refuseWaiting(SERVICE_ITSELF);
     },
   };
-}
-
-function overloaded(): ApiError {
-  return new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
 }

@@ -1,4 +1,4 @@
-import { ApiError, rateLimited } from '../errors.ts';
+import { overloaded, rateLimited } from '../errors.ts';
 
 /** What a queue allows. */
 export interface FairQueueOptions {
@@ -280,8 +280,4 @@ export class FairQueue {
 /** One entry always fits, whatever it costs. */
 function fits(running: number, cost: number, most: number): boolean {
   return running === 0 || running + cost <= most;
-}
-
-function overloaded(): ApiError {
-  return new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
 }

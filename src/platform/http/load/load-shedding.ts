@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { ApiError } from '../../core/errors.ts';
+import { overloaded } from '../../core/errors.ts';
 
 /** How the process is loaded: how many requests it is working on, and how late its event loop has been for seconds. */
 interface Load {
@@ -65,7 +65,7 @@ export function openLoadShedding(): LoadShedding {
       const isBelowAverage = own < load.requests / (tenants.size + (own === 0 ? 1 : 0));
       const uncounted = Math.max(0, own - COUNTED_OF_TENANT);
       if (isShed({ ...load, requests: load.requests + uncounted }, canWait, isBelowAverage)) {
-        throw new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
+        throw overloaded();
       }
       if (own < COUNTED_OF_TENANT) load.requests += 1;
       tenants.set(tenant, own + 1);
