@@ -22,7 +22,7 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
     'docs/errors.md': errorsDocument(),
     'access.txt': accessTable(ENDPOINTS),
     'schema.sql': await schemaText(query),
-    'README.md': await optionsReadme(),
+    'docs/operations/options.md': await optionsDocument(),
     'src/platform/jobs/README.md': await jobsReadme(),
     'packages/documents/formats/README.md': await formatsReadme(),
     'packages/documents/extractor-versions.json': await extractorVersions(),
@@ -30,13 +30,13 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
   };
 }
 
-/** The README with the table of all options. */
-async function optionsReadme(): Promise<string> {
-  const text = await readFile(new URL('README.md', PACKAGE), 'utf8');
+/** Returns docs/operations/options.md with the table of all options. */
+async function optionsDocument(): Promise<string> {
+  const text = await readFile(new URL('docs/operations/options.md', PACKAGE), 'utf8');
   const rows = Object.entries(OPTIONS).map(([name, { doc, fallback, see }]: [string, Option<unknown>]) => {
     // Addresses and names of options are code.
     const purpose = doc.replace(/\b[a-z0-9]+:\/\/\S*[^\s,;:.)]|\b[A-Z]+(?:_[A-Z]+)+(?:=\w+)?/g, '`$&`');
-    return `| \`${name}\` | ${fallback && `\`${fallback}\``} | ${purpose}${see ? ` ([more](${see}))` : ''} |\n`;
+    return `| \`${name}\` | ${fallback && `\`${fallback}\``} | ${purpose}${see ? ` ([more](${see.replace('docs/operations/', '')}))` : ''} |\n`;
   });
   return text.replace(/(?<=\| option \|.*\n\|[-|]+\n)(?:\|.*\n)+/, rows.join(''));
 }

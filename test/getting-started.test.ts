@@ -1,44 +1,17 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../src/platform/core/package/package-files.ts';
+import { pasteBlocks } from './paste.ts';
 import { makeFolder } from './process.ts';
 import { makeDatabase, openWorld } from './world.ts';
-
-const ROOT = fileURLToPath(PACKAGE);
-const PAGE = readFileSync(`${ROOT}docs/getting-started.md`, 'utf8');
-const BLOCKS = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
 
 const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database });
 
-/** Runs the blocks in one shell, as who pastes them; answers what each printed. */
-async function paste(): Promise<string[]> {
-  const cwd = await makeFolder();
-  const shell = spawn('bash', ['--noprofile', '--norc', '-o', 'pipefail'], {
-    cwd,
-    env: { PATH: process.env.PATH, DATABASE_URL: database, DATA_DIR: cwd },
-  });
-  const output = { out: '', error: '' };
-  shell.stdout.setEncoding('utf8').on('data', (text) => (output.out += text));
-  shell.stderr.setEncoding('utf8').on('data', (text) => (output.error += text));
-  const script = BLOCKS.map((block) =>
-    block.replaceAll('http://127.0.0.1:8080', world.address).replaceAll(/\bnpx ibid\b/g, 'ibid'),
-  );
-  const cli = `'${process.execPath}' '${ROOT}src/operation/cli/ibid.ts'`;
-  shell.stdin.end(
-    `ibid() { ${cli} "$@"; }\ntrap 'echo "failed: $BASH_COMMAND"; exit 1' ERR\n${script.join('\necho; echo ---\n')}`,
-  );
-  const [code] = await once(shell, 'close');
-  assert.equal(code, 0, `${output.out}\n${output.error}`);
-  return output.out.split(/^---\n/m).map((text) => text.trim());
-}
-
 test('the page for beginners leads from a key to a citation, command by command', async () => {
-  const [key, functions, wiki, page, revision, upload, job = '', found, citations, refusal] = await paste();
+  const [key, functions, wiki, page, revision, upload, job = '', found, citations, refusal] = await pasteBlocks(
+    'docs/getting-started.md',
+    { address: world.address, database, cwd: await makeFolder() },
+  );
   assert.deepEqual([key, functions, upload], ['', '', ''], 'what is kept in a variable is not printed');
   assert.match(wiki ?? '', /^wiki_\w{26}$/);
   assert.equal(JSON.parse(page ?? '').html, '<p>Green tea takes <strong>two</strong> minutes.</p>');

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -35,6 +36,8 @@ export interface ServiceProcess {
 export interface SpawnOptions {
   /** Another user to run as; needs root. */
   uid?: number;
+  /** A file that receives its standard output. */
+  log?: string;
 }
 
 /**
@@ -68,6 +71,7 @@ export function spawnService(env: Record<string, string>, options: SpawnOptions 
   const ready = new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text) => {
       stdout += text;
+      if (options.log) appendFileSync(options.log, text);
       if (/^Ibid (serves|works)/m.test(stdout)) resolve();
     });
     child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
