@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pasteBlocks } from './paste.ts';
+import { pasteForService } from './paste.ts';
 import { makeFolder } from './process.ts';
 import { makeDatabase, openWorld } from './world.ts';
 
@@ -8,7 +8,7 @@ const database = await makeDatabase();
 const world = await openWorld({ DATABASE_URL: database });
 
 test('the page for beginners leads from a key to a citation, command by command', async () => {
-  const [key, functions, wiki, page, revision, upload, job = '', found, citations, refusal] = await pasteBlocks(
+  const [key, functions, wiki, page, revision, upload, job = '', found, citations, refusal] = await pasteForService(
     'docs/getting-started.md',
     { address: world.address, database, cwd: await makeFolder() },
   );

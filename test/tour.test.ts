@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
-import { pasteBlocks } from './paste.ts';
+import { pasteForService } from './paste.ts';
 import { freePort, makeFolder, spawnService } from './process.ts';
 import { makeDatabase } from './world.ts';
 
@@ -17,7 +17,7 @@ test('the tour of the API runs when its three parts are pasted one after the oth
   const log = join(cwd, 'ibid.log');
   const service = spawnService({ PORT: String(port), DATABASE_URL: database, DATA_DIR: cwd }, { log });
   await service.ready;
-  const [traced = '', edited = '', members = ''] = await pasteBlocks('docs/tour.md', {
+  const [traced = '', edited = '', members = ''] = await pasteForService('docs/tour.md', {
     address: `http://127.0.0.1:${port}`,
     database,
     cwd,
