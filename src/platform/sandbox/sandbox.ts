@@ -17,9 +17,9 @@ export type CompileOutput = ({ ok: true } & SentFile) | { ok: false; code: strin
 /** A file that is too long for one page, split into pages. */
 export type SplitOutput = { ok: true } & SplitFile;
 
-/** Renders and compiles for one workspace, in its turn. */
+/** Renders and compiles for one workspace, which takes turns with the others. */
 export interface Sandbox {
-  /** As `compile`, but a file that is too long for one page is returned in parts, each to be compiled by `compile`. */
+  /** As `compile`, but splits a file that is too long for one page into parts, each to be compiled by `compile`. */
   compileOrSplit(
     file: CompileInput,
     pages: ReadonlyMap<string, string>,
@@ -27,27 +27,27 @@ export interface Sandbox {
   ): Promise<CompileOutput | SplitOutput>;
   /**
    * Compiles a file to one page. `pages` maps the files and folders of the upload to the paths of their pages; mentions
-   * of `titles` become links. Both are sent to a process once per object, so they must not be changed. Never throws for
-   * the content of a file; throws if the sandbox is closed or no process can be started.
+   * of `titles` become links. Both are sent to a process once per object, so they must not be modified. Never throws
+   * because of the content of a file; throws if the sandbox is closed or no process can be started.
    */
   compile(
     file: CompileInput,
     pages: ReadonlyMap<string, string>,
     titles?: readonly KnownTitle[],
   ): Promise<CompileOutput>;
-  /** Renders a page. Every text yields a page; throws only as `compile` does. */
+  /** Renders a page. Every text yields a page; throws only in the cases in which `compile` throws. */
   render(page: PageInput): Promise<RenderedPage>;
 }
 
 /**
- * Renders a page for a request that waits for it. Errors: 429 where its workspace or its user have too much waiting or
- * used too much CPU time; the signal's reason when it is aborted.
+ * Renders a page for a request that waits for it. Throws 429 if the workspace, the user or the service has too many
+ * requests pending or has used up the CPU time; throws the signal's reason if it is aborted.
  */
 export type RenderPage = (page: PageInput, requester: Requester, signal?: AbortSignal) => Promise<RenderedPage>;
 
 /**
- * Runs work that compiles and renders for a request that waits for it, as a preview does. `bytes` is the size of what it is
- * about. Errors: 429 as for RenderPage.
+ * Compiles and renders for a request that waits for the result. The cost counts as a preview; `bytes` is the size of
+ * the input. Throws 429 in the same cases as RenderPage.
  */
 export type WithinShares = <T>(
   requester: Requester,
@@ -56,58 +56,61 @@ export type WithinShares = <T>(
 ) => Promise<T>;
 
 export interface SandboxPool {
-  /** For the files of a workspace's uploads and imports, which wait in turns with those of other workspaces. */
+  /**
+   * Returns the sandbox for a workspace's uploads and imports, whose files take turns with the files of other
+   * workspaces.
+   */
   of(workspace_id: string): Sandbox;
-  /** For the requests of all workspaces. */
+  /** Renders for the requests of all workspaces. */
   renderPage: RenderPage;
   withinShares: WithinShares;
   stats: RenderingStats;
-  /** Fails what waits for its turn with 503; what has begun goes on. */
+  /** Fails queued work with 503. Running work continues. */
   refuseWaiting(): void;
-  /** Ends the processes; pending and running work fails. */
+  /** Ends the processes; queued and running work fails. */
   close(): Promise<void>;
 }
 
 export interface SandboxOptions {
   processes?: number;
-  /** How many processes one workspace may occupy at a time. */
+  /** Processes that one workspace may use at the same time. */
   perWorkspace?: number;
   /** CPU time to extract the text of a file. */
   extractMs?: number;
   /** CPU time to render a short text; the limit grows with the length of the text. */
   renderMs?: number;
   memoryMb?: number;
-  /** A process that has grown beyond this many MiB is replaced after its text. */
+  /** A process that is larger than this (in MiB) after a text is replaced. */
   maxKeptMb?: number;
   idleMs?: number;
-  /** Of `NICE`. */
+  /** One of `NICE`. */
   nice?: number;
-  /** Of `V8`. */
+  /** One of `V8`. */
   v8?: readonly string[];
-  /** A process is replaced after this many texts. */
+  /** Requests after which a process is replaced. */
   maxRequests?: number;
   limits?: Parameters<typeof openRenderingLimits>[0];
-  /** Where to count what it does. */
+  /** Counters to add to; by default new ones. */
   stats?: RenderingStats;
   /** Called with an unexpected error of rendering. */
   onError?: (error: Error) => void;
 }
 
-/** How many files of one upload are compiled before a waiting file of another workspace. */
+/** Files of one upload that are compiled in a row while a file of another workspace waits. */
 const CONSECUTIVE = 5;
 
-/** What a rendered page or a compiled file may have at most: ten times what a page's Markdown may. */
+/** Maximum size of a rendered page or compiled file: ten times the limit for the Markdown of a page. */
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
-/** A process that renders pages of usual length has 80 to 160 MiB; one of 1 MiB leaves twice that behind. */
+/** A process that renders pages of usual length has 80 to 160 MiB; after a page of 1 MiB it keeps twice as much. */
 const MAX_KEPT_MB = 192;
 
 const RANKS = { save: 0, preview: 1 };
 
 /**
- * Opens a pool of confined processes that render Markdown and compile files, with limits of CPU time (per text) and of
- * memory (per process), fair by workspace. A text that exceeds a limit, or fails to render, is shown as plain text; in
- * the second case `onError` gets the error.
+ * Opens a pool of confined processes that render Markdown and compile files, with limits of CPU time per text and of
+ * memory per process, and a fair queue of workspaces. A text that exceeds a limit or fails to render is shown as plain
+ * text; if it failed to render, `onError` gets the error.
  */
 export function openSandbox(options: SandboxOptions = {}): SandboxPool {
   const pool = openRenderingProcesses(options);
@@ -138,7 +141,7 @@ export function openSandbox(options: SandboxOptions = {}): SandboxPool {
         usedMs = cost.usedMs;
         stats.record(kind, cost);
       };
-      // A save that has begun is written, whether its client waits or not.
+      // A save that has started is completed even if its client disconnects.
       const isAbandonable = kind === 'preview';
       const task = { owner: workspace_id, context: '', rank: RANKS[kind], isAbandonable, ...(signal && { signal }) };
       try {
@@ -175,7 +178,7 @@ function openRenderingProcesses(options: SandboxOptions): ProcessPool {
   });
 }
 
-/** Work that waits for its turn in the pool. */
+/** Queues work for a process of the pool. */
 function openTurns(pool: ProcessPool, stats: RenderingStats, options: SandboxOptions) {
   const { renderMs = 1_000, extractMs = 10_000 } = options;
   const onError = options.onError ?? ((error: Error) => process.emitWarning(error));
@@ -200,7 +203,7 @@ function openTurns(pool: ProcessPool, stats: RenderingStats, options: SandboxOpt
   async function renderIn(task: Task, page: PageInput, accounting: Accounting): Promise<RenderedPage> {
     const result = await inTurn(task, { page }, accounting);
     if (typeof result !== 'string' && result.is === 'page') return result.page;
-    // Even plain text failed in the process, which takes hardly any time and memory, so it is rendered here.
+    // Even plain text failed in the process. It takes hardly any time and memory, so it is rendered here.
     return plainPage(page.markdown, typeof result === 'string' ? result : 'failed');
   }
 
@@ -225,9 +228,9 @@ function openTurns(pool: ProcessPool, stats: RenderingStats, options: SandboxOpt
   return { renderIn, sandboxOf };
 }
 
-/** Whom the time of some work counts for. */
+/** Charges work to its requester. */
 interface Accounting {
-  /** Called when its turn has come. Errors: 429 if there is no time left for it. */
+  /** Called when the work gets its process. Throws 429 if the CPU time is used up by then. */
   assertTimeLeft?: () => void;
   onDone: (cost: Cost) => void;
 }

@@ -8,7 +8,7 @@ function requester(kind: Requester['kind'], user_id = 'u', workspace_id = 'w'): 
   return { kind, user_id, workspace_id };
 }
 
-/** The seconds to wait; 0 if the request may enter. */
+/** Returns the seconds to wait; 0 if the request may enter. */
 function refusal(enter: () => unknown): number {
   try {
     enter();
@@ -20,7 +20,7 @@ function refusal(enter: () => unknown): number {
   }
 }
 
-test('a person has a number of requests waiting, saves twice as many as previews, and others are not affected', () => {
+test('a person has a limit of pending requests, twice as high for saves, which does not affect other people', () => {
   const limits = openRenderingLimits();
   const entries = Array.from({ length: person.requests }, () => limits.enter(requester('preview'), 1));
   assert.equal(
@@ -43,7 +43,7 @@ test('a person has a number of requests waiting, saves twice as many as previews
   );
 });
 
-test('the members of a workspace share its requests and bytes, and one text always has room', () => {
+test('the members of a workspace share its limits of requests and bytes, but one text always has room', () => {
   const limits = openRenderingLimits();
   for (let i = 0; i < workspace.requests; i += 1) limits.enter(requester('preview', `u${i}`), 1);
   assert.equal(
@@ -60,7 +60,7 @@ test('the members of a workspace share its requests and bytes, and one text alwa
   );
 });
 
-test('CPU time that was used comes back with time; until then previews wait, and saves only after twice as much', () => {
+test('used CPU time is regained over time; until then previews are refused, and saves after twice as much', () => {
   let now = 0;
   const limits = openRenderingLimits(RENDERING_SHARES, () => now);
   const queued = limits.enter(requester('preview'), 1);
@@ -82,7 +82,7 @@ test('CPU time that was used comes back with time; until then previews wait, and
   );
 });
 
-test('who was refused is not counted, and who is idle again is forgotten', () => {
+test('refused requests are not counted, and idle people are forgotten', () => {
   let now = 0;
   const limits = openRenderingLimits(RENDERING_SHARES, () => now);
   for (let i = 0; i < 5_000; i += 1) {

@@ -1,6 +1,6 @@
 import { rateLimited } from '../../core/errors.ts';
 
-/** Who asks for a page to be rendered and waits for it. */
+/** The request that a page is rendered for. */
 export interface Requester {
   kind: 'save' | 'preview';
   workspace_id: string;
@@ -10,16 +10,16 @@ export interface Requester {
 interface Share {
   /** Requests that wait or run. */
   requests: number;
-  /** The UTF-8 length of their texts. */
+  /** Total length of their texts in UTF-8. */
   bytes: number;
-  /** CPU time that may be used at once, and how much of it comes back in a second. */
+  /** CPU time that may be used at once, and the part of it that is regained per second. */
   cpuMs: number;
   cpuMsPerSecond: number;
 }
 
 /**
- * Far more than a team that edits uses: a page of 4 KB takes 5 ms, one of 100 KB takes 150 ms. Saves may use twice as
- * much as previews, so that previews never take the place of a save.
+ * Far more than a team of editors uses: a page of 4 KB takes 5 ms, a page of 100 KB 150 ms. Saves may use twice as much
+ * as previews, so that previews never block a save.
  */
 export const RENDERING_SHARES: Record<'workspace' | 'person' | 'service', Share> = {
   workspace: { requests: 300, bytes: 16 * 2 ** 20, cpuMs: 60_000, cpuMsPerSecond: 750 },
@@ -32,34 +32,33 @@ const SAVES_MAY_USE = 2;
 /** The Retry-After of a full queue. */
 const FULL_SECONDS = 1;
 
-/** What one workspace, one person or all of them use. */
+/** Current use of one workspace, of one person or of the service. */
 interface Use {
   requests: number;
   bytes: number;
-  /** CPU time that was used and has not come back yet, at the time `at` in milliseconds. */
+  /** Used CPU time that had not been regained at the time `at` (in milliseconds). */
   cpuMs: number;
   at: number;
 }
 
-/** A request that is counted. */
 interface Entry {
-  /** Errors: 429 if those before it have used the CPU time meanwhile. */
+  /** Throws 429 if other requests have used up the CPU time since this one entered. */
   assertTimeLeft(): void;
-  /** Must be called once, with the CPU time that it took. */
+  /** Must be called exactly once, with the CPU time that the request used. */
   leave(usedMs: number): void;
 }
 
 export interface RenderingLimits {
   /**
-   * Counts a request with a text of this many bytes. Errors: 429 with the seconds to wait if the workspace, the person or the
-   * service has too many requests or bytes waiting, or has used its CPU time.
+   * Counts a request with a text of this many bytes. Throws 429 with the seconds to wait if the workspace, the person
+   * or the service has too many requests or bytes pending, or has used up its CPU time.
    */
   enter(requester: Requester, bytes: number): Entry;
-  /** How many workspaces and people are remembered. */
+  /** Number of workspaces and people in memory. */
   size(): number;
 }
 
-/** Counts in this process. What is idle again is forgotten. */
+/** Counts in this process only. Idle workspaces and people are forgotten. */
 export function openRenderingLimits(
   shares = RENDERING_SHARES,
   now: () => number = () => performance.now(),
@@ -129,13 +128,13 @@ export function openRenderingLimits(
   };
 }
 
-/** Seconds until there is CPU time again; 0 where there is. */
+/** Returns the seconds until CPU time is available; 0 if it is available now. */
 function secondsOfCpuTime(share: Share, use: Use, factor: number): number {
   const excessMs = use.cpuMs - factor * share.cpuMs;
   return excessMs > 0 ? Math.max(1, Math.ceil(excessMs / share.cpuMsPerSecond)) : 0;
 }
 
-/** One request always has room, however long its text is. */
+/** A single request always has room, regardless of the length of its text. */
 function isFull(share: Share, use: Use, bytes: number, factor: number): boolean {
   if (use.requests === 0) return false;
   return use.requests >= factor * share.requests || use.bytes + bytes > factor * share.bytes;

@@ -8,16 +8,16 @@ import { type Frame, frameOf } from '../frames.ts';
 import { textReader, textTable } from '../text-table.ts';
 import type { Response } from './responses.ts';
 
-/** The files and titles that files of an upload may refer to. */
+/** Files and titles that the files of an upload can link to. */
 export interface Surroundings {
   pages: ReadonlyMap<string, string>;
   titles: readonly KnownTitle[];
 }
 
-/** A page to render, or a file to compile; `isOnePage`: to one page whatever its length. */
+/** A page to render, or a file to compile. With `isOnePage` a file becomes one page, however long it is. */
 export type Work = { page: PageInput } | { file: CompileInput; isOnePage: boolean; surroundings: Surroundings };
 
-/** `plain`: the reason to show the text as plain text; "" to render or compile it. */
+/** Why to show the text as plain text; "" to render or compile it. */
 type Plain = Exclude<PlainReason, 'too_complex'>;
 
 interface RequestHeader {
@@ -29,12 +29,12 @@ interface RequestHeader {
     fragments?: [string, string][];
   };
   isOnePage?: boolean;
-  /** Sent when they differ from those of the last request. */
+  /** Sent only if they have changed since the last request. */
   pages?: [string, string][];
   titles?: readonly KnownTitle[];
 }
 
-/** The request for some work. `known`: the surroundings that the process was sent last. */
+/** Builds the request for `work`. `known`: the surroundings that were last sent to the process. */
 export function requestOf(work: Work, plain: Plain, known: Surroundings | undefined): { header: object; body: Body } {
   const texts = textTable();
   const header: RequestHeader = { plain, sizes: [] };
@@ -62,7 +62,7 @@ export function requestOf(work: Work, plain: Plain, known: Surroundings | undefi
 
 const NO_BYTES = new Uint8Array();
 
-/** A request as the process reads it; `pages` and `titles` are those of the last request if they are undefined. */
+/** A request as the process reads it. If `pages` or `titles` is undefined, the value of the last request applies. */
 export interface ReceivedRequest {
   plain: Plain;
   page?: PageInput;
@@ -72,7 +72,7 @@ export interface ReceivedRequest {
   titles: readonly KnownTitle[] | undefined;
 }
 
-/** Reads what `requestOf` wrote. */
+/** Parses a request of `requestOf`. */
 export function readRequest({ header, body }: Frame): ReceivedRequest {
   const { plain, sizes, page, file, isOnePage = false, pages, titles } = header as RequestHeader;
   const length = sizes.reduce((sum, size) => sum + size, 0);

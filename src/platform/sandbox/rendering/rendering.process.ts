@@ -23,10 +23,10 @@ import {
   refusalFrame,
 } from './messages.ts';
 
-/** Files with the pages of an upload and titles of a wiki are sent once and kept for the next files. */
+/** The pages of an upload and the titles of the wiki: sent once, and kept for the next files. */
 let pages: ReadonlyMap<string, string> = new Map();
 let names = NO_NAMES;
-/** Of pages that are written or looked at; a file is compiled once. */
+/** Blocks of pages that are edited or previewed. Files are not cached, because each is compiled only once. */
 const blocks = openBlockCache();
 
 /**
@@ -48,7 +48,7 @@ function responseTo({ plain, page, file, isOnePage }: ReceivedRequest): Buffer {
       return pageFrame(plain === '' ? renderPage(page, blocks) : plainPage(page.markdown, plain));
     }
     if (!file) throw new Error('a request has neither page nor file');
-    // Written at once: the parser does not let the event loop run.
+    // Written immediately, because the parser blocks the event loop.
     const onExtracted = (length: number) => void process.stdout.write(progressFrame(length));
     if (isOnePage) {
       return fileFrame(plain === '' ? compileFile(file, pages, onExtracted, names) : compileAsPlainText(file, plain));

@@ -10,7 +10,7 @@ import type { Frame } from '../frames.ts';
 import { FileCharacters, Losses } from '../loss-messages.ts';
 import { textReader } from '../text-table.ts';
 
-/** A compiled file without what only the process that renders needs. */
+/** A compiled file, without the parts that only the rendering process needs. */
 export type SentFile = Omit<CompiledFile, 'blocks' | 'wiki_links'>;
 
 const Text = Type.Integer({ minimum: 0 });
@@ -107,8 +107,8 @@ const PageMessage = Type.Object({
 });
 
 /**
- * The valid responses: a text of this length (UTF-16 units) is parsed next, the page, the file, its parts, why the file
- * cannot be used, or an error of ours. Any other response is treated as a crash.
+ * The valid responses: progress (a text of `length` UTF-16 units is parsed next), a page, a file, its parts, the reason
+ * why the file cannot be used, or an internal error. Any other response is treated as a crash.
  */
 const Response = Type.Union([
   Type.Object({ is: Type.Literal('progress'), length: Count }),
@@ -120,7 +120,7 @@ const Response = Type.Union([
 ]);
 export type Response = Static<typeof Response>;
 
-/** Compiled, because a long page has thousands of links and the check blocks the event loop. */
+/** Compiled, because a long page has thousands of links and the validation blocks the event loop. */
 const isResponse = Compile(Response);
 
 /** A response as the service reads it. */
@@ -132,13 +132,13 @@ export type ReceivedResponse =
   | { is: 'refusal'; code: string; message: string }
   | { is: 'error'; error: Error };
 
-/** Reads a response of a process that parsed hostile text; undefined if it is none. */
+/** Parses a response of a process that read hostile text. Returns undefined if it is invalid. */
 export function readResponse({ header, body }: Frame): ReceivedResponse | undefined {
   if (!isResponse.Check(header)) return undefined;
   try {
     return received(header, body);
   } catch {
-    // It refers to texts that it does not have.
+    // The response refers to texts that it does not contain.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import type { Lease, ProcessPool } from '../process-pool.ts';
 import { requestOf, type Surroundings, type Work } from './messages.ts';
 import { type ReceivedResponse, readResponse } from './responses.ts';
 
-/** Texts that a file may announce while it is split: a window is 32 KiB of at most 8 MiB. */
+/** Maximum number of progress messages per file: splitting sends one for each window of 32 KiB, of 8 MiB at most. */
 const MAX_PROGRESS = 2_000;
 
 export interface WorkOptions {
@@ -16,10 +16,10 @@ export interface WorkOptions {
   onError(error: Error): void;
 }
 
-/** The result of some work, or the reason to show it as plain text. */
+/** The result of rendering or compiling, or the reason why even plain text failed. */
 export type Result = Exclude<ReceivedResponse, { is: 'progress' | 'error' }> | Exclude<PlainReason, '' | 'too_complex'>;
 
-/** A text of 1 MiB that is all lists takes eight seconds. No text may delay the others for longer than that. */
+/** A text of 1 MiB that consists only of lists takes eight seconds. No text may delay the others for longer. */
 function renderTimeLimitMs(renderMs: number, length: number): number {
   return Math.min(renderMs * (1 + length / 2 ** 17), 10 * renderMs);
 }
@@ -31,7 +31,10 @@ const REASONS: Record<ProcessFailure, Exclude<PlainReason, '' | 'too_complex'>> 
   too_slow: 'too_slow',
 };
 
-/** Runs work in the process of a lease. Its result, or that of showing it as plain text; or why even that failed. */
+/**
+ * Runs work in the process of a lease. If that fails, shows the text as plain text; if that fails too, returns the
+ * reason.
+ */
 export type RunWork = (lease: Lease, work: Work, signal?: AbortSignal) => Promise<Result>;
 
 export function openWork({ assertOpen }: ProcessPool, { renderMs, extractMs, onError }: WorkOptions): RunWork {

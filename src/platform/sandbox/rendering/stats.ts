@@ -3,23 +3,22 @@ import type { Cost } from '../process-pool.ts';
 export const RENDERING_KINDS = ['save', 'preview', 'upload'] as const;
 type RenderingKind = (typeof RENDERING_KINDS)[number];
 
-/** What rendering of one kind cost since the start of this process. */
+/** Cost of one kind of rendering since this process started. */
 export interface Spending {
-  /** Texts that wait or are rendered now. */
+  /** Texts that are queued or being rendered. */
   pending: number;
   rendered: number;
   waitSeconds: number;
-  /** CPU time, including that of starting processes. */
+  /** CPU time, including the start of processes. */
   cpuSeconds: number;
 }
 
-/** For metrics. */
 export interface RenderingStats {
   readonly spending: Record<RenderingKind, Readonly<Spending>>;
-  /** Counts work as pending until it has ended. */
+  /** Counts `work` as pending until it settles. */
   waiting<T>(kind: RenderingKind, work: Promise<T>): Promise<T>;
   record(kind: RenderingKind, cost: Cost): void;
-  /** Adds what another process has spent since it last told, and takes over what is pending there. */
+  /** Adds the difference between two reports of another process, including its pending texts. */
   addOfProcess(kind: RenderingKind, now: Spending, last: Spending): void;
 }
 
