@@ -1,24 +1,25 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** What a confined process runs, and its limits for the whole of its life. */
+/** The program of a confined process, and the limits for its lifetime. */
 export interface Program {
-  /** The path of its JavaScript or TypeScript. */
+  /** Path of the JavaScript or TypeScript file. */
   file: string;
-  /** The folders that it can read. */
+  /** Folders that the process may read. */
   folders: readonly string[];
-  /** The V8 heap. The process may use half as much again outside it, plus its own code. */
+  /** Heap limit of V8. Outside the heap the process may use half as much again, plus its own code. */
   memoryMb: number;
-  /** The CPU time of the whole process; the service replaces it long before. */
+  /** CPU time of the process over its lifetime; the service replaces it long before. */
   cpuTimeSeconds: number;
   /** Options of V8 for this kind of work. */
   v8: readonly string[];
 }
 
 /**
- * The command that starts a confined process. It can read only its folders: no other files, child
- * processes, worker threads, code generation from strings or environment. It has no network: the Linux kernel enforces
- * that where unprivileged user namespaces are allowed, elsewhere only JavaScript does (`no-network.ts`).
+ * Returns the command that starts a confined process. The process can read only its folders, gets none of the service's
+ * environment, and cannot start child processes or worker threads or generate code from strings. It has no network: the
+ * Linux kernel enforces that where unprivileged user namespaces are allowed, elsewhere only JavaScript does
+ * (`no-network.ts`).
  */
 export async function confinedCommand({
   file,
@@ -33,7 +34,7 @@ export async function confinedCommand({
     ...folders.map((folder) => `--allow-fs-read=${folder}/*`),
     '--disallow-code-generation-from-strings',
     `--max-old-space-size=${memoryMb}`,
-    // Most objects are garbage after a page; a larger young generation is collected less often.
+    // Most objects are garbage after a page, and a larger young generation is collected less often.
     '--min-semi-space-size=16',
     ...v8,
     '--no-warnings',
@@ -56,7 +57,7 @@ export async function confinedCommand({
 
 let unshareCheck: Promise<boolean> | undefined;
 
-/** Whether this user may create user and network namespaces; checked once. */
+/** Returns whether this user may create user and network namespaces. The result is cached. */
 export function canUnshare(): Promise<boolean> {
   unshareCheck ??= promisify(execFile)('unshare', ['--user', '--net', '--map-root-user', 'true']).then(
     () => true,

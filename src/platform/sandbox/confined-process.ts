@@ -9,20 +9,20 @@ import { lowerPriority } from './priority.ts';
 import { cpuTimeMs, residentMemoryMb } from './process-usage.ts';
 
 export interface ConfinedProgram extends Omit<Program, 'file' | 'folders'> {
-  /** Of `CONFINED` in build/programs.ts. */
+  /** A name in `CONFINED` of build/programs.ts. */
   name: string;
-  /** Of `NICE`. */
+  /** One of `NICE`. */
   nice: number;
-  /** The maximum output for one request. */
+  /** Maximum output for one request. */
   maxOutputBytes: number;
-  /** The limit of elapsed time, as a multiple of the CPU time limit: it only limits the wait on a busy machine. */
+  /** Limit of elapsed time as a multiple of the CPU time limit. It only bounds the wait on a busy machine. */
   elapsedTimeFactor: number;
 }
 
-/** Why a request failed: the process ended, or a limit was exceeded. */
+/** Why a request failed: the process ended, or it exceeded a limit. */
 export type ProcessFailure = 'crashed' | 'too_slow' | 'out_of_memory' | 'too_long';
 
-/** The bytes of a request, which come as a stream or are there already. */
+/** The bytes of a request, as a stream or in memory. */
 export interface Body {
   byte_size: number;
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -30,31 +30,30 @@ export interface Body {
 
 export interface ConfinedProcess {
   /**
-   * Takes one request at a time, with a limit of CPU time in milliseconds. The response comes from a process that
-   * parsed hostile text and must be validated. Throws the errors of the body's stream, and ENOENT if it is shorter than
-   * `byte_size`; the process has ended then, as after a failure.
+   * Sends one request with a limit of CPU time in milliseconds; call it again only after the response. The response
+   * comes from a process that parsed hostile text and must be validated. Throws the errors of the body's stream, and
+   * ENOENT if the body is shorter than `byte_size`; in both cases, as after a failure, the process has ended.
    */
   ask(header: object, body: Body, cpuTimeLimitMs: number): Promise<Frame | ProcessFailure>;
-  /** The next frame of the same response. */
+  /** Reads the next frame of the same response. */
   next(cpuTimeLimitMs: number): Promise<Frame | ProcessFailure>;
-  /** The number of requests sent so far. */
   readonly requestsSent: number;
-  /** The CPU time used so far, in milliseconds; elapsed time in requests where the system does not report it. */
+  /** CPU time used so far, in milliseconds. Where the system does not report it, the time spent in requests. */
   usedMs(): number;
-  /** Resident memory in MiB, which V8 hardly gives back; 0 where the system does not report it. */
+  /** Resident memory in MiB, which V8 rarely returns; 0 where the system does not report it. */
   memoryMb(): number;
   isAlive(): boolean;
-  /** Ends the process; a request that it works on fails. */
+  /** Ends the process; its running request fails. */
   end(): Promise<void>;
 }
 
-/** Data of PDF.js for Chinese, Japanese and Korean fonts, which the program for documents reads. */
+/** Data of PDF.js for Chinese, Japanese and Korean fonts, for the program that reads documents. */
 const CHARACTER_MAPS = fileURLToPath(new URL('assets/pdfjs/cmaps/', BUILT));
 const POLL_MS = 50;
 const PROGRAM_MB = 150;
 const START_TIMEOUT_MS = 20_000;
 
-/** Starts a process. Throws if it cannot be started. */
+/** Starts a process. Throws if it fails to start. */
 export async function startConfinedProcess(program: ConfinedProgram): Promise<ConfinedProcess> {
   const file = fileURLToPath(new URL(`${program.name}.mjs`, BUILT));
   const folders = [dirname(file)];
@@ -69,7 +68,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
     child.once('close', () => resolve());
     child.once('error', () => resolve());
   });
-  // Writing to a process that has ended fails with EPIPE; the end is detected by its output.
+  // Writing to a process that has ended fails with EPIPE; its output reports the end.
   stdin.on('error', () => undefined);
   const frames = framesOf(stdout, program.maxOutputBytes);
   let requestsSent = 0;
@@ -92,7 +91,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
   }
 
   /**
-   * Returns the response after `send` has completed, or why the process failed. `send` calls `onBytes` for every chunk
+   * Runs `send` and returns the response, or the reason why the process failed. `send` calls `onBytes` for every chunk
    * that it sends.
    */
   async function withLimits(ms: number, send: (onBytes: () => void) => Promise<void>): Promise<Frame | ProcessFailure> {
@@ -110,7 +109,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
       if (residentMemoryMb(pid) > PROGRAM_MB + 1.5 * program.memoryMb) giveUp('out_of_memory');
       if (measure() - startMs > ms) giveUp('too_slow');
     }, POLL_MS);
-    // Time spent on the file store does not count: it has its own timeouts.
+    // Time spent waiting for the file store does not count: the store has timeouts of its own.
     const sent = send(() => clock.refresh()).catch((error: unknown) => {
       sendError = { error };
       child.kill('SIGKILL');
@@ -136,7 +135,7 @@ export async function startConfinedProcess(program: ConfinedProgram): Promise<Co
   if (typeof ready === 'string') {
     throw new Error(`no confined process could be started (${ready}): ${command} ${args.join(' ')}`);
   }
-  // Starting is quick at normal priority, and a request may wait for it.
+  // Startup runs at normal priority to be quick, because a request may wait for it.
   if (pid !== undefined) lowerPriority(pid, program.nice);
   return {
     end,
@@ -176,6 +175,6 @@ async function send(
     onBytes();
     if (!stdin.write(chunk)) await Promise.race([drained(stdin), ended]);
   }
-  // The process would wait for the rest, or take the next frame for it.
+  // Without the missing bytes the process would block, or read the next frame as the rest of this one.
   if (missing !== 0) throw Object.assign(new Error(`${missing} bytes of a stored file are gone`), { code: 'ENOENT' });
 }

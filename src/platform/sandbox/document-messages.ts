@@ -15,11 +15,11 @@ export type ReadDocument =
       ok: false;
       code: string;
       message: string;
-      /** Whether reading met a limit of time or memory, which another reading of the same file may not meet. */
+      /** Whether reading hit a limit of time or memory, which another attempt with the same file may not hit. */
       isLimited?: boolean;
     };
 
-/** A file from an archive, or why it cannot be read. `name` is as in the archive. */
+/** A file of an archive, or why it cannot be read. `name` is the name in the archive. */
 export type UnpackedFile = { name: string } & (
   | { ok: true; bytes: Buffer }
   | { ok: false; code: string; message: string }
@@ -61,7 +61,7 @@ export const ReadResponse = Type.Union([
       rest: Type.Optional(Type.String()),
     }),
     pictures: Type.Array(Type.Object({ name: Type.String(), byte_size: Type.Integer({ minimum: 0 }) })),
-    /** A second frame follows: the same document with its pictures. */
+    /** Whether a second frame follows, with the same document and its pictures. */
     has_more: Type.Boolean(),
   }),
   Type.Object({ ok: Type.Literal(false), code: Type.String(), message: Type.String() }),
@@ -70,7 +70,7 @@ export type ReadResponse = Static<typeof ReadResponse>;
 
 const Refusal = Type.Object({ code: Type.String(), message: Type.String() });
 
-/** The valid responses to `unpack`: batches of files, then the end. */
+/** The valid responses to `unpack`: batches of files, then the end. Any other response is treated as a crash. */
 export const UnpackResponse = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
@@ -78,7 +78,7 @@ export const UnpackResponse = Type.Union([
     files: Type.Array(
       Type.Object({
         name: Type.String(),
-        /** The file's size in the body, or why it cannot be read. */
+        /** Size of the file in the body, or why it cannot be read. */
         content: Type.Union([Type.Integer({ minimum: 0 }), Refusal]),
       }),
     ),
@@ -97,7 +97,7 @@ export const UnpackResponse = Type.Union([
 ]);
 export type UnpackResponse = Static<typeof UnpackResponse>;
 
-/** Compiled, because a long document has thousands of blocks and the check blocks the event loop. */
+/** Compiled, because a long document has thousands of blocks and the validation blocks the event loop. */
 const isReadResponse = Compile(ReadResponse);
 const isUnpackResponse = Compile(UnpackResponse);
 
@@ -108,7 +108,7 @@ const FAILURE_MESSAGES: Record<ProcessFailure, string> = {
   too_long: 'what the file holds is too much for a page; split it, and upload its parts',
 };
 
-/** What a process answered to `read`; not sound: it cannot go on. */
+/** Validates a response to `read`. If `isSound` is false, the process must be replaced. */
 export function parseReadResponse(answer: Frame | ProcessFailure): {
   isSound: boolean;
   hasMore: boolean;
@@ -139,12 +139,17 @@ export function parseReadResponse(answer: Frame | ProcessFailure): {
 
 const LIMIT = 'all pictures: reading them takes more than a document may';
 
-/** Whether losses are those of a document whose pictures, and the lines of its tables, were not read for a limit. */
+/**
+ * Returns whether the losses say that the pictures and the table lines of the document were skipped because of a limit.
+ */
 export function isReadUnderLimit(losses: readonly Loss[]): boolean {
   return losses.some(({ kind, place }) => kind === 'picture' && place === LIMIT);
 }
 
-/** The document as it was read before its pictures exceeded a limit. It says so first: a long list is cut. */
+/**
+ * Adds a loss to a document whose pictures exceeded a limit. It comes first, because a long list of losses is
+ * truncated.
+ */
 export function withoutMore(answer: ReadDocument): ReadDocument {
   if (!answer.ok) return answer;
   const { losses = [] } = answer.document;
@@ -153,7 +158,10 @@ export function withoutMore(answer: ReadDocument): ReadDocument {
 
 export type UnpackProgress = { files: UnpackedFile[] } | { isSound: boolean; answer: Unpacked };
 
-/** `left` is what may still follow. The process checks the same limits, but its output is not trusted. */
+/**
+ * Validates a response to `unpack` and subtracts its files from `left`, the remaining allowance. The process checks the
+ * same limits, but its output is not trusted.
+ */
 export function parseUnpackResponse(
   answer: Frame | ProcessFailure,
   left: { files: number; bytes: number },

@@ -67,7 +67,7 @@ test('a process that reads documents has no access to other files, child process
   }
 });
 
-test('a PDF of two columns is read in reading order, hyphenated words are joined, and every block has its page', async () => {
+test('a PDF with two columns is read in reading order, hyphenated words are joined, and every block has its page', async () => {
   const left = [
     'The first column begins here and goes on with a long sen-',
     'tence that is broken at the end of nearly every line of it,',
@@ -119,7 +119,7 @@ test('a confined process knows the predefined encodings of Japanese fonts', asyn
   assert.equal(answer.ok && answer.document.markdown, '日本語\n');
 });
 
-test('a PDF of which several pages are damaged is read without them, and says which', async () => {
+test('a PDF with several damaged pages is read without them, and the losses name them', async () => {
   const pages = ['The first', 'The second', 'The third', 'The last'].map((text) => [[text, 50, 700]] as const);
   const whole = pdfOf(pages).toString('latin1');
   const without = (...objects: number[]) =>

@@ -13,69 +13,69 @@ import { openProcessPool } from './process-pool.ts';
 import { V8 } from './v8-options.ts';
 
 interface Document {
-  /** The upload that the document is part of. */
+  /** The upload that the document belongs to. */
   owner: string;
   byte_size: number;
   open(): Promise<Readable>;
 }
 
-/** A document by what it was uploaded as, which tells formats without a signature apart. */
+/** A document with its declared name and type, which identify formats that have no signature. */
 export interface NamedDocument extends Document {
   filename: string;
-  /** As declared; it may name the encoding. */
+  /** May name the encoding. */
   content_type: string;
-  /** Reads it as if its pictures exceeded a limit. */
+  /** Skips the pictures, as if they exceeded a limit. */
   withoutPictures?: boolean;
 }
 
-/** Reads documents for one workspace, in its turn. */
+/** Reads documents for one workspace, which takes turns with the others. */
 export interface DocumentReader {
   /**
-   * Reads a document of any format that `isDocument` knows in a separate process. Only documents of one upload (`owner`) share a
-   * process, so a hostile document can at most change the results of other documents of the same upload. Never throws
-   * for the content of a document; throws the errors of `open` and its stream, and if the reader is closed or no
-   * process can be started.
+   * Reads a document of any format that `isDocument` accepts in a separate process. Only documents of one upload
+   * (`owner`) share a process, so a hostile document can at most change the results of other documents in its upload.
+   * Never throws because of the content of a document. Throws the errors of `open` and of its stream, and if the reader
+   * is closed or no process can be started.
    */
   read(document: NamedDocument): Promise<ReadDocument>;
   /**
    * Passes the files of a ZIP archive to `take` in order, in batches, and waits for each call. Returns "document" if
-   * the file is a document instead, and "broken" with the reason if the rest cannot be unpacked. Throws as `read` does,
-   * and the errors of `take`.
+   * the file is a document instead, and "broken" with the reason if the rest cannot be unpacked. Throws the same errors
+   * as `read`, and the errors of `take`.
    */
   unpack(archive: Document, take: (files: readonly UnpackedFile[]) => Promise<void>): Promise<Unpacked>;
 }
 
 export interface DocumentReaderPool {
-  /** For the documents of a workspace, which wait in turns with those of other workspaces. */
+  /** Returns the reader for a workspace's documents, which take turns with the documents of other workspaces. */
   of(workspace_id: string): DocumentReader;
-  /** Fails what waits for its turn with 503; what has begun goes on. */
+  /** Fails queued work with 503. Running work continues. */
   refuseWaiting(): void;
-  /** Ends the processes; pending and running requests fail. */
+  /** Ends the processes; queued and running requests fail. */
   close(): Promise<void>;
 }
 
 interface ReaderOptions {
   processes?: number;
   idleMs?: number;
-  /** CPU time for one document where the system reports it (Linux), else elapsed time. */
+  /** CPU time per document where the system reports it (Linux), otherwise elapsed time. */
   cpuTimeLimitMs?: number;
   memoryMb?: number;
-  /** The maximum output for one document. */
+  /** Maximum output per document. */
   maxOutputBytes?: number;
 }
 
-/** How many documents of one upload are read before a waiting document of another one. */
+/** Documents of one upload that are read in a row while a document of another upload waits. */
 const CONSECUTIVE = 5;
 
 const MAX_DOCUMENTS_PER_PROCESS = 100;
 
-/** Most documents leave less behind; a process that has more MiB is replaced, which costs as much as a small document. */
+/**
+ * Most documents leave a smaller process. A process above this size (in MiB) is replaced, which costs as much as a
+ * small document.
+ */
 const MAX_KEPT_MB = 192;
 
-/**
- * Opens a pool of processes that read documents. A process starts with the first document and ends after `idleMs`
- * without one.
- */
+/** Opens a pool of processes that read documents. A process starts on demand and ends after being idle for `idleMs`. */
 export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderPool {
   const { processes = 2, idleMs = 10_000 } = options;
   const { cpuTimeLimitMs = 20_000, memoryMb = 384, maxOutputBytes = 64 * 2 ** 20 } = options;
@@ -112,7 +112,7 @@ export function openDocumentReader(options: ReaderOptions = {}): DocumentReaderP
           return withoutMore(text.answer);
         }
         const { isSound, hasMore, answer } = parseReadResponse(await process.next(cpuTimeLimitMs));
-        // If the pictures exceed a limit, the document still has its text. No third frame is valid.
+        // If the pictures exceed a limit, the text is returned without them. A third frame is never valid.
         if (!isSound || hasMore) await lease.discard();
         return answer.ok ? answer : withoutMore(text.answer);
       });

@@ -8,22 +8,22 @@ import type { ReadResponse, UnpackResponse } from './document-messages.ts';
 import { frameOf, framesOf } from './frames.ts';
 import { disableNetwork } from './no-network.ts';
 
-/** The limits of one batch: for small files a frame costs more than its content. */
+/** Limits of one batch. Batches, because a frame costs more than the content of a small file. */
 const MAX_BATCH_FILES = 100;
 const MAX_BATCH_BYTES = 2 ** 20;
 
 type Request = { task: 'read'; filename: string; content_type: string } | { task: 'unpack' };
 
 /**
- * Reads or unpacks one file after the other from stdin and writes responses to stdout. The parent process sets its
- * permissions.
+ * Reads or unpacks files from stdin, one after the other, and writes the responses to stdout. The parent process sets
+ * its permissions.
  */
 disableNetwork();
 // Without DecompressionStream PDF.js uses its own inflate, which is faster for the short streams of most documents.
 Reflect.deleteProperty(globalThis, 'DecompressionStream');
 /**
- * PDF.js reads the pages of a file before it needs them, and leaves the promises of those that it does not come to, which would end the
- * process if two of them are damaged. What needs such a page waits for it too, fails there, and is listed.
+ * PDF.js fetches pages ahead and does not handle the rejections of pages that it never uses; two damaged pages would
+ * end the process. Code that needs a damaged page awaits it too, so the failure is still handled and listed.
  */
 process.on('unhandledRejection', () => undefined);
 await write(frameOf({ ready: true }));
@@ -38,7 +38,9 @@ for await (const { header, body } of framesOf(process.stdin, 2 ** 31)) {
   }
 }
 
-/** Responds with the document first and then with its pictures: if these exceed a limit, the text has been sent. */
+/**
+ * Sends the document first and its pictures after it: if the pictures exceed a limit, the text has already been sent.
+ */
 async function read(file: UploadedFile): Promise<void> {
   const document = await readDocument(file);
   await write(responseOf(document));

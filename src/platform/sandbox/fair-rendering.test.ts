@@ -19,7 +19,7 @@ function by(workspace_id: string, kind: Requester['kind'] = 'preview'): Requeste
   return { kind, workspace_id, user_id: `a user of ${workspace_id}` };
 }
 
-test("while a workspace has 100 previews waiting, another's preview and save wait for none of them", async () => {
+test('a preview and a save do not wait for the 100 queued previews of another workspace', async () => {
   const pool = openSandbox({ processes: 2, perWorkspace: 1, limits: UNLIMITED });
   try {
     await Promise.all(['many', 'single'].map((name) => pool.renderPage(SHORT, by(name))));
@@ -40,7 +40,7 @@ test("while a workspace has 100 previews waiting, another's preview and save wai
   }
 });
 
-test('in a pool that one workspace may fill, the file of another comes after a few of its files', async () => {
+test('in a pool that one workspace may fill, a file of another workspace waits for only a few of its files', async () => {
   const pool = openSandbox({ processes: 1 });
   try {
     const order: string[] = [];
@@ -62,7 +62,7 @@ test('in a pool that one workspace may fill, the file of another comes after a f
   }
 });
 
-test('a save goes before the previews of its workspace', async () => {
+test('a save runs before the queued previews of its workspace', async () => {
   const pool = openSandbox({ limits: UNLIMITED });
   try {
     const order: string[] = [];
@@ -77,12 +77,12 @@ test('a save goes before the previews of its workspace', async () => {
   }
 });
 
-test('a request whose client has gone leaves the queue at once, and does not keep the next one waiting', async () => {
+test('a request whose client has disconnected leaves the queue at once, and does not delay the next one', async () => {
   const pool = openSandbox({ limits: UNLIMITED });
   try {
     await pool.renderPage(SHORT, by('w'));
     const gone = new AbortController();
-    // Takes more CPU time than a test should.
+    // Takes more CPU time than the test could wait for.
     const endless = page('- a\n'.repeat(300_000));
     const left = Array.from({ length: 5 }, () => pool.renderPage(endless, by('w'), gone.signal));
     const refused = left.map((each) => assert.rejects(each, /the client went away/));
@@ -98,7 +98,7 @@ test('a request whose client has gone leaves the queue at once, and does not kee
   }
 });
 
-test('a response of a process is read only if it has the shape that it must have', async () => {
+test('a malformed response of a process is refused', async () => {
   const rendered = plainPage('# Plain\n\ntext\n', 'too_slow');
   const { value: frame } = await framesOf(Readable.from([pageFrame(rendered)]), 2 ** 20).next();
   assert.ok(frame);

@@ -1,20 +1,18 @@
 import type { Readable } from 'node:stream';
 
-/**
- * A message between the service and a process that reads documents: a JSON header and a body that the header describes.
- */
+/** A message between the service and a confined process: a JSON header, and a body that the header describes. */
 export interface Frame {
   header: unknown;
   body: Buffer;
 }
 
-/** The lengths of header and body (32 bits each, little-endian), then both. */
+/** Encodes a frame: the lengths of header and body (32 bits each, little-endian), the header, the body. */
 export function frameOf(header: unknown, body: readonly Uint8Array[] = []): Buffer {
   const bodyLength = body.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([frameHead(header, bodyLength), ...body]);
 }
 
-/** Lengths and header of a frame with a body of `bodyLength` bytes. */
+/** Encodes the lengths and the header of a frame with a body of `bodyLength` bytes. */
 export function frameHead(header: unknown, bodyLength: number): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const lengths = Buffer.alloc(8);
@@ -23,7 +21,7 @@ export function frameHead(header: unknown, bodyLength: number): Buffer {
   return Buffer.concat([lengths, json]);
 }
 
-/** The frames of a stream, in order. Throws if a frame is longer than `max` bytes, before it is received. */
+/** Yields the frames of a stream in order. Throws if a frame is longer than `max` bytes, before receiving all of it. */
 export async function* framesOf(stream: Readable, max: number): AsyncGenerator<Frame> {
   let chunks: Buffer[] = [];
   let held = 0;

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 const Count = Type.Integer({ minimum: 0, maximum: COUNT_MAX });
 
-/** A valid list of losses in the response of a process: what `boundLosses` makes. */
+/** Schema of the losses in a response; `boundLosses` makes lists that satisfy it. */
 export const Losses = Type.Array(
   Type.Object({
     kind: Type.Enum([...LOSS_KINDS]),
@@ -17,5 +17,5 @@ export const Losses = Type.Array(
   { maxItems: LOSSES_MAX },
 );
 
-/** How many characters the text of a file has. */
+/** Number of characters in the text of a file. */
 export const FileCharacters = Count;

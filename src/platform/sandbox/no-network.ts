@@ -3,8 +3,8 @@ import dns from 'node:dns';
 import net from 'node:net';
 
 /**
- * Disables the network APIs of this process: document parsers do not need them. Where the kernel permits, the process
- * also runs in its own network namespace without interfaces (`confined-process.ts`).
+ * Disables the network APIs of this process, because document parsers do not need them. Where the kernel permits, the
+ * process also runs in its own network namespace without interfaces (`confined-command.ts`).
  */
 export function disableNetwork(): void {
   const refuse = () => {

@@ -3,26 +3,29 @@ import { getPriority, setPriority } from 'node:os';
 
 const LOWEST = 19;
 
-/** How much lower than that of requests the priority of a kind of work is, as a nice value. */
+/** Nice values of background work, relative to requests. */
 export const NICE = {
-  /** Texts that a person waits for; the reads of others come first. */
+  /** Texts that a user waits for. Page reads of other users come first. */
   requests: 5,
   /** Files of uploads and imports, and documents. */
   files: 15,
 } as const;
 
-/** By how much the priority of this process is lower than that of requests. */
+/** Nice value of this process, relative to requests. */
 let lowered = 0;
 
-/** Lowers the priority of this process; that of the processes that it starts is then still as `NICE` says. */
+/**
+ * Lowers the priority of this process. The processes that it starts afterwards still get the priority that `NICE`
+ * states.
+ */
 export function lowerOwnPriority(nice: number): void {
   lowerPriority(process.pid, nice);
   lowered = nice;
 }
 
 /**
- * Lowers the CPU priority of a process to `nice` below that of requests. Linux gives each thread a priority of its own, and
- * those that collect garbage are there already; later ones take that of the main thread.
+ * Lowers the CPU priority of a process to `nice` below requests. On Linux each thread has its own priority: the threads
+ * for garbage collection already exist and are changed too, later threads inherit from the main thread.
  */
 export function lowerPriority(pid: number, nice: number): void {
   if (nice <= lowered) return;
@@ -31,13 +34,13 @@ export function lowerPriority(pid: number, nice: number): void {
     try {
       setPriority(thread, priority);
     } catch (error) {
-      // It has ended since.
+      // The thread has ended.
       if ((error as { info?: { code?: string } }).info?.code !== 'ESRCH') throw error;
     }
   }
 }
 
-/** Only the main thread where the system does not list them, or if the process has just ended. */
+/** Returns the main thread only if the process has ended or the system has no /proc. */
 function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);

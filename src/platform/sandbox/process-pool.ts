@@ -3,72 +3,85 @@ import type { ConfinedProcess } from './confined-process.ts';
 import { closed, openSlot, type ProcessSlot, type SlotOptions } from './process-slot.ts';
 
 export interface PoolOptions extends SlotOptions {
-  /** The largest number of processes. */
+  /** Maximum number of processes. */
   processes: number;
-  /** How many of them one owner may occupy at a time. */
+  /** Processes that one owner may use at the same time. */
   perOwner: number;
-  /** How many tasks with one context run in succession while other owners wait, since changing it costs something. */
+  /**
+   * Tasks with the same context that run in a row while other owners wait, because changing the context is expensive.
+   */
   consecutive: number;
 }
 
 /** Work that needs a process. */
 export interface Task {
-  /** The workspace. */
+  /** The ID of the workspace. */
   owner: string;
-  /** What the process keeps between tasks: an upload. */
+  /** The state that a process keeps between tasks: an upload. */
   context: string;
-  /** Within one owner a lower number goes first. */
+  /** Among the tasks of one owner, lower ranks run first. */
   rank: number;
-  /** When it is aborted, a task that waits leaves the queue. */
+  /** If it is aborted, a queued task leaves the queue. */
   signal?: AbortSignal;
-  /** Whether it is then also ended when it has begun, after `ABANDONED_MS`: nothing else follows from it. */
+  /**
+   * Whether aborting the signal also ends a running task, after `ABANDONED_MS`. Only for tasks without side effects.
+   */
   isAbandonable?: boolean;
 }
 
-/** How long abandoned work may go on: starting a new process would take nearly as long. */
+/** Grace period of an abandoned task: starting a new process would take nearly as long. */
 const ABANDONED_MS = 1_000;
 
-/** A process beside the first one ends sooner without work: it has 40 to 70 MB, and what it was started for does not last. */
+/**
+ * Processes other than the first end sooner when idle: each uses 40 to 70 MB, and the load that needed it does not
+ * last.
+ */
 const SPARE_IDLE_MS = 5_000;
 
-/** The process of a task. */
+/** Access of a task to its process. */
 export interface Lease {
-  /** The process; a new one if the last one has ended. Throws if the pool is closed or none can be started. */
+  /**
+   * Returns the process, or starts a new one if it has ended. Throws if the pool is closed or no process can be
+   * started.
+   */
   process(): Promise<ConfinedProcess>;
   /** Ends the process, so that the rest of its output is not read as the next response. */
   discard(): Promise<void>;
 }
 
-/** What a task cost. */
+/** Cost of a task. */
 export interface Cost {
   waitedMs: number;
-  /** CPU time, including that of starting a process. */
+  /** CPU time, including the start of a process. */
   usedMs: number;
 }
 
 export interface ProcessPool {
   /**
-   * Calls `work` with a process when one is free. If `work` throws, the process ends. Throws the errors of `work`, the
-   * reason of an aborted signal, and if the pool is closed. `onDone` is told what it cost, whatever came of it, unless it
-   * never ran.
+   * Calls `work` with a process as soon as one is free. If `work` throws, the process ends. Throws the errors of
+   * `work`, the reason of an aborted signal, and if the pool is closed. `onDone` gets the cost of the task whether it
+   * succeeded or failed, but not if it never ran.
    */
   withProcess<T>(task: Task, work: (lease: Lease) => Promise<T>, onDone?: (cost: Cost) => void): Promise<T>;
-  /** Fails what waits for a process, and what would have to wait later: the service stops. What has begun goes on. */
+  /**
+   * Fails queued tasks, and from now on tasks that would have to queue, because the service is stopping. Running tasks
+   * continue.
+   */
   refuseWaiting(): void;
   /** Throws if the pool is closed. */
   assertOpen(): void;
-  /** Ends the processes; pending and running work fails. */
+  /** Ends the processes; queued and running work fails. */
   close(): Promise<void>;
 }
 
-/** A place for one process, with its last task. */
+/** A place for one process, and its last task. */
 interface Slot extends ProcessSlot {
   task: Task | undefined;
-  /** How many tasks of this context have run in succession. */
+  /** Tasks of this context that have run in a row. */
   consecutive: number;
 }
 
-/** A pool of processes that is fair by owner. Each starts on demand and ends when it is idle. */
+/** Opens a pool of processes with a fair queue of owners. Processes start on demand and end when idle. */
 export function openProcessPool(options: PoolOptions): ProcessPool {
   const { processes, perOwner, consecutive } = options;
   const spare = { ...options, idleMs: Math.min(options.idleMs, SPARE_IDLE_MS) };
@@ -79,7 +92,7 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
   const queue = new FairQueue({ tenant: perOwner, all: processes, refusal: closed });
   let isClosed = false;
 
-  /** Makes the slot of a task free, and charges the owner what the task has cost. */
+  /** Frees the slot of a task, and charges its owner for the time that replacing the process took too. */
   async function release(slot: Slot, turn: Turn, usedMs: number): Promise<void> {
     const spentMs = usedMs + (await slot.rest());
     free.unshift(slot);
@@ -141,7 +154,10 @@ export function openProcessPool(options: PoolOptions): ProcessPool {
   };
 }
 
-/** Takes of the free slots one whose process runs with the same context, else another; one without a process if none runs. */
+/**
+ * Takes a free slot, in order of preference: with a process of the same context, with a process of another one, without
+ * one.
+ */
 function takeFreeSlot(free: Slot[], task: Task): Slot {
   const own = free.findIndex((slot) => slot.task?.context === task.context && slot.isRunning());
   const live = own >= 0 ? own : free.findIndex((slot) => slot.isRunning());
@@ -158,7 +174,10 @@ function leaseOf(slot: Slot, task: Task): Lease {
   };
 }
 
-/** Calls `end` if the signal is aborted before the returned function is called, but not before `ABANDONED_MS`. */
+/**
+ * Calls `end` if the signal is aborted before the returned function is called, but not before `ABANDONED_MS` have
+ * passed.
+ */
 function endIfAbandoned(signal: AbortSignal | undefined, end: () => Promise<void>): () => void {
   if (!signal) return () => undefined;
   const earliest = performance.now() + ABANDONED_MS;

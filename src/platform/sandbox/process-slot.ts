@@ -1,21 +1,21 @@
 import { stopping } from '../core/errors.ts';
 import { type ConfinedProcess, type ConfinedProgram, startConfinedProcess } from './confined-process.ts';
 
-/** A process is replaced after this much CPU time, far from the limit of its whole life. */
+/** CPU time after which a process is replaced, far below the limit of its lifetime. */
 const MAX_USED_MS = 600_000;
 
 export interface SlotOptions {
   program: ConfinedProgram;
   /** Whether tasks with different contexts never share a process. */
   isPrivate: boolean;
-  /** A process is replaced after this many requests, so that leaks and state do not accumulate. */
+  /** Requests after which a process is replaced, so that leaks and state do not accumulate. */
   maxRequests: number;
   /**
-   * A process that has grown beyond this many MiB is replaced when its task is done: V8 hardly gives memory back. By default
-   * none is, for processes that are expensive to replace.
+   * A process larger than this (in MiB) is replaced after its task, because V8 rarely returns memory. By default there
+   * is no limit, for processes that are expensive to replace.
    */
   maxKeptMb?: number;
-  /** A process ends after this time without work. */
+  /** Idle time after which a process ends. */
   idleMs: number;
 }
 
@@ -23,30 +23,30 @@ export interface SlotOptions {
 export interface ProcessSlot {
   isRunning(): boolean;
   /**
-   * The process for a task in this context; a new one if the last one has ended, is used up or may not be shared. Throws if
-   * the slot is closed or none can be started.
+   * Returns the process for a task with this context. Starts a new one if the last one has ended, is used up or may not
+   * be shared. Throws if the slot is closed or no process can be started.
    */
   processFor(context: string): Promise<ConfinedProcess>;
   end(): Promise<void>;
-  /** The CPU time of its processes in ms that was not charged yet. */
+  /** Returns the CPU time of its processes, in ms, since the last call. */
   charge(): number;
   /**
-   * Replaces a process that has grown, before anybody waits for it, and ends it when it has no work. Answers the CPU time that
-   * replacing it took, in ms.
+   * Replaces a process that has grown too large while no task waits for it, and schedules its end for when it is idle.
+   * Returns the CPU time of the replacement, in ms.
    */
   rest(): Promise<number>;
-  /** Ends the process; none is started any more. */
+  /** Ends the process and starts no other. */
   close(): Promise<void>;
 }
 
 export function openSlot(options: SlotOptions): ProcessSlot {
   const { program, isPrivate, maxRequests, maxKeptMb = Number.POSITIVE_INFINITY, idleMs } = options;
   let process: ConfinedProcess | undefined;
-  /** Of the last task. */
+  /** The context of the last task. */
   let context: string | undefined;
   let idle: NodeJS.Timeout | undefined;
   let isClosed = false;
-  /** Of the CPU time of ended processes and of the present one: how much, and how much of it was charged. */
+  /** CPU time of the processes that have ended, and the part of all CPU time that was charged. */
   let endedMs = 0;
   let chargedMs = 0;
 
@@ -69,7 +69,7 @@ export function openSlot(options: SlotOptions): ProcessSlot {
   async function replaceIfLarge(): Promise<number> {
     if (isClosed || (process?.memoryMb() ?? 0) <= maxKeptMb) return 0;
     await end();
-    // What keeps it from starting is told to the next task, which tries again.
+    // The next task tries to start it again, and gets the error.
     process = await startConfinedProcess(program).catch(() => undefined);
     if (isClosed) await end();
     return charge();
@@ -80,7 +80,7 @@ export function openSlot(options: SlotOptions): ProcessSlot {
     async processFor(next) {
       clearTimeout(idle);
       const isOthers = isPrivate && context !== next;
-      // Each task is charged at its end.
+      // `chargedMs` is complete here, because each task is charged at its end.
       const isUsedUp = process && (process.requestsSent >= maxRequests || chargedMs - endedMs > MAX_USED_MS);
       if (isOthers || isUsedUp || !process?.isAlive()) await end();
       context = next;
@@ -105,7 +105,7 @@ export function openSlot(options: SlotOptions): ProcessSlot {
   };
 }
 
-/** A request that waited for it is told to try again: it is closed when the service stops. */
+/** Creates the error for queued requests: retry later, because pools are closed only when the service stops. */
 export function closed(): Error {
   return stopping();
 }

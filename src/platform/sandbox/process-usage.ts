@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** Resident memory in MiB; 0 where the system does not report it, and only the heap limit applies. */
+/** Returns the resident memory in MiB; 0 where the system does not report it, so that only the heap limit applies. */
 export function residentMemoryMb(pid: number | undefined): number {
   const [, pages = '0'] = readProcFile(pid, 'statm')?.split(' ') ?? [];
   return (Number(pages) * 4_096) / 2 ** 20;
 }
 
-/** CPU time used so far in milliseconds; undefined where the system does not report it. */
+/** Returns the CPU time used so far in milliseconds; undefined where the system does not report it. */
 export function cpuTimeMs(pid: number | undefined): number | undefined {
   const stat = readProcFile(pid, 'stat');
   if (stat === undefined) return undefined;
@@ -16,8 +16,8 @@ export function cpuTimeMs(pid: number | undefined): number | undefined {
 }
 
 /**
- * A file of /proc; undefined if the process has ended, and on systems without /proc. procfs is in memory, so a
- * synchronous read does not block.
+ * Reads a file of /proc. Returns undefined if the process has ended, and on systems without /proc. procfs is in memory,
+ * so a synchronous read does not block.
  */
 function readProcFile(pid: number | undefined, file: 'stat' | 'statm'): string | undefined {
   try {

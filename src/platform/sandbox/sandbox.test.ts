@@ -17,7 +17,7 @@ function file(filename: string, content: string | Uint8Array): CompileInput {
   return { wiki_id: '', filename, content_type: '', bytes, page_path: 'docs/page' };
 }
 
-/** The real files of the corpora if they are present, else a few of each kind. */
+/** Returns the real files of the corpora if they are present, otherwise a few of each kind. */
 function filesOf(folder: string): CompileInput[] {
   const from = new URL(`${folder}/`, CORPORA);
   if (existsSync(from))
@@ -35,7 +35,7 @@ function filesOf(folder: string): CompileInput[] {
   ];
 }
 
-/** Takes the parser seconds, in no paragraph that is costly by itself. */
+/** Keeps the parser busy for seconds, without any paragraph that is expensive by itself. */
 const SLOW = '- a\n'.repeat(60_000);
 
 const pool = openSandbox();
@@ -188,7 +188,7 @@ longTest('a process that a text has made large is replaced at once, and one that
   }
 });
 
-test("several processes return each file's own page", async () => {
+test('several processes return the right page for each file', async () => {
   const wide = openSandbox({ processes: 2 });
   try {
     const names = Array.from({ length: 40 }, (_, i) => `n${i}`);

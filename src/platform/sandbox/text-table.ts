@@ -1,11 +1,11 @@
 /**
- * The long texts of a message: they are sent as UTF-8 behind its JSON header, which refers to them by number. JSON would
- * escape them, which takes several times as long, and equal texts are sent once.
+ * Collects the long texts of a message. They are sent as UTF-8 after the JSON header, which refers to them by number.
+ * Escaping them as JSON would take several times as long. Equal texts are sent once.
  */
 export interface TextTable {
-  /** The number of a text. */
+  /** Returns the number of a text. */
   add(text: string): number;
-  /** The length of each text in bytes, for the header. */
+  /** Returns the length of each text in bytes, for the header. */
   sizes(): number[];
   parts: readonly Buffer[];
 }
@@ -25,7 +25,10 @@ export function textTable(): TextTable {
   };
 }
 
-/** Reads the texts of a body. Throws if the sizes are not those of the body, and for a number that is not there. */
+/**
+ * Reads the texts of a body by number. Throws if the sizes do not add up to the length of the body; the returned
+ * function throws for an unknown number.
+ */
 export function textReader(sizes: readonly number[], body: Buffer): (number: number) => string {
   const texts: (string | undefined)[] = [];
   const starts: number[] = [];
