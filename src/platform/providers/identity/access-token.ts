@@ -1,13 +1,13 @@
 import { cleanName } from '@ibid/markdown/clean-name.ts';
 
-/** The accepted signature algorithms. Each key serves only one of them, so none can stand in for another. */
+/** The accepted signature algorithms. A key is bound to one algorithm, so a token cannot choose another for it. */
 const ALGORITHMS = ['ES256', 'EdDSA', 'RS256'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
-/** The allowed clock difference between the issuer and this service. */
+/** Tolerated clock difference between the issuer and this service. */
 export const LEEWAY_SECONDS = 30;
 
-/** The content of a token before it is verified. */
+/** Content of a token that has not been verified yet. */
 export interface TokenParts {
   algorithm: Algorithm;
   key_id: string | undefined;
@@ -24,7 +24,7 @@ const REFUSED_HEADERS = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c'];
 /** The end of the year 9999; later times fit neither a Date nor the database. */
 const LATEST_SECONDS = 253_402_300_799;
 
-/** Parses a token in JWS compact form without verifying it. Null if the token cannot be acceptable. */
+/** Parses a token in JWS compact form without verifying it. Returns null if it cannot be a valid token. */
 export function readToken(token: string): TokenParts | null {
   const parts = COMPACT.exec(token)?.slice(1);
   if (!parts?.every(isCanonical)) return null;
@@ -41,15 +41,18 @@ export function readToken(token: string): TokenParts | null {
   return { algorithm, key_id: kid, claims };
 }
 
-/** Why verified claims name no identity: the claim, and by how many seconds the issuer's clock is ahead if that is why. */
+/**
+ * The claim that prevents an identity; with the seconds by which the issuer's clock is ahead, if the clock is the
+ * reason.
+ */
 export interface ClaimProblem {
   claim: string;
   seconds_ahead?: number;
 }
 
 /**
- * The identity in the claims of a token whose signature, issuer, audience, exp and nbf were verified, or what is wrong
- * with exp, iat or sub. Invalid parts of the profile are left out.
+ * Returns the identity in the claims, or the problem with iss, exp, iat or sub. The caller has verified signature,
+ * issuer, audience, exp and nbf. Invalid parts of the profile are omitted.
  */
 export function identityFromClaims(
   claims: Record<string, unknown>,
@@ -84,7 +87,9 @@ export function identityFromClaims(
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 const INVALID_IN_ADDRESSES = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 
-/** An address with invalid characters is left out: cleaned, it would be another address. */
+/**
+ * Addresses with invalid characters are dropped instead of cleaned: a cleaned address could belong to another person.
+ */
 function emailClaim(value: unknown): string {
   if (typeof value !== 'string' || value.length > 254 || INVALID_IN_ADDRESSES.test(value)) return '';
   if (!/^[^@]+@[^@]+$/.test(value)) return '';
@@ -117,12 +122,14 @@ function readJsonObject(part: string): Record<string, unknown> | null {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
     return repeatsName(text) ? null : (value as Record<string, unknown>);
   } catch {
-    // Neither UTF-8 nor JSON, so not a token.
+    // Neither UTF-8 nor JSON.
     return null;
   }
 }
 
-/** Whether an object in valid JSON text has a duplicate name; parsers differ in which one they use. */
+/**
+ * Returns whether an object in valid JSON text has a duplicate name; parsers differ in which of the values they use.
+ */
 function repeatsName(text: string): boolean {
   const open: Set<string>[] = [];
   for (const [, string, colon, bracket] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*(:)?|([{}])/g)) {
@@ -137,16 +144,16 @@ function repeatsName(text: string): boolean {
   return false;
 }
 
-/** The identity of a verified access token. A user is (issuer, subject); the rest is profile, '' where unknown. */
+/** The identity of a verified access token. (issuer, subject) identifies a user; the rest is profile, '' if unknown. */
 export interface Identity {
   issuer: string;
   subject: string;
-  /** ASCII letters in lower case. */
+  /** ASCII letters are lower case. */
   email: string;
   /** True only if the issuer sends true, or the string "true". */
   email_verified: boolean;
   display_name: string;
-  /** An https address. */
+  /** An https URL. */
   avatar_url: string;
   /** Seconds since the epoch. */
   expires_at: number;

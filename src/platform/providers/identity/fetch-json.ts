@@ -6,8 +6,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Gets a JSON document of at most 1 MiB (decoded) from a service that the operator configured. Follows redirects only
- * within the same origin. `signal` limits the whole exchange. Errors: Error that names the address.
+ * Fetches a JSON document of at most 1 MiB (decoded) from a service that the operator configured. Follows redirects
+ * only within the same origin. `signal` limits the whole exchange. Throws an Error that names the address.
  */
 export async function fetchJson(fetcher: typeof fetch, address: URL, signal: AbortSignal): Promise<unknown> {
   let url = address;
@@ -30,7 +30,7 @@ async function readText(response: Response, url: URL): Promise<string> {
   return new TextDecoder('utf-8', { fatal: true }).decode(await readAtMost(response, url.href));
 }
 
-/** The decoded body of an answer. Errors: Error where it is larger than 1 MiB. */
+/** Reads the decoded body of a response. Throws an Error if it is larger than 1 MiB. */
 export async function readAtMost(response: Response, address: string): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;

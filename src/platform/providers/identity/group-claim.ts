@@ -1,11 +1,12 @@
 import { isRecord } from './fetch-json.ts';
 
-/** The most groups that are read. */
+/** Longer lists are ignored. */
 const GROUPS_MAX = 10_000;
 
 /**
- * The groups in a claim: a list, or one name, which is not split, as its separator may be part of a name. undefined if it is missing
- * or anything else. `name` is the claim's, or its path with dots between (realm_access.roles).
+ * Returns the groups in a claim: a list, or a single name. A single name is not split, because its separator may be
+ * part of a name. Returns undefined if the claim is missing or has another type. `name` is the name of the claim, or
+ * its path with dots (realm_access.roles).
  */
 export function groupsOf(claims: object, name: string): string[] | undefined {
   const value = Object.hasOwn(claims, name) ? (claims as Record<string, unknown>)[name] : atPath(claims, name);

@@ -39,7 +39,7 @@ const seconds = () => Math.floor(Date.now() / 1000);
 type Json = Record<string, unknown>;
 const soundClaims = (): Json => ({ iss: issuer, aud: AUDIENCE, sub: 'ann', iat: seconds(), exp: seconds() + 600 });
 
-/** A token with exactly this header and payload, signed by the provider's own key by default. */
+/** Makes a token with exactly this header and payload, by default signed with the provider's own key. */
 function forge(
   header: Json | string,
   payload: Json | string,
@@ -245,7 +245,7 @@ test('every forgery is refused, and none of them throws', async () => {
   assert.ok(await provider.verify(good), 'The token from which the forgeries are made must be valid.');
 });
 
-test('the clocks may differ by 30 seconds and no more', async () => {
+test('the clocks may differ by at most 30 seconds', async () => {
   let skew = 0;
   const provider = open({ now: () => Date.now() + skew * 1000 });
   const fresh = () => withClaims({ jti: String(Math.random()), nbf: seconds(), exp: seconds() + 300 });
@@ -265,7 +265,7 @@ test('the clocks may differ by 30 seconds and no more', async () => {
   assert.equal(await provider.verify(fresh()), null, 'Refuse a token 30 s after its end.');
 });
 
-test('invalid parts of a profile are left out or cleaned, and never refuse the token', async () => {
+test('a token with an invalid profile is accepted, and the invalid parts are omitted or cleaned', async () => {
   const provider = open();
   const read = async (claims: Json) => {
     const identity = await provider.verify(withClaims(claims));
@@ -276,7 +276,7 @@ test('invalid parts of a profile are left out or cleaned, and never refuse the t
   assert.deepEqual([bare.email, bare.email_verified, bare.display_name, bare.avatar_url], ['', false, '', '']);
   const emails: [unknown, string][] = [
     ['ANN@Example.org', 'ann@example.org'],
-    // The Kelvin sign, the dotless i and the capital sharp s stay what they are.
+    // Not lower-cased: the Kelvin sign, the dotless i and the capital sharp s.
     ['\u212aelvin@example.org', '\u212aelvin@example.org'],
     ['MıKE@example.org', 'mıke@example.org'],
     ['a\u1e9e@example.org', 'a\u1e9e@example.org'],
@@ -333,7 +333,7 @@ test('invalid parts of a profile are left out or cleaned, and never refuse the t
   }
 });
 
-test('a thousand concurrent first verifications fetch the keys once', async () => {
+test('a thousand concurrent first verifications fetch the keys only once', async () => {
   const { counts, fetch } = countingFetch();
   const provider = open({ fetch });
   const tokens = Array.from({ length: 1000 }, (_, i) => withClaims({ jti: i }));
@@ -378,7 +378,7 @@ test('tokens of another issuer and malformed tokens cause no fetch', async () =>
   assert.deepEqual(counts, { discovery: 0, keys: 0 });
 });
 
-test('a new key is accepted at once, a withdrawn one until the next refresh and no longer, also of a known token', async (t) => {
+test('a new key is accepted at once; a withdrawn key is refused after the next refresh, even for cached tokens', async (t) => {
   t.after(() => {
     openId.useKeys('first');
   });
@@ -419,7 +419,7 @@ test('a new key is accepted at once, a withdrawn one until the next refresh and 
   assert.ok(await provider.verify(newest), 'An unknown kid fetches the keys ten seconds after the last one did.');
 });
 
-test('a key that was replaced under the same kid is noticed', async (t) => {
+test('a key that is replaced under the same kid is detected', async (t) => {
   t.after(() => {
     openId.useKeys('first');
   });
@@ -436,7 +436,7 @@ test('a key that was replaced under the same kid is noticed', async (t) => {
 });
 
 for (const idleMs of [60_000, 60 * 60_000]) {
-  test(`after ${idleMs / 60_000} idle minutes a withdrawn key is not accepted even once`, async (t) => {
+  test(`after ${idleMs / 60_000} idle minutes a withdrawn key is refused for the first token`, async (t) => {
     t.after(() => {
       openId.useKeys('first');
     });
@@ -450,7 +450,7 @@ for (const idleMs of [60_000, 60 * 60_000]) {
   });
 }
 
-test('the least recently used verified token is dropped first', async () => {
+test('the least recently used verified token is evicted first', async () => {
   const provider = open({ remembered: 2 });
   const [a, b, c] = [withClaims({ jti: 'a' }), withClaims({ jti: 'b' }), withClaims({ jti: 'c' })];
   const first = await provider.verify(a);

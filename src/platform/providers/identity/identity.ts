@@ -10,7 +10,10 @@ import { tracedFetch } from './traced-fetch.ts';
 export { IdentityUnavailable } from './issuer-keys.ts';
 
 export interface IdentityProvider {
-  /** Null: refuse with 401. Throws only IdentityUnavailable, when there are no keys to verify with. */
+  /**
+   * Returns null if the token must be refused with 401. Throws only IdentityUnavailable, if there are no keys to verify
+   * it with.
+   */
   verify(token: string): Promise<Identity | null>;
 }
 
@@ -26,14 +29,14 @@ interface IdentityProviderOptions {
   remembered?: number;
 }
 
-/** In characters, all of them ASCII. Longer tokens are not parsed. */
+/** Maximum length in characters (ASCII only). Longer tokens are refused without parsing. */
 const TOKEN_LENGTH_MAX = 8192;
-/** Maximum number of keys that are tried for a token without kid. */
+/** Maximum number of keys to try for a token without kid. */
 const CANDIDATES_MAX = 8;
 
 /**
- * Verifies the access tokens (JWT, RFC 9068 or looser) of one OpenID Connect issuer. Nothing is fetched before the
- * first token, so an unavailable issuer does not stop the service from starting. Errors: Error for invalid options.
+ * Verifies the access tokens (JWT, RFC 9068 or looser) of one OpenID Connect issuer. Fetches nothing before the first
+ * token, so the service starts even if the issuer is unavailable. Throws an Error if the options are invalid.
  */
 export function openIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   const { issuer, audience, now = Date.now, log = () => {}, remembered = 10_000 } = options;
@@ -44,7 +47,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
     );
   }
 
-  /** By the SHA-256 of the token, the least recently used first. */
+  /** Verified tokens by the SHA-256 of the token, least recently used first. */
   const verified = new Map<string, Identity>();
   let newest: readonly IssuerKey[] | undefined;
   const keys = openIssuerKeys({
@@ -53,7 +56,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
     fetch: options.fetch ?? tracedFetch,
     log,
     onChange(changed) {
-      // A withdrawn key must not keep anyone signed in.
+      // A withdrawn key must not keep users signed in.
       verified.clear();
       newest = changed;
     },
@@ -62,7 +65,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
 
   async function recall(digest: string): Promise<Identity | null> {
     if (!verified.has(digest)) return null;
-    // This also keeps the keys fresh while all tokens are cached; it may empty `verified`.
+    // Also refreshes the keys while all tokens are cached; it may clear `verified`.
     await keys.current();
     const identity = verified.get(digest);
     if (!identity) return null;
@@ -77,7 +80,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
     verified.set(digest, identity);
   }
 
-  /** Null: refused. Undefined: none of these keys made the signature. */
+  /** Returns null if the token is refused, undefined if none of the keys made the signature. */
   async function verifyWith(candidates: IssuerKey[], token: string): Promise<Identity | null | undefined> {
     for (const { key, algorithm } of candidates) {
       try {
@@ -110,7 +113,7 @@ export function openIdentityProvider(options: IdentityProviderOptions): Identity
       if (known) return known;
 
       const parts = readToken(token);
-      // Tokens of other issuers are refused here, so that they cost neither a signature check nor a fetch.
+      // Refuse tokens of other issuers before spending a signature check or a fetch on them.
       if (parts?.claims.iss !== issuer) return null;
       let current = await keys.current();
       let identity = await verifyWith(candidatesFor(parts, current), token);
@@ -134,7 +137,7 @@ function candidatesFor(parts: TokenParts, keys: readonly IssuerKey[]): IssuerKey
     .slice(0, CANDIDATES_MAX);
 }
 
-/** Errors: Error, with what to set, where OIDC_ISSUER cannot be trusted. */
+/** Throws an Error that says how to set OIDC_ISSUER if it cannot be trusted. */
 export function checkIssuer(issuer: string): void {
   const url = URL.parse(issuer);
   if (url && isTrustworthy(url) && !url.username && !url.password && !/[?#]/.test(issuer)) return;

@@ -36,7 +36,7 @@ const token = (kid: string | undefined = 'one', key = privateKey, alg = 'ES256')
     .setExpirationTime('2 hours')
     .sign(key);
 
-/** An issuer that answers with `answers`, counts its requests, and has a clock that tests set. */
+/** Simulates an issuer that responds with `answers` and counts its requests, and a clock that tests can set. */
 function world(answers: Record<string, Answer> = {}) {
   const state = {
     answers: {
@@ -68,7 +68,7 @@ function world(answers: Record<string, Answer> = {}) {
 const unavailable = (provider: { verify(token: string): Promise<unknown> }, text: string) =>
   assert.rejects(provider.verify(text), IdentityUnavailable, 'Without keys the only answer is 503.');
 
-test('invalid options are refused at the start, with what to set', () => {
+test('invalid options are refused at startup, and the error says what to set', () => {
   const wrong = [
     'http://id.example.org',
     'http://localhost.example.org',
@@ -94,7 +94,7 @@ test('invalid options are refused at the start, with what to set', () => {
   }
 });
 
-test('nothing is fetched before the first token, and then discovery and keys once', async () => {
+test('nothing is fetched before the first token; then discovery and keys are fetched once', async () => {
   const { state, provider } = world();
   assert.deepEqual(state.asked, []);
   assert.ok(await provider.verify(await token()));
@@ -102,7 +102,7 @@ test('nothing is fetched before the first token, and then discovery and keys onc
   assert.deepEqual(state.asked, [DISCOVERY, KEYS]);
 });
 
-test('an unavailable issuer whose keys have never been fetched is called every five seconds at most', async () => {
+test('an unavailable issuer whose keys were never fetched is called at most every five seconds', async () => {
   const { state, provider } = world({ [DISCOVERY]: down });
   const text = await token();
   await Promise.all(Array.from({ length: 100 }, () => unavailable(provider, text)));
@@ -118,7 +118,7 @@ test('an unavailable issuer whose keys have never been fetched is called every f
   assert.ok(await provider.verify(text), 'After the issuer is back, tokens are accepted.');
 });
 
-test('known keys are used for an hour while the issuer is down, then the answer is 503 until it is back', async () => {
+test('known keys are used for an hour while the issuer is down; then verification fails with 503 until it is back', async () => {
   const { state, provider } = world();
   const known = await token();
   assert.ok(await provider.verify(known));
@@ -157,7 +157,7 @@ test('an issuer that stays down is called every half minute, in the background',
   assert.equal(state.asked.length, 4, 'One more after half a minute.');
 });
 
-test('a clock that is set back does not stop fetching keys', async () => {
+test('keys are still fetched after the clock was set back', async () => {
   const { state, provider } = world();
   await provider.verify(await token());
   state.time -= 365 * 86_400_000;
@@ -165,7 +165,7 @@ test('a clock that is set back does not stop fetching keys', async () => {
   assert.equal(state.asked.length, 4, 'A year back counts like a year forward.');
 });
 
-test('an issuer whose answers cannot be trusted gives no keys', async () => {
+test('an issuer with untrustworthy responses yields no keys', async () => {
   const big = `{"keys":[],"filler":"${'x'.repeat(1024 * 1024)}"}`;
   const wrong: [string, Record<string, Answer>, RegExp][] = [
     [
@@ -193,7 +193,7 @@ test('an issuer whose answers cannot be trusted gives no keys', async () => {
   }
 });
 
-test('an issuer on this machine cannot have its keys on another one without https', async () => {
+test('a local issuer cannot have its keys on another host without https', async () => {
   const logged: string[] = [];
   const issuer = 'http://localhost:3000';
   const provider = openIdentityProvider({
@@ -215,8 +215,8 @@ test('a redirect within the same host is followed', async () => {
   assert.ok(await provider.verify(await token()));
 });
 
-test('an issuer that does not answer gets five seconds for everything', { timeout: 30_000 }, async (t) => {
-  // The types do not list it yet; the mock has it.
+test('discovery and keys share a timeout of five seconds', { timeout: 30_000 }, async (t) => {
+  // The types do not list this API yet, but the mock supports it.
   t.mock.timers.enable({ apis: ['AbortSignal.timeout' as 'setTimeout'] });
   let asked = (_value: unknown) => {};
   const askedTwice = new Promise((resolve) => {
@@ -289,7 +289,7 @@ test('keys that are not public signing keys of a pinned algorithm are ignored', 
   assert.match(none.state.logged.join('\n'), /publishes no key/, 'Tell the operator that all tokens are refused.');
 });
 
-test('all concurrent requests with a new kid wait for the one fetch that brings it', async () => {
+test('all concurrent requests with a new kid wait for the same fetch', async () => {
   const { state, provider } = world();
   await provider.verify(await token());
   const next = await generateKeyPair('ES256', { extractable: true });
@@ -300,7 +300,7 @@ test('all concurrent requests with a new kid wait for the one fetch that brings 
   assert.equal(state.asked.length, 4, 'Discovery and keys, twice.');
 });
 
-test('a token without kid is verified with any of the keys, also after they changed', async () => {
+test('a token without kid is verified with any of the keys, even after the keys have changed', async () => {
   const other = await generateKeyPair('ES256', { extractable: true });
   const otherJwk = await exportJWK(other.publicKey);
   const { state, provider } = world({ [KEYS]: json({ keys: [otherJwk, publicJwk] }) });
@@ -311,7 +311,7 @@ test('a token without kid is verified with any of the keys, also after they chan
   assert.equal(await provider.verify(await token('')), null, 'The removed key is no longer used.');
 });
 
-test('verified tokens stay cached while the same keys are published in another order', async () => {
+test('verified tokens stay cached if the issuer only reorders its keys', async () => {
   const other = { ...(await exportJWK((await generateKeyPair('ES256', { extractable: true })).publicKey)), kid: 'two' };
   const { state, provider } = world({ [KEYS]: json({ keys: [publicJwk, other] }) });
   const text = await token();

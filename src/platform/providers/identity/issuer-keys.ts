@@ -3,7 +3,10 @@ import { isTrustworthy } from '../../core/trustworthy-url.ts';
 import type { Algorithm } from './access-token.ts';
 import { fetchJson, isRecord } from './fetch-json.ts';
 
-/** The issuer does not answer, and its keys were never fetched or too long ago, so no token can be verified: a 503. */
+/**
+ * The issuer does not respond and there are no usable keys (never fetched, or too old), so no token can be verified.
+ * Becomes a 503.
+ */
 export class IdentityUnavailable extends Error {
   override name = 'IdentityUnavailable';
 }
@@ -17,12 +20,13 @@ export interface IssuerKey {
 
 interface IssuerKeys {
   /**
-   * The known keys; the same array until they change. Fetched on the first call, refreshed in the background on later
-   * ones. Throws IdentityUnavailable if they could not be fetched for an hour, or never.
+   * Returns the known keys, as the same array until they change. The first call fetches them, later calls refresh them
+   * in the background. Throws IdentityUnavailable if no fetch has succeeded in the last hour.
    */
   current(): Promise<readonly IssuerKey[]>;
   /**
-   * Called when none of `seen` verified a token: returns other keys than these, or null. Fetches at most every 10 seconds.
+   * Call this if none of the keys in `seen` verified a token. Returns the current keys if they differ from `seen`,
+   * otherwise null. Fetches at most every 10 seconds.
    */
   otherThan(seen: readonly IssuerKey[]): Promise<readonly IssuerKey[] | null>;
 }
@@ -33,28 +37,31 @@ interface IssuerKeysOptions {
   now: () => number;
   fetch: typeof fetch;
   log: (message: string, details?: object) => void;
-  /** Called before keys that differ from the previous ones are returned. */
+  /** Called before changed keys are returned. */
   onChange: (keys: readonly IssuerKey[]) => void;
 }
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-/** For discovery and keys together. */
+/** Timeout of discovery and keys together. */
 const TIME_LIMIT = 5 * SECOND;
-/** Without keys every request waits for them, so this limits how often a failing issuer is called. */
+/** Without keys every request waits for a fetch. This limits how often a failing issuer is called. */
 const FIRST_RETRY = 5 * SECOND;
-/** How often keys are fetched in the background while there are requests, and how often a failing issuer is called. */
+/**
+ * Interval at which keys are refreshed in the background while there are requests. Also limits calls of a failing
+ * issuer.
+ */
 const REFRESH = 30 * SECOND;
-/** A key that is withdrawn is accepted no longer than this: keys that are older are fetched before they are used. */
+/** Older keys are refreshed before use, so this is the longest time that a withdrawn key is accepted. */
 const MAX_AGE = MINUTE;
-/** How long keys are used while the issuer cannot be reached. */
+/** How long the known keys are used while the issuer is unavailable. */
 const MAX_OUTAGE = 60 * MINUTE;
 const UNKNOWN_KEY_RETRY = 10 * SECOND;
 
 /**
- * Caches the signing keys of an OpenID Connect issuer (OpenID Connect Discovery 1.0 section 4, RFC 7517). Discovery and
- * keys are fetched together each time, so that an issuer may move its keys. A withdrawn key is not accepted for longer
- * than a minute while the issuer can be reached; while it cannot, the known keys are used for an hour.
+ * Caches the signing keys of an OpenID Connect issuer (OpenID Connect Discovery 1.0 section 4, RFC 7517). Always
+ * fetches discovery and keys together, so that an issuer may move its keys. A withdrawn key is accepted for at most a
+ * minute while the issuer responds; while it does not, the known keys are used for an hour.
  */
 export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, now, log } = options;
@@ -62,13 +69,13 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let fingerprint = '';
   let loading: Promise<void> | null = null;
   let failure: unknown;
-  /** When the fetch of the known keys began. */
+  /** Start time of the fetch that returned the known keys. */
   let loadedAt = Number.NEGATIVE_INFINITY;
-  /** The same of the last fetch, or when it failed. */
+  /** Start time of the last successful fetch, or the time at which a later fetch failed. */
   let lastAttemptAt = Number.NEGATIVE_INFINITY;
   let unknownKeyAt = Number.NEGATIVE_INFINITY;
 
-  /** The absolute difference, so that a clock that was set back does not stop fetching. */
+  /** Absolute, so that fetching does not stop after the clock was set back. */
   const since = (time: number) => Math.abs(now() - time);
 
   const usableKeys = () => (since(loadedAt) < MAX_OUTAGE ? keys : null);
@@ -127,7 +134,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 
 interface FetchedKeys {
   keys: IssuerKey[];
-  /** Equal for equal keys, regardless of their order. */
+  /** Equal for equal keys, whatever their order. */
   fingerprint: string;
   ignored: number;
 }
@@ -143,7 +150,7 @@ async function fetchKeys({ issuer, fetch }: IssuerKeysOptions): Promise<FetchedK
     );
   }
   const address = typeof document.jwks_uri === 'string' ? URL.parse(document.jwks_uri) : null;
-  // An issuer elsewhere on the network must not make us call services of this machine.
+  // A remote issuer must not make this service call other services on its own machine.
   const trusted =
     address && isTrustworthy(address) && (address.protocol === 'https:' || discovery.protocol === 'http:');
   if (!trusted) throw new Error(`${discovery} names no jwks_uri that begins with https`);
@@ -161,7 +168,7 @@ async function importKeys(document: unknown): Promise<FetchedKeys> {
   return { keys: usable.map((entry) => entry.key), fingerprint, ignored: imported.length - usable.length };
 }
 
-/** Null for anything but a public signing key of an accepted algorithm. */
+/** Returns null for anything but a public signing key of an accepted algorithm. */
 async function importKey(jwk: unknown): Promise<{ key: IssuerKey; fingerprint: string } | null> {
   const algorithm = isRecord(jwk) ? algorithmOf(jwk) : null;
   if (!isRecord(jwk) || !algorithm) return null;
@@ -170,12 +177,12 @@ async function importKey(jwk: unknown): Promise<{ key: IssuerKey; fingerprint: s
     const key = await importJWK({ kty, crv, x, y, n, e } as JWK, algorithm);
     if (key instanceof Uint8Array || key.type !== 'public') return null;
     const { modulusLength } = key.algorithm as { modulusLength?: number };
-    // Shorter keys can be forged; longer ones take so long to verify that they are an attack.
+    // Shorter keys can be forged. Longer keys take so long to verify that they allow a denial of service.
     if (modulusLength !== undefined && (modulusLength < 2048 || modulusLength > 8192)) return null;
     const entry = { key_id: kid as string | undefined, algorithm, key };
     return { key: entry, fingerprint: JSON.stringify([kid, algorithm, x, y, n, e]) };
   } catch {
-    // A malformed key is ignored and does not affect the others.
+    // One malformed key must not affect the others.
     return null;
   }
 }
@@ -198,7 +205,7 @@ function algorithmOf(jwk: Record<string, unknown>): Algorithm | null {
   return algorithm;
 }
 
-/** The message with its causes: fetch only says "fetch failed", and its cause has the reason. */
+/** Returns the message with its causes: fetch only says "fetch failed", the reason is in its cause. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;

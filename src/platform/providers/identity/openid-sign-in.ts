@@ -9,39 +9,40 @@ import { groupsOf } from './group-claim.ts';
 import { checkIssuer, IdentityUnavailable } from './identity.ts';
 import { tracedFetch } from './traced-fetch.ts';
 
-/** The state of a sign-in between its two halves; it must stay secret. */
+/** State of a sign-in between `begin` and `complete`. Must stay secret. */
 export interface OpenIdAttempt {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** Why the issuer's answer signs no user in. `facts` are for the log, and hold no secret. */
+/** Why the issuer's response signs no user in. `facts` are for the log and contain no secrets. */
 export interface IssuerRefusal {
   refused: 'issuer_refused' | 'code_refused' | 'clock' | 'answer_invalid';
   facts: Record<string, unknown>;
 }
 
 /**
- * Sign-in at an OpenID Connect issuer by authorization code with PKCE. Both halves throw IdentityUnavailable where the
- * issuer does not answer.
+ * Signs in at an OpenID Connect issuer with an authorization code and PKCE. Both halves throw IdentityUnavailable if
+ * the issuer does not respond.
  */
 export interface OpenIdSignIn {
   begin(): Promise<{ authorization_url: string; attempt: OpenIdAttempt }>;
-  /** `callback`: the query parameters with which the issuer redirected the browser back. */
+  /** `callback`: the query parameters of the issuer's redirect back to this service. */
   complete(callback: URLSearchParams, attempt: OpenIdAttempt): Promise<SignedInAtIssuer | IssuerRefusal>;
   /**
-   * Where a browser ends the session at the issuer that this ID token is from (OpenID Connect RP-Initiated Logout 1.0).
-   * undefined if that is off, the issuer has no such address or does not answer, or the token is of another issuer or client.
+   * Returns the URL where a browser ends its session at the issuer of this ID token (OpenID Connect RP-Initiated Logout
+   * 1.0). Returns undefined if sign-out there is disabled, if the issuer has no such URL or does not respond, or if the
+   * token was issued by another issuer or for another client.
    */
   endSessionUrl(id_token: string): Promise<string | undefined>;
 }
 
 interface SignedInAtIssuer {
   identity: Identity;
-  /** For `endSessionUrl`; undefined if it is too long for an address. */
+  /** For `endSessionUrl`; undefined if it is too long for a URL. */
   id_token: string | undefined;
-  /** undefined if they are not asked for, or the issuer does not say. */
+  /** Undefined if groups are disabled or the issuer does not send them. */
   groups: string[] | undefined;
 }
 
@@ -51,20 +52,20 @@ interface OpenIdSignInOptions {
   /** '' for a public client. */
   client_secret: string;
   redirect_uri: string;
-  /** Where the issuer sends the browser after its own sign-out; undefined: the session there stays open. */
+  /** Where the issuer redirects the browser after signing out there. If undefined, its session stays open. */
   signed_out_uri: string | undefined;
-  /** The claim that lists a user's groups; undefined: they are not asked for. */
+  /** The claim that lists the groups of a user. If undefined, groups are disabled. */
   groups_claim: string | undefined;
   log: (message: string, details?: object) => void;
 }
 
 const ANSWER_SECONDS = 10;
-/** In characters. Servers refuse addresses above 8 KiB. */
+/** In characters. Servers refuse URLs longer than 8 KiB. */
 const ID_TOKEN_LENGTH_MAX = 6_000;
-/** How long the issuer's metadata is cached, and its keys with it, so that a key that is withdrawn is no longer used. */
+/** How long the issuer's metadata and keys are cached; a withdrawn key is accepted for this time at most. */
 const DESCRIPTION_MS = 60_000;
 
-/** Fetches nothing before the first sign-in. Errors: Error for invalid options. */
+/** Opens sign-in at an issuer; fetches nothing before the first sign-in. Throws an Error if the options are invalid. */
 export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
   const { issuer, client_id, client_secret, redirect_uri, signed_out_uri, groups_claim, log } = options;
   checkIssuer(issuer);
@@ -82,7 +83,7 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     });
     const asked = { config, until: Date.now() + DESCRIPTION_MS };
     known = asked;
-    // Callers that wait get the error; the next sign-in fetches again.
+    // Current callers get the error; the next sign-in fetches again.
     config.catch(() => {
       if (known === asked) known = undefined;
     });
@@ -102,14 +103,14 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
     });
     const claims = tokens.claims();
     if (!claims) return { refused: 'answer_invalid', facts: { claim: 'id_token' } };
-    // Many issuers put the profile into the ID token, the others return it from the userinfo endpoint.
+    // Many issuers put the profile into the ID token; others return it only from the userinfo endpoint.
     const isComplete =
       claims.email !== undefined && (groups_claim === undefined || groupsOf(claims, groups_claim) !== undefined);
     const asks = !isComplete && config.serverMetadata().userinfo_endpoint !== undefined;
     const more: Partial<openid.UserInfoResponse> = asks
       ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
       : {};
-    // Whether an address is verified is said by the document that names the address.
+    // Take `email_verified` from the document that contains the address.
     const isInUserinfo = asks && claims.email === undefined;
     const { email, email_verified } = isInUserinfo ? more : claims;
     const read = identityFromClaims({ ...more, ...claims, email, email_verified }, Math.floor(databaseTime() / 1000));
@@ -166,7 +167,10 @@ export function openOpenIdSignIn(options: OpenIdSignInOptions): OpenIdSignIn {
   };
 }
 
-/** undefined if the issuer names no address that can be trusted, or the token is not for this client from this issuer. */
+/**
+ * Returns undefined if the issuer has no trustworthy endpoint, or the token was issued by another issuer or for another
+ * client.
+ */
 function endSessionAddress(
   config: openid.Configuration,
   id_token_hint: string,
@@ -180,7 +184,10 @@ function endSessionAddress(
   return openid.buildEndSessionUrl(config, { id_token_hint, post_logout_redirect_uri }).href;
 }
 
-/** Why a user who signs in has no verified address, and so finds no invitation; for the log. undefined if they have one. */
+/**
+ * Explains for the log why a user has no verified address and thus finds no invitation. Returns undefined if the
+ * address is verified.
+ */
 function doubtOfAddress(identity: Identity, email: unknown, email_verified: unknown) {
   const { subject } = identity;
   if (identity.email === '') {
@@ -193,7 +200,10 @@ function doubtOfAddress(identity: Identity, email: unknown, email_verified: unkn
   return { message: 'the issuer does not say that the address of a user who signs in is verified', facts };
 }
 
-/** Several issuers list groups for a scope of their own, and others refuse a scope that they do not know. */
+/**
+ * Requests the scope `groups` only if the issuer lists it: some issuers require it for groups, others refuse unknown
+ * scopes.
+ */
 function scopeOf(config: openid.Configuration, groups_claim: string | undefined): string {
   const hasGroups = config.serverMetadata().scopes_supported?.includes('groups');
   return `openid email profile${groups_claim !== undefined && hasGroups ? ' groups' : ''}`;
@@ -201,7 +211,7 @@ function scopeOf(config: openid.Configuration, groups_claim: string | undefined)
 
 const METADATA = { [openid.clockTolerance]: LEEWAY_SECONDS };
 
-/** By the method that the issuer supports: in a header, which is the default of the protocol, or in the body. */
+/** Authenticates with the method that the issuer supports: in a header (the default of the protocol) or in the body. */
 function authenticationBy(secret: string): openid.ClientAuth {
   if (secret === '') return openid.None();
   const [basic, post] = [openid.ClientSecretBasic(secret), openid.ClientSecretPost(secret)];
@@ -212,7 +222,10 @@ function authenticationBy(secret: string): openid.ClientAuth {
   };
 }
 
-/** Errors that the user, or an attacker, can cause; all others are between the issuer and this service. */
+/**
+ * Returns whether a user, or an attacker, can cause this error. All other errors are between the issuer and this
+ * service.
+ */
 function isRefusal(error: unknown): boolean {
   if (error instanceof openid.AuthorizationResponseError) return true;
   if (error instanceof openid.ResponseBodyError) return error.error === 'invalid_grant' && error.status < 500;
@@ -225,7 +238,7 @@ function refusalOf({ claim, seconds_ahead }: ClaimProblem): IssuerRefusal {
   return { refused: 'clock', facts: { claim, seconds_ahead, tolerated: LEEWAY_SECONDS } };
 }
 
-/** Of the error of `openid-client`. Its texts quote no code and no token. */
+/** Converts an error of `openid-client`, whose messages contain neither code nor token. */
 function refusalOfError(error: unknown): IssuerRefusal {
   if (error instanceof openid.AuthorizationResponseError) {
     const code = /^[\w.-]{1,64}$/.test(error.error) ? error.error : 'error';
@@ -244,7 +257,10 @@ function refusalOfError(error: unknown): IssuerRefusal {
   };
 }
 
-/** By how many seconds the clock of the issuer differs if a fresh token is out of its time: negative if it is behind. */
+/**
+ * Returns how many seconds the issuer's clock is ahead (negative if it is slow), if a fresh token is outside its
+ * validity period because of the clock.
+ */
 function secondsAhead(error: unknown): number | undefined {
   if (!(error instanceof openid.ClientError) || error.code !== 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return undefined;
   const detail = error.cause instanceof Error ? error.cause.cause : undefined;
@@ -254,14 +270,14 @@ function secondsAhead(error: unknown): number | undefined {
   return Math.abs(seconds) > LEEWAY_SECONDS ? seconds : undefined;
 }
 
-/** What is wrong with an ID token or a callback, as codes of `openid-client`. */
+/** Codes of `openid-client` for invalid ID tokens and callbacks. */
 const REFUSALS = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
   'OAUTH_KEY_SELECTION_FAILED',
-  // An ID token that is encrypted, has critical extensions, or is signed by an algorithm without a public key (HS256).
+  // The ID token is encrypted, has critical extensions, or is signed with an algorithm without public keys (HS256).
   'OAUTH_UNSUPPORTED_OPERATION',
 ]);
 

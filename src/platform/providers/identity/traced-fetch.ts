@@ -1,6 +1,6 @@
 import { traced } from '../../core/tracing.ts';
 
-/** `fetch` in a span of its own, whose trace the other service may continue. */
+/** `fetch` in its own tracing span; sends `traceparent`, so that the other service can continue the trace. */
 export const tracedFetch: typeof fetch = (input, init) =>
   traced('fetch', 'client', { 'server.address': hostOf(input) }, async (span) => {
     const headers = new Headers(init?.headers);
