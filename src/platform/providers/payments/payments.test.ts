@@ -33,7 +33,7 @@ const enterprise = plan({
   checkout: 'contact_sales',
 });
 
-/** November has 30 days; at noon of the 16th half of it is left. */
+/** November has 30 days; at midnight of the 16th half of it is left. */
 const november = (plan_id: string, quantity: number): Subscription => ({
   subscription_id: '',
   plan_id,
@@ -49,7 +49,7 @@ const preview = (input: Partial<PreviewInput>) =>
     ...input,
   });
 
-test('the first paid plan is a new subscription: each active member is a seat, and the customer goes to a checkout', async () => {
+test('the first paid plan is a new subscription: each active member is a seat, and the customer is sent to a checkout', async () => {
   assert.deepEqual(await preview({ active: 7 }), {
     plan_id: 'team_monthly',
     checkout_type: 'subscription',
@@ -69,7 +69,7 @@ test('a workspace without an active member is charged for one seat', async () =>
   assert.deepEqual([line_items[0]?.quantity, total], [1, 8]);
 });
 
-test('a change within the interval credits the rest of the old plan and charges the rest of the new one', async () => {
+test('a change within the interval credits the unused time of the old plan and charges the remaining time of the new one', async () => {
   assert.deepEqual(
     await preview({ plan: business, current: november('team_monthly', 3), current_plan: team, active: 5 }),
     {
@@ -99,7 +99,7 @@ test('a change within the interval credits the rest of the old plan and charges 
   );
 });
 
-test('a change of the interval starts a new period, paid in full, less the rest of the old one', async () => {
+test('a change of the interval starts a new period, paid in full minus the unused time of the old one', async () => {
   const reply = await preview({
     plan: teamAnnual,
     current: november('team_monthly', 1),
@@ -127,7 +127,7 @@ test('a change that credits more than it charges has a negative total', async ()
   assert.deepEqual([reply.checkout_type, reply.total], ['update', -7]);
 });
 
-test('a period that is over leaves nothing to credit, and one that has not started at most all of it', async () => {
+test('an ended period is not credited, and a period that has not started is credited at most in full', async () => {
   const change = { plan: business, current: november('team_monthly', 1), current_plan: team };
   const late = await preview({ ...change, now: new Date('2026-12-02T00:00:00Z') });
   assert.deepEqual([late.checkout_type, late.total, late.line_items.length], ['update', 15, 1]);
@@ -150,7 +150,7 @@ test('a period that is over leaves nothing to credit, and one that has not start
   assert.equal((await preview({ ...change, current: empty, now: empty.period_start })).total, 15);
 });
 
-test('the current plan, and a free one, cost nothing and need no checkout', async () => {
+test('the current plan and free plans cost nothing and need no checkout', async () => {
   const nothing = {
     checkout_type: null,
     currency: 'usd',
@@ -168,7 +168,7 @@ test('the current plan, and a free one, cost nothing and need no checkout', asyn
   assert.deepEqual(contract, { plan_id: 'enterprise', ...nothing });
 });
 
-test('enterprise plans, and changes from one, are priced by sales', async () => {
+test('changes to and from enterprise plans are priced by sales', async () => {
   const sales = {
     checkout_type: 'contact_sales',
     currency: null,
@@ -194,7 +194,7 @@ test('a plan in another currency is a new subscription, because subscriptions ca
   assert.deepEqual([reply.checkout_type, reply.currency, reply.total], ['subscription', 'eur', 8]);
 });
 
-test('a subscription whose plan left the catalogue has no price, and the error says what to do', async () => {
+test('a subscription whose plan is no longer in the catalogue has no price, and the error says what to do', async () => {
   const lost = preview({ current: november('gold', 1), current_plan: null });
   await assert.rejects(lost, (error) => {
     assert.ok(error instanceof PlanUnpriced);
@@ -219,7 +219,7 @@ test('each currency has the decimals of ISO 4217', async () => {
   assert.equal(dinar.line_items[0]?.description, '1 seat at KWD 0.800 per month');
 });
 
-test('a share is rounded half up, exactly, however large the amount', () => {
+test('a share is rounded half up, exactly, however large the amount is', () => {
   assert.equal(share(1, 1, 2), 1);
   assert.equal(share(3, 1, 2), 2);
   assert.equal(share(1, 499, 1000), 0);
@@ -228,7 +228,7 @@ test('a share is rounded half up, exactly, however large the amount', () => {
   assert.equal(share(9_007_199_254_740_991, 31_535_999, 31_536_000), 9_007_198_969_124_576);
 });
 
-test('no sum shows the errors of binary fractions', async () => {
+test('sums have no errors of binary fractions', async () => {
   // 0.1 + 0.2 is 0.30000000000000004 in floating point, and 3 × 1.1 is 3.3000000000000003.
   assert.equal((await preview({ plan: plan({ unit_amount: 10 }), active: 3 })).total, 0.3);
   assert.equal((await preview({ plan: plan({ unit_amount: 110 }), active: 3 })).total, 3.3);
@@ -241,7 +241,7 @@ test('no sum shows the errors of binary fractions', async () => {
   assert.equal(JSON.stringify(reply.total), '0.1', '0.3 - 0.2 is 0.09999999999999998 in floating point.');
 });
 
-test('for all plans, seats and times the lines sum to the total, to the minor unit', async () => {
+test('for all plans, seats and times the lines add up to the total exactly', async () => {
   const amount = fc.integer({ min: 1, max: 1_000_000_000 });
   const quantity = fc.integer({ min: 1, max: 100_000 });
   const start = Date.parse('2026-11-01T00:00:00Z');

@@ -5,7 +5,7 @@ import { type PaymentProvider, PlanUnpriced } from './provider.ts';
 export type { Plan } from './plan.ts';
 
 export interface Subscription {
-  /** At the payment provider; "" where the operator has set the plan. */
+  /** ID at the payment provider; "" if the operator assigned the plan. */
   subscription_id: string;
   plan_id: string;
   /** Purchased seats. */
@@ -17,16 +17,16 @@ export interface Subscription {
 export interface PreviewInput {
   plan: Plan;
   current: Subscription | null;
-  /** The plan of `current`; null where there is none, or where it is no longer in the catalogue. */
+  /** The plan of `current`; null if there is no subscription, or its plan is no longer in the catalogue. */
   current_plan: Plan | null;
-  /** At the payment provider; "" where there is none yet. */
+  /** ID at the payment provider; "" before the first checkout. */
   customer_id: string;
   /** Active members. */
   active: number;
   now: Date;
 }
 
-/** Amounts are in major units (19.99); those of a credit are negative. */
+/** Amounts are in major units (19.99). Credits are negative. */
 export interface LineItem {
   name: string;
   description: string;
@@ -42,26 +42,26 @@ export interface BillingPreview {
   line_items: LineItem[];
   redirect_to_checkout: boolean;
   subtotal: number | null;
-  /** Negative where the credits exceed the charges; the rest is applied to later invoices. */
+  /** Negative if the credits exceed the charges; the rest is applied to later invoices. */
   total: number | null;
 }
 
 export interface Payments {
-  /** The price of changing to a plan now. Stores nothing. Errors: BillingUnavailable, PlanUnpriced. */
+  /** Returns the price of changing to a plan now. Stores nothing. Throws BillingUnavailable or PlanUnpriced. */
   preview(input: PreviewInput): Promise<BillingPreview>;
-  /** Who is paid; undefined where the operator sets the plans. */
+  /** The payment provider; undefined if the operator assigns the plans. */
   provider: PaymentProvider | undefined;
 }
 
-/** No price is available now: a 503. */
+/** No price is available at the moment. Becomes a 503. */
 export class BillingUnavailable extends Error {
   override name = 'BillingUnavailable';
 }
 
 /**
- * Computes previews from the catalogue alone, without a network and without taxes, so subtotals are totals. It follows
- * the rules of the large payment providers: a change within one interval keeps the period and charges the rest of it, a
- * change of the interval starts a new period; either way the unused part of the old plan is credited.
+ * Computes previews from the catalogue only, without network and taxes, so subtotals equal totals. Follows the rules of
+ * the large payment providers. A change within the same interval keeps the period and charges the rest of it; a change
+ * of the interval starts a new period. In both cases the unused time of the old plan is credited.
  */
 export function builtInPayments(): Payments {
   return { preview: async (input) => preview(input), provider: undefined };
@@ -75,10 +75,9 @@ interface Line {
   minor: number;
 }
 
-/** How one comes to a plan: null where nothing is to be paid. Errors: PlanUnpriced. */
+/** Returns how to change to the plan; null if nothing has to be paid. Throws PlanUnpriced. */
 export function kindOfChange({ plan, current, current_plan }: PreviewInput): BillingPreview['checkout_type'] {
-  // Changing from a paid plan to a free one takes effect at the end of the period: nothing is due and nothing is
-  // refunded.
+  // A change from a paid plan to a free plan takes effect at the end of the period, without charge or refund.
   if (current?.plan_id === plan.plan_id || plan.checkout === 'none') return null;
   if (plan.checkout === 'contact_sales') return 'contact_sales';
   if (current && !current_plan) {
@@ -86,9 +85,9 @@ export function kindOfChange({ plan, current, current_plan }: PreviewInput): Bil
       `The plan "${current.plan_id}" of a subscription is not in the catalogue: put it back into PLANS_FILE until no workspace is on it.`,
     );
   }
-  // A contract has its own price. A checkout would be paid in addition to it.
+  // A contract has its own price, and a checkout would be paid in addition to it.
   if (current_plan?.checkout === 'contact_sales') return 'contact_sales';
-  // No provider changes the currency of a subscription in place.
+  // No provider can change the currency of a subscription.
   const isNew = !current_plan || current_plan.checkout === 'none' || current_plan.currency !== plan.currency;
   return isNew ? 'subscription' : 'update';
 }
@@ -108,7 +107,7 @@ function preview(input: PreviewInput): BillingPreview {
 function changeLines(plan: Plan, quantity: number, current: Subscription, current_plan: Plan, now: Date): Line[] {
   const period = seconds(current.period_end) - seconds(current.period_start);
   const rest = Math.min(seconds(current.period_end) - seconds(now), period);
-  // The period is over and not renewed yet, so nothing of it is left to credit or to charge.
+  // The period has ended but is not renewed yet, so no unused time can be credited.
   if (rest <= 0) return [fullCharge(plan, quantity)];
 
   const span = `from ${day(now)} until ${day(current.period_end)}`;
@@ -132,7 +131,7 @@ function fullCharge(plan: Plan, quantity: number): Line {
   return { name: plan.name, description: seatsAt(plan, quantity), quantity, minor: plan.unit_amount * quantity };
 }
 
-/** A preview in the currency of the plan, from lines in minor units. */
+/** Builds a preview in the currency of the plan from lines in minor units. */
 export function priced(plan: Plan, checkout_type: 'subscription' | 'update' | null, lines: Line[]): BillingPreview {
   const { plan_id, currency } = plan;
   const sum = lines.reduce((total, line) => total + line.minor, 0);

@@ -5,23 +5,23 @@ export interface Plan {
   plan_id: string;
   name: string;
   description: string;
-  /** Null where nothing is charged periodically. */
+  /** Null if there is no periodic charge. */
   interval: 'month' | 'year' | null;
   /** ISO 4217 in lower case. */
   currency: string;
-  /** Per seat and interval, in minor units (cents). */
+  /** Price per seat and interval, in minor units (cents). */
   unit_amount: number;
-  /** Included seats; a subscription grants its quantity if that is more. */
+  /** Included seats; a subscription grants its quantity if that is higher. */
   seats: number;
-  /** Seats are not limited; `seats` is 0 then. */
+  /** Seats are unlimited, and `seats` is 0. */
   unlimited: boolean;
-  /** Members beyond the seats may be invited, and are charged on the next invoice. */
+  /** Members beyond the seats can be invited; they are charged on the next invoice. */
   overage_allowed: boolean;
   checkout: 'none' | 'subscription' | 'contact_sales';
-  /** When a change of the seats is charged: with the next invoice, at once, or not before the next period. */
+  /** When a change of seats is charged: on the next invoice, immediately, or from the next period on. */
   proration_behavior: 'create_prorations' | 'always_invoice' | 'none';
-  /** How long after a failed payment writes are accepted. */
+  /** Days after a failed payment during which writes are still accepted. */
   grace_days: number;
-  /** What a workspace on it may have; what is not named has the limit of the service. */
+  /** Quotas of a workspace on this plan. Missing quotas default to the limits of the service. */
   limits?: Quotas;
 }

@@ -1,9 +1,9 @@
 import type { Plan } from './plan.ts';
 
-/** A subscription at the provider that is not ended. */
+/** A subscription at the provider that has not ended. */
 export interface ProviderSubscription {
   subscription_id: string;
-  /** The plan of its price; where no plan of the catalogue has that price, the price's own name. */
+  /** The plan with the subscription's price; if the catalogue has no such plan, the price's own name. */
   plan_id: string;
   currency: string;
   quantity: number;
@@ -11,13 +11,13 @@ export interface ProviderSubscription {
   period_end: Date;
   created: Date;
   cancel_at_period_end: boolean;
-  /** What open invoices ask for, in minor units. */
+  /** Total of the open invoices in minor units. */
   amount_due: number;
-  /** Since when the oldest open invoice is unpaid; null: everything is paid. */
+  /** Date of the oldest unpaid invoice; null if everything is paid. */
   unpaid_since: Date | null;
 }
 
-/** A customer at the provider; deleted ones have no subscriptions. */
+/** A customer at the provider. A deleted customer has no subscriptions. */
 export interface ProviderCustomer {
   is_deleted: boolean;
   /** Oldest first. */
@@ -27,38 +27,38 @@ export interface ProviderCustomer {
 interface ProviderInvoice {
   invoice_id: string;
   number: string;
-  /** draft, open, paid, uncollectible or void. */
+  /** One of draft, open, paid, uncollectible and void. */
   status: string;
   currency: string;
-  /** In minor units. */
+  /** In minor units, as is `amount_due`. */
   total: number;
   amount_due: number;
   created_at: Date;
-  /** Where it can be read and paid; "" where there is none. */
+  /** Where the invoice can be viewed and paid; "" if there is no such page. */
   url: string;
   pdf_url: string;
 }
 
-/** A verified message of the provider. It says that something changed; what, is asked for. */
+/** A verified event of the provider. It only says that something changed; the service then reads the current state. */
 interface ProviderEvent {
   event_id: string;
   type: string;
-  /** "" where it is about no customer. */
+  /** "" if the event does not concern a customer. */
   customer_id: string;
   created: Date;
 }
 
 /**
- * A payment provider with customers and subscriptions. Errors of all: BillingUnavailable; of those that name a customer or
- * a subscription: CustomerMissing.
+ * A payment provider with customers and subscriptions. All methods throw BillingUnavailable; methods with a customer or
+ * a subscription also throw CustomerMissing.
  */
 export interface PaymentProvider {
-  /** The same customer for the same key. */
+  /** Creates a customer and returns its ID. The same key always yields the same customer. */
   createCustomer(input: { workspace_id: string; email: string; key: string }): Promise<string>;
   readCustomer(customer_id: string): Promise<ProviderCustomer>;
-  /** Expires checkouts that are still open. */
+  /** Expires all open checkouts of the customer. */
   expireCheckouts(customer_id: string): Promise<void>;
-  /** Returns the address of the page where the customer pays. Errors: PlanUnpriced. */
+  /** Returns the URL of the page where the customer pays. Throws PlanUnpriced. */
   startCheckout(input: {
     customer_id: string;
     workspace_id: string;
@@ -67,14 +67,14 @@ export interface PaymentProvider {
     success_url: string;
     cancel_url: string;
   }): Promise<string>;
-  /** Returns the address of the page where the customer changes the payment method and reads invoices. */
+  /** Returns the URL of the page where the customer changes the payment method and reads invoices. */
   openPortal(customer_id: string, return_url: string): Promise<string>;
   /**
-   * Changes plan and quantity in place and charges what the preview at the same `at` says, or changes nothing. The same key
-   * changes once. Errors: PaymentDeclined, PlanUnpriced.
+   * Changes plan and quantity in place and charges the amount of the preview for the same `at`, or changes nothing.
+   * Repeated calls with the same key have no effect. Throws PaymentDeclined or PlanUnpriced.
    */
   changePlan(input: { subscription: ChangeTarget; plan: Plan; quantity: number; at: Date; key: string }): Promise<void>;
-  /** Changes the quantity with the proration of the plan. The same key changes once. */
+  /** Changes the quantity with the proration of the plan. Repeated calls with the same key have no effect. */
   changeQuantity(input: {
     subscription: ChangeTarget;
     plan: Plan;
@@ -83,13 +83,13 @@ export interface PaymentProvider {
     key: string;
   }): Promise<void>;
   setCancelAtPeriodEnd(subscription_id: string, value: boolean): Promise<void>;
-  /** Ends a subscription that the customer paid in addition to another one, and refunds it. */
+  /** Cancels and refunds a subscription that the customer bought in addition to another. */
   refundDuplicate(customer_id: string, subscription_id: string): Promise<void>;
-  /** Refunds what a deleted customer paid for the same time as another subscription. */
+  /** Refunds payments of a deleted customer for periods that another subscription already covered. */
   refundOverlaps(customer_id: string): Promise<void>;
-  /** Newest first, at most 100. */
+  /** Returns the newest invoices first, at most 100. */
   listInvoices(customer_id: string): Promise<ProviderInvoice[]>;
-  /** Verifies and reads a message. Errors: BadSignature, ForeignEvent, UnreadableEvent. */
+  /** Verifies and parses an event. Throws BadSignature, ForeignEvent or UnreadableEvent. */
   readEvent(body: Buffer, signature: string): Promise<ProviderEvent>;
 }
 
@@ -105,22 +105,22 @@ export class PaymentDeclined extends Error {
   override name = 'PaymentDeclined';
 }
 
-/** The provider has no price for a plan, or another one than the catalogue. The message says which. */
+/** The provider has no price for a plan, or its price differs from the catalogue. The message names the difference. */
 export class PlanUnpriced extends Error {
   override name = 'PlanUnpriced';
 }
 
-/** A message whose signature is wrong or whose time is not now. */
+/** An event whose signature is invalid, or was made too long ago or in the future. */
 export class BadSignature extends Error {
   override name = 'BadSignature';
 }
 
-/** A message of another account, or of test mode at a live service. */
+/** An event of another account, or of test mode at a live service. */
 export class ForeignEvent extends Error {
   override name = 'ForeignEvent';
 }
 
-/** A signed message that is no event with its object. */
+/** A signed message that is not an event with an object. */
 export class UnreadableEvent extends Error {
   override name = 'UnreadableEvent';
 }

@@ -2,7 +2,7 @@ import type StripeLibrary from 'stripe';
 import type { Plan } from './plan.ts';
 import type { StripePrices } from './stripe-prices.ts';
 
-/** What the parts of the adapter share. */
+/** Shared by the parts of the adapter. */
 export interface StripeContext {
   stripe: StripeLibrary;
   prices: StripePrices;
@@ -10,7 +10,7 @@ export interface StripeContext {
   automatic_tax: boolean;
 }
 
-/** A proration begins in the present period of the item. Seconds. */
+/** Returns the proration date in seconds, limited to the current period of the item. */
 export function prorationDate(
   at: Date,
   {

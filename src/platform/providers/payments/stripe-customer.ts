@@ -4,10 +4,13 @@ import type { ProviderCustomer, ProviderSubscription } from './provider.ts';
 import type { StripeContext } from './stripe-context.ts';
 import { planIdOf } from './stripe-prices.ts';
 
-/** Subscriptions that were never paid for, or are over. */
+/** Statuses of subscriptions that were never paid for or have ended. */
 const ENDED = ['canceled', 'incomplete', 'incomplete_expired'];
 
-/** What Stripe has of a customer now: events are never believed. Two requests at once. */
+/**
+ * Reads the current state of a customer from Stripe, with two parallel requests. Events are only hints and never
+ * trusted.
+ */
 export async function readStripeCustomer(context: StripeContext, customer_id: string): Promise<ProviderCustomer> {
   const { stripe } = context;
   const [customer, open] = await Promise.all([
@@ -25,7 +28,7 @@ export async function readStripeCustomer(context: StripeContext, customer_id: st
   };
 }
 
-/** Those that come with the customer, which are the first ten. */
+/** A customer includes only its first ten subscriptions. */
 async function currentSubscriptions(
   stripe: StripeLibrary,
   { id, subscriptions }: StripeLibrary.Customer,
@@ -41,7 +44,8 @@ function subscriptionOf(
 ): ProviderSubscription {
   const item = it.items.data[0];
   if (!item) throw new BillingUnavailable(`the subscription ${it.id} of Stripe has no item`);
-  // What an ended subscription left unpaid is no debt of the next one, whose grace would be over at once.
+  // Unpaid invoices of ended subscriptions do not count as debt of this one; otherwise its grace period would be over
+  // at once.
   const unpaid = openInvoices.filter(
     (invoice) => subscriptionIdOf(invoice) === it.id && invoice.attempted && invoice.amount_remaining > 0,
   );
@@ -66,17 +70,18 @@ function subscriptionIdOf({ parent }: StripeLibrary.Invoice): string | undefined
   return typeof subscription === 'object' ? subscription.id : subscription;
 }
 
-/** Safe to repeat: a subscription ends once, and an invoice is refunded once. */
+/** Cancels a duplicate subscription and refunds its invoices. Safe to repeat: an invoice is refunded only once. */
 export async function refundDuplicate(stripe: StripeLibrary, customer: string, subscription: string): Promise<void> {
   const { data: paid } = await stripe.invoices.list({ customer, subscription, status: 'paid', limit: 100 });
   for (const invoice of paid) await refund(stripe, invoice);
-  // Last, so that an interrupted refund is continued: a subscription that ended is not looked at again.
+  // Cancel last, so that an interrupted refund is resumed: ended subscriptions are not checked again.
   await stripe.subscriptions.cancel(subscription);
 }
 
 /**
- * Refunds what a customer paid twice whose subscriptions are over: of several that were paid for the same time, the first is kept.
- * A customer that is deleted ends all of them before a duplicate can be found. Safe to repeat: what was refunded counts as not paid.
+ * Refunds duplicate payments of a deleted customer. Of the subscriptions that were paid for the same time, the earliest
+ * is kept. (Deleting a customer ends all its subscriptions before duplicates can be found.) Safe to repeat: refunded
+ * payments no longer count.
  */
 export async function refundOverlaps(stripe: StripeLibrary, customer: string): Promise<void> {
   const [subscriptions, invoices] = await Promise.all([
@@ -87,14 +92,14 @@ export async function refundOverlaps(stripe: StripeLibrary, customer: string): P
   for (const it of subscriptions.data.toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
     const paid = invoices.data.filter((invoice) => subscriptionIdOf(invoice) === it.id && keptOf(invoice) > 0);
     if (paid.length === 0) continue;
-    // The earlier one began before this one did.
+    // A kept subscription started earlier and had not ended yet.
     const isDuplicate = kept.some(({ ended_at }) => ended_at === null || ended_at > it.created);
     if (!isDuplicate) kept.push(it);
     else for (const invoice of paid) await refund(stripe, invoice);
   }
 }
 
-/** What was paid for an invoice and not refunded, in minor units. */
+/** Returns the amount that was paid for an invoice and not refunded, in minor units. */
 function keptOf({ amount_paid, post_payment_credit_notes_amount }: StripeLibrary.Invoice): number {
   return amount_paid - post_payment_credit_notes_amount;
 }

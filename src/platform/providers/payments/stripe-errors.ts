@@ -1,14 +1,17 @@
 import { BillingUnavailable } from './payments.ts';
 import { CustomerMissing, PaymentDeclined } from './provider.ts';
 
-/** What the library throws, as far as it is read. Its classes are loaded only where it is used. */
+/**
+ * The fields of the library's errors that are used here. Its error classes are not imported, because the library is
+ * loaded on demand.
+ */
 interface StripeError extends Error {
   type?: string;
   code?: string;
   param?: string;
 }
 
-/** Runs requests to Stripe and turns its errors into those of PaymentProvider. */
+/** Runs requests to Stripe and translates its errors to the errors of PaymentProvider. */
 export async function fromStripe<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,17 +1,17 @@
 import type StripeLibrary from 'stripe';
 import { BadSignature, ForeignEvent, type PaymentProvider, UnreadableEvent } from './provider.ts';
 
-/** How far the time of a signature may be from now. */
+/** Maximum difference between the time of a signature and now. */
 const TOLERANCE_SECONDS = 300;
 
-/** The end of the year 9999. */
+/** End of the year 9999. */
 const LAST_SECOND = 253_402_300_799;
 
 type Webhooks = Pick<typeof StripeLibrary, 'webhooks'>;
 
 /**
- * Reads events that one of the secrets has signed. The library refuses signatures that are too old; those of the future are
- * refused here.
+ * Verifies events against the secrets; a signature with any secret is valid. The library refuses old signatures, and
+ * signatures from the future are refused here.
  */
 export function eventReader(
   { webhooks }: Webhooks,
@@ -34,26 +34,26 @@ export function eventReader(
   };
 }
 
-/** The library returns whatever is signed, also "thin" events, which have no object. */
+/** The library returns any signed body, including "thin" events, which have no object. */
 function isEvent(event: unknown): event is StripeLibrary.Event {
   const { id, type, created, data } = (event ?? {}) as Partial<StripeLibrary.Event>;
   const isAt = Number.isInteger(created) && Number(created) >= 0 && Number(created) <= LAST_SECOND;
   return isIdentifier(id) && isIdentifier(type) && isAt && typeof data?.object === 'object' && !!data.object;
 }
 
-/** The id of a reference that may have been expanded; "" where there is none. */
+/** Returns the ID of a reference, which may be expanded; "" if there is no valid ID. */
 function idOf(reference: unknown): string {
   const id = typeof reference === 'object' ? (reference as { id?: unknown } | null)?.id : reference;
   return isIdentifier(id) ? id : '';
 }
 
-/** What identifiers of Stripe are made of; other texts may be such that no database stores them. */
+/** Accepts the characters of Stripe's identifiers; other strings might not be storable in the database. */
 function isIdentifier(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value);
 }
 
 async function verified(webhooks: Webhooks['webhooks'], secrets: readonly string[], body: Buffer, signature: string) {
-  // The library takes a time that is no number for one of now.
+  // The library treats a time that is not a number as the current time.
   const times = signature.split(',').filter((item) => item.trim().startsWith('t='));
   const signedAt = Number(/^t=(\d{1,12})$/.exec(times[0] ?? '')?.[1]);
   if (times.length !== 1 || Number.isNaN(signedAt)) throw new BadSignature('The signature names no time.');

@@ -12,12 +12,12 @@ import {
 } from './payments.ts';
 import { prorationDate, type StripeContext } from './stripe-context.ts';
 
-/** The invoice that Stripe would make now, with the taxes and the credits of the customer. */
+/** Returns the invoice that Stripe would create now, with the customer's taxes and credits. */
 export async function stripePreview(context: StripeContext, input: PreviewInput): Promise<BillingPreview> {
   const { plan, current } = input;
   const kind = kindOfChange(input);
   if (kind === null) return priced(plan, null, []);
-  // What the operator has set is changed by the operator.
+  // Only the operator can change a plan that the operator assigned.
   if (kind === 'contact_sales' || (current && current.subscription_id === '')) return contactSales(plan);
   const quantity = Math.max(input.active, 1);
   const price = await context.prices.of(plan);
@@ -38,15 +38,15 @@ function newParams(
   { customer_id, current }: PreviewInput,
   item: Item,
 ): StripeLibrary.InvoiceCreatePreviewParams {
-  // Without a customer Stripe knows no place to tax: Checkout asks for it and shows the tax.
+  // Without a customer Stripe has no address to tax; Checkout asks for the address and shows the tax.
   return {
     subscription_details: { items: [item] },
-    // A customer has one currency, and a plan that cannot be changed in place has another one.
+    // A customer has one currency. If a current plan cannot be changed in place, the new plan has another currency.
     ...(customer_id !== '' && !current && { customer: customer_id, automatic_tax: { enabled: automatic_tax } }),
   };
 }
 
-/** The same parameters as the change itself has, so that Stripe charges what it previewed. */
+/** Uses the same parameters as the actual change, so that Stripe charges the previewed amount. */
 async function changeParams(
   { stripe }: StripeContext,
   { customer_id, current, now }: PreviewInput,
@@ -75,11 +75,11 @@ function toPreview(
   const { currency } = invoice;
   const lines = invoice.lines.data.map((line) => lineOf(line, plan, plans));
   const shown = lines.reduce((sum, { total }) => sum + total, 0);
-  // A credit pays first what the customer owes; what is left of it is applied to later invoices.
+  // A credit first pays the customer's debt; the rest of it is applied to later invoices.
   const isCredit = invoice.total < 0 && invoice.amount_due === 0;
   const due = isCredit ? invoice.total + Math.max(0, invoice.starting_balance) : invoice.amount_due;
   const adjustments: Line[] = [
-    // Stripe shows the first lines of a long invoice.
+    // Stripe returns only the first lines of a long invoice.
     { name: 'Other items', subtotal: 0, total: invoice.total - shown },
     { name: 'Account balance', subtotal: 0, total: due - invoice.total },
   ]

@@ -3,11 +3,11 @@ import type { Plan } from './payments.ts';
 import { PlanUnpriced } from './provider.ts';
 
 export interface StripePrices {
-  /** The id of the price of a plan. Errors: PlanUnpriced. */
+  /** Returns the ID of the plan's price. Throws PlanUnpriced. */
   of(plan: Plan): Promise<string>;
 }
 
-/** Prices are found by `lookup_key`, which is the id of the plan. */
+/** Finds prices by `lookup_key`, which is the ID of the plan. */
 export function openStripePrices(stripe: StripeLibrary): StripePrices {
   return {
     async of(plan) {
@@ -29,7 +29,9 @@ export function openStripePrices(stripe: StripeLibrary): StripePrices {
   };
 }
 
-/** The plan of a price; where the catalogue has none, the price's own name, which is no plan. */
+/**
+ * Returns the plan of a price. If the catalogue has no such plan, returns the price's own name, which is not a plan ID.
+ */
 export function planIdOf(
   { lookup_key, id }: Pick<StripeLibrary.Price, 'lookup_key' | 'id'>,
   plans: readonly Plan[],

@@ -8,25 +8,25 @@ import { eventReader } from './stripe-events.ts';
 import { stripePreview } from './stripe-preview.ts';
 import { openStripePrices } from './stripe-prices.ts';
 
-/** The version of the API that the types of the library describe; a new library comes with a new one. */
+/** The API version that the types of the library describe. Change it together with the library. */
 const API_VERSION = '2026-10-28.endive';
 
-/** How long one request may take, and how often it is repeated. A request of ours has 30 s in all. */
+/** Timeout and retries of one request to Stripe. A request to this service has 30 s in total. */
 const TIMEOUT_MS = 8_000;
 const RETRIES = 1;
 
 export interface StripeOptions {
   secret_key: string;
-  /** Up to two, so that one can be replaced. */
+  /** Up to two, so that a secret can be rotated. */
   webhook_secrets: readonly string[];
-  /** Another host than Stripe's. */
+  /** Replaces the address of Stripe's API. */
   api_url: string | undefined;
-  /** Stripe Tax computes taxes. */
+  /** Whether Stripe Tax computes taxes. */
   automatic_tax: boolean;
   plans: readonly Plan[];
 }
 
-/** Payments by Stripe. The library is loaded only here, because most services run without it. */
+/** Opens payments with Stripe. Imports the library on demand, because most installations do not use it. */
 export async function openStripePayments(options: StripeOptions): Promise<Payments> {
   const { default: Stripe } = await import('stripe');
   const { secret_key, webhook_secrets, api_url, automatic_tax, plans } = options;
