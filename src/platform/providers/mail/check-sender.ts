@@ -4,8 +4,8 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport';
 import { smtpOptions } from './smtp-mail.ts';
 
 /**
- * Names the sender to the mail server as a message would, and ends the conversation there. Returns the reply of a server
- * that refuses the sender. Errors: those of the connection and of signing in.
+ * Sends the sender address to the mail server, as for a message, and then disconnects. Returns the server's reply if it
+ * refuses the sender. Throws errors of the connection and of authentication.
  */
 export async function refusalOfSender(
   url: string,
@@ -17,7 +17,7 @@ export async function refusalOfSender(
   let reply = '';
   const connection = new SMTPConnection({
     ...transport.options,
-    // Only a handler of authentication can send a command of its own.
+    // Only an authentication handler can send custom commands.
     customAuth: {
       SENDER: async ({ sendCommand }) => {
         reply = (await sendCommand(`MAIL FROM:<${sender.replace(/[\r\n<>]/g, '')}>`)).response;

@@ -14,10 +14,10 @@ LOCAL.addAddress('::1', 'ipv6');
 LOCAL.addSubnet('fc00::', 7, 'ipv6');
 LOCAL.addSubnet('fe80::', 10, 'ipv6');
 
-/** Names that only a local network resolves: those of machines and containers have no dot. */
+/** Names that resolve only in a local network. Names of machines and containers have no dot. */
 const LOCAL_NAME = /^[^.]+$|\.(localhost|local|internal|lan|home\.arpa)$/i;
 
-/** Whether the host of a URL is this machine or one of its private network. */
+/** Returns whether the host of a URL is this machine or in a private network. */
 export function isLocalHost(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const family = isIP(host);

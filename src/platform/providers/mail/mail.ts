@@ -7,20 +7,20 @@ export interface Message {
   html: string;
 }
 
-/** The mail server cannot be reached or deferred the message: it may be sent again. */
+/** The mail server is unreachable or deferred the message, which may be sent again. */
 export class MailUnavailable extends Error {}
 
 /** The mail server permanently refused the address or the message (RFC 5321, 4.2.1: a reply of 5yz). */
 export class MailRefused extends Error {}
 
 export interface Mail {
-  /** Hands a message to the mail server. Errors: MailUnavailable, MailRefused. */
+  /** Hands a message to the mail server. Throws MailUnavailable or MailRefused. */
   send(message: Message): Promise<void>;
-  /** Checks that the mail server answers. Concurrent calls share one check. Errors: MailUnavailable. */
+  /** Checks that the mail server responds. Concurrent calls share one check. Throws MailUnavailable. */
   check(): Promise<void>;
 }
 
-/** Without a mail server the operator passes links on: each message is written to the log. */
+/** Writes each message to the log, so that the operator can pass its link on. Used if no mail server is configured. */
 export function openLogMail(log: Logger): Mail {
   return {
     send: async ({ to, subject, text }) =>

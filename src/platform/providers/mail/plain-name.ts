@@ -1,17 +1,18 @@
 /** In characters. */
 const LONGEST = 60;
-/** Control and format characters (which turn the direction of text), line separators and halves of surrogate pairs. */
+/** Control and format characters (which can reverse the text direction), line separators, and lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\s]+/gu;
 const QUOTES = /["“”„‟«»‹›<>`]/gu;
-/** What mail programs make a link of: a scheme, an address, a host with a path or www, an IP address. */
+/** Text that mail programs turn into a link: a scheme, an e-mail address, a host with a path or www, an IP address. */
 const LINKS =
   /\S*:\/\/\S*|(?:mailto|tel|sms|javascript|data|https?):\S*|\S*@\S*|\S+[.。]\S+[/\\]\S*|www[.。]\S*|\d+\.\d+\.\d+\.\d+\S*/giu;
-/** The dots of what may be a host name. */
+/** Dots in possible host names. */
 const DOTS = /(?<=[\p{L}\p{N}-])[.。](?=[\p{L}\p{N}])/gu;
 
 /**
- * A name that a person chose, for a message to others: one line of at most 60 characters that no mail program makes a
- * link of, and that cannot end a quotation. Put it in double quotes. `fallback`: for a name of which nothing is left.
+ * Sanitizes a user-chosen name for a message to other people: one line of at most 60 characters that mail programs do
+ * not turn into a link, and that cannot end a quotation. Put it in double quotes. Returns `fallback` if no letter or
+ * digit is left.
  */
 export function plainName(name: string, fallback: string): string {
   const plain = name

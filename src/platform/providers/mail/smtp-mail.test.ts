@@ -9,7 +9,7 @@ import { openSmtpMail } from './smtp-mail.ts';
 const passwords: string[] = [];
 const names: string[] = [];
 const raws: string[] = [];
-/** It takes every password, and offers no TLS. */
+/** Accepts any password and offers no TLS. */
 const server = new SMTPServer({
   logger: false,
   authOptional: true,
@@ -34,8 +34,8 @@ cleanUp(() => new Promise<void>((resolve) => server.close(() => resolve())));
 const { port } = server.server.address() as AddressInfo;
 const message = { to: 'ada@example.com', subject: 'S', text: 'T', html: '<p>T' };
 
-test('a password crosses a public network by TLS alone, unless SMTP_URL says otherwise', async () => {
-  // It is this machine too, but not by an address that says so.
+test('a password is sent over a public network only with TLS, unless SMTP_URL disables that', async () => {
+  // Reaches this machine too, but is not a local address by its form.
   const elsewhere = `smtp://me:hidden@0.0.0.0:${port}`;
   const refused = /offers no TLS.*smtps:\/\/ in SMTP_URL, or add \?requireTLS=false/;
   await assert.rejects(openSmtpMail(elsewhere, 'wiki@example.com').send(message), refused);
@@ -46,7 +46,7 @@ test('a password crosses a public network by TLS alone, unless SMTP_URL says oth
   assert.deepEqual(passwords, ['hidden', 'here']);
 });
 
-test('machines and containers of a private network are local', () => {
+test('hosts in a private network are local', () => {
   const local = [
     'localhost',
     'mailpit',
@@ -71,14 +71,14 @@ test('machines and containers of a private network are local', () => {
   for (const host of far) assert.ok(!isLocalHost(new URL(`smtp://${host}`).hostname), host);
 });
 
-test('the service introduces itself by the name that it is given, which the address of the server may replace', async () => {
+test('the service sends its configured name in EHLO, which SMTP_URL can override', async () => {
   const url = `smtp://127.0.0.1:${port}`;
   await openSmtpMail(url, 'wiki@example.com', 'wiki.example.com').send(message);
   await openSmtpMail(`${url}?name=relay.example.com`, 'wiki@example.com', 'wiki.example.com').send(message);
   assert.deepEqual(names.slice(-2), ['wiki.example.com', 'relay.example.com']);
 });
 
-test('a message says that a machine sent it, so that no machine answers', async () => {
+test('messages are marked as automatic, so that auto-responders do not reply', async () => {
   await openSmtpMail(`smtp://127.0.0.1:${port}`, 'wiki@example.com').send(message);
   assert.match(raws.at(-1) ?? '', /^Auto-Submitted: auto-generated\r$/m);
 });
