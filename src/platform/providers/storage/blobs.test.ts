@@ -51,7 +51,7 @@ function openClient(): S3Client {
 const hashOf = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
 for (const [where, blobs] of Object.entries(stores)) {
-  test(`${where} gives back what it keeps, in whole and in part, however large, and twice the same as one`, async () => {
+  test(`${where} returns blobs of any size, whole and by range, and accepts the same content twice`, async () => {
     for (const size of [0, 1, 100_000, 20 * MIB + 1]) {
       const content = randomBytes(size);
       for (let time = 0; time < 2; time += 1) {
@@ -68,7 +68,7 @@ for (const [where, blobs] of Object.entries(stores)) {
     }
   });
 
-  test(`${where} keeps contents that are at hand together, each under its own hash, and what it has already once more`, async () => {
+  test(`${where} stores a batch of contents, each under its own hash, even if some are already stored`, async () => {
     const contents = [...Array(40).keys()].map((i) => randomBytes(i * 100)).concat(randomBytes(3 * MIB));
     const twice = [...contents, ...contents.slice(0, 20)];
     await blobs.keepAll(twice.map(asHashed));
@@ -77,7 +77,7 @@ for (const [where, blobs] of Object.entries(stores)) {
     await blobs.keepAll([]);
   });
 
-  test(`${where} says ENOENT of what it has not, and keeps nothing that was discarded or broke off`, async () => {
+  test(`${where} throws ENOENT for missing blobs, and keeps neither discarded nor aborted streams`, async () => {
     const content = randomBytes(100);
     await (await receive(blobs, content)).discard();
     await assert.rejects(blobs.read(hashOf(content)), { code: 'ENOENT' });
@@ -93,7 +93,7 @@ for (const [where, blobs] of Object.entries(stores)) {
     await assert.rejects(blobs.receive(broken), /broken/);
   });
 
-  test(`${where} lists all that it keeps with its size, and removes what it is told to, until the time is up`, async () => {
+  test(`${where} lists all blobs with their sizes, and removes blobs until the deadline`, async () => {
     const contents = [0, 1, 100_000, 20 * MIB].map((size) => randomBytes(size));
     await blobs.keepAll(contents.map(asHashed));
     await (await receive(blobs, randomBytes(10))).keepAsPart('no-blob');
@@ -115,7 +115,7 @@ for (const [where, blobs] of Object.entries(stores)) {
     await blobs.parts.remove('no-blob');
   });
 
-  test(`${where} keeps parts by their names until they are removed, and knows the old ones`, async () => {
+  test(`${where} keeps parts by name until they are removed, and lists the old ones`, async () => {
     const content = randomBytes(9 * MIB);
     await (await receive(blobs, content)).keepAsPart('one');
     await (await receive(blobs, Buffer.from('two'))).keepAsPart('two');
@@ -129,7 +129,7 @@ for (const [where, blobs] of Object.entries(stores)) {
   });
 }
 
-test('folders of files and of backups are readable by their user alone', async () => {
+test('folders of files and of backups are readable only by the user of the service', async () => {
   const root = join(folder, 'above', 'backups');
   const objects = await openObjects('BACKUP_URL', `file://${root}`, '');
   await objects.put('of/one/manifest', Readable.from(['x']));
@@ -138,7 +138,7 @@ test('folders of files and of backups are readable by their user alone', async (
   }
 });
 
-test('unfinished uploads to a bucket are removed after a day; other objects in it stay', async () => {
+test('unfinished uploads to a bucket are removed after a day, and other objects are kept', async () => {
   const { bucket: Bucket } = readS3Url(s3.url);
   const client = openClient();
   const begin = async (Key: string) => {
@@ -167,10 +167,10 @@ test('unfinished uploads to a bucket are removed after a day; other objects in i
   }
 });
 
-test('a part whose connection breaks is sent again alone; where it breaks for good nothing of the file stays', async (t) => {
+test('only the part whose connection breaks is sent again; if it keeps breaking, nothing of the file stays in the bucket', async (t) => {
   const parts: string[] = [];
   let breaks = 1;
-  // A proxy in front of the bucket that ends connections which carry the second part.
+  // Closes the connections that carry the second part.
   const proxy = await startS3Proxy(s3, ({ url = '', socket }) => {
     const part = new URL(url, s3.url).searchParams.get('partNumber');
     if (part) parts.push(part);
@@ -201,7 +201,7 @@ test('a part whose connection breaks is sent again alone; where it breaks for go
   );
 });
 
-test('a bucket answers a process that has no home directory, as a user that the system does not know', async () => {
+test('a process without a home directory or a known user can use a bucket', async () => {
   const client = new URL('src/platform/providers/storage/s3-bucket.ts', PACKAGE).href;
   const place = JSON.stringify(readS3Url(s3.url));
   const script = `
@@ -215,12 +215,12 @@ test('a bucket answers a process that has no home directory, as a user that the 
   }
 });
 
-test('received files leave nothing on the machine', async () => {
+test('received files do not stay on the machine', async () => {
   assert.deepEqual(await readdir(join(folder, 'incoming')), []);
   assert.deepEqual(await readdir(join(folder, 'blobs/incoming')), []);
 });
 
-test('a STORAGE_URL says where the bucket is, and what is wrong with it where it is none', () => {
+test('a STORAGE_URL locates the bucket, and an invalid one is refused with an error that names the option', () => {
   assert.deepEqual(readS3Url('s3://key:a%2Fb@s3.example.com:9000/wiki/some/folder?region=eu-1&path_style=false'), {
     endpoint: 'https://s3.example.com:9000',
     region: 'eu-1',
@@ -242,7 +242,7 @@ test('a STORAGE_URL says where the bucket is, and what is wrong with it where it
   }
 });
 
-test('while the bucket is unavailable the answer is 503 and nothing is stored in part; afterwards everything continues by itself', async () => {
+test('while the bucket is unavailable requests get 503 and nothing is stored in part; then everything continues by itself', async () => {
   const world = await openWorld({ STORAGE_URL: s3.url });
   const owner = await world.owner();
   const { wiki_id } = owner;
@@ -295,10 +295,10 @@ test('while the bucket is unavailable the answer is 503 and nothing is stored in
   assert.deepEqual([range.status, range.body], [206, 'ex']);
 });
 
-test('a list of a bucket that does not go on fails, and one that does not end is ended by its reader', async (t) => {
+test('a bucket listing that repeats or lacks its continuation token fails, and its reader can abort an endless listing', async (t) => {
   let requests = 0;
   let next: () => string;
-  // What a bucket answers that says that there is more, and lists nothing.
+  // Answers with empty lists that claim to be truncated.
   const endless = createServer((_, response) => {
     requests += 1;
     const place = next();
@@ -341,7 +341,7 @@ test('a list of a bucket that does not go on fails, and one that does not end is
   }
 });
 
-test('errors of the store have their own type, whatever the bucket answers', async () => {
+test('errors of the store have their own type, whatever the bucket responds', async () => {
   const nowhere = await openS3Blobs(readS3Url(s3.url.replace('/wiki/', '/nothing/')), join(folder, 'nowhere'));
   const forbidden = await openS3Blobs(readS3Url(s3.url.replace('//S3RVER:', '//wrong:')), join(folder, 'forbidden'));
   for (const blobs of [nowhere, forbidden]) {

@@ -5,33 +5,36 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** Files by their content: what is stored under a SHA-256 (64 hex digits) never changes. */
+/** Files by their content. The content of a SHA-256 (64 hex digits) never changes. */
 export interface Blobs {
-  /** Takes a stream to the store's side, not yet durable, and says what it was. */
+  /** Receives a stream into temporary storage and returns its hash and length. It is not durable before `keep`. */
   receive(stream: Readable): Promise<ReceivedBlob>;
-  /** Stores contents that are at hand, durable when it answers, and answers their hashes in the same order. */
+  /** Stores contents durably and returns their hashes in the same order. */
   keepAll(contents: readonly Uint8Array[]): Promise<string[]>;
-  /** The whole content. Errors: ENOENT where there is no such blob. */
+  /** Reads the whole content. Throws ENOENT if there is no such blob. */
   read(sha256: string): Promise<Buffer>;
   /**
-   * The content, or the bytes from `start` to `end` (both included), as a stream that is open already. A caller who does not
-   * read it to its end destroys it. Errors: ENOENT where there is no such blob.
+   * Opens a stream of the content, or of the bytes from `start` to `end` (both included). A caller that does not read
+   * it to its end must destroy it. Throws ENOENT if there is no such blob.
    */
   stream(sha256: string, range?: { start: number; end: number }): Promise<Readable>;
-  /** Everything that is stored, in no order; what is stored or removed meanwhile may be missing. `signal` ends it with an error. */
+  /**
+   * Lists all blobs in no particular order. Blobs that are stored or removed at the same time may be missing. Aborting
+   * `signal` ends the list with an error.
+   */
   list(signal?: AbortSignal): AsyncIterable<StoredBlob>;
   /**
-   * Removes blobs; one that is not there is no error. It begins no removal after `deadline` (ms since the epoch). Errors:
-   * StorageUnavailable, also when the time is up; then some of them are removed.
+   * Removes blobs and ignores missing ones. Starts no removal after `deadline` (ms since the epoch). Throws
+   * StorageUnavailable, also after the deadline; some of the blobs may have been removed by then.
    */
   removeAll(sha256s: readonly string[], deadline: number): Promise<void>;
-  /** Removes what killed processes began to store longer ago than this and never completed. */
+  /** Removes incomplete data of killed processes that is older than this. */
   removeUnfinished(ageMs: number, signal?: AbortSignal): Promise<void>;
-  /** Pieces of what is not whole yet, by names that their writers choose. */
+  /** Parts of incomplete files, by names that their writers choose. */
   parts: Parts;
 }
 
-/** Where blobs are stored, as providers implement it; the service goes through `trackBlobs`. */
+/** The interface that storage providers implement; the rest of the service uses `trackBlobs`. */
 export interface BlobStore extends Omit<Blobs, 'keepAll'> {
   keepAll(contents: readonly HashedContent[]): Promise<void>;
 }
@@ -49,24 +52,24 @@ interface HashedContent {
 interface Parts {
   /** As `stream` of a blob. */
   stream(name: string): Promise<Readable>;
-  /** One that is not there is no error. */
+  /** Ignores missing parts. */
   remove(name: string): Promise<void>;
-  /** The names of those that were written longer ago than this many milliseconds. */
+  /** Yields the names of parts that are older than this many milliseconds. */
   olderThan(ms: number, signal?: AbortSignal): AsyncIterable<string>;
 }
 
 export interface ReceivedBlob extends StoredBlob {
-  /** Makes the blob durable under its hash; when it answers, a power cut loses nothing. */
+  /** Makes the blob durable under its hash. After that, a power failure loses nothing. */
   keep(): Promise<void>;
-  /** Makes it a part, as durable. */
+  /** Makes the content a part, as durably as `keep`. */
   keepAsPart(name: string): Promise<void>;
   discard(): Promise<void>;
 }
 
-/** The store is away or full for now: what was asked of it may be asked again. */
+/** The store is unreachable or full at the moment; the caller can retry. */
 export class StorageUnavailable extends Error {}
 
-/** From this size on a hash takes so long that requests would notice, and is made beside them. */
+/** From this size on, hashing would block the event loop noticeably and runs in the thread pool. */
 const LARGE = 2 ** 20;
 
 export async function sha256Of(content: Uint8Array): Promise<string> {
@@ -74,7 +77,7 @@ export async function sha256Of(content: Uint8Array): Promise<string> {
   return Buffer.from(await subtle.digest('SHA-256', new Uint8Array(content))).toString('hex');
 }
 
-/** What `work` makes of each item, in their order; as many are worked on at once as the store has use for. */
+/** Maps items in order, with as many concurrent calls of `work` as are useful for the store. */
 export async function mapAtOnce<Item, Made>(
   items: readonly Item[],
   work: (item: Item) => Promise<Made>,
@@ -90,7 +93,7 @@ export async function mapAtOnce<Item, Made>(
 
 const AT_ONCE = 16;
 
-/** What was received and lies in a file of this machine. */
+/** A received stream in a local file. */
 export interface Incoming {
   path: string;
   sha256: string;
@@ -98,10 +101,10 @@ export interface Incoming {
   discard(): Promise<void>;
 }
 
-/** An upload pauses for 30 s at most, so a file that was not written to for an hour is abandoned. */
+/** An upload pauses for at most 30 s, so a file that was not written to for an hour is abandoned. */
 const ABANDONED_MS = 3_600_000;
 
-/** A folder that streams are received into. What killed processes left in it is removed. */
+/** Opens a folder for receiving streams, and removes files that killed processes left in it. */
 export async function openIncoming(folder: string): Promise<(stream: Readable) => Promise<Incoming>> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await removeAbandoned(folder, ABANDONED_MS);
@@ -130,11 +133,14 @@ export async function openIncoming(folder: string): Promise<(stream: Readable) =
   };
 }
 
-/** What a killed process was receiving was never acknowledged. Another process may be receiving just now. */
+/**
+ * Removes old files of killed processes, whose uploads were never acknowledged. Recent files may still be in use by
+ * other processes.
+ */
 export async function removeAbandoned(folder: string, ageMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() })); // Just taken away by its process.
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() })); // Its process has moved it.
     if (mtimeMs < Date.now() - ageMs) await rm(path, { force: true });
   }
 }
@@ -143,7 +149,7 @@ export function isSha256(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
 }
 
-/** Removes each before the deadline; after it, what is removed could be what has been stored again. */
+/** Removes blobs before the deadline. After it, a removal could hit a blob that has been stored again. */
 export async function removeBefore(
   deadline: number,
   sha256s: readonly string[],

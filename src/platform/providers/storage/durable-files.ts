@@ -1,7 +1,9 @@
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Moves a file to `path`, in a folder that is made if it is not there. File, name and folders are on disk when it answers. */
+/**
+ * Moves a file to `path` and creates missing folders. When it returns, the file, its name and the folders are on disk.
+ */
 export async function moveDurably(temporary: string, path: string): Promise<void> {
   await sync(temporary);
   await makeFolder(dirname(path));
@@ -9,7 +11,7 @@ export async function moveDurably(temporary: string, path: string): Promise<void
   await sync(dirname(path));
 }
 
-/** Makes a folder and those above it that are not there, for this user alone; their names are on disk when it answers. */
+/** Creates a folder and its missing parents, accessible only to this user. When it returns, their names are on disk. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -33,7 +35,7 @@ export async function exists(path: string): Promise<boolean> {
   return stat(path).then(() => true, falseIfGone);
 }
 
-/** For `catch`: only a file that is not there is an answer, anything else is thrown. */
+/** For `catch`: returns false for a missing file and rethrows all other errors. */
 export function falseIfGone(error: NodeJS.ErrnoException): false {
   if (error.code === 'ENOENT') return false;
   throw error;

@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import { type BlobStore, isSha256, mapAtOnce, openIncoming, removeAbandoned, removeBefore } from './blobs.ts';
 import { exists, falseIfGone, makeFolder, moveDurably, sync } from './durable-files.ts';
 
-/** Blobs in a folder: `<folder>/ab/abcdef…`, each fsynced with its folder before it counts as kept; parts in `parts`. */
+/**
+ * Opens blobs in a folder: `<folder>/ab/abcdef…`. A blob counts as kept after an fsync of the file and its folder.
+ * Parts are in `parts`.
+ */
 export async function openFolderBlobs(folder: string): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
   const receive = await openIncoming(incoming);
@@ -40,7 +43,7 @@ export async function openFolderBlobs(folder: string): Promise<BlobStore> {
       await mapAtOnce(contents, async ({ sha256, content }) => {
         if (!(await exists(pathOf(sha256)))) await write(content, pathOf(sha256));
       });
-      // Their folders once for all of them.
+      // Sync each folder once for all of its files.
       await mapAtOnce([...new Set(contents.map(({ sha256 }) => dirname(pathOf(sha256))))], sync);
     },
     read: (sha256) => readFile(pathOf(sha256)),
@@ -66,7 +69,7 @@ export async function openFolderBlobs(folder: string): Promise<BlobStore> {
       remove: (name) => rm(join(parts, name), { force: true }),
       async *olderThan(ms) {
         for (const name of await readdir(parts)) {
-          // One that is gone already is not old.
+          // A part that has been removed in the meantime does not count as old.
           const { mtimeMs } = await stat(join(parts, name)).catch(() => ({ mtimeMs: Date.now() }));
           if (mtimeMs < Date.now() - ms) yield name;
         }
@@ -78,6 +81,6 @@ export async function openFolderBlobs(folder: string): Promise<BlobStore> {
 async function keep(temporary: string, path: string): Promise<void> {
   if (!(await exists(path))) return moveDurably(temporary, path);
   await rm(temporary, { force: true });
-  // Another caller who brought the same bytes a moment ago may not have come to this yet.
+  // Another caller may have stored the same bytes a moment ago without having synced the folder yet.
   await sync(dirname(path));
 }

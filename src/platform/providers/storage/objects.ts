@@ -6,23 +6,23 @@ import { openIncoming } from './blobs.ts';
 import { exists, falseIfGone, moveDurably } from './durable-files.ts';
 import { readS3Url } from './s3-place.ts';
 
-/** Things by names with slashes, in a folder or a bucket. One is there in whole or not at all. */
+/** Objects by names with slashes, in a folder or a bucket. An object exists completely or not at all. */
 export interface Objects {
-  /** Stores all of the stream, durable when it answers; what had this name is replaced. Nothing of a stream that fails stays. */
+  /** Stores a stream durably and replaces an existing object. Stores nothing if the stream fails. */
   put(name: string, content: Readable): Promise<void>;
-  /** A stream that is open already. Errors: ENOENT where there is no such object. */
+  /** Opens a stream. Throws ENOENT if there is no such object. */
   stream(name: string): Promise<Readable>;
   has(name: string): Promise<boolean>;
-  /** The names below a folder, given with a slash at its end, in no order. */
+  /** Lists the names below a folder in no particular order. `folder` ends with a slash. */
   list(folder: string): AsyncIterable<string>;
-  /** One that is not there is no error. */
+  /** Ignores a missing object. */
   remove(name: string): Promise<void>;
   close(): void;
 }
 
 /**
- * Opens `file:///folder`, or `s3://…` as STORAGE_URL has it. `incoming`: a folder of this machine, where what goes to a bucket
- * lies until it is whole. Errors: one whose message says what is wrong with the address.
+ * Opens `file:///folder`, or `s3://…` in the form of STORAGE_URL. `incoming`: a local folder that buffers objects on
+ * their way to a bucket. Throws an Error that explains an invalid address.
  */
 export async function openObjects(option: string, url: string, incoming: string): Promise<Objects> {
   if (url.startsWith('file:')) return openFolder(fileURLToPath(url));
@@ -76,7 +76,7 @@ async function openFolder(root: string): Promise<Objects> {
   };
 }
 
-/** Removes a folder below `root` and those above it, as far as they are empty, as a bucket has no empty ones. */
+/** Removes a folder below `root` and its parents until a parent is not empty, because a bucket has no empty folders. */
 async function removeEmpty(root: string, folder: string): Promise<void> {
   for (let empty = folder; empty !== '.'; empty = dirname(empty)) {
     try {

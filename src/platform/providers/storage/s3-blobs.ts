@@ -3,12 +3,12 @@ import { type BlobStore, isSha256, mapAtOnce, openIncoming, removeAbandoned, rem
 import { openBucket, type S3Bucket } from './s3-bucket.ts';
 import type { S3Place } from './s3-place.ts';
 
-/** The SHA-256 of no bytes. */
+/** The SHA-256 of zero bytes. */
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /**
- * Blobs in a bucket: `blobs/ab/abcdef…` and `parts/…`. What comes is received into a folder of this machine first, where
- * its hash and length are found out; it counts as kept when the bucket has said that it has all of it.
+ * Opens blobs in a bucket: `blobs/ab/abcdef…` and `parts/…`. Streams are first received into a local folder to compute
+ * hash and length. A blob counts as kept once the bucket has confirmed all of it.
  */
 export async function openS3Blobs(place: S3Place, incoming: string): Promise<BlobStore & { close(): void }> {
   const receive = await openIncoming(incoming);
@@ -41,7 +41,7 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
       );
     },
     read: async (sha256) => buffer(await bucket.stream(keyOf(sha256))),
-    // An empty object has no range.
+    // An empty object has no ranges.
     stream: (sha256, range) => bucket.stream(keyOf(sha256), sha256 === EMPTY ? undefined : range),
     async *list(signal) {
       for await (const { key, byteSize } of bucket.list(blobsPrefix, signal)) {
@@ -49,7 +49,7 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
         if (isSha256(sha256) && key === keyOf(sha256)) yield { sha256, byte_size: byteSize };
       }
     },
-    // One request each: not every vendor's server can delete several by one.
+    // One request per blob, because some vendors' servers cannot delete several objects in a request.
     removeAll: (sha256s, deadline) => removeBefore(deadline, sha256s, (sha256) => bucket.remove(keyOf(sha256))),
     async removeUnfinished(ageMs, signal) {
       await removeAbandoned(incoming, ageMs);
@@ -69,11 +69,11 @@ export async function openS3Blobs(place: S3Place, incoming: string): Promise<Blo
 }
 
 /**
- * Stores contents that the bucket does not have yet. Callers that bring the same bytes at once take turns: the first one
- * stores them, or the next where it could not.
+ * Stores contents that the bucket does not have yet. Concurrent callers with the same bytes take turns: the first
+ * stores them, or the next if that fails.
  */
 function keepOnce(bucket: S3Bucket) {
-  /** Contents that are being stored now, by their key. */
+  /** Contents that are being stored, by key. */
   const keeping = new Map<string, Promise<void>>();
   return async (key: string, byteSize: number, store: (key: string) => Promise<unknown>): Promise<void> => {
     while (keeping.has(key)) await keeping.get(key)?.catch(() => undefined);

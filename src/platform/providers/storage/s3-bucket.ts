@@ -17,35 +17,40 @@ import { traced } from '../../core/tracing.ts';
 import { type Incoming, StorageUnavailable } from './blobs.ts';
 import type { S3Place } from './s3-place.ts';
 
-/** A bucket, by the commands of S3 that we use. Errors of all: code ENOENT where there is no object; StorageUnavailable. */
+/**
+ * A bucket, with the S3 commands that the service uses. All of them throw StorageUnavailable, and an error with code
+ * ENOENT if the object does not exist.
+ */
 export type S3Bucket = ReturnType<typeof openBucket>;
 
-/** Larger files go up in parts, so that a connection that breaks costs one of them. */
+/** Larger files are sent in parts, so that after a broken connection only one part is sent again. */
 const PART_BYTES = 8 * 2 ** 20;
 
-/** How long a bucket may take to be connected to, to begin its answer, and to send the next bytes of one. */
+/** Timeouts for the connection, for the start of a response, and for the next bytes of it. */
 const CONNECT_MS = 3_000;
 const ANSWER_MS = 15_000;
 const SILENT_MS = 60_000;
 
-/** Opens a bucket; it is asked for nothing yet. */
+/** Opens a bucket without sending a request. */
 export function openBucket(place: S3Place) {
   const client = openClient(place);
   const { bucket } = place;
   return {
-    /** Sends a file of this machine. */
+    /** Sends a local file. */
     putFile: (key: string, file: Incoming) => translated(putFile(client, bucket, key, file)),
     putBytes: (Key: string, Body: Uint8Array) =>
       translated(client.send(new PutObjectCommand({ Bucket: bucket, Key, Body }))),
-    /** `range` includes both its ends. The stream fails as this does. */
+    /** `range` includes both ends. The stream fails with the same errors. */
     stream: (key: string, range?: ByteRange) => translated(openObject(client, bucket, key, range)),
-    /** The size of an object in bytes, undefined where there is none. */
+    /** Returns the size of an object in bytes; undefined if it does not exist. */
     sizeOf: (key: string) => translated(sizeOf(client, bucket, key)),
-    /** An object that is not there is no error. */
+    /** Ignores a missing object. */
     remove: (Key: string) => translated(client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))),
-    /** The objects whose keys have this prefix: all of them, or it fails. */
+    /** Lists all objects whose keys have this prefix, or fails. */
     list: (prefix: string, signal?: AbortSignal) => list(client, bucket, prefix, signal),
-    /** Aborts uploads in parts that began more than this many milliseconds ago; their process was killed. */
+    /**
+     * Aborts multipart uploads that were started more than this many milliseconds ago, by processes that were killed.
+     */
     abortUnfinished: (prefix: string, ageMs: number, signal?: AbortSignal) =>
       translated(abortUnfinished(client, bucket, prefix, ageMs, signal)),
     close: () => client.destroy(),
@@ -65,8 +70,9 @@ interface ByteRange {
 }
 
 /**
- * The client looks for settings in the home directory, and fails each request where there is none: a container may run as a user
- * that /etc/passwd does not know. All that it needs is in its options, so any name of a folder that does not exist will do.
+ * Sets a home directory. The client looks for settings there and fails every request without one, for example in a
+ * container whose user is not in /etc/passwd. All settings are in the client's options, so any folder that does not
+ * exist will do.
  */
 function nameHome(): void {
   try {
@@ -84,9 +90,9 @@ function openClient(place: S3Place): S3Client {
     forcePathStyle: place.path_style,
     credentials: { accessKeyId: place.access_key, secretAccessKey: place.secret_key },
     maxAttempts: 2,
-    // Errors are thrown, and what catches them writes the log.
+    // Errors are thrown, and their handlers write the log.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
-    // Other vendors' servers do not know the newer checksums; the hash is in the key, and the connection has its own.
+    // Some vendors' servers do not know the newer checksums. The key contains the hash, and TLS protects the transfer.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -96,7 +102,7 @@ function openClient(place: S3Place): S3Client {
       socketTimeout: SILENT_MS,
     },
   });
-  // Before the request is signed, since a signature covers its headers.
+  // Added before signing, because the signature covers the headers.
   client.middlewareStack.add(
     (next, { commandName = '' }) =>
       (args) =>
@@ -114,11 +120,11 @@ async function putFile(client: S3Client, Bucket: string, Key: string, { path, by
   const Body = createReadStream(path);
   const object = { Bucket, Key, Body, ContentLength: byte_size };
   if (byte_size <= PART_BYTES) {
-    // Upload would hold all of it in memory, and as much of every other file that is on its way.
+    // Upload would buffer the whole file in memory, for every file in transit.
     await client.send(new PutObjectCommand(object));
     return;
   }
-  // One part at a time, since each is in memory while it is sent.
+  // One part at a time, because each part is in memory while it is sent.
   await new Upload({ client, params: object, partSize: PART_BYTES, queueSize: 1 }).done();
 }
 
@@ -126,7 +132,7 @@ async function openObject(client: S3Client, Bucket: string, Key: string, range?:
   const Range = range && `bytes=${range.start}-${range.end}`;
   const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, ...(Range && { Range }) }));
   const body = new PassThrough({ destroy: (error, done) => done(error && translate(error)) });
-  // Errors reach the reader of the stream.
+  // The reader of the stream gets the errors.
   pipeline(Body as Readable, body, () => undefined);
   return body;
 }
@@ -148,7 +154,7 @@ async function* list(
 ): AsyncIterable<ListedObject> {
   const goesOn = listGoesOn();
   try {
-    // Of answers without objects none is seen by the caller, who would look whether to end.
+    // The paginator gets the signal, because the caller cannot check it between pages without objects.
     const pages = paginateListObjectsV2({ client }, { Bucket, Prefix }, { ...(abortSignal && { abortSignal }) });
     for await (const { Contents = [], IsTruncated, NextContinuationToken } of pages) {
       for (const { Key = '', Size = 0, LastModified } of Contents) {
@@ -162,8 +168,8 @@ async function* list(
 }
 
 /**
- * Fails where a list that is not at its end does not say where it goes on, or says a place where it was before: it would not end, and
- * one that ended there would lack what is not removed, or was not stored, because of it.
+ * Fails if a truncated list has no continuation token or repeats one. Otherwise the list would never end, or it would
+ * end early and the caller would miss objects.
  */
 function listGoesOn(): (place: string | undefined) => void {
   const seen = new Set<string>();
@@ -188,14 +194,14 @@ async function abortUnfinished(
     const page: ListMultipartUploadsCommandOutput | undefined = await client
       .send(list, options)
       .catch((error: unknown) => {
-        // Not every vendor's server can list them.
+        // Some vendors' servers cannot list them.
         if (isStatus(error, 501)) return undefined;
         throw error;
       });
     for (const { Key, UploadId, Initiated } of page?.Uploads ?? []) {
       if (!Initiated || Initiated.getTime() > Date.now() - ageMs) continue;
       await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }), options).catch((error: unknown) => {
-        // Another process aborts them, too.
+        // Another process may have aborted it already.
         if (!isMissing(error)) throw error;
       });
     }
@@ -209,12 +215,12 @@ function isStatus(error: unknown, status: number): boolean {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === status;
 }
 
-/** The object, not the bucket: a missing bucket is for the operator to mend. */
+/** Missing object, as opposed to a missing bucket, which the operator has to fix. */
 function isMissing(error: unknown): boolean {
   return isStatus(error, 404) && (error as Error).name !== 'NoSuchBucket';
 }
 
-/** As a file system says it where there is no such object; else the store cannot do it for now. */
+/** Translates a missing object to ENOENT, like a file system, and all other errors to StorageUnavailable. */
 function translate(error: unknown): Error {
   if (isMissing(error)) return Object.assign(new Error('no such object', { cause: error }), { code: 'ENOENT' });
   return new StorageUnavailable('the bucket did not do what it was asked', { cause: error });

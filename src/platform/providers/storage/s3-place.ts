@@ -1,9 +1,9 @@
-/** Where a bucket is, as STORAGE_URL says it. */
+/** Location of a bucket, from STORAGE_URL. */
 export interface S3Place {
   endpoint: string;
   region: string;
   bucket: string;
-  /** What stands before each key: '' or a folder with a slash at its end. */
+  /** Prefix of all keys: '' or a folder with a slash at its end. */
   prefix: string;
   path_style: boolean;
   access_key: string;
@@ -11,8 +11,8 @@ export interface S3Place {
 }
 
 /**
- * Reads `s3://key:secret@host:port/bucket/folder?region=…&path_style=…&tls=…`. By https, except on this machine, and with
- * the bucket in the path, unless it says otherwise. Errors: one whose message says what is wrong with the option.
+ * Parses `s3://key:secret@host:port/bucket/folder?region=…&path_style=…&tls=…`. Defaults: https, except for this
+ * machine, and the bucket in the path. Throws an Error that names the option.
  */
 export function readS3Url(text: string, option = 'STORAGE_URL'): S3Place {
   const { username, password, host, hostname, pathname, searchParams } = new URL(text);
