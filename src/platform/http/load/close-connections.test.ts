@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { connectionCloser } from './close-connections.ts';
 import { idleConnections } from './idle-connections.ts';
 
-/** A stop waits for requests, and for nothing else. */
 async function openServer() {
   const server = createServer((request, response) => {
     if (request.url === '/held') held.push(() => response.end('late'));
@@ -34,8 +33,8 @@ async function openServer() {
 
 const requestOf = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-/** Node itself waits a minute for the headers of a request. */
-test('a stop closes connections that never sent a request, sent half of one, or were answered', {
+/** Node waits a minute for the headers of a request. */
+test('a stop closes connections without a request, with half a request, or idle after a response', {
   timeout: 30_000,
 }, async () => {
   const { open, stop } = await openServer();
@@ -47,7 +46,7 @@ test('a stop closes connections that never sent a request, sent half of one, or 
   await ended;
 });
 
-test('a stop waits for a request in progress, and its answer arrives', async () => {
+test('a stop waits for a request in progress, and its response arrives', async () => {
   const { open, stop, held } = await openServer();
   const socket = await open(requestOf('/held'));
   while (held.length === 0) await new Promise(setImmediate);
@@ -59,7 +58,7 @@ test('a stop waits for a request in progress, and its answer arrives', async () 
   await stopped;
 });
 
-test('a stop does not wait for ever for a request in progress', async (t) => {
+test('a stop does not wait forever for a request in progress', async (t) => {
   const { open, stop, held } = await openServer();
   const socket = await open(requestOf('/held'));
   while (held.length === 0) await new Promise(setImmediate);

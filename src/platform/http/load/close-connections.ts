@@ -2,14 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** How long a stop waits for requests in progress; then their connections are closed, too. */
+/** How long a stop waits for requests in progress before it closes their connections too. */
 export const GRACE_MS = 7_000;
 const LOOK_MS = 250;
 
 /**
- * Returns how to close the connections of a server that is about to stop listening; it resolves when the server may do so. Node
- * closes only those that have been idle since an answer, and waits for the others: also for one that has never sent a request,
- * or is sending one a byte at a time.
+ * Returns a function that closes the connections of a server before it stops listening; it resolves when the server may
+ * do so. Node closes only connections that are idle after a response. It would wait for connections that never sent a
+ * request, or that send one a byte at a time.
  */
 export function connectionCloser(server: Server, idle: ReadonlySet<Socket>): () => Promise<void> {
   const answering = new Set<ServerResponse>();
@@ -18,7 +18,7 @@ export function connectionCloser(server: Server, idle: ReadonlySet<Socket>): () 
   server.on('connection', () => {
     accepted += 1;
   });
-  // Before what answers the request.
+  // Must run before the listener that handles the request.
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     answering.add(response);
     if (isStopping) response.shouldKeepAlive = false;
@@ -31,7 +31,7 @@ export function connectionCloser(server: Server, idle: ReadonlySet<Socket>): () 
   }
   return async () => {
     isStopping = true;
-    // The client is told to send its next request elsewhere.
+    // `Connection: close` makes the client send its next request elsewhere.
     for (const response of answering) response.shouldKeepAlive = false;
     const looking = setInterval(closeIdle, LOOK_MS);
     const grace = setTimeout(() => server.closeAllConnections(), GRACE_MS);
@@ -39,7 +39,8 @@ export function connectionCloser(server: Server, idle: ReadonlySet<Socket>): () 
       clearInterval(looking);
       clearTimeout(grace);
     });
-    // The system resets connections that wait to be accepted by a server that stops to listen. Node takes one in each turn.
+    // The kernel resets connections in the accept queue when a server stops listening. Node accepts one connection per
+    // turn of the event loop, so repeat until no more are accepted.
     for (let before = -1; accepted !== before; ) {
       before = accepted;
       await untilRead();
@@ -47,7 +48,7 @@ export function connectionCloser(server: Server, idle: ReadonlySet<Socket>): () 
   };
 }
 
-/** What had arrived is read: a request of it is no longer that of an idle connection. */
+/** Waits until received data has been read, so that a connection with a new request no longer counts as idle. */
 async function untilRead(): Promise<void> {
   await turn();
   await turn();

@@ -3,11 +3,10 @@ import { test } from 'node:test';
 import { ENDPOINTS } from '../../../app.ts';
 import { openHeavyRequests } from './heavy-requests.ts';
 
-/** Of each tenant few requests that keep the process busy run at once. */
 const forever = () => new AbortController().signal;
 const turn = () => new Promise(setImmediate);
 
-/** Enters when it is the tenant's turn, and returns how to leave. */
+/** Enters when it is the tenant's turn, and returns a function that leaves. */
 function openHeavy() {
   const queue = openHeavyRequests();
   return {
@@ -18,7 +17,7 @@ function openHeavy() {
   };
 }
 
-test('two heavy requests of a tenant run at once, the others wait in their order, and other tenants do not wait', async () => {
+test('two heavy requests of a tenant run at once, further ones wait in order, and other tenants do not wait', async () => {
   const heavy = openHeavy();
   const running = await Promise.all([heavy.enter('many', forever), heavy.enter('many', forever)]);
   const order: number[] = [];
@@ -40,7 +39,7 @@ test('two heavy requests of a tenant run at once, the others wait in their order
   assert.deepEqual(order, [0, 1]);
 });
 
-test('a heavy request leaves with its client, and beyond 256 that wait the next one is refused', async () => {
+test('a heavy request leaves the queue with its client, and after 256 waiting requests the next is refused', async () => {
   const heavy = openHeavy();
   const running = await Promise.all([heavy.enter('many', forever), heavy.enter('many', forever)]);
   const gone = new AbortController();

@@ -6,12 +6,11 @@ import { until } from '../../../../test/until.ts';
 import { openWorld } from '../../../../test/world.ts';
 import { openLargeBodies } from './large-bodies.ts';
 
-/** Large bodies of one tenant take no more than its share of memory and of the event loop. */
 const world = await openWorld({ ROLE: 'web' });
 const MEGABYTE = 2 ** 20;
 const forever = () => new AbortController().signal;
 
-test('a tenant reads four megabytes of large bodies at a time, in the order they came, and other tenants read theirs', async () => {
+test('a tenant reads four megabytes of large bodies at a time, in order of arrival, while other tenants read theirs', async () => {
   const bodies = openLargeBodies();
   const first = await Promise.all(Array.from({ length: 4 }, () => bodies.enter('a', MEGABYTE, forever())));
   const order: number[] = [];
@@ -22,7 +21,7 @@ test('a tenant reads four megabytes of large bodies at a time, in the order they
   });
   await Promise.all(Array.from({ length: 4 }, () => bodies.enter('b', MEGABYTE, forever())));
   assert.deepEqual(order, []);
-  // Said twice, once counts.
+  // Calling it twice must count only once.
   first[0]?.();
   first[0]?.();
   await waiting[0];
@@ -32,7 +31,7 @@ test('a tenant reads four megabytes of large bodies at a time, in the order they
   assert.deepEqual(order, [0, 1]);
 });
 
-test('a body larger than the whole share is read when the tenant has no other, and 32 megabytes in all are the limit', async () => {
+test("a body above the tenant's share is read if the tenant reads no other, and all tenants share 32 megabytes", async () => {
   const bodies = openLargeBodies();
   const leaves = await Promise.all(Array.from({ length: 3 }, (_, n) => bodies.enter(`t${n}`, 9 * MEGABYTE, forever())));
   let isIn = false;
@@ -45,7 +44,7 @@ test('a body larger than the whole share is read when the tenant has no other, a
   await last;
 });
 
-test("of bodies that wait at most 256 are a tenant's (429), and one whose client has gone leaves", async () => {
+test('at most 256 bodies of a tenant wait (then 429), and a body leaves the queue when its client disconnects', async () => {
   const bodies = openLargeBodies();
   const leave = await bodies.enter('a', 4 * MEGABYTE, forever());
   const gone = new AbortController();
@@ -61,7 +60,7 @@ test("of bodies that wait at most 256 are a tenant's (429), and one whose client
   await bodies.enter('a', 4 * MEGABYTE, forever());
 });
 
-test('large bodies are decoded one at a time with pauses for other work, and a tenant with one body does not wait for all of another', async () => {
+test('large bodies are decoded singly with pauses for other work, and a tenant with one body does not wait for all bodies of another', async () => {
   const bodies = openLargeBodies();
   const seen: string[] = [];
   const work = (name: string) =>
@@ -86,11 +85,11 @@ test('large bodies are decoded one at a time with pauses for other work, and a t
   );
 });
 
-test('clients that announce large bodies and do not send them stop their own workspace only, and only until they go', async () => {
+test('clients that announce large bodies without sending them block only their own workspace, until they disconnect', async () => {
   const [slow, other] = [await world.owner(), await world.owner()];
   const { hostname, port } = new URL(world.address);
   const path = ({ wiki_id }: { wiki_id: string }) => `/v1/wikis/${wiki_id}/preview`;
-  // The service knows from the first request on to which workspace the caller belongs.
+  // The first request tells the service the workspace of the caller.
   for (const one of [slow, other]) assert.equal((await one.get(`/v1/wikis/${one.wiki_id}`)).status, 200);
   const sockets: Socket[] = [];
   for (let i = 0; i < 4; i += 1) {
@@ -102,7 +101,7 @@ test('clients that announce large bodies and do not send them stop their own wor
       `POST ${path(slow)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${slow.token}\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${MEGABYTE}\r\nExpect: 100-continue\r\n\r\n`,
     );
-    // Its body is asked for, so it has its share.
+    // The response 100 means that the body has a place.
     await once(socket, 'data');
   }
   const large = { markdown: 'x '.repeat(50_000) };

@@ -1,35 +1,43 @@
 import { stopping } from '../../core/errors.ts';
 import { FairQueue } from '../../core/queue/fair-queue.ts';
 
-/** Smaller bodies are read and decoded at once. */
+/** Smaller bodies are read and decoded immediately. */
 export const LARGE_BYTES = 65_536;
 
-/** How much of large bodies a tenant and the process work on at a time, in bytes, from their first byte until the answer. */
+/**
+ * Bytes of large bodies that a tenant and the process may hold at a time, from the first byte of the body until the
+ * response.
+ */
 const TENANT_BYTES = 4 * 2 ** 20;
 const ALL_BYTES = 32 * 2 ** 20;
 
-/** After each body, other requests have this many times as long as it was decoded: receiving it took time, too. */
+/** After each body, other requests get this many times its decoding time, because receiving it took time too. */
 const PAUSE_FACTOR = 4;
 
-/** How many requests may wait, of a tenant and in all, and for how long. */
+/** Requests that may wait, per tenant and in total, and how long. */
 const WAITING = { tenant: 256, all: 1_000, what: 'large requests at once' };
 const WAIT_MS = 30_000;
 
 /**
- * Large bodies of JSON take turns of tenants, so that many of them neither fill the memory nor keep the event loop from other
- * requests.
+ * Lets tenants take turns with large JSON bodies, so that many of them neither fill the memory nor block the event
+ * loop.
  */
 export interface LargeBodies {
   /**
-   * Waits until the body may be read, and returns what must be called when its request has ended. Errors: 429
-   * `rate_limited` or 503 `overloaded` where too many wait, or this one has waited too long; the reason of `gone`.
+   * Waits until the body may be read. Returns a function to be called when the request has ended. Throws 429
+   * `rate_limited` or 503 `overloaded` if too many requests wait or this one has waited too long, and the reason of
+   * `gone`.
    */
   enter(tenant: string, bytes: number, gone: AbortSignal): Promise<() => void>;
   /**
-   * Runs synchronous work on a large body: one at a time, and after each a pause for other requests, fair by tenant in time.
+   * Runs synchronous work on a large body when no other such work runs, then pauses for other requests. Tenants with
+   * the least time used go first.
    */
   inTurn<T>(tenant: string, work: () => T): Promise<T>;
-  /** Fails what waits, and what would have to wait later, with 503: the process stops. */
+  /**
+   * Fails queued requests, and from now on requests that would have to queue, with 503, because the process is
+   * stopping.
+   */
   refuseWaiting(): void;
 }
 
@@ -41,7 +49,7 @@ export function openLargeBodies(): LargeBodies {
     waitMs: WAIT_MS,
     refusal: stopping,
   });
-  /** One work at a time, and after each a pause. */
+  /** Runs one task at a time with a pause after each. */
   const turns = new FairQueue({ tenant: 1, all: 1, refusal: stopping });
   return {
     async enter(tenant, bytes, gone) {

@@ -9,10 +9,10 @@ import { until } from '../../../../test/until.ts';
 import { idleConnections } from './idle-connections.ts';
 import { limitConnections } from './limit-connections.ts';
 
-/** Six connections; each address of 127.0.0.0/8 is a client's. */
+/** Serves up to six connections. Each address in 127.0.0.0/8 acts as a client. */
 async function serve() {
   const held: ServerResponse[] = [];
-  /** Of every request, the address that it is from. */
+  /** The client address of every request. */
   const from: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     from.push(request.socket.remoteAddress);
@@ -43,7 +43,7 @@ async function serve() {
   return { open, answered, held, port, from };
 }
 
-test('an address that holds all connections loses those that it does not use to others', async () => {
+test('an address that holds all connections loses its idle connections to other addresses', async () => {
   const { open, answered } = await serve();
   const idle: Socket[] = [];
   for (let i = 0; i < 5; i += 1) idle.push(await open('127.0.0.2'));
@@ -56,7 +56,7 @@ test('an address that holds all connections loses those that it does not use to 
   );
 });
 
-test('an address that uses all connections gets no further one, and another does', async () => {
+test('an address that uses all connections gets no more, but another address does', async () => {
   const { open, answered, held } = await serve();
   const used: Socket[] = [];
   for (let i = 0; i < 6; i += 1) used.push(await open('127.0.0.2', '/held'));
@@ -69,7 +69,7 @@ test('an address that uses all connections gets no further one, and another does
   await Promise.all(used.slice(1).map(answered));
 });
 
-test('connections that were closed make room again', async () => {
+test('closed connections no longer count', async () => {
   const { open, answered } = await serve();
   for (let i = 0; i < 20; i += 1) {
     const socket = await open('127.0.0.2', '/held');
@@ -81,9 +81,9 @@ test('connections that were closed make room again', async () => {
   assert.ok(!kept.closed);
 });
 
-test('a request has the address of its client, also where the client broke the connection before it was accepted', async () => {
+test('every request has the address of its client, even if the client reset the connection before it was accepted', async () => {
   const { open, answered, port, from } = await serve();
-  // As a process of its own, while this one accepts nothing.
+  // In another process, because this process must be busy and accept nothing until the client is done.
   const client = `
     const socket = require('node:net').connect(${port}, '127.0.0.1', () => {
       socket.write('GET /broken HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n', () => socket.resetAndDestroy());

@@ -2,10 +2,10 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Holds a server to a number of open connections, in such a way that no address can take them from the others: above it, the
- * address that has most of them loses the one that has been idle for longest. Where none of its is idle, it loses its oldest
- * to another address, and gets no further one itself. A connection that its client broke before it was accepted has no address any
- * more, which limits and the audit log need: it is closed, with the requests that it brought.
+ * Limits the number of open connections of a server, without letting one address take all of them. Above the limit, the
+ * address with the most connections loses its longest idle connection. If none of its connections is idle, it loses its
+ * oldest to another address, and gets no further connection itself. A connection that the client reset before it was
+ * accepted has no address, which rate limits and the audit log need; it is closed and its requests are dropped.
  */
 export function limitConnections(server: Server, max: number, idle: ReadonlySet<Socket>): void {
   const byAddress = new Map<string, Set<Socket>>();
@@ -19,7 +19,7 @@ export function limitConnections(server: Server, max: number, idle: ReadonlySet<
     return own;
   }
 
-  /** When it is closed; before, when it is to be. */
+  /** Called when a connection is closed, or before closing it. */
   function remove(socket: Socket, address: string): void {
     const own = byAddress.get(address);
     if (!own?.delete(socket)) return;

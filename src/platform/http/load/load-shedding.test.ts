@@ -11,8 +11,7 @@ import { isShed, openLoadShedding, SHED_LIMITS } from './load-shedding.ts';
 
 const world = await openWorld({ ROLE: 'web' });
 
-/** Under load, what can wait is refused before reads and saves are. */
-test('a late event loop and many requests refuse previews, exports, imports and searches first, and then everything', () => {
+test('under load, previews, exports, imports and searches are refused first, and then all requests', () => {
   const { first, all } = SHED_LIMITS;
   for (const load of [
     { requests: first.requests, delay_ms: 0 },
@@ -45,7 +44,7 @@ longTest('a single pause of the event loop refuses nothing', async () => {
   const load = openLoadShedding();
   const since = performance.now();
   while (performance.now() - since < 3 * SHED_LIMITS.first.delay_ms);
-  // The pause is seen by the sample of a window.
+  // Waits until the samples include the pause.
   for (let i = 0; i < 25; i += 1) {
     await pause(100);
     load.enter('a', true)();
@@ -53,7 +52,7 @@ longTest('a single pause of the event loop refuses nothing', async () => {
   load.stop();
 });
 
-test('requests that have ended, refused or served, are counted out', () => {
+test('requests that have ended, refused or served, no longer count', () => {
   const load = openLoadShedding();
   const leaves = Array.from({ length: SHED_LIMITS.first.requests }, () => load.enter('a', false));
   assert.throws(() => load.enter('a', true), { code: 'overloaded', status: 503, retry_after: 2 });
@@ -63,10 +62,10 @@ test('requests that have ended, refused or served, are counted out', () => {
   load.stop();
 });
 
-test('the tenants with the most requests in progress are refused first, and all at twice the limits', () => {
+test('the tenants with the most requests in progress are refused first, and all tenants at twice the limits', () => {
   const load = openLoadShedding();
   const { first, all } = SHED_LIMITS;
-  /** A hundred requests of each of some tenants, and what ends them. */
+  /** Enters a hundred requests for each of `count` tenants; returns functions that end them. */
   const hundreds = (count: number) =>
     Array.from({ length: count }, (_, i) => Array.from({ length: 100 }, () => load.enter(`busy ${i}`, false))).flat();
   const leaves = hundreds(first.requests / 100);
@@ -82,7 +81,7 @@ test('the tenants with the most requests in progress are refused first, and all 
   assert.equal(isShed({ requests: 0, delay_ms: 2 * first.delay_ms + 1 }, true, true), true);
 });
 
-test('however many requests one tenant has in progress, it is refused itself and no other', () => {
+test('a tenant with any number of requests in progress is refused itself, and no other tenant is', () => {
   const load = openLoadShedding();
   const leaves = Array.from({ length: SHED_LIMITS.all.requests }, () => load.enter('many', false));
   for (const canWait of [true, false]) assert.throws(() => load.enter('many', canWait), { code: 'overloaded' });

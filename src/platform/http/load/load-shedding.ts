@@ -1,42 +1,45 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { overloaded } from '../../core/errors.ts';
 
-/** How the process is loaded: how many requests it is working on, and how late its event loop has been for seconds. */
+/** Load of the process: requests in progress, and the least delay of its event loop in the last windows. */
 interface Load {
   requests: number;
   delay_ms: number;
 }
 
-/** From which load on requests are refused: those that can wait, and then all. */
+/** Loads from which requests are refused: first requests that can wait, then all. */
 export const SHED_LIMITS = {
   first: { requests: 500, delay_ms: 500 },
   all: { requests: 2_000, delay_ms: 5_000 },
 } as const;
 
 /**
- * As many requests in progress of one tenant count for the others: most of a thousand wait for a body that is sent slowly, which
- * takes no work from others.
+ * At most this many requests of one tenant add to the load of other tenants. Of a thousand requests, most wait for a
+ * body that is sent slowly, which takes no capacity from others.
  */
 const COUNTED_OF_TENANT = 100;
 
 const SAMPLE_MS = 20;
 const WINDOW_MS = 2_000;
-/** A loop is late if it was in each of the last windows: a single pause is over when it is noticed. */
+/**
+ * The loop counts as late if it was late in each of the last windows, because a single pause is over once it is
+ * noticed.
+ */
 const LATE_WINDOWS = 3;
 
-/** Refuses requests early while the process has more to do than it can, and first those of the tenants that caused it. */
+/** Refuses requests early when the process is overloaded, and first the requests of the tenants that cause it. */
 export interface LoadShedding {
   /**
-   * Counts a request of a tenant in, and returns what must be called once when it is over. `canWait`: it is refused before
-   * others are. Errors: 503 `overloaded`.
+   * Counts a request of a tenant. Returns a function to be called once when the request is over. Requests with
+   * `canWait` are refused before others. Throws 503 `overloaded`.
    */
   enter(tenant: string, canWait: boolean): () => void;
   stop(): void;
 }
 
 /**
- * Whether a request is refused under this load. Tenants with fewer requests in progress than the average are refused at twice
- * the limits only.
+ * Returns whether a request is refused under this load. Tenants with fewer requests in progress than the average are
+ * refused only at twice the limits.
  */
 export function isShed({ requests, delay_ms }: Load, canWait: boolean, isBelowAverage = false): boolean {
   const limit = canWait ? SHED_LIMITS.first : SHED_LIMITS.all;
@@ -46,7 +49,7 @@ export function isShed({ requests, delay_ms }: Load, canWait: boolean, isBelowAv
 
 export function openLoadShedding(): LoadShedding {
   const load: Load = { requests: 0, delay_ms: 0 };
-  /** The number of requests in progress of each tenant that has any. */
+  /** Requests in progress by tenant; tenants without any are missing. */
   const tenants = new Map<string, number>();
   const recent: number[] = new Array(LATE_WINDOWS).fill(0);
   const delays = monitorEventLoopDelay({ resolution: SAMPLE_MS });

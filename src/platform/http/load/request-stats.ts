@@ -2,19 +2,19 @@ import type { Endpoint } from '../endpoint.ts';
 import { budgetOf } from '../handler/budget.ts';
 import { tagOf } from '../openapi/tags.ts';
 
-/** What was spent on requests of a group of endpoints and a kind. */
+/** Statistics of the requests to a group of endpoints, by kind. */
 interface RequestSpending {
-  /** The group of the API's description, such as pages. */
+  /** The tag of the endpoints in the API description, such as pages. */
   group: string;
-  /** read and write have a budget of time; a stream goes on as long as it gets on: uploads, downloads, events. */
+  /** read and write have a time budget; a stream (upload, download, events) may take as long as it makes progress. */
   kind: 'read' | 'write' | 'stream';
-  /** The number of answers by the first digit of their status. */
+  /** Number of responses by the first digit of the status. */
   answers: Record<string, number>;
-  /** From the first byte of the request to the last one of its answer. */
+  /** Total time from the first byte of a request to the last byte of its response. */
   seconds: number;
 }
 
-/** Counts requests; bounded by the number of groups. */
+/** Counts requests; its size is bounded by the number of groups. */
 export interface RequestStats {
   add(endpoint: Endpoint, status: number, ms: number): void;
   spending(): Iterable<Readonly<RequestSpending>>;

@@ -6,7 +6,6 @@ import { cleanUp } from '../../../../test/clean-up.ts';
 import { until } from '../../../../test/until.ts';
 import { disconnectSlowClients, setSending } from './slow-clients.ts';
 
-/** Slow clients lose their connection, and no others do. */
 async function serve(limits: Partial<Parameters<typeof disconnectSlowClients>[1] & object>, size = 2 ** 25) {
   const server = createServer((request, response) => {
     if (request.url === '/send') setSending(request.socket, true);
@@ -38,13 +37,13 @@ async function serve(limits: Partial<Parameters<typeof disconnectSlowClients>[1]
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-test('a client that takes nothing of an answer is disconnected, and one that follows events stays', async () => {
+test('a client that reads nothing of a response is disconnected, and a client that follows events is not', async () => {
   const open = await serve({ answer_ms: 200 });
   const events = open(get('/events'));
   events.resume();
   const reader = open(get('/large'));
   reader.pause();
-  // The other end is seen to be closed only by who reads.
+  // Reads again later, because a paused socket does not notice that the other end has closed.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   reader.resume();
   await until('the reader is disconnected', () => reader.closed || reader.destroyed || reader.readableEnded);
@@ -53,7 +52,7 @@ test('a client that takes nothing of an answer is disconnected, and one that fol
   events.destroy();
 });
 
-test('a client that sends a byte at a time is disconnected, and one that sends enough stays', async () => {
+test('a client that sends a byte at a time is disconnected, and a client that sends enough is not', async () => {
   const open = await serve({ body_ms: 400 });
   const head = 'POST /send HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n';
   const [slow, fast] = [open(head), open(head)];
@@ -68,7 +67,7 @@ test('a client that sends a byte at a time is disconnected, and one that sends e
   fast.destroy();
 });
 
-test('when too much waits for clients, those that take nothing are disconnected before their time', async () => {
+test('when too many bytes are unsent, clients that read nothing are disconnected before their timeout', async () => {
   const open = await serve({ unsent_bytes_max: 2 ** 26 });
   const readers = Array.from({ length: 6 }, () => {
     const reader = open(get('/large'));

@@ -1,15 +1,18 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How slow a client may be, and how much may be kept for clients together. */
+/** How slow a client may be, and how many unsent bytes all clients together may cause. */
 interface SlowClientLimits {
   sweep_ms: number;
-  /** A client that has unsent bytes of an answer for this long must have taken `progress_bytes` meanwhile. */
+  /** A client with unsent bytes must read `progress_bytes` within this time. */
   answer_ms: number;
-  /** A client that sends files must have sent `progress_bytes` in this time. */
+  /** A client that sends files must send `progress_bytes` within this time. */
   body_ms: number;
   progress_bytes: number;
-  /** Unsent bytes of all answers; above it, clients that took nothing since the last sweep are disconnected. */
+  /**
+   * Limit of the unsent bytes of all responses. Above it, clients that have read nothing since the last sweep are
+   * disconnected.
+   */
   unsent_bytes_max: number;
 }
 
@@ -21,7 +24,7 @@ const LIMITS: SlowClientLimits = {
   unsent_bytes_max: 2 ** 28,
 };
 
-/** What a connection had sent and taken, and since when it did not get on. */
+/** Bytes that a client had sent and read, and when it last made progress. */
 interface Progress {
   taken: number;
   takenAtSweep: number;
@@ -34,9 +37,9 @@ interface Progress {
 const progressOf = new WeakMap<Socket, Progress>();
 
 /**
- * Disconnects clients that read an answer or send files slower than `progress_bytes` per time, which inactivity timeouts do
- * not notice: a byte a second is activity. One timer serves all connections. Streams of events, of which nothing is unsent,
- * stay open.
+ * Disconnects clients that read a response or send files slower than `progress_bytes` per time. Inactivity timeouts do
+ * not notice them, because a byte per second is activity. One timer serves all connections. Event streams have no
+ * unsent bytes and stay open.
  */
 export function disconnectSlowClients(server: Server, limits: SlowClientLimits = LIMITS): void {
   const sockets = new Set<Socket>();
@@ -51,7 +54,7 @@ export function disconnectSlowClients(server: Server, limits: SlowClientLimits =
   server.once('close', () => clearInterval(timer));
 }
 
-/** Says that the client sends files now, or no longer. */
+/** Marks that the client is sending files, or has finished. */
 export function setSending(socket: Socket, isSending: boolean): void {
   const progress = progressOf.get(socket);
   if (!progress) return;

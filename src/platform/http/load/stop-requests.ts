@@ -4,26 +4,26 @@ import { type ApiError, stopping } from '../../core/errors.ts';
 import { abandonRequest } from '../handler/budget.ts';
 import { GRACE_MS } from './close-connections.ts';
 
-/** Work that requests wait for in a queue. */
+/** A queue in which requests wait for work. */
 export interface RequestQueue {
-  /** From now on nothing waits: what has not begun fails with `stopping`, and so does what comes later and would have to wait. */
+  /** Fails queued work, and from now on work that would have to queue, with `stopping`. */
   refuseWaiting(): void;
-  /** What still runs fails with `stopping`. */
+  /** Fails running work with `stopping`. */
   close?(): Promise<void>;
 }
 
-/** For how long requests that came before a stop may wait for their turn; after it they are told to try again elsewhere. */
+/** How long requests that arrived before a stop may stay queued; then they are told to retry elsewhere. */
 const DRAIN_MS = 800;
 
-/** When what still runs is given up: early enough that its answers arrive before connections are closed. */
+/** When running work is aborted: early enough for its responses to arrive before connections are closed. */
 export const GIVE_UP_MS = GRACE_MS - 1_000;
 
-/** What answers nothing although it was given up is answered for. */
+/** When requests get an error response although their aborted work has not responded. */
 const ANSWER_MS = GIVE_UP_MS + 400;
 
 /**
- * Ends the requests in progress when the service stops: no client waits for an answer that does not come. `answer`: sends an
- * error to a request that has no answer yet.
+ * Ends the requests in progress when the service stops, so that every client gets a response. `answer` sends an error
+ * to a request without a response.
  */
 export function openRequestStop(
   queues: readonly RequestQueue[],
@@ -48,7 +48,7 @@ export function openRequestStop(
       const forget = () => unanswered.delete(reply.raw);
       reply.raw.once('finish', forget).once('close', forget);
     },
-    /** Begins the stop; returns how to cancel what it still would do. */
+    /** Starts the stop; returns a function that cancels its remaining steps. */
     begin(): () => void {
       const timers = [
         setTimeout(() => {
