@@ -10,19 +10,19 @@ export interface Sample {
   source: string;
 }
 
-/** A request of an endpoint, as its examples have it. */
+/** An example request to an endpoint. */
 interface Request {
   method: string;
   url: string;
   headers: [name: string, value: string][];
   json?: unknown;
-  /** The name of the field of a form that has a file. */
+  /** The name of the form field for a file. */
   form?: string;
-  /** The name of the file whose bytes are the body. */
+  /** The name of a file whose bytes are the body. */
   file?: string;
 }
 
-/** Values of path parameters and of required query parameters that no example of a record has. */
+/** Values of path parameters and required query parameters that no example of a record contains. */
 const VALUES: Record<string, string> = {
   avatar_id: 'avatar_01jd8w3v6xf3e8h2k9m4n5p6z1',
   export_id: 'export_01jd8w3v6xf3e8h2k9m4n5p6x1',
@@ -34,10 +34,10 @@ const VALUES: Record<string, string> = {
   widget: 'profile',
 };
 
-/** Values of the headers that an upload in parts needs. */
+/** Values of the headers for resumable uploads (tus). */
 const HEADERS: Record<string, string> = { 'Tus-Resumable': '1.0.0', 'Upload-Offset': '0' };
 
-/** Makes the samples of an endpoint for a service with this address: ids are those of the examples of `endpoints`. */
+/** Makes the code samples of an endpoint for a service at `origin`, with IDs from the examples of `endpoints`. */
 export function sampler(endpoints: readonly Endpoint[], origin: string): (endpoint: Endpoint) => Sample[] {
   const values = new Map<string, string>(Object.entries(VALUES));
   for (const { example } of endpoints) collectValues(example, values);
@@ -50,7 +50,7 @@ export function sampler(endpoints: readonly Endpoint[], origin: string): (endpoi
   };
 }
 
-/** The first value of each field in the examples. */
+/** Collects the first value of each field in the examples. */
 function collectValues(example: unknown, values: Map<string, string>): void {
   if (typeof example !== 'object' || example === null) return;
   for (const [name, value] of Object.entries(example)) {
@@ -118,7 +118,7 @@ function javascript({ method, url, headers, json, form, file }: Request, { reply
     ...(body === undefined ? [] : [`body: ${body}`]),
   ];
   return [
-    // `input` is a field for files in the page.
+    // `input` is a file input in the page.
     ...(form === undefined ? [] : ['const form = new FormData();', `form.append('${form}', input.files[0]);`]),
     ...(file === undefined ? [] : ['const file = input.files[0];']),
     options.length === 0
@@ -137,12 +137,12 @@ function answer(reply: unknown, status: number | undefined): string[] {
   return ['const answer = await response.json();'];
 }
 
-/** JSON inside the options of a request. */
+/** Indents JSON inside the options of a request. */
 function indented(json: unknown): string {
   return JSON.stringify(json, null, 2).replaceAll('\n', '\n  ');
 }
 
-/** An argument for a shell. */
+/** Quotes an argument for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

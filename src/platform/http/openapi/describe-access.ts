@@ -1,6 +1,6 @@
 import type { Access } from '../../access/access-rule.ts';
 
-/** An access rule in words, for openapi.json and /docs. */
+/** Describes an access rule in words, for openapi.json and /docs. */
 export function describeAccess(access: Access): string {
   switch (access.on) {
     case 'anyone':

@@ -5,7 +5,7 @@ import { operation } from './operation.ts';
 import { sharedComponents } from './responses.ts';
 import { describeTags } from './tags.ts';
 
-/** The version of the API description; it stays the same within /v1. */
+/** The version of the API description; constant within /v1. */
 const API_VERSION = '0.4.0';
 
 const ABOUT = `Hosted wikis, the workspaces (also called organizations) that own them, and all that is in them.
@@ -14,7 +14,7 @@ Begin with [ten minutes of the API](/docs/getting-started); [every error code]($
 
 Send a credential with each request: \`Authorization: Bearer <API key or access token>\`.`;
 
-/** The OpenAPI 3.1 description, computed from the list of endpoints. */
+/** Computes the OpenAPI 3.1 description from the list of endpoints. */
 export function describeApi(all: readonly Endpoint[]) {
   const endpoints = withNamedBodies(all);
   const paths: Record<string, Record<string, unknown>> = {};

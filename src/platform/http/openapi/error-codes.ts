@@ -2,14 +2,14 @@ import { type ErrorCode, STATUS_OF } from '../../core/errors.ts';
 
 interface Explanation {
   meaning: string;
-  /** What a client does about it. */
+  /** How a client should react. */
   remedy: string;
 }
 
 const RETRY = 'Wait as many seconds as Retry-After says, and send the request again.';
 const LOOK_AGAIN = 'Read the resource again, and decide by its present state.';
 
-/** Every error code that a client can meet: what it means and what to do. The types refuse a code that is not explained. */
+/** The meaning and remedy of every error code that a client can get. Its type requires an entry for each code. */
 const EXPLANATIONS: Record<ErrorCode, Explanation> = {
   invalid_request: {
     meaning: 'The body cannot be decoded, or a value breaks a rule that the schema does not show.',
@@ -205,26 +205,26 @@ export function meaningOf(code: ErrorCode): string {
   return EXPLANATIONS[code].meaning;
 }
 
-/** A line of the list of error codes. */
+/** An entry in the list of error codes. */
 export interface ExplainedError extends Explanation {
   code: ErrorCode;
   status: number;
 }
 
-/** All error codes, in the order of their statuses. */
+/** All error codes, ordered by status. */
 export const EXPLAINED_ERRORS: readonly ExplainedError[] = (Object.keys(STATUS_OF) as ErrorCode[])
   .map((code) => ({ code, status: STATUS_OF[code], ...EXPLANATIONS[code] }))
   .sort((a, b) => a.status - b.status);
 
-/** Where the service explains error codes. */
+/** Path of the page that explains error codes. */
 export const ERRORS_PATH = '/docs/errors';
 
-/** Links to the explanations of these codes, in Markdown. */
+/** Returns Markdown links to the explanations of these codes. */
 export function linksTo(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `[\`${code}\`](${ERRORS_PATH}#${code})`).join(', ');
 }
 
-/** docs/errors.md: the same list for who reads the sources. */
+/** Returns the content of docs/errors.md, for readers of the repository. */
 export function errorsDocument(): string {
   const rows = EXPLAINED_ERRORS.map(
     ({ code, status, meaning, remedy }) => `| <a id="${code}"></a>\`${code}\` | ${status} | ${meaning} | ${remedy} |\n`,

@@ -5,7 +5,7 @@ import { operationId } from './operation-id.ts';
 
 type Schema = Record<string, unknown>;
 
-/** A schema in which each part with a title, a record, is a reference to components/schemas. */
+/** Replaces each part of a schema that has a title (a record) with a reference to components/schemas. */
 export function withReferences(schema: TSchema): Schema {
   return reference(schema as Schema);
 }
@@ -16,7 +16,7 @@ function reference(schema: Schema): Schema {
     : mapParts(schema, reference);
 }
 
-/** Names each body that has no title after the first operation that takes it: `CreatePageBody`. */
+/** Gives each body without a title the name of the first operation that takes it: `CreatePageBody`. */
 export function withNamedBodies(endpoints: readonly Endpoint[]): Endpoint[] {
   const names = new Map<TSchema, string>();
   return endpoints.map((endpoint) => {
@@ -29,7 +29,7 @@ export function withNamedBodies(endpoints: readonly Endpoint[]): Endpoint[] {
   });
 }
 
-/** The records in these schemas by their titles, in their order. Errors: two different records with one title. */
+/** Returns the records in these schemas by title, in order. Throws if two different records have the same title. */
 export function namedSchemas(schemas: readonly TSchema[]): Record<string, Schema> {
   const originals = new Map<string, Schema>();
   const named: Record<string, Schema> = {};
@@ -40,7 +40,7 @@ export function namedSchemas(schemas: readonly TSchema[]): Record<string, Schema
       if (known && !isDeepStrictEqual(known, schema)) throw new Error(`two records have the title "${name}"`);
       if (known) return schema;
       originals.set(name, schema);
-      // Its place in the list is before the records in it.
+      // Reserves its place in the list before the records that it contains.
       named[name] = {};
       const { title: _, ...parts } = mapParts(schema, reference);
       named[name] = parts;
@@ -51,7 +51,7 @@ export function namedSchemas(schemas: readonly TSchema[]): Record<string, Schema
   return named;
 }
 
-/** The schema with other schemas in place of those that it contains. */
+/** Returns the schema with `map` applied to the schemas that it contains. */
 function mapParts(schema: Schema, map: (part: Schema) => Schema): Schema {
   const { properties, items, anyOf } = schema as {
     properties?: Record<string, Schema>;

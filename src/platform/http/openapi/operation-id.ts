@@ -1,6 +1,6 @@
 import type { Endpoint } from '../endpoint.ts';
 
-/** `Rename a wiki` becomes renameWiki. */
+/** Derives the operation ID from the summary: `Rename a wiki` becomes renameWiki. */
 export function operationId(endpoint: Endpoint): string {
   const words = endpoint.summary
     .replace(/'s\b/g, '')

@@ -11,7 +11,7 @@ import { operationId } from './operation-id.ts';
 import { LINK_HEADER, RATE_LIMIT_HEADERS, refs, refusal, STRIPE_EVENT } from './responses.ts';
 import { tagOf } from './tags.ts';
 
-/** A header of every POST and PATCH by a known caller. */
+/** Accepted by every idempotent POST and PATCH. */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -21,7 +21,7 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** The OpenAPI operation of one endpoint. */
+/** Returns the OpenAPI operation of an endpoint. */
 export function operation(endpoint: Endpoint) {
   return {
     operationId: operationId(endpoint),
@@ -50,7 +50,7 @@ export function operation(endpoint: Endpoint) {
   };
 }
 
-/** The successful responses by status. */
+/** Returns the successful responses by status. */
 function success(endpoint: Endpoint) {
   const isList = endpoint.query?.properties?.offset !== undefined;
   const own = Object.entries(endpoint.replyHeaders ?? {}).map(([name, description]) => [
@@ -120,7 +120,7 @@ function requestBody(endpoint: Endpoint) {
   };
 }
 
-/** The errors that follow from the fields of the endpoint, and those that it declares itself. */
+/** Returns the error statuses that follow from the endpoint's fields, and the statuses that it declares itself. */
 function errorStatuses(endpoint: Endpoint): number[] {
   const own = ownCodes(endpoint).map((code) => STATUS_OF[code]);
   const always = [422, 429, 503];
@@ -133,7 +133,7 @@ function errorStatuses(endpoint: Endpoint): number[] {
   );
 }
 
-/** The codes that its refusals name beside the common ones of their status. */
+/** Returns the endpoint's error codes in addition to the common codes of their statuses. */
 function ownCodes(endpoint: Endpoint): ErrorCode[] {
   return [
     ...((endpoint.errors ?? []) as ErrorCode[]),

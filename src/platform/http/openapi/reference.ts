@@ -10,8 +10,8 @@ interface Operation {
 }
 
 /**
- * openapi.json for the reference at /docs: with samples of requests, and with groups that are named as people read them. `origin`:
- * the address of this service.
+ * Describes the API for the reference at /docs: openapi.json with code samples and readable group names. `origin`: the
+ * address of this service.
  */
 export function describeForReference(endpoints: readonly Endpoint[], origin: string) {
   const description = describeApi(endpoints);

@@ -3,7 +3,7 @@ import { linksTo, meaningOf } from './error-codes.ts';
 
 const request_id = 'req_01jd8w3v6xf3e8h2k9m4n5p6w1';
 
-/** The refusals with an error envelope, by status, each with one of its codes as the example. */
+/** Error responses by status, each with an example code. */
 const REASONS: Record<number, { description: string; message: string; code: ErrorCode }> = {
   400: {
     description: 'An identifier, the query or the body cannot be accepted.',
@@ -99,7 +99,7 @@ const HttpValidationErrorSchema = {
   },
 };
 
-/** Headers of every answer, where limits are on. */
+/** Headers of every response, if rate limits are enabled. */
 export const RATE_LIMIT_HEADERS = {
   'RateLimit-Policy': {
     description: 'The limits that apply to the request, each with its quota (q) and its window in seconds (w).',
@@ -112,7 +112,7 @@ export const RATE_LIMIT_HEADERS = {
     example: '"general";r=599;t=42, "search";r=119;t=42',
   },
 };
-/** Of a list that goes on. */
+/** Header of a list that has more pages. */
 export const LINK_HEADER = {
   Link: {
     description: 'The address of the next page, where there may be one. Follow it as it is.',
@@ -128,7 +128,7 @@ const RETRY_AFTER = {
   },
 };
 
-/** The body that the payment provider signs. */
+/** The event in the body, which the payment provider signs. */
 export const STRIPE_EVENT = {
   schema: { $ref: '#/components/schemas/StripeEvent' },
   example: { id: 'evt_1Pgc76B7WZ01zgkWwyRHS12y', object: 'event', type: 'invoice.paid' },
@@ -136,7 +136,7 @@ export const STRIPE_EVENT = {
 
 const StripeEventSchema = { type: 'object', description: 'An event as Stripe describes it.' };
 
-/** Components that the operations in `paths` refer to instead of repeating them. */
+/** Returns the components that the operations in `paths` refer to. */
 export function sharedComponents(paths: object) {
   return {
     schemas: {
@@ -150,12 +150,12 @@ export function sharedComponents(paths: object) {
   };
 }
 
-/** References to headers among the shared components. */
+/** Returns references to shared header components. */
 export function refs(headers: Record<string, unknown>) {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** The codes that any operation with a refusal of this status may answer. */
+/** Error codes that any operation with an error response of this status may return. */
 const COMMON: Record<number, readonly ErrorCode[]> = {
   400: ['invalid_request', 'invalid_identifier', 'invalid_query'],
   401: ['unauthorized'],
@@ -169,7 +169,10 @@ const COMMON: Record<number, readonly ErrorCode[]> = {
   503: ['database_unavailable', 'overloaded', 'time_limit_exceeded'],
 };
 
-/** The refusal with this status by an operation that declares these codes: the shared one where they say no more than it does. */
+/**
+ * Returns the response for an error status of an operation that declares these codes. Uses the shared response unless a
+ * declared code is missing there.
+ */
 export function refusal(status: number, declared: readonly ErrorCode[]) {
   const common = COMMON[status] ?? [];
   const own = declared.filter((code) => STATUS_OF[code] === status && !common.includes(code));

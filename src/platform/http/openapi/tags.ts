@@ -1,12 +1,14 @@
 import type { Endpoint } from '../endpoint.ts';
 
 interface Tag {
-  /** Where the slug does not read well. */
+  /** Replaces the title that is derived from the slug. */
   title?: string;
   description: string;
 }
 
-/** The groups of endpoints in their order, by kinds: first what the specification of the API begins with, last the widgets. */
+/**
+ * The groups of endpoints by kind, in display order: the groups that open the API's specification first, widgets last.
+ */
 const GROUPS: Record<string, Record<string, Tag>> = {
   Essentials: {
     onboarding: { description: 'The first call of a client.' },
@@ -65,7 +67,7 @@ const GROUPS: Record<string, Record<string, Tag>> = {
 
 export const TAGS: Record<string, Tag> = Object.assign({}, ...Object.values(GROUPS));
 
-/** The tags of these endpoints, in their order, and their groups (`x-tagGroups`). */
+/** Returns the tags of these endpoints in order, and their groups (`x-tagGroups`). */
 export function describeTags(endpoints: readonly Endpoint[]) {
   const used = new Set(endpoints.map(tagOf));
   const unknown = [...used].filter((name) => !(name in TAGS));
@@ -80,12 +82,12 @@ export function describeTags(endpoints: readonly Endpoint[]) {
   };
 }
 
-/** `audit-events` becomes Audit events. */
+/** Converts a slug to words: `audit-events` becomes Audit events. */
 function inWords(slug: string): string {
   return `${slug.charAt(0).toUpperCase()}${slug.slice(1).replaceAll('-', ' ')}`;
 }
 
-/** The group of an endpoint: the resource of its path, or the resource inside a wiki or workspace. */
+/** Returns the group of an endpoint: the resource in its path, or the resource inside a wiki or workspace. */
 export function tagOf(endpoint: Endpoint): string {
   const [container = '', inside = ''] = endpoint.path
     .split('/')
