@@ -13,21 +13,24 @@ import { budgetOf, openBudget } from './budget.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
-/** A request whose path, query and body match the schemas of its endpoint; the database decides about the rest. */
+/** A request whose path, query and body match the schemas of its endpoint. All further checks need the database. */
 export interface AcceptedRequest {
   request: FastifyRequest;
   credential: Credential;
   input: Input;
   new_workspace_id: string | undefined;
-  /** Of the representations of the endpoint the one that the client prefers; undefined for JSON. */
+  /** The representation of the endpoint that the client prefers; undefined for JSON. */
   media_type: string | undefined;
   setHeaders(headers: Record<string, string>): void;
-  /** A signal that is aborted when the client goes away before it is answered, and when the request has taken too long. */
+  /**
+   * Returns a signal that is aborted when the client disconnects before the response, or when the time budget is used
+   * up.
+   */
   abandoned(): AbortSignal;
   /** The database in the context of the request. */
   db: ContextDb;
   /**
-   * Opens the guard of the request, once for each run. `answering`: the transaction of a request with an
+   * Opens the guard of the request; call it once per run. `answering`: the transaction of a request with an
    * Idempotency-Key.
    */
   openGuard(answering?: AnswerTransaction): AuthorizedDb;

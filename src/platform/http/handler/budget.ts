@@ -5,12 +5,12 @@ import { Bytes, Download } from '../bytes.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { EventStream } from '../event-stream.ts';
 
-/** How long a request may take from when its body was read until its answer is sent: one that reads, and one that writes. */
+/** Time budget of requests that read and of requests that write, from the end of the request body to the response. */
 export const BUDGETS_MS = { read: 10_000, write: 30_000 };
 
 /**
- * The budget in milliseconds of a request to the endpoint. Uploads and streams have none: they go on as long as they get on,
- * and each of their statements has its own limit.
+ * Returns the time budget of requests to the endpoint in milliseconds. Uploads and streams have no budget: they may
+ * take as long as they make progress, and each of their statements has its own timeout.
  */
 export function budgetOf({ method, consumes, reply }: Endpoint): number | undefined {
   if (consumes || reply === EventStream || reply === Bytes || reply === Download) return undefined;
@@ -18,9 +18,9 @@ export function budgetOf({ method, consumes, reply }: Endpoint): number | undefi
 }
 
 /**
- * Begins a request's budget. Its signal is aborted when the budget is used up (503 `time_limit_exceeded`), and when the client
- * goes away before it was answered. It is made when it is first asked for: most requests end sooner than anything could be
- * stopped.
+ * Starts a request's time budget. Its signal is aborted when the budget is used up (503 `time_limit_exceeded`), and
+ * when the client disconnects before the response. The signal is created on demand, because most requests end before
+ * anything could be aborted.
  */
 export function openBudget(response: ServerResponse, ms: number | undefined): Budget {
   const began = performance.now();

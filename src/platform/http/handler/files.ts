@@ -8,7 +8,7 @@ import { isNearLimit, refuseStorage, type StorageUse, storageOf } from '../uploa
 import type { AcceptedRequest } from './accepted-request.ts';
 import { streamOf } from './input.ts';
 
-/** Receives the files of a multipart body. A caller who may not upload is refused before a byte is read. */
+/** Receives the files of a multipart body. A caller without permission to upload is refused before any byte is read. */
 export async function receiveUpload(
   endpoint: Endpoint,
   { blobs, limits }: Services,
@@ -25,7 +25,7 @@ export async function receiveUpload(
     return storage;
   };
   const storage = await findStorage();
-  // A file has at least one byte, but for the empty one.
+  // 1, because a file that needs storage has at least one byte.
   refuseStorage(storage, 1);
   const { upload_files, file_bytes, upload_bytes } = limits;
   return receiveFiles(stream, request.headers, blobs, {
@@ -33,12 +33,12 @@ export async function receiveUpload(
     upload_files: endpoint.form?.file ? 1 : upload_files,
     file_bytes: endpoint.form?.file === 'archive' ? upload_bytes : file_bytes,
     storage,
-    // Others may have stored something while these files came.
+    // Other requests may have used the storage while these files arrived.
     beforeKeeping: async (bytes) => isNearLimit(storage, bytes) && refuseStorage(await findStorage(), bytes),
   });
 }
 
-/** SHA-256 of the request's content: its files by name and content, and its fields; or its JSON. */
+/** Returns the SHA-256 of the request's content: the names and contents of its files, and its fields; or its JSON. */
 export function fingerprintOf({ request }: AcceptedRequest, { files, fields }: ReceivedForm): Buffer {
   const named = Object.entries(fields);
   const sent = streamOf(request)

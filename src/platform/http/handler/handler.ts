@@ -15,8 +15,7 @@ import { sender } from './reply.ts';
 import { run, runHeavy, runOnce } from './run.ts';
 
 /**
- * The stages of every request of an endpoint: credential, input, database, reply; the order of checks is part of the
- * API.
+ * Returns the handler of an endpoint: credential, input, database, reply. The order of the checks is part of the API.
  */
 export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
   const { db, services } = needs;
@@ -28,7 +27,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const credential = credentialFor(endpoint, request);
     if (isOfAnotherWidget(endpoint, credential) || isFromElsewhere(endpoint, request, services.publicUrl)) {
-      // 401 for an invalid token comes before 403.
+      // An invalid token must yield 401 instead of 403.
       await requireCaller(db, credential);
       throw forbidden();
     }
@@ -36,7 +35,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
     try {
       input = readInput(request);
     } catch (error) {
-      // An invalid body is not kept in memory while the caller is looked up.
+      // Do not keep an invalid body in memory during the lookup of the caller.
       request.body = null;
       await requireCaller(db, credential);
       request.callerKnown = true;
@@ -44,7 +43,7 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
     }
 
     const accepted = acceptRequest(endpoint, needs, request, reply, credential, input);
-    // From here on a refusal comes from the guard, which has checked the credential.
+    // From here on refusals come from the guard, which has checked the credential.
     request.callerKnown = true;
     if (mayWrite && services.diskIsFull()) {
       await accepted
@@ -64,15 +63,19 @@ export function handlerOf(endpoint: Endpoint, needs: HandlerNeeds) {
   };
 }
 
-/** A widget token is accepted only by widget endpoints, and they accept nothing else. */
+/**
+ * Throws 401 unless the credential fits: widget endpoints accept only widget tokens, all other endpoints only other
+ * credentials.
+ */
 function credentialFor(endpoint: Endpoint, { credential }: FastifyRequest): Credential {
   if (!credential || (endpoint.access.on === 'widget') !== (claimsOf(credential) !== undefined)) throw unauthorized();
   return credential;
 }
 
 /**
- * A token that names an origin is accepted from its pages alone; one that names none only shows its widget. Browsers send no
- * Origin with what a page of this service reads from it.
+ * Returns whether a widget token is used outside its origin. A token with an origin is accepted only from pages of that
+ * origin; a token without an origin may only show its widget. Browsers send no Origin for same-origin reads, so reads
+ * from this service's own pages are recognized by other headers.
  */
 function isFromElsewhere({ access }: Endpoint, { credential, raw }: FastifyRequest, publicUrl: string): boolean {
   const claims = claimsOf(credential);

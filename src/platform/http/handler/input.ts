@@ -10,11 +10,14 @@ import { bodyCheck, queryReader } from '../validation.ts';
 export interface Input {
   params: Record<string, string>;
   query: Record<string, unknown>;
-  /** Of a list: what is asked for, or why there is no such cursor, which is said after 404 and 403. */
+  /** For lists: the requested page, or the error for an invalid cursor, which is thrown after 404 and 403. */
   paging: ListPage | ApiError | undefined;
 }
 
-/** Reads path and query of a request, and validates its body, by the schemas of the endpoint. Errors: 400, 415, 422. */
+/**
+ * Parses path and query of a request and validates its body against the schemas of the endpoint. Throws 400, 415 or
+ * 422.
+ */
 export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => Input {
   const readQuery = endpoint.query ? queryReader(endpoint.query) : () => ({});
   const checkBody = endpoint.body
@@ -36,7 +39,7 @@ export function inputReader(endpoint: Endpoint): (request: FastifyRequest) => In
   };
 }
 
-/** The unread body of a request whose endpoint consumes it as a stream. */
+/** Returns the unread body of a request whose endpoint consumes it as a stream. */
 export function streamOf({ body }: FastifyRequest): Readable | undefined {
   return body instanceof Readable ? body : undefined;
 }
@@ -51,7 +54,10 @@ function readParams(given: Record<string, string>, rest: string | undefined): Re
   return params;
 }
 
-/** The ids that callers choose, in the path of a PUT, and what they may be. Where no object can have an id, it is not found. */
+/**
+ * Returns the names and patterns of IDs that callers choose, in the path of a PUT. An ID that does not match is
+ * invalid; in other requests it would be not found.
+ */
 function chosenIds({ method, params }: Endpoint): [name: string, pattern: RegExp][] {
   const properties = (params as { properties?: Record<string, { pattern?: string }> } | undefined)?.properties ?? {};
   return Object.entries(method === 'PUT' ? properties : {}).flatMap(([name, { pattern }]) =>

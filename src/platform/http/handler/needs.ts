@@ -4,12 +4,12 @@ import type { ServiceDb } from '../../db/db.ts';
 import type { EventStreams } from '../event-stream.ts';
 import type { Services } from '../services.ts';
 
-/** What the handlers of all endpoints share. */
+/** Dependencies that the handlers of all endpoints share. */
 export interface HandlerNeeds {
   db: ServiceDb;
   services: Services;
   log: Logger;
   streams: EventStreams;
-  /** The turns of endpoints that are heavy. */
+  /** Queue for heavy endpoints. */
   heavy: FairQueue;
 }

@@ -4,15 +4,15 @@ import type { TSchema } from 'typebox';
 type Schema = Record<string, unknown>;
 
 /**
- * The schema that replies are serialized by: that of the endpoint without its defaults, which describe the API and
- * fill in nothing. fast-json-stringify then throws for a declared field that the reply lacks (`"title" is required!`),
- * at no cost for a reply that has it: a column that a statement forgot is a 500, not an empty text.
+ * Returns the schema for serializing replies: the endpoint's schema without defaults, which only describe the API.
+ * fast-json-stringify then throws if a reply lacks a declared field (`"title" is required!`), at no extra cost. So a
+ * column that a statement forgot is a 500 instead of an empty text.
  */
 export function replySchema(reply: TSchema): Schema {
   return withoutDefaults(reply as Schema);
 }
 
-/** Builds the serializer of a reply when the first one is sent: a start would wait for all of them. */
+/** Compiles the serializer of a reply on first use, because compiling all of them would delay the start. */
 export function serializedOnce({ schema }: { schema: unknown }): (reply: unknown) => string {
   let stringify: ((reply: unknown) => string) | undefined;
   return (reply) => (stringify ??= fastJson(schema as Schema))(reply);

@@ -11,7 +11,10 @@ import type { AcceptedRequest } from './accepted-request.ts';
 import type { Input } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
-/** Sends an endpoint's reply: as events, as bytes, or as JSON or the representation that the client accepts. */
+/**
+ * Returns a function that sends an endpoint's reply: as events, bytes, JSON, or the representation that the client
+ * accepts.
+ */
 export function sender(endpoint: Endpoint, { services, streams, log }: HandlerNeeds) {
   const status = endpoint.status ?? 200;
   const { nextLink } = listPaging(endpoint);
@@ -72,7 +75,7 @@ function sendPieces(reply: FastifyReply, { pieces }: JsonText) {
   return reply.send(Readable.from(eachInItsTurn(pieces), { highWaterMark: 1 }));
 }
 
-/** Each piece in a turn of the event loop of its own. */
+/** Yields each piece in its own turn of the event loop. */
 async function* eachInItsTurn(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
     yield piece;

@@ -14,8 +14,9 @@ import { streamOf } from './input.ts';
 import type { HandlerNeeds } from './needs.ts';
 
 /**
- * Runs the endpoint and returns its reply after its writes are committed; workers are then woken for the jobs that it
- * enqueued. `answering`: the transaction of a request with an Idempotency-Key, which commits the reply with the write.
+ * Runs the endpoint and returns its reply after its writes are committed; then wakes workers for the jobs that it
+ * enqueued. `answering`: the transaction of a request with an Idempotency-Key, which commits the reply together with
+ * the write.
  */
 export async function run(
   endpoint: Endpoint,
@@ -31,11 +32,11 @@ export async function run(
     ...db,
     params,
     query,
-    // Undefined where the endpoint is no list, which then fails at its first call.
+    // Undefined if the endpoint is not a list; such an endpoint fails on the first use of it.
     paging: paging as ListPage,
     body: request.body,
     ...form,
-    // Most endpoints ask for neither.
+    // Computed on demand, because most endpoints use neither.
     get bytes() {
       return streamOf(request) ?? Readable.from([]);
     },
@@ -59,7 +60,7 @@ export async function run(
   return result;
 }
 
-/** Runs a heavy endpoint in the turn of its tenant. */
+/** Runs a heavy endpoint when it is its tenant's turn. */
 export async function runHeavy(
   endpoint: Endpoint,
   needs: HandlerNeeds,
@@ -70,7 +71,7 @@ export async function runHeavy(
   try {
     turn = await needs.heavy.enter(accepted.request.tenant, accepted.abandoned);
   } catch (error) {
-    // The credential is checked before anything is refused.
+    // Check the credential before refusing.
     if (error instanceof ApiError && error.status === 429) return accepted.openGuard().refuse(error);
     throw error;
   }
@@ -83,15 +84,15 @@ export async function runHeavy(
 
 interface Answer {
   body: unknown;
-  /** Whether it is the stored answer of an earlier request. */
+  /** Whether this is the stored response to an earlier request. */
   isReplayed: boolean;
 }
 
 /**
- * Runs the endpoint unless the same request was answered before. Two concurrent ones may both run, but only one writes:
- * the other waits for it, and gets its answer. Errors: those of the endpoint; 409 `idempotency_in_progress` where the first
- * one has no answer after ten seconds; 422 where the key was
- * used for another request.
+ * Runs the endpoint unless the same request was answered before. Of two concurrent requests both may run, but only one
+ * writes; the other waits for it and gets its response. Throws the errors of the endpoint; 409
+ * `idempotency_in_progress` if the first request has no response after ten seconds; 422 if the key was used for a
+ * different request.
  */
 export async function runOnce(
   endpoint: Endpoint,
@@ -108,7 +109,7 @@ export async function runOnce(
   } catch (error) {
     await answering.rollback();
     const { answer } = await findAnswer(accepted.openGuard(), repeated).catch((refusal: unknown) => {
-      // What was written before the connection broke may have taken the caller's access: that is no answer to this.
+      // The committed write may have removed the caller's access, so throw the original error instead of this refusal.
       throw isRefusal(refusal) ? error : refusal;
     });
     if (!answer) throw error;

@@ -1,16 +1,16 @@
 /** Maximum number of calls that wait to be written. */
 const CALLS_MAX = 4_000;
 
-/** Calls that wait to be written: the last ones of each tenant. */
+/** The latest calls of each tenant that wait to be written. */
 export interface CallBuffer<Call> {
   add(tenant: string, call: Call): void;
-  /** All of them, those of each tenant in their order. */
+  /** Removes and returns all calls; each tenant's calls are in order. */
   take(): Call[];
 }
 
 /**
- * `perTenant`: how many of each are kept, the newest. When there are too many in all, those with more than an equal share lose
- * their oldest ones, so that one tenant cannot take the room of another.
+ * Opens a buffer that keeps the newest `perTenant` calls of each tenant. Above `max`, tenants with more than an equal
+ * share lose their oldest calls, so that one tenant cannot displace another.
  */
 export function openCallBuffer<Call>(perTenant: number, max = CALLS_MAX): CallBuffer<Call> {
   const byTenant = new Map<string, Call[]>();
@@ -25,7 +25,7 @@ export function openCallBuffer<Call>(perTenant: number, max = CALLS_MAX): CallBu
     else calls.splice(0, surplus);
   }
 
-  /** Frees half of the room, so that the next time comes late. */
+  /** Frees half of the space, so that it does not run often. */
   function makeRoom(): void {
     const share = Math.floor(max / 2 / byTenant.size);
     for (const tenant of [...byTenant.keys()]) {
@@ -41,7 +41,7 @@ export function openCallBuffer<Call>(perTenant: number, max = CALLS_MAX): CallBu
       if (calls) calls.push(call);
       else byTenant.set(tenant, [call]);
       count += 1;
-      // Cutting at twice the number moves each call once on average.
+      // Truncating at twice the limit moves each call only once on average.
       if ((calls?.length ?? 1) >= 2 * perTenant) keepNewest(tenant, perTenant);
     },
     take() {

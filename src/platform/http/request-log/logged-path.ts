@@ -1,9 +1,9 @@
-/** What a path may show of its parameters: ids of this service, and numbers. */
+/** Parameter values that the log may contain: IDs of this service, and numbers. */
 const HARMLESS = /^(?:[a-z]{2,12}_[0-9a-z]{26}|\d{1,10})$/;
 
 /**
- * The path of a call as the log keeps it: the route with the ids that were given. Anything else that a client wrote into the
- * path, such as the path of a page, is left as the name of its parameter, and the query is left out.
+ * Returns the path of a call for the log: the route with the given IDs. Other client input in the path, such as the
+ * path of a page, is replaced with the name of its parameter. The query is omitted.
  */
 export function loggedPath(route: string, params: Readonly<Record<string, unknown>>): string {
   return route.replace(/[:*]([a-z_]+)/g, (_, name: string) => {

@@ -11,33 +11,33 @@ import { loggedPath } from './logged-path.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code of the error that was answered; "" for none. */
+    /** The code of the error response; "" if there was no error. */
     errorCode: string;
-    /** The credential came in the header for programs; browsers send a cookie. */
+    /** The credential came in the Authorization header, as programs send it; browsers send a cookie. */
     isByToken: boolean;
   }
 }
 
-/** Calls of the log are not in it: those would soon be all that it has. */
+/** Calls that read the request log are not logged: they would soon fill it. */
 export const REQUEST_LOG_PATH = '/v1/workspaces/:workspace_id/request-log';
 
-/** How long calls are collected before one statement writes them. */
+/** How long calls are collected before a statement writes them. */
 const WRITE_MS = 2_000;
 
 export interface RequestLog {
-  /** Notes a call that was answered, without waiting for anything. */
+  /** Logs an answered call without waiting for the database. */
   add(request: FastifyRequest, reply: FastifyReply): void;
-  /** Writes what is not written yet. */
+  /** Writes the buffered calls. */
   close(): Promise<void>;
 }
 
-/** A call as the database function `log_requests` takes it. */
+/** A call in the format of the database function `log_requests`. */
 type Call = Record<string, string | number | undefined>;
 
 /**
- * The last calls of programs in each workspace: those with a key or an access token. What people do in the pages of the
- * service, or in a widget, is not in it. They are kept in memory and written together, so a call costs no statement.
- * `size`: how many of each workspace are kept; 0 for none.
+ * Logs the latest calls of programs in each workspace: calls with an API key or an access token. Requests of web pages
+ * and widgets are not logged. Calls are buffered in memory and written in batches, so a call costs no statement.
+ * `size`: calls to keep per workspace; 0 disables the log.
  */
 export function openRequestLog(db: ServiceDb, size: number, onFailed: (error: unknown) => void): RequestLog {
   const buffer = openCallBuffer<Call>(size);
@@ -66,7 +66,7 @@ export function openRequestLog(db: ServiceDb, size: number, onFailed: (error: un
       const { credential, params } = request;
       const { endpoint } = request.routeOptions.config;
       if (size === 0 || !endpoint || endpoint.path === REQUEST_LOG_PATH || !credential || !request.isByToken) return;
-      // The credential may be anybody's.
+      // An unverified credential may belong to another workspace.
       if (reply.statusCode === 401) return;
       const named = kindOf(credential).inRequestLog?.(credential);
       if (named === undefined) return;
