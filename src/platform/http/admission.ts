@@ -18,18 +18,18 @@ import type { WidgetCors } from './widget-cors.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     endpoint?: Endpoint;
-    /** A method that the path does not have: rate limited like an unknown route. */
+    /** A method that the path does not have. Rate limited like an unknown route. */
     isUnmatched?: true;
   }
   interface FastifyRequest {
-    /** Read before the body is; undefined where the endpoint needs none. */
+    /** Read before the body; undefined if the endpoint needs no credential. */
     credential: Credential | undefined;
     /**
-     * Whose share the request and its body take: the workspace as far as the process knows, else the caller; the address of
-     * callers that are not known.
+     * The key for fair sharing: the workspace if the process knows it, otherwise the caller, or the address of an
+     * unknown caller.
      */
     tenant: string;
-    /** The credential was checked, so the answer is not 401. */
+    /** The credential was checked, so the response is not 401. */
     callerKnown: boolean;
   }
 }
@@ -44,13 +44,13 @@ interface AdmissionNeeds {
   publicUrl: string;
 }
 
-/** What every request passes before its body is read: answer headers, rate limits, the credential. */
+/** Returns the hook that runs before the body is read: response headers, rate limits, credential, load shedding. */
 export function admission({ load, bodies, db, credentials, limits, cors, publicUrl }: AdmissionNeeds) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(HEADERS);
     reply.header('x-request-id', request.id);
     const { endpoint, isUnmatched } = request.routeOptions.config;
-    // Before anything refuses the request: its body would arrive for as long as its client likes.
+    // Start the timeout before the request can be refused; otherwise its body could arrive forever.
     const watch = bodyTimeout(request, isStream(request, endpoint));
     requireOneHost(request, reply);
     if (request.is404) {
@@ -67,7 +67,7 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
     if (endpoint.responseHeaders) reply.headers(endpoint.responseHeaders);
     if (isAnonymous(endpoint)) {
       await limits?.limitAnonymous(request, reply, endpoint);
-      // Endpoints without a credential cannot answer 401 for a missing one.
+      // These endpoints never answer 401 for a missing credential.
       request.callerKnown = true;
       request.credential = { kind: 'none' };
     } else {
@@ -83,7 +83,7 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
     request.tenant = tenantOf(db, endpoint, request);
     if (!endpoint.consumes && endpoint.reply !== EventStream) {
       const leave = load.enter(request.tenant, endpoint.canWait === true);
-      // Also where the client goes away while it sends its body, which no hook sees.
+      // `close` also fires if the client disconnects while sending its body; no Fastify hook does.
       if (reply.raw.closed) leave();
       else reply.raw.once('close', leave);
     }
@@ -97,13 +97,13 @@ export function admission({ load, bodies, db, credentials, limits, cors, publicU
   };
 }
 
-/** Whether the body is large JSON, or may be, because its length is not said. */
+/** Returns whether the body is large JSON, or could be because its length is unknown. */
 function isLarge({ headers }: FastifyRequest): boolean {
   if (headers['content-type']?.startsWith('multipart/')) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= LARGE_BYTES;
 }
 
-/** What a body counts whose length is not said. */
+/** Assumed size of a body of unknown length. */
 const UNKNOWN_BYTES = 2 ** 20;
 
 function tenantOf(db: ServiceDb, { access }: Endpoint, request: FastifyRequest): string {
@@ -112,7 +112,7 @@ function tenantOf(db: ServiceDb, { access }: Endpoint, request: FastifyRequest):
   return db.tenantOf(requestContext(access, credential, request.params as Record<string, string>, none)) ?? request.ip;
 }
 
-/** Waits for the tenant's turn before the body is read; its share is given back when the request has ended. */
+/** Waits for the tenant's turn before the body is read. Its share is returned when the request has ended. */
 async function enterLarge(bodies: LargeBodies, request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
   const bytes = Number(request.headers['content-length'] ?? UNKNOWN_BYTES);
   const leave = await bodies.enter(request.tenant, bytes, openBudget(raw, undefined).abandoned());
@@ -120,16 +120,18 @@ async function enterLarge(bodies: LargeBodies, request: FastifyRequest, { raw }:
   else raw.once('close', leave).once('finish', leave);
 }
 
-/** Whether the body is read while it arrives; of the web application's forms those with files. */
+/**
+ * Returns whether the body is read while it arrives. Forms of the web application are streams only if they have files.
+ */
 function isStream({ headers, is404 }: FastifyRequest, endpoint: Endpoint | undefined): boolean {
   if (endpoint) return endpoint.consumes !== undefined;
   return !is404 && headers['content-type']?.startsWith('multipart/') === true;
 }
 
-/** RFC 9112, 3.2: without a Host, or with several, the request is 400, and its connection is closed. */
+/** Throws 400 and closes the connection of a request without a Host header or with several (RFC 9112, 3.2). */
 function requireOneHost({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { headers, rawHeaders, httpVersion } = raw;
-  // Names and values take turns in the list, and `headers` has the first Host of several.
+  // `rawHeaders` alternates names and values; `headers` has only the first of several Hosts.
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
   if (headers.host === undefined ? httpVersion !== '1.1' : hosts < 2) return;
   reply.header('connection', 'close');

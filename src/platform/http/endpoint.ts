@@ -11,41 +11,44 @@ import type { ReceivedFile } from './multipart.ts';
 import type { Services } from './services.ts';
 import type { STREAM_TYPES } from './stream-types.ts';
 
-/** The origin of a request, as far as known. */
+/** The origin of a request. */
 export interface Origin {
   address: string;
-  /** At most 256 characters; '' where the client sent none. */
+  /** At most 256 characters; '' if the client sent none. */
   user_agent: string;
 }
 
-/** The argument of `run`. `params`, `query` and `body` are valid by their schemas. */
+/** The argument of `run`. `params`, `query` and `body` match their schemas. */
 export interface Context<Params, Query, Body> extends AuthorizedDb {
   params: Params;
   query: Query;
-  /** Of an endpoint with `paging`: the records that the request asks for. */
+  /** For an endpoint with `paging`: the requested records. */
   paging: ListPage;
   body: Body;
   credential: Credential;
   origin: Origin;
-  /** The request's If-Match: the state on which a write is based; undefined where there is none. */
+  /** If-Match of the request: the state on which a write is based; undefined if the client sent none. */
   if_match: string | undefined;
-  /** The ETags of answers that the client has; `*` is any. */
+  /** ETags of the responses that the client has; `*` matches any. */
   known_tags: readonly string[];
-  /** Of the endpoint's `representations` the one that will be sent; undefined for JSON. */
+  /** The entry of the endpoint's `representations` that will be sent; undefined for JSON. */
   media_type: string | undefined;
-  /** One of the endpoint's `requestHeaders`; undefined where the client sent none. */
+  /** Returns a header in the endpoint's `requestHeaders`; undefined if the client did not send it. */
   header(name: string): string | undefined;
-  /** The files of an endpoint that consumes `multipart`, already durable. */
+  /** The files in the body of an endpoint that consumes `multipart`. They are already durable. */
   files: readonly ReceivedFile[];
-  /** The other fields of such a body, as the client sent them: not validated. */
+  /** The other fields of such a body. They are not validated. */
   fields: Readonly<Record<string, string>>;
   /** The body of an endpoint that consumes `bytes` or a `picture`. */
   bytes: Readable;
-  /** The id of the workspace that an endpoint with `createsWorkspace` may create; else "". */
+  /** The ID that a new workspace must get, for endpoints with `createsWorkspace`; otherwise "". */
   new_workspace_id: string;
-  /** Headers of the answer to a GET: `replyHeaders` of the endpoint. */
+  /** Sets headers of the response to a GET; the endpoint lists them in `replyHeaders`. */
   setHeaders(headers: Record<string, string>): void;
-  /** A signal that is aborted when the client goes away before it is answered, and when the request has taken too long. */
+  /**
+   * Returns a signal that is aborted when the client disconnects before the response, or when the time budget is used
+   * up.
+   */
   abandoned(): AbortSignal;
   services: Services;
 }
@@ -53,9 +56,9 @@ export interface Context<Params, Query, Body> extends AuthorizedDb {
 type Empty = TObject<Record<never, TSchema>>;
 
 /**
- * A reply as JSON that the database wrote, in pieces: for lists so long that parsing and serializing their rows would take
- * most of the time, and sending them at once would keep other requests waiting. They are sent unchanged, so their statement
- * must name exactly the fields of the schema, and `run` sets their ETag.
+ * A reply whose JSON the database wrote, in pieces. For lists so long that parsing and serializing their rows would
+ * take most of the time, and sending them at once would block other requests. Sent unchanged, so the statement must
+ * return exactly the fields of the schema, and `run` sets the ETag.
  */
 export class JsonText {
   readonly pieces: readonly Buffer[];
@@ -64,10 +67,10 @@ export class JsonText {
   }
 }
 
-/** Another form of the same reply, chosen by `Accept`. `params` are undefined for the example of the documentation. */
+/** Another format of the same reply, chosen by `Accept`. `params` is undefined for the example in the documentation. */
 type Representation<Reply> = (reply: Reply, params?: Record<string, string>) => string | Moved;
 
-/** The address that a browser is redirected to (308) instead. */
+/** Redirects a browser (308) instead of sending the representation. */
 export class Moved {
   readonly to: string;
   constructor(to: string) {
@@ -75,24 +78,24 @@ export class Moved {
   }
 }
 
-/** What a form takes beside the files of an upload. */
+/** Further options of a multipart body. */
 interface FormDefinition<Params> {
-  /** Its fields beside the files, for openapi.json. */
+  /** Fields other than files, for openapi.json. */
   fields?: Record<string, TSchema>;
   /**
-   * Of a form that may be JSON instead: the answer to the form. openapi.json describes only the form here, because generators
-   * of clients expect one media type per operation; the JSON has an operation of its own.
+   * If the body may be JSON instead of a form: the reply to the form. openapi.json describes only the form here,
+   * because client generators expect one media type per operation; the JSON has its own operation.
    */
   reply?: TSchema;
-  /** It takes one file; as large as a whole upload where it is an archive. */
+  /** Accepts a single file. An archive may be as large as a whole upload. */
   file?: 'attachment' | 'archive';
-  /** The target of the files, as a statement that returns a row if it exists; it runs before a byte is read. */
+  /** A statement that returns a row if the target of the files exists. Runs before any byte is read. */
   target?: (params: Params) => Sql;
 }
 
 /**
- * What a GET returns whose answer the client has already: 304. `run` has set the header `etag`, as it does for the whole answer, which
- * then gets no other.
+ * Returned by a GET if the client already has the response: 304. `run` has set the header `etag`, as for a full
+ * response, and no other ETag is added.
  */
 export class NotModified {}
 
@@ -105,23 +108,23 @@ interface EndpointDefinition<
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
   /** As in the router: `:name` is a segment, `*name` is the rest of the path. */
   path: string;
-  /** What it does, in two to five words. */
+  /** The effect of the endpoint in two to five words. */
   summary: string;
   description?: string;
   access: Access;
   /**
-   * false: takes no Idempotency-Key, because some of its refusals must leave a trace (a counted guess, an ended
-   * session), which a transaction of answer and key would roll back. Includes all endpoints that anyone may call.
+   * false: takes no Idempotency-Key, because some of its refusals must be recorded (a counted guess, an ended session),
+   * and the transaction of response and key would roll that back. Includes all endpoints that anyone may call.
    */
   idempotent?: false;
-  /** The business event of a write: the target, a dot, what happened. */
+  /** The business event of a write: target, dot, action in the past tense. */
   event?: EventType;
-  /** When the service has more to do than it can, it is refused before others are. */
+  /** Refused before other requests when the service is overloaded. */
   canWait?: true;
-  /** A read that keeps the process or the database busy: few of a workspace run at once. */
+  /** A read that keeps the process or the database busy; few per workspace run at once. */
   isHeavy?: true;
   /**
-   * Works while the workspace is read-only because of an unpaid invoice: it pays, reads, takes away access or ends work.
+   * Works while the workspace is read-only because of an unpaid invoice: it pays, reads, removes access or ends work.
    */
   whenUnpaid?: true;
   /** A rate limit in addition to the general one. */
@@ -129,67 +132,68 @@ interface EndpointDefinition<
   givesBack?: RateLimited['givesBack'];
   params?: Params;
   query?: Query;
-  /** Of a list with `limit`: how it is ordered, so that it goes on by cursor. */
+  /** The order of a list with `limit`, for cursors. */
   paging?: ListOrder<Static<Query>, Static<Reply>>;
   body?: Body;
   /**
-   * `multipart`: the body is a stream of files, or, where there is also a schema for `body`, JSON instead. `bytes`: a
-   * stream of bytes whose position the request's headers give (tus). `picture`: the bytes of one.
+   * `multipart`: the body is a stream of files, or JSON if `body` has a schema too. `bytes`: a stream of bytes whose
+   * position is in the request's headers (tus). `picture`: the bytes of a picture.
    */
   consumes?: keyof typeof STREAM_TYPES;
   form?: FormDefinition<Static<Params>>;
-  /** The body is JSON with a signature over its bytes: `body` is a Buffer, unread. */
+  /** The body is JSON with a signature over its bytes. `body` is then a Buffer that has not been parsed. */
   signedBody?: true;
   /** Request headers of this endpoint, with their descriptions. */
   requestHeaders?: Record<string, string>;
-  /** The body may hold a page's text, so the limit for such texts applies. */
+  /** The body may contain the text of a page, so the limit for such texts applies. */
   bodyLimit?: 'markdown';
-  /** Headers of every answer, including refusals. */
+  /** Headers of every response, including refusals. */
   responseHeaders?: Record<string, string>;
   /** Headers that `run` may set, with their descriptions. */
   replyHeaders?: Record<string, string>;
-  /** Headers of a successful answer. */
+  /** Headers of a successful response. */
   headers?: (reply: Static<Reply>) => Record<string, string>;
-  /** It may create a workspace; row-level security then makes that one visible too. */
+  /** May create a workspace; row-level security then makes the new workspace visible too. */
   createsWorkspace?: true;
-  /** The secret of the request's invitation, which makes the invitation's workspace visible. */
+  /** Returns the secret of the request's invitation, which makes the invitation's workspace visible. */
   invitation?: (input: { query: Static<Query>; body: Static<Body> }) => string;
   /** Default: 200. */
   status?: 200 | 201 | 204;
   /**
-   * The schema of the JSON; `Bytes` for an endpoint that answers a file, `Download` for one that is made while it is sent,
-   * `EventStream` for one that streams states.
+   * The schema of the JSON reply, or `Bytes` for a stored file, `Download` for a generated file, `EventStream` for a
+   * stream of states.
    */
   reply: Reply;
-  /** Error codes beyond 401, 403, 404, 422 and 500. */
+  /** Error codes other than 401, 403, 404, 422 and 500. */
   errors?: readonly string[];
   /**
-   * The answer has an ETag, and is 304 for a client that has it. The result (the revision, where there is one) is the
-   * ETag's prefix before a hash of the answer, so that If-Match can name it.
+   * Adds an ETag, and answers 304 to a client that has it. The function returns a prefix (the revision, if there is
+   * one) for the hash of the response, so that If-Match can name it.
    */
   etag?: (reply: Static<Reply>) => string;
   representations?: Record<string, Representation<Static<Reply>>>;
-  /** Shown in openapi.json; a test validates them. */
+  /** Shown in openapi.json; validated by a test. */
   example: { body?: Static<Body>; reply: Static<Reply> };
   run(context: Context<Static<Params>, Static<Query>, Static<Body>>): Promise<Static<Reply> | JsonText | NotModified>;
 }
 
-/** An endpoint in the list of endpoints. */
-// `any`, because the list holds endpoints of every shape; each is typed where it is defined.
+// `any`, because the list contains endpoints of every shape; each is typed where it is defined.
 export type Endpoint = EndpointDefinition<any, any, any, any>;
 
-/** Whether the endpoint takes an Idempotency-Key. */
+/** Returns whether the endpoint takes an Idempotency-Key. */
 export function isIdempotent({ method, access, idempotent }: Endpoint): boolean {
   return (method === 'POST' || method === 'PATCH') && access.on !== 'anyone' && idempotent !== false;
 }
 
-/** Whether it is refused with 402 while its workspace is read-only: everything that writes there. */
+/**
+ * Returns whether the endpoint is refused with 402 while its workspace is read-only, which applies to all writes there.
+ */
 export function needsPayment({ method, access, whenUnpaid }: Endpoint): boolean {
   const isWrite = method !== 'GET' && method !== 'OPTIONS';
   return isWrite && whenUnpaid !== true && (access.on === 'workspace' || access.on === 'wiki');
 }
 
-/** Defines an endpoint: a value from which the server, openapi.json, access.txt and the generated tests are made. */
+/** Defines an endpoint: a value from which the server, openapi.json, access.txt and tests are generated. */
 export function endpoint<
   Params extends TObject<TProperties> = Empty,
   Query extends TObject<TProperties> = Empty,

@@ -4,33 +4,35 @@ import { readTimestamp } from '../core/timestamps.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { isStorable } from './body.ts';
 
-/** `timestamp`: as PostgreSQL writes it in UTC, with microseconds: the statement answers `created_at::text`. */
+/**
+ * `timestamp`: in PostgreSQL's text format in UTC with microseconds, so the statement must return `created_at::text`.
+ */
 type KeyType = 'text' | 'integer' | 'number' | 'timestamp';
 
-/** What a list is ordered by, so that it can go on behind any of its records ("keyset pagination", the "seek method"). */
+/** The order of a list, so that it can continue after any record ("keyset pagination", the "seek method"). */
 export interface ListOrder<Query, Reply> {
   /**
-   * The columns of its statement that it is ordered by, in that order and all in the same direction. None is null and
-   * together they name one row. Each row that the endpoint answers has them as fields: `p.page_id` is `page_id`. One that
-   * is no field of the record is not sent.
+   * The columns of the statement's `order by`, in this order and all in the same direction. They are never null and
+   * together identify a row. Each row of the result has them as fields: `p.page_id` is `page_id`. Fields that are not
+   * in the record's schema are not sent.
    */
   keys: Record<string, KeyType>;
   isDescending?: (query: Query) => boolean;
-  /** The records of the answer that `limit` counts; all of them unless stated, where the answer is a list. */
+  /** Returns the records of the reply that `limit` counts. Default: all of them, if the reply is a list. */
   counted?: (reply: Reply, query: Query) => object[];
-  /** The parameter of the query that takes the cursor: `after` unless stated. */
+  /** The query parameter for the cursor. Default: `after`. */
   parameter?: string;
-  /** The path of the endpoint whose cursors it takes and gives, where another one has the same list. */
+  /** The path of another endpoint with the same list and the same cursors. */
   list?: string;
 }
 
-/** The part of a list that a request asks for, for its statement. */
+/** The requested part of a list, for its statement. */
 export interface ListPage {
-  /** `and (keys) > (values) order by keys limit … offset …`: stands behind a `where` with a condition. */
+  /** `and (keys) > (values) order by keys limit … offset …`; must follow a `where` with a condition. */
   clause: Sql;
-  /** The condition of it alone, `and …`: for a statement that has more to order by. Empty without a cursor. */
+  /** Only the condition, `and …`, for statements with a more complex order. Empty without a cursor. */
   seekClause: Sql;
-  /** The keys of the record that the list goes on behind, where a cursor names one. */
+  /** The keys of the record that the cursor names; the list continues after it. */
   after: readonly (string | number)[] | undefined;
 }
 
@@ -39,10 +41,10 @@ type Query = Record<string, unknown>;
 const NOTHING = raw('');
 
 /**
- * Reads and writes the cursors of an endpoint. A cursor is no secret and proves nothing: it is compared with rows that the
- * guard and row-level security let the caller see, and the values in it are placeholders.
+ * Decodes and encodes the cursors of an endpoint. A cursor is not secret and grants nothing: its values are
+ * placeholders, compared with rows that the guard and row-level security let the caller see.
  */
-// `any`, because the endpoints are of every shape; each was typed where it was defined.
+// `any`, because the endpoints have every shape; each is typed where it is defined.
 export function listPaging({ path, paging }: { path: string; paging?: ListOrder<any, any> }) {
   const list = (paging?.list ?? path).replace(/^\/v1\/|\/:[a-z_]+/g, '');
   const keys = Object.entries(paging?.keys ?? {});
@@ -57,7 +59,7 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
   }
 
   return {
-    /** Errors: 422 for a cursor together with an offset, which would count from nowhere. */
+    /** Throws 422 for a cursor together with an offset, because the offset would have no starting point. */
     check(query: Query): void {
       const cursor = paging && query[parameter];
       if (cursor === undefined || (query.offset ?? 0) === 0) return;
@@ -65,7 +67,7 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
       throw validationError([{ type: 'value_error', loc: ['query', parameter], msg, input: cursor }]);
     },
 
-    /** What the request asks of a list, or why there is no such cursor. */
+    /** Returns the requested part of a list, or the error for an invalid cursor. */
     pageOf(query: Query): ListPage | ApiError | undefined {
       if (!paging) return undefined;
       const given = query[parameter];
@@ -83,7 +85,9 @@ export function listPaging({ path, paging }: { path: string; paging?: ListOrder<
       return { clause, seekClause, after };
     },
 
-    /** The value of the `Link` header to the next page; undefined on the last one, which has fewer records than the limit. */
+    /**
+     * Returns the `Link` header for the next page; undefined for the last page, which has fewer records than the limit.
+     */
     nextLink(url: string, query: Query, reply: unknown): string | undefined {
       const { limit, offset = 0 } = query;
       const records: unknown = paging?.counted?.(reply, query) ?? reply;
@@ -104,11 +108,11 @@ function isKey(value: unknown, type: KeyType | undefined): boolean {
   if (type === 'text') return typeof value === 'string' && isStorable(value);
   if (type === 'timestamp') return typeof value === 'string' && isTimestamp(value);
   if (type === 'number') return typeof value === 'number' && Number.isFinite(value);
-  // As large as a column of four bytes may be; a comparison with more is an error of the database.
+  // The range of a four-byte column. Comparing it with a larger number is a database error.
   return Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31;
 }
 
-/** Of a list that may be asked for as a whole, too, PostgreSQL would plan for a limit that is null as for a small one. */
+/** Omits a missing limit: for a limit of null, PostgreSQL plans as for a small limit. */
 function partOf({ limit, offset }: Query): Sql {
   if (limit === undefined) return NOTHING;
   return offset === undefined ? sql`limit ${limit}` : sql`limit ${limit} offset ${offset}`;
@@ -120,7 +124,7 @@ function isTimestamp(text: string): boolean {
   );
 }
 
-/** `and (a, b) > (…, …)`: PostgreSQL compares rows column by column and starts there in an index on the columns. */
+/** `and (a, b) > (…, …)`: PostgreSQL compares rows column by column and can start there in an index on the columns. */
 function seek(columns: readonly Sql[], values: readonly unknown[], isDescending: boolean): Sql {
   const placeholders = joined(values.map((value) => sql`${value}`));
   return sql`and (${joined(columns)}) ${isDescending ? raw('<') : raw('>')} (${placeholders})`;

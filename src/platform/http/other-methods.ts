@@ -8,21 +8,21 @@ declare module 'fastify' {
   }
 }
 
-/** Which methods a path has, whatever the method of the request is. */
+/** Finds the methods of a path, whatever the method of the request is. */
 export interface KnownPaths {
   add(url: string, methods: readonly string[]): void;
-  /** Errors: 405 with `Allow` if the address is that of a known path. */
+  /** Throws 405 with `Allow` if the address matches a known path. */
   refuse(address: string, reply: FastifyReply): void;
 }
 
 /**
- * The methods that clients use. A path refuses those that it does not have by a route of its own, because another path may
- * match the address, too: `PATCH …/pages/search` is not the page `search`. For the thirty others of HTTP, which no path has,
- * a route each would take most of the router's memory and of the time to build it; openKnownPaths() refuses them.
+ * The methods that clients use. Each path refuses its missing ones with routes of its own, because another path may
+ * match the address too: `PATCH …/pages/search` is not the page `search`. HTTP has thirty more methods, which no path
+ * has. Routes for them would take most of the router's memory and build time, so openKnownPaths() refuses them.
  */
 const USUAL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** `maxParamLength`: that of the server's own router. */
+/** `maxParamLength`: as for the server's own router. */
 export function openKnownPaths(maxParamLength: number): KnownPaths {
   const router = findMyWay({ maxParamLength });
   return {
@@ -34,7 +34,7 @@ export function openKnownPaths(maxParamLength: number): KnownPaths {
   };
 }
 
-/** 405 with `Allow` for every method that a known path does not have. */
+/** Answers 405 with `Allow` for every method that a known path does not have. */
 export function refuseOtherMethods(
   app: FastifyInstance,
   routes: readonly { method: string; path: string }[],

@@ -2,7 +2,7 @@ import { ApiError } from '../core/errors.ts';
 import { type Mail, MailUnavailable } from '../providers/mail/mail.ts';
 
 /**
- * 503 `email_unavailable` where the mail server does not answer. The check can be slow, so call it outside
+ * Throws 503 `email_unavailable` if the mail server does not respond. The check can be slow, so call it outside
  * transactions.
  */
 export async function requireMail(mail: Mail): Promise<void> {

@@ -45,21 +45,21 @@ interface ServerOptions {
   credentials: CredentialReader;
   services: Services;
   stats: RequestStats;
-  /** undefined: no rate limits. */
+  /** Undefined if rate limits are disabled. */
   limits: RateLimits | undefined;
   /** Addresses and networks whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
-  /** How many calls of each workspace the request log keeps. */
+  /** Calls per workspace that the request log keeps. */
   requestLogSize: number;
   log: Logger;
-  /** What requests wait for beside the queues of the server and the database. */
+  /** Queues of requests other than the queues of the server and the database. */
   queues: readonly RequestQueue[];
 }
 
 /** Maximum number of open connections of a process. */
 const CONNECTIONS_MAX = 8_000;
 
-/** Maximum number of characters of a part of a path. */
+/** Maximum length of a path segment in characters. */
 const PARAM_LENGTH_MAX = 4_096;
 
 /** Builds the HTTP server from the list of endpoints. */
@@ -125,20 +125,20 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   return app;
 }
 
-/** Fastify, with the API's error envelope in place of its own answers. */
+/** Creates a Fastify instance that uses the API's error envelope for all its own responses. */
 function newServer({ services, trustedProxies, log }: ServerOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // A child logger per request would cost more than the request; log lines carry request_id themselves.
+    // A child logger per request would cost more than the request; log lines contain request_id themselves.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
     requestIdHeader: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: requestId,
     http: {
-      // Node's own answer to a missing Host would lack the error envelope.
+      // Node's own response to a missing Host would lack the error envelope.
       requireHostHeader: false,
-      // Node looks this often for connections whose headers take longer than headersTimeout.
+      // Interval at which Node checks connections for headers that exceed headersTimeout.
       connectionsCheckingInterval: 5_000,
     },
     bodyLimit: services.limits.json_bytes,
@@ -147,7 +147,7 @@ function newServer({ services, trustedProxies, log }: ServerOptions): FastifyIns
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
-    // Requests that arrive while the service stops are still answered, with the error envelope.
+    // Requests that arrive while the service stops still get a response with the error envelope.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => sendError(request, reply as FastifyReply, toApiError(error), log),
     clientErrorHandler: refuseUndecodable,
@@ -172,7 +172,7 @@ function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): Rou
     bodyLimit: bodyLimit(endpoint, needs.services.limits),
     ...(access.on === 'widget' && {
       onSend: async (request: FastifyRequest, reply: FastifyReply) => {
-        // The CORS headers must be set first: without them browsers show the answer to no other site's page.
+        // The CORS headers must be set first; without them browsers withhold the response from pages of other sites.
         await cors
           .setHeaders(request, reply)
           .catch((err) => needs.log.warn({ err, request_id: request.id }, 'a CORS origin could not be looked up'));
@@ -183,11 +183,11 @@ function routeOf(endpoint: Endpoint, needs: HandlerNeeds, cors: WidgetCors): Rou
 }
 
 /**
- * JSON may encode a character of text in up to three times its bytes (`\\u044f` for я); only control characters take
- * more.
+ * Returns the maximum size of the body. JSON may encode a character in up to three times its bytes (`\\u044f` for я);
+ * only control characters take more.
  */
 function bodyLimit({ consumes, body, bodyLimit }: Endpoint, limits: Limits): number {
-  // Consumers of streams count the bytes themselves.
+  // Endpoints that consume streams count the bytes themselves.
   if (consumes && !body) return limits.upload_bytes;
   return bodyLimit === 'markdown' ? limits.json_bytes + 3 * limits.markdown_bytes : limits.json_bytes;
 }

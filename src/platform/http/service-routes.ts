@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoint.ts';
 import { describeApi } from './openapi/document.ts';
 import { refuseOtherMethods } from './other-methods.ts';
 
-/** Routes without a credential: liveness, readiness, version and description. */
+/** Registers the routes without a credential: liveness, readiness, version and API description. */
 export function registerServiceRoutes(
   app: FastifyInstance,
   options: { endpoints: readonly Endpoint[]; query: Query; version: string },
@@ -27,7 +27,7 @@ export function registerServiceRoutes(
   app.get('/version', async () => ({ name: 'ibid', version }));
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(describe()));
   const own = ['/livez', '/readyz', '/version', '/openapi.json'];
-  // Of the web application.
+  // Served by the web application.
   const pages = ['/docs', '/docs/openapi.json', '/docs/errors', '/docs/getting-started'];
   refuseOtherMethods(
     app,

@@ -9,46 +9,44 @@ import type { DocumentReader } from '../sandbox/document-reader.ts';
 import type { RenderPage, WithinShares } from '../sandbox/sandbox.ts';
 import type { AuditTargets, PersonList } from '../tables/define-table.ts';
 
-/** What an endpoint may use besides the database. */
+/** Dependencies of endpoints other than the database. */
 export interface Services {
   blobs: Blobs;
   mail: Mail;
   signIn: SignInOptions;
-  /** The service's public address, without a trailing slash: the only host in generated links. */
+  /** The service's public URL without a trailing slash; the only host in generated links. */
   publicUrl: string;
   payments: Payments;
-  /** The catalogue of plans. */
   plans: readonly Plan[];
   widgetTokens: WidgetTokens;
-  /** Renders Markdown outside this process, within limits. */
+  /** Renders Markdown in another process, within limits. */
   renderPage: RenderPage;
-  /** Compiles and renders outside this process for a request, within the shares of its workspace. */
+  /** Compiles and renders in another process for a request, within the shares of its workspace. */
   withinShares: WithinShares;
-  /** Reads documents (PDF, Word, EPUB) outside this process. */
+  /** Reads documents (PDF, Word, EPUB) in another process. */
   readerOf: (workspace_id: string) => DocumentReader;
-  /** Notifies of job changes. */
   jobChanges: JobChanges;
   /** Tells the worker of this process that jobs were enqueued, so that it does not wait for its next poll. */
   wakeWorker: () => void;
-  /** Whether the disk is nearly full: writes are refused before the database itself would stop. */
+  /** Returns whether the disk is nearly full. Writes are then refused, before PostgreSQL would stop. */
   diskIsFull: () => boolean;
   limits: Limits;
-  /** The rate limits; undefined where they are off. */
+  /** The rate limits; undefined if they are disabled. */
   rates: Rates | undefined;
   auditTargets: AuditTargets;
-  /** The lists in the archive of a person's data. */
+  /** The lists in the archive of a user's data. */
   personLists: readonly PersonList[];
 }
 
 /** The enabled methods of the built-in sign-in. */
 export interface SignInOptions {
-  /** Whether an unknown address gets a link by mail. */
+  /** Whether an unknown address gets a sign-in link: only if invited, or always. */
   sign_up: 'invited' | 'open';
-  /** Whose verified addresses may sign in (`isOfDomains`). */
+  /** Domains whose verified addresses may sign in (`isOfDomains`). */
   domains: readonly string[];
   passwords: boolean;
   openid: OpenIdSignIn | undefined;
-  /** The roles that groups of the issuer give; undefined if memberships do not follow them. */
+  /** Roles by group of the issuer; undefined if memberships do not follow groups. */
   groups: { roles: readonly GroupRole[]; warn: (message: string, details: object) => void } | undefined;
 }
 
@@ -61,8 +59,11 @@ export interface Limits {
   upload_files: number;
 }
 
-/** Notifies of job changes, in whatever process the jobs run. */
+/** Notifies of job changes, whichever process runs the jobs. */
 export interface JobChanges {
-  /** Calls back soon, for changes up to now, and after each further change of a job; returns how to stop watching. */
+  /**
+   * Calls back soon for changes up to now, and after each further change of the job. Returns a function that stops
+   * watching.
+   */
   watch(job: { wiki_id: string; job_id: string }, onChange: () => void): () => void;
 }

@@ -1,6 +1,6 @@
 import { defineTable } from '../tables/define-table.ts';
 
-/** Tables of every request, which belong to no feature. */
+/** Tables that every request may use and no feature owns. */
 export const requestTables = [
   defineTable({ name: 'migrations', of: 'service', rows: 'fixed', policy: 'none', rights: 'select' }),
   defineTable({ name: 'idempotency_keys', of: 'service', rows: 'few', policy: 'none' }),

@@ -5,19 +5,19 @@ import { SERVICE } from '../db/request-context.ts';
 import { sql } from '../db/sql.ts';
 
 /**
- * Decides by CORS headers which other sites' pages may read the answers of widgets: those that the token's workspace
- * allows. The token alone decides what is answered.
+ * Sets CORS headers that decide which sites' pages may read the responses of widgets: pages of origins that the token's
+ * workspace allows. The content of a response depends only on the token.
  */
 export interface WidgetCors {
-  /** Whether this is a CORS preflight request of a browser. */
+  /** Returns whether this is a CORS preflight request of a browser. */
   isPreflight(request: FastifyRequest): boolean;
-  /** A preflight carries no token, so it is answered for an origin that any workspace allows. */
+  /** Answers a preflight. It carries no token, so any workspace may allow its origin. */
   answerPreflight(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Sets the headers that tell the browser whether the requesting page may read the answer. */
+  /** Sets the headers that tell the browser whether the requesting page may read the response. */
   setHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
-/** How many seconds a browser may cache the answer to a preflight. */
+/** Seconds for which browsers may cache the response to a preflight. */
 const PREFLIGHT_MAX_AGE = '60';
 
 export function openWidgetCors(db: ServiceDb): WidgetCors {
@@ -54,7 +54,7 @@ export function openWidgetCors(db: ServiceDb): WidgetCors {
 
     async setHeaders(request, reply) {
       reply.header('vary', 'authorization, origin');
-      // The page that shows the widget may also read that its token is no longer valid.
+      // If the token is no longer valid, the page with the widget may still read that error.
       const workspace_id = claimsOf(request.credential)?.workspace_id ?? null;
       if (await allow(request, reply, workspace_id)) {
         reply.header('access-control-expose-headers', 'x-request-id, retry-after, link');

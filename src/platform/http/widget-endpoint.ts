@@ -4,12 +4,12 @@ import { claimsOf } from '../access/credential-kinds.ts';
 import type { Widget } from '../access/roles.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** What the path of an endpoint begins with, in place of which it names the widget. */
+/** The beginning of an endpoint's path, which is replaced with the widget. */
 const CONTAINER = /^\/v1\/(?:workspaces\/:workspace_id|organizations\/:organization_id|me)(?=\/|$)/;
 
 /**
- * The endpoint as it is served to the tokens of a widget: the same statement, schemas and audit record, below
- * `/v1/widgets/{widget}`, where the token names the workspace in place of the path.
+ * Derives the endpoint for a widget's tokens: the same statement, schemas and audit record under
+ * `/v1/widgets/{widget}`. The token names the workspace instead of the path.
  */
 export function underWidget(widget: Widget, endpoint: Endpoint): Endpoint {
   const { access, path, summary, params, run } = endpoint;
