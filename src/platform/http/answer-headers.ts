@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { newId } from '../core/ids.ts';
 
-/** On every answer: no caching, no content sniffing, and nothing in an answer can run as a script. */
+/** Headers of every response: no caching, no content sniffing, and no script can run in it. */
 export const HEADERS = {
   'cache-control': 'no-store',
   vary: 'authorization',
@@ -13,7 +13,7 @@ export const HEADERS = {
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** The client's own X-Request-Id if it is valid, else a new one. */
+/** Returns the client's X-Request-Id if it is valid, otherwise a new ID. */
 export function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId('req');

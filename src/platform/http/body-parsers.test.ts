@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fastify from 'fastify';
 import { bodyTimeout } from './body-parsers.ts';
 
-/** The web application calls the API in the same process, without a connection that could be closed. */
-test('a call in the process whose body is refused unread has no time limit that ends the process', async (t) => {
+/** The web application calls the API in-process, without a connection that could be closed. */
+test('an in-process call whose body is refused unread has no timeout that crashes the process', async (t) => {
   const app = fastify({ bodyLimit: 10 });
   app.addHook('onRequest', async (request) => bodyTimeout(request, false));
   app.post('/', () => 'read');

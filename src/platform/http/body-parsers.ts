@@ -7,15 +7,18 @@ import { LARGE_BYTES, type LargeBodies } from './load/large-bodies.ts';
 import { setSending } from './load/slow-clients.ts';
 import { STREAM_TYPES, typesInWords } from './stream-types.ts';
 
-/** How long a JSON body may take to arrive, and how long an upload may pause. */
+/** Timeout of a JSON body, and of a pause in an upload. */
 const BODY_MS = 30_000;
 
-/** How many values a body may have that its endpoint ignores: a page that was read, with its outline, is sent back as a whole. */
+/** Values in a body that its endpoint may ignore: clients send back a whole page, with its outline. */
 const UNKNOWN_VALUES = 10_000;
 
 const mostBySchema = new WeakMap<TSchema, number>();
 
-/** How many values a body of this schema may have: distinct names and texts take long to decode, while other requests wait. */
+/**
+ * Returns how many values a body of this schema may have. Limited because many distinct names and texts take long to
+ * decode and block other requests.
+ */
 function valuesFor(schema: TSchema): number {
   const most = mostBySchema.get(schema) ?? Math.min(VALUES_MAX, UNKNOWN_VALUES + mostValues(schema));
   mostBySchema.set(schema, most);
@@ -39,7 +42,7 @@ function mostValues(schema: TSchema): number {
   return Object.values(properties ?? {}).reduce((sum: number, property) => sum + mostValues(property), 1);
 }
 
-/** Decodes JSON bodies, passes streams on to their endpoints, and reads nothing else. */
+/** Registers the parsers: JSON is decoded, streams are passed to their endpoints, and no other body is read. */
 export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -64,25 +67,25 @@ export function registerBodyParsers(app: FastifyInstance, bodies: LargeBodies): 
   app.addContentTypeParser('*', (request, payload, done) => {
     const endpoint = request.routeOptions.config.endpoint;
     if (endpoint?.body || endpoint?.consumes) {
-      // Neither a body nor a type: an error about the missing field says more than one about the type.
+      // Without body and type, an error about the missing field is more helpful than an error about the type.
       if (endpoint.body && request.headers['content-length'] === '0') done(null, undefined);
       else done(unsupportedMediaType(undefined, endpoint.consumes && typesInWords(endpoint.consumes)));
       return;
     }
-    // The endpoint has no body, so anything that was sent is ignored.
+    // The endpoint takes no body, so ignore it.
     payload.resume();
     done(null, undefined);
   });
 }
 
 /**
- * Ends connections that send their body too slowly: a JSON body has 30 s in all, an upload 30 s for its next bytes, and for
- * the next 16 KiB (load/slow-clients.ts).
+ * Closes connections that send their body too slowly. A JSON body has 30 s in total. An upload has 30 s for its next
+ * bytes, and for each 16 KiB (load/slow-clients.ts).
  */
 export function bodyTimeout(request: FastifyRequest, isStream: boolean): BodyWatch {
   const { raw } = request;
   const { socket } = raw;
-  // A call by the web application comes on no connection, and its body is there already.
+  // In-process calls of the web application have no connection, and their body is complete.
   if (!(socket instanceof Socket)) return UNWATCHED;
   if (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined) return UNWATCHED;
   const cut = () => socket.destroy();
@@ -97,7 +100,7 @@ export function bodyTimeout(request: FastifyRequest, isStream: boolean): BodyWat
   }
   let isOver = false;
   let timer = setTimeout(cut, BODY_MS);
-  // If a request is answered before its whole body has arrived, the request does not end, but its connection does.
+  // If a request is answered before its body is complete, it never emits `end`, but its connection closes.
   const stop = () => {
     isOver = true;
     clearTimeout(timer);
@@ -114,7 +117,7 @@ export function bodyTimeout(request: FastifyRequest, isStream: boolean): BodyWat
   };
 }
 
-/** The time that a body has to arrive. It does not pass while the service asks for no byte of it. */
+/** The timeout of a body. Pause it while the service does not read from the connection. */
 export interface BodyWatch {
   pause(): void;
   restart(): void;

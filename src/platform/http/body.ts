@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { ApiError, validationError } from '../core/errors.ts';
 
-/** Deeper JSON is refused: no payload of the API needs it, and deep nesting can crash parsers. */
+/** Maximum nesting. No payload of the API needs more, and deep nesting can crash parsers. */
 const DEPTH_MAX = 32;
 
 /**
- * JSON of more values is refused: the longest list of the API has 10,000 items of four fields, and values take up to a hundred
- * times the memory of their text, and the time of other requests.
+ * Maximum number of values. The longest list of the API has 10,000 items of four fields. Decoded values take up to a
+ * hundred times the memory of their text, and block other requests.
  */
 export const VALUES_MAX = 50_000;
 
 /**
- * Decodes a JSON body. Errors: 400 for bad UTF-8, bad JSON, too deep nesting, NUL or a lone surrogate (which PostgreSQL
- * cannot store as text), and `__proto__` keys; 422 for more values than `most`. An empty body is undefined. Of duplicate keys the
- * last one counts.
+ * Decodes a JSON body. Returns undefined for an empty body. Throws 400 for invalid UTF-8 or JSON, nesting that is too
+ * deep, NUL characters and lone surrogates (which PostgreSQL cannot store as text), and `__proto__` keys; 422 for more
+ * than `most` values. Of duplicate keys the last wins.
  */
 export function decodeJson(bytes: Buffer, most = VALUES_MAX): unknown {
   if (bytes.length === 0) return undefined;
@@ -39,8 +39,8 @@ export function decodeJson(bytes: Buffer, most = VALUES_MAX): unknown {
 }
 
 /**
- * The nesting depth of brackets and the number of values (at least), counted before parsing, so that no recursion runs
- * over hostile input; counted up to the first limit that is exceeded.
+ * Counts the nesting depth and (at least) the number of values, without recursion over hostile input. Stops at the
+ * first limit that is exceeded.
  */
 function sizeOf(text: string, most: number): { depth: number; values: number } {
   let depth = 0;
@@ -56,7 +56,10 @@ function sizeOf(text: string, most: number): { depth: number; values: number } {
   return { depth: deepest, values };
 }
 
-/** Where the string ends that begins at `start`, behind its quotation mark: a mark behind an even number of backslashes. */
+/**
+ * Returns the index of the closing quotation mark of a string: the first mark after an even number of backslashes.
+ * `start` is the index after the opening mark.
+ */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -85,7 +88,7 @@ function refuseUnstorable(value: unknown): void {
   }
 }
 
-/** Whether PostgreSQL can store this text and return it unchanged. */
+/** Returns whether PostgreSQL can store this text and return it unchanged. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cookieOf } from './browser-cookie.ts';
 
-test('cookies are parsed as in RFC 6265, and a cookie that occurs twice is ignored', () => {
+test('cookies are parsed as in RFC 6265, and a duplicate cookie is ignored', () => {
   const examples: [cookie: string | undefined, value: string | undefined][] = [
     [undefined, undefined],
     ['', undefined],
-    // The examples of RFC 6265, 3.1.
+    // Examples of RFC 6265, 3.1.
     ['SID=31d4d96e407aad42', '31d4d96e407aad42'],
     ['SID=31d4d96e407aad42; lang=en-US', '31d4d96e407aad42'],
     ['lang=en-US; SID=31d4d96e407aad42', '31d4d96e407aad42'],
@@ -17,7 +17,7 @@ test('cookies are parsed as in RFC 6265, and a cookie that occurs twice is ignor
     ['SID=a=b==', 'a=b=='],
     ['SID=', ''],
     ['lang;SID=a;;', 'a'],
-    // 5.4: a server must not rely on their order, and another host of the domain may have set one of them.
+    // 5.4: servers must not rely on the order of cookies, and another host of the domain may have set the duplicate.
     ['SID=a; SID=b', undefined],
     ['SID=a; SID=a', undefined],
   ];

@@ -2,17 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import { tokenHash } from '../access/token.ts';
 import { isTrustworthy } from '../core/trustworthy-url.ts';
 
-/** With https, the `__Host-` prefix makes browsers refuse the cookie from any other host. */
+/**
+ * Returns the name of the session cookie. With https, the `__Host-` prefix makes browsers refuse the cookie from any
+ * other host.
+ */
 export function browserCookieName(publicUrl: string): string {
   return publicUrl.startsWith('https:') ? '__Host-ibid' : 'ibid';
 }
 
-/** The cookie that stays when a session ends, by which guesses at a user's password are told from the user's own. */
+/**
+ * Returns the name of a cookie that outlives sessions and distinguishes a user's own password errors from guesses by
+ * others.
+ */
 export function deviceCookieName(publicUrl: string): string {
   return `${browserCookieName(publicUrl)}-device`;
 }
 
-/** The only value of the request's cookie with this name; undefined where there is none, or more than one. */
+/** Returns the value of the request's cookie with this name; undefined if it is missing or occurs more than once. */
 export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | undefined {
   const values = (headers.cookie ?? '')
     .split(';')
@@ -23,9 +29,10 @@ export function cookieOf({ headers }: Pick<IncomingMessage, 'headers'>, name: st
 }
 
 /**
- * Whether the request comes from a page of this service. Browsers send Sec-Fetch-Site, which no script can set; those that
- * do not send it name the origin of a write in Origin. Over plain http from another machine no browser sends it, so a read
- * counts by its Referer there, which no script of another site can set either. A request without any of them is not trusted.
+ * Returns whether a page of this service sent the request. Browsers send Sec-Fetch-Site, which scripts cannot set;
+ * older browsers send Origin with writes. Over plain http from another machine no browser sends Sec-Fetch-Site, so for
+ * reads the Referer decides, which scripts of other sites cannot set either. A request without any of these headers is
+ * not trusted.
  */
 export function isFromOurPages({ headers, method }: Pick<IncomingMessage, 'headers' | 'method'>, publicUrl: string) {
   const site = headers['sec-fetch-site'];
@@ -35,7 +42,9 @@ export function isFromOurPages({ headers, method }: Pick<IncomingMessage, 'heade
   return !isTrustworthy(own) && URL.parse(headers.referer ?? '')?.origin === own.origin;
 }
 
-/** The secret of a browser's session, if a page of this service sends it and the request has no other credential. */
+/**
+ * Returns the secret of a browser's session if a page of this service sent it and the request has no other credential.
+ */
 export function browserToken(request: IncomingMessage, publicUrl: string): string | undefined {
   if (request.headers.authorization !== undefined || !isFromOurPages(request, publicUrl)) return undefined;
   const token = cookieOf(request, browserCookieName(publicUrl));

@@ -5,7 +5,7 @@ import fastify from 'fastify';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { sendBytes } from './bytes.ts';
 
-/** The length of the representation in the examples of RFC 9110, 14. */
+/** As long as the representation in the examples of RFC 9110, 14. */
 const content = Buffer.from(Array.from({ length: 10_000 }, (_, i) => i % 251));
 const blobs = {
   stream: async (_hash: string, range = { start: 0, end: content.length - 1 }) =>
@@ -17,7 +17,7 @@ test('Range is parsed as in RFC 9110, 14.1.2', async () => {
   const server = fastify();
   server.get('/', (request, reply) => sendBytes(request, reply, blobs, file));
   const examples: [range: string, first?: number, last?: number][] = [
-    // The examples of the RFC.
+    // Examples of the RFC.
     ['bytes=0-499', 0, 499],
     ['bytes=500-999', 500, 999],
     ['bytes=-500', 9_500, 9_999],
@@ -25,7 +25,7 @@ test('Range is parsed as in RFC 9110, 14.1.2', async () => {
     ['BYTES=0-0', 0, 0],
     // A suffix longer than the file selects the whole file.
     ['bytes=-20000', 0, 9_999],
-    // Several ranges, other units and invalid ranges are ignored (14.2): the whole file is answered.
+    // Several ranges, other units and invalid ranges are ignored (14.2), and the whole file is returned.
     ['bytes=0-0,-1'],
     ['bytes= 0-999, 4500-5499, -1000'],
     ['bytes=500-600,601-999'],

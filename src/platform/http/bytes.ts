@@ -6,39 +6,40 @@ import { ApiError } from '../core/errors.ts';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { isKnown } from './representation.ts';
 
-/** A stored file that an endpoint answers with. */
+/** A stored file as the reply of an endpoint. */
 export interface StoredFile {
   sha256: string;
   byte_size: number;
   /** Detected from the bytes, regardless of the declared type. */
   content_type: string;
   filename: string;
-  /** Whether a browser may show it; content that could hold a script is only ever downloaded. */
+  /** Whether browsers may display it. Content that could contain a script can only be downloaded. */
   inline: boolean;
-  /** Its address is a secret of this content: every browser that knows it may keep the bytes and show them on any site. */
+  /** The URL is a secret of this content: browsers that know it may cache the bytes and show them on any site. */
   isImmutable?: true;
-  /** Seconds for which a browser shows it without asking again; 0 unless given. */
+  /** Seconds for which browsers may use it without revalidation; default 0. */
   maxAge?: number;
-  /** The bytes, where they were made for this answer and are kept nowhere. */
+  /** The bytes, if they were made for this response and are not stored. */
   content?: Buffer;
 }
 
-/**
- * The reply of an endpoint that answers the bytes of a StoredFile, streamed, whole or in part (RFC 9110, 13 and 14).
- */
+/** Reply of an endpoint that streams the bytes of a StoredFile, whole or in part (RFC 9110, 13 and 14). */
 export const Bytes = Type.Unsafe<StoredFile>({ type: 'string', contentMediaType: 'application/octet-stream' });
 
-/** A file that is made while it is sent, and is kept nowhere. */
+/** A file that is generated while it is sent, and is not stored. */
 export interface Download {
   stream: Readable;
   content_type: string;
   filename: string;
 }
 
-/** The reply of an endpoint that answers a Download. Where the stream fails, the connection ends in the middle of the answer. */
+/**
+ * Reply of an endpoint that sends a Download. If the stream fails, the connection is closed in the middle of the
+ * response.
+ */
 export const Download = Type.Unsafe<Download>({ type: 'string', contentMediaType: 'application/zip' });
 
-/** No shared cache keeps it, so what its owner has removed is not handed out any more. */
+/** `private`, so that no shared cache continues to serve content that its owner has removed. */
 const IMMUTABLE = {
   'cache-control': 'private, max-age=31536000, immutable',
   'cross-origin-resource-policy': 'cross-origin',
@@ -48,14 +49,14 @@ const IMMUTABLE = {
 const STALLED_MS = 60_000;
 
 /**
- * Answers 200, 206, 304 or 416, depending on the request's headers; the caller has authorized access to the file.
- * Errors: 416 `range_not_satisfiable`; 503 `storage_unavailable` where the store has lost or cannot read the file.
+ * Answers 200, 206, 304 or 416, depending on the request's headers. The caller must have authorized access to the file.
+ * Throws 416 `range_not_satisfiable`; 503 `storage_unavailable` if the store has lost or cannot read the file.
  */
 export async function sendBytes(request: FastifyRequest, reply: FastifyReply, blobs: Blobs, file: StoredFile) {
   const { headers } = request.raw;
   const { sha256, byte_size } = file;
   const etag = `"${sha256}"`;
-  // No shared cache keeps it, and browsers revalidate it each time, so a caller who lost access no longer gets it.
+  // Shared caches do not store it and browsers revalidate it each time, so a caller who loses access no longer gets it.
   const cached = { 'cache-control': file.maxAge ? `private, max-age=${file.maxAge}` : 'private, no-cache' };
   const ofEach = { etag, ...(file.isImmutable ? IMMUTABLE : cached) };
   const isHead = request.method === 'HEAD';
@@ -87,7 +88,7 @@ export async function sendBytes(request: FastifyRequest, reply: FastifyReply, bl
     .send(stream);
 }
 
-/** `onFailure` gets what the stream has failed with, of which the client sees only that the answer has no end. */
+/** Sends a Download. `onFailure` gets the error of the stream; the client only sees that the response is incomplete. */
 export function sendDownload(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -117,15 +118,15 @@ async function open(blobs: Blobs, { sha256, content }: StoredFile, range: ByteRa
   }
 }
 
-/** First and last byte, both counted from 0. */
+/** First and last byte, counted from 0. */
 interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * The single range of `Range`, cut at the end of the file; undefined where there are several or the header is invalid,
- * which is ignored as RFC 9110, 14.2 requires; 'nowhere' where the range has no byte in the file.
+ * Parses a single range and truncates it at the end of the file. Returns undefined for several ranges or an invalid
+ * header, which is then ignored (RFC 9110, 14.2), and 'nowhere' if the file has no byte in the range.
  */
 function readRange(header: string | undefined, size: number): ByteRange | 'nowhere' | undefined {
   const [, first = '', last = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];

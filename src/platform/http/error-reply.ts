@@ -9,8 +9,8 @@ import { HEADERS } from './answer-headers.ts';
 import { toApiError } from './to-api-error.ts';
 
 /**
- * An invalid body or query is refused only after the credential was checked: a caller without a valid one learns
- * nothing else. It costs one more statement, on the failing path only.
+ * Checks the credential before reporting an invalid body or query, so that a caller without a valid credential learns
+ * nothing else. Costs a statement, on the failing path only.
  */
 export async function afterCallerCheck(error: ApiError, request: FastifyRequest, db: ServiceDb): Promise<ApiError> {
   const isRequestError = error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422;
@@ -24,7 +24,7 @@ export async function afterCallerCheck(error: ApiError, request: FastifyRequest,
   }
 }
 
-/** The refused caller, for the log. It is looked up only for refusals, so that successful requests do not carry it. */
+/** Returns the refused caller for the log. Looked up only for refusals, to keep successful requests fast. */
 export async function actorOf({ status }: ApiError, request: FastifyRequest, db: ServiceDb): Promise<object> {
   if (!request.credential || (status !== 403 && status !== 404)) return {};
   try {
@@ -32,21 +32,21 @@ export async function actorOf({ status }: ApiError, request: FastifyRequest, db:
     if (!caller) return {};
     return { actor_id: caller.user_id, credential_kind: request.credential.kind, credential_id: caller.credential_id };
   } catch {
-    // The caller only adds to the log line: the refusal is answered and logged without it.
+    // The caller is only additional information; answer and log the refusal without it.
     return {};
   }
 }
 
-/** How many bytes of the request's body may still arrive. */
+/** Returns how many bytes of the request's body may still arrive. */
 function unreadBytes({ body, headers }: FastifyRequest): number {
   if (body !== undefined && !(body instanceof Readable && !body.readableEnded)) return 0;
   return Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity));
 }
 
-/** Maximum number of characters of an error's sentence, which may quote the request. */
+/** Maximum length of an error message, in characters; messages may quote the request. */
 const MESSAGE_MAX = 1_000;
 
-/** Answers an error in the common envelope, and logs it. `actor`: the refused caller, as far as known. */
+/** Sends an error in the common envelope and logs it. `actor`: the refused caller, if known. */
 export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -57,7 +57,7 @@ export function sendError(
   const { code, message, detail, status, retry_after, logged } = error;
   const request_id = request.id;
   request.errorCode = code;
-  // The route's path: what a client wrote into the URL does not belong in a log.
+  // The path of the route, because client input in the URL must not be logged.
   const endpoint = `${request.method} ${request.routeOptions?.url ?? ''}`.trimEnd();
   const line = { request_id, endpoint, status, code, address: clientAddress(request), ...logged, ...actor };
   if (status >= 500) log.error({ ...line, err: error.cause ?? error }, message);
@@ -66,7 +66,7 @@ export function sendError(
   if (!reply.hasHeader('x-request-id')) reply.headers(HEADERS).header('x-request-id', request_id);
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (retry_after !== undefined) reply.header('retry-after', retry_after);
-  // The rest of a refused body is not read: the connection is closed after the answer.
+  // The rest of a refused body is not read, so the connection has to be closed.
   if (status === 413 || unreadBytes(request) > 65_536) {
     reply.header('connection', 'close');
   }
@@ -79,7 +79,7 @@ export function sendError(
   return reply.code(status).type('application/json; charset=utf-8').serializer(JSON.stringify).send(body);
 }
 
-/** Answers an error in place of the handler, which has not answered yet; whatever it answers later is dropped. */
+/** Sends an error instead of a handler that has not responded; its later response is dropped. */
 export function answerInstead(request: FastifyRequest, reply: FastifyReply, error: ApiError, log: Logger): void {
   const { code, message, status, retry_after } = error;
   const request_id = request.id;

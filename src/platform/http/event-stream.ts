@@ -5,51 +5,53 @@ import { Type } from 'typebox';
 import { ApiError, rateLimited } from '../core/errors.ts';
 import { toApiError } from './to-api-error.ts';
 
-/** A resource whose states an endpoint streams as they change, until the last one. */
+/** A resource whose states an endpoint streams until the last one. */
 export interface EventSource {
   name: string;
-  /** Whose open streams are counted together. */
+  /** The user and workspace whose open streams are limited. */
   reader: { user_id: string; workspace_id: string };
   /** The state at the time of the request, as the guard returned it. */
   first: object;
-  /** The current state, read through the guard again, so that a caller who lost access gets no more. */
+  /** Reads the current state through the guard, so that a caller who has lost access gets no more. */
   read(): Promise<object>;
   isLast(state: object): boolean;
   /**
-   * Calls back when there may be another state, including one since the first was read; returns how to stop watching.
+   * Calls back when there may be a new state, including changes since `first` was read. Returns a function that stops
+   * watching.
    */
   watch(onChange: () => void): () => void;
 }
 
-/** The reply of an endpoint that answers an EventSource, as server-sent events. */
+/** Reply of an endpoint that sends an EventSource as server-sent events. */
 export const EventStream = Type.Unsafe<EventSource>({ type: 'string', contentMediaType: 'text/event-stream' });
 
-/** How often access is checked again and a heartbeat is sent. */
+/** Interval of heartbeats and of access checks. */
 const HEARTBEAT_MS = 3_000;
 
-/** Maximum number of open streams in one process: of a user, of a workspace, of all. */
+/** Maximum number of open streams per user, per workspace and in total, in one process. */
 const USER_STREAMS_MAX = 20;
 const WORKSPACE_STREAMS_MAX = 200;
 const STREAMS_MAX = 5_000;
 
-/** How many access checks run at once. */
+/** Access checks that run at once. */
 const CHECKS_AT_ONCE = 4;
 
 /** The open streams of a server. */
 export interface EventStreams {
   /**
-   * Sends the current state and each following one as events whose ids are hashes of the states. A client that has the
-   * current state (Last-Event-ID) does not get it again, and gets 204 if it was the last one. `subject`: the credential.
-   * Errors: 429 for a user or a workspace with too many open streams, 503 for a process with too many.
+   * Sends the current state and all following states as events; the ID of an event is a hash of the state. A client
+   * that has the current state (Last-Event-ID) does not get it again, and gets 204 if it was the last. `subject`: the
+   * credential. Throws 429 for a user or a workspace with too many open streams, 503 for a process with too many.
    */
   send(request: FastifyRequest, reply: FastifyReply, states: EventSource, subject: string): FastifyReply;
-  /** Ends all streams, so that the server can close; clients reconnect, to another process or the next one. */
+  /** Ends all streams, so that the server can close; clients reconnect to another or the next process. */
   end(): void;
 }
 
 /**
- * `onFailure` gets the error when a state could not be read; the stream stays open and reads again at the next
- * heartbeat. All streams share one timer, and those of one credential in one workspace one check of their access.
+ * Opens the streams of a server. `onFailure` gets the error when a state cannot be read; the stream stays open and
+ * retries at the next heartbeat. All streams share one timer. All streams of a credential in one workspace share one
+ * access check.
  */
 export function openEventStreams(onFailure: (error: unknown) => void): EventStreams {
   const open = new Set<Stream>();
@@ -77,7 +79,7 @@ export function openEventStreams(onFailure: (error: unknown) => void): EventStre
     const groups = [...Map.groupBy(open, ({ group }) => group).values()];
     const next = async () => {
       for (let group = groups.pop(); group; group = groups.pop()) {
-        // Clients that read nothing at the moment get nothing, so their access need not be checked.
+        // Clients that are not reading receive nothing, so their access need not be checked.
         const checked = group.find(({ isWanted }) => isWanted());
         if (checked && !(await checked.check())) for (const stream of group) stream.end();
       }
@@ -124,19 +126,22 @@ export function openEventStreams(onFailure: (error: unknown) => void): EventStre
 interface Stream {
   readable: Readable;
   reader: EventSource['reader'];
-  /** The streams that a credential has in one workspace have access together. */
+  /** Streams of the same credential in the same workspace, which share an access check. */
   group: string;
-  /** Whether the client has read what was sent. */
+  /** Whether the client has read all data so far. */
   isWanted(): boolean;
-  /** Sends a heartbeat, and what could not be read or sent before. */
+  /** Sends a heartbeat, and a state that could not be read or sent before. */
   beat(): void;
-  /** Reads the state through the guard; false if the credential has no access to the workspace any more. */
+  /** Reads the state through the guard. Returns false if the credential no longer has access to the workspace. */
   check(): Promise<boolean>;
-  /** Stops sending; what was written before is still delivered. */
+  /** Stops sending; data that is already written is still delivered. */
   end(): void;
 }
 
-/** A client that reads slowly gets only the newest state, and no states are read for it in the meantime. */
+/**
+ * Streams the states to one client. A slow client gets only the newest state, and no states are read for it until it
+ * catches up.
+ */
 function streamOf(
   states: EventSource,
   subject: string,
@@ -192,13 +197,13 @@ function streamOf(
       }
     } catch (error) {
       const { status } = toApiError(error);
-      // An unavailable database may be back at the next heartbeat; others who read the same are served meanwhile.
+      // Retry at the next heartbeat: the database may be back, or the caller's other reads may be done.
       if (status === 429 || status >= 500) {
         mayHaveChanged = true;
         onFailure(error);
         return;
       }
-      // A caller who lost access gets nothing more.
+      // A caller who has lost access gets nothing more.
       end();
       return status;
     } finally {

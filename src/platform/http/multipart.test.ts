@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Blobs } from '../providers/storage/blobs.ts';
 import { receiveFiles } from './multipart.ts';
 
-test('the charset of a part is kept: the parser of busboy tells its headers before it drops them', async () => {
+test("the charset of a part is kept: busboy's parser emits the headers before dropping them", async () => {
   const part = (name: string, type: string) =>
     `--x\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\ntext\r\n`;
   const text = `${part('a.txt', 'text/plain; charset="shift_jis"')}${part('b.txt', 'text/plain')}--x--\r\n`;

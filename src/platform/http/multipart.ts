@@ -16,29 +16,30 @@ export interface ReceivedFile {
   blob: ReceivedBlob;
 }
 
-/** A multipart body: its files, and its other fields by their names. */
+/** A multipart body: its files, and its other fields by name. */
 export interface ReceivedForm {
   files: readonly ReceivedFile[];
   fields: Readonly<Record<string, string>>;
 }
 
-/** Of a request without a multipart body. */
+/** The form of a request without a multipart body. */
 export const NO_FORM: ReceivedForm = { files: [], fields: {} };
 
 interface ReceivingLimits extends Limits {
-  /** What the workspace stores already. */
+  /** The storage that the workspace already uses. */
   storage: StorageUse;
-  /** Called with the sizes of all files before they are kept; what it throws discards them. */
+  /** Called with the total size of the files before they are kept. If it throws, they are discarded. */
   beforeKeeping(bytes: number): Promise<unknown>;
 }
 
-/** What a form has besides its files. */
+/** Allowance for the parts of a form that are not file contents. */
 const FORM_BYTES = 2 ** 20;
 
 /**
- * Receives the files of a multipart body into the blob store, one after the other, and makes them durable. Errors: 400
- * `invalid_request` where the body is not multipart or holds no file, 413 `payload_too_large` past a limit, 503
- * `storage_unavailable` where the store cannot take it, 409 `quota_exceeded` where the workspace may not store that much; files that were already received are discarded.
+ * Receives the files of a multipart body into the blob store and makes them durable. If it throws, all received files
+ * are discarded. Throws 400 `invalid_request` if the body is not multipart or has no file, 413 `payload_too_large`
+ * above a limit, 503 `storage_unavailable` if the store fails, 409 `quota_exceeded` if the workspace may not store that
+ * much.
  */
 export async function receiveFiles(
   stream: Readable,
@@ -66,7 +67,7 @@ export async function receiveFiles(
   } catch (error) {
     await Promise.all(
       receiving.map(async (received) => {
-        // A file whose receipt failed has left nothing to discard.
+        // A file that failed left nothing to discard.
         const settled = await received.catch(() => undefined);
         await settled?.blob.discard();
       }),
@@ -105,11 +106,11 @@ function parse(
     const fail = (error: Error) => {
       hasFailed = true;
       stream.resume();
-      // The parser sends no more of this file, and its receiver would wait forever.
+      // The parser sends no more of this file, so its receiver would wait forever.
       coming?.destroy(error);
       reject(error);
     };
-    // The parser keeps the type of a part and drops the charset that its header names.
+    // The parser keeps the type of a part but drops the charset in its header.
     let header = '';
     const { parser } = (busboy as unknown as { _parser: { parser: EventEmitter } })._parser;
     parser.prependListener('part', (part: EventEmitter) => {
@@ -120,7 +121,8 @@ function parse(
     busboy.on('file', (_field, file, filename, _encoding, type) => {
       const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(header)?.[1];
       const contentType = charset === undefined ? type : `${type}; charset=${charset}`;
-      // A body that ends within the file is an error of the body; one that nothing listens to would end the process.
+      // A body that ends within the file is reported as an error of the body. Without a listener the file's own error
+      // would crash the process.
       file.on('error', () => undefined);
       if (filename === undefined || filename === '') {
         file.resume();
@@ -131,7 +133,7 @@ function parse(
         fail(fileTooLarge(filename, limits));
       });
       coming = file;
-      // If the file cannot be stored, nothing consumes it, and the parser would wait forever.
+      // If the file cannot be stored, nothing reads it, and the parser would wait forever.
       onFile(filename, contentType, file).catch(fail);
     });
     busboy.on('field', (name, value) => {
@@ -176,11 +178,13 @@ function parse(
   });
 }
 
-/** Hundreds of small files come in one chunk, each a stream with a file to open: other requests have their turns between them. */
+/**
+ * Yield to other requests after this many parts: a chunk may contain hundreds of small files, each with a file to open.
+ */
 const PARTS_IN_TURN = 16;
 const BEFORE_BOUNDARY = Buffer.from('\r\n--');
 
-/** A chunk, cut after each PARTS_IN_TURN places where a part may have ended. */
+/** Splits a chunk after every PARTS_IN_TURN positions at which a part may have ended. */
 function piecesOf(chunk: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   let start = 0;

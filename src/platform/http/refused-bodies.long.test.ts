@@ -5,18 +5,18 @@ import { test } from 'node:test';
 import { until } from '../../../test/until.ts';
 import { openWorld } from '../../../test/world.ts';
 
-/** A body that is refused has as long to arrive as one that is read. */
+/** A refused body has the same timeout as an accepted body. */
 const world = await openWorld({ ROLE: 'web' });
 const { hostname, port } = new URL(world.address);
 
-/** Requests that are answered before their body, which is shorter than what closes a connection at once. */
+/** Requests that are answered before their body. The body is too short to close the connection at once. */
 const REFUSED = {
   'no route': 'POST /nothing HTTP/1.1',
   'no credential': 'POST /v1/workspaces HTTP/1.1',
   'no such method': 'DELETE /v1/workspaces HTTP/1.1',
 };
 
-test('the connection of a refused request ends although its body goes on arriving, a byte at a time', async () => {
+test('the connection of a refused request ends although its body continues to arrive byte by byte', async () => {
   await Promise.all(
     Object.entries(REFUSED).map(async ([what, line]) => {
       const socket = connect(Number(port), hostname);

@@ -4,29 +4,29 @@ import Negotiator from 'negotiator';
 const JSON_TYPE = 'application/json';
 const NO_TAGS: readonly string[] = [];
 
-/** The ETag of a representation: a prefix by which its endpoint recognizes it (or ""), and a hash. */
+/** Returns the ETag of a representation: a prefix by which its endpoint recognizes it (or ""), and a hash. */
 export function entityTag(prefix: string, text: string): string {
   const hash = createHash('sha1').update(text).digest('base64url').slice(0, 16);
   return `"${prefix === '' ? '' : `${prefix}-`}${hash}"`;
 }
 
-/** The ETags in If-None-Match, to be compared weakly (RFC 9110, 13.1.2); `*` is any. */
+/** Returns the ETags in If-None-Match, for weak comparison (RFC 9110, 13.1.2); `*` matches any. */
 export function tagsIn(ifNoneMatch: string | undefined): readonly string[] {
   return ifNoneMatch === undefined ? NO_TAGS : ifNoneMatch.split(',').map((known) => known.trim().replace(/^W\//, ''));
 }
 
-/** Whether If-None-Match names this ETag. */
+/** Returns whether If-None-Match names this ETag. */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   return tagsIn(ifNoneMatch).some((known) => known === '*' || known === etag);
 }
 
-/** A longer `Accept` adds nothing useful and takes long to compare. */
+/** Longer `Accept` headers are truncated, because they are useless and slow to compare. */
 const ACCEPT_MAX = 1_024;
 
 /**
- * The media type that `Accept` prefers among those offered beside JSON, or undefined for JSON, which is also the answer
- * to an invalid header and to one that accepts nothing on offer. RFC 9110, 12.5.1: weights decide, then the more
- * specific range, then the order of the header; a client that accepts anything gets JSON.
+ * Returns the media type that `Accept` prefers among `offered` and JSON; undefined for JSON, also if the header is
+ * invalid or accepts nothing on offer. RFC 9110, 12.5.1: weights decide, then the more specific range, then the order
+ * in the header. A client that accepts anything gets JSON.
  */
 export function chooseMediaType(accept: string | undefined, offered: readonly string[]): string | undefined {
   if (accept === undefined || accept === '*/*' || accept === JSON_TYPE) return undefined;

@@ -12,7 +12,7 @@ import {
 import { quotaErrorOf } from '../core/quotas.ts';
 import { StorageUnavailable } from '../providers/storage/blobs.ts';
 
-/** SQLSTATEs of the constraints that back up the rules which endpoints check. */
+/** SQLSTATEs of constraints that enforce rules which endpoints check first. */
 const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = {
   IBSEA: seatLimitReached,
   IBOWN: lastOwner,
@@ -24,19 +24,21 @@ const CONSTRAINT_ERRORS: Record<string, (cause: unknown) => ApiError> = {
 const CONNECTION_ERRORS =
   /^(08...|57P0[1-5]|53[0-4]..|25P0[34]|25006|ECONN(REFUSED|RESET|ABORTED)|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 
-/** The SQLSTATE of a statement that took longer than its timeout. */
+/** The SQLSTATE of a statement that exceeded its timeout. */
 const QUERY_CANCELED = '57014';
 
-/** The SQLSTATE of a row that refers to one which is not there. */
+/** The SQLSTATE of a row that refers to a missing row. */
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** The SQLSTATE of a row whose key another row has. */
+/** The SQLSTATE of a row whose key already exists. */
 const UNIQUE_VIOLATION = '23505';
 
-/** SQLSTATEs of a transaction that PostgreSQL ended because of another one: serialization_failure, deadlock_detected. */
+/**
+ * SQLSTATEs of transactions that PostgreSQL rolled back because of another: serialization_failure, deadlock_detected.
+ */
 const CONFLICT_ERRORS = /^40(001|P01)$/;
 
-/** Refusals of `refuse(status)`, which fails a writing statement. */
+/** SQLSTATEs of `refuse(status)`, a database function that fails a writing statement. */
 const REFUSED: Record<string, () => ApiError> = {
   IB401: unauthorized,
   IB402: paymentRequired,
@@ -56,7 +58,7 @@ export function toApiError(error: unknown): ApiError {
   if (code === '53100') {
     return new ApiError('storage_unavailable', 'The disk of the service is full. Try again later.', { cause: error });
   }
-  // Between the check of the credential and the write the user was deleted, with their credentials.
+  // The user was deleted, with their credentials, between the check of the credential and the write.
   if (code === FOREIGN_KEY_VIOLATION && /_user_id_fkey$/.test(readConstraint(error))) return unauthorized(error);
   if (code === UNIQUE_VIOLATION && readConstraint(error) === 'workspaces_slug_key') {
     return new ApiError('slug_taken', 'Another workspace took this slug a moment ago. Choose another.', {
@@ -91,13 +93,16 @@ function readConstraint(error: unknown): string {
   return typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : '';
 }
 
-/** Whether the client went away within its body; Node.js documents code and message for that, and those of a lost database name a system call. */
+/**
+ * Returns whether the client disconnected while sending its body. Node.js documents this code and message; errors of a
+ * lost database name a system call.
+ */
 function isOfBody(code: string, error: unknown): boolean {
   const isReset = code === 'ECONNRESET' && error instanceof Error && error.message === 'aborted';
   return isReset || code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
-/** The driver gives these errors no code. */
+/** Recognized by message, because the driver gives these errors no code. */
 function isLostConnection(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -129,7 +134,7 @@ function fromFramework(code: string, cause: unknown): ApiError {
   }
 }
 
-/** Errors of a file store that cannot work, including file system codes, as 503; any other error unchanged. */
+/** Converts errors of a failing file store, including file system codes, to 503. Returns any other error unchanged. */
 export function toStorageError(error: unknown): unknown {
   const isAway = /^(ENOSPC|EDQUOT|EIO|EROFS|EACCES|EMFILE|ENOENT)$/.test(readCode(error));
   if (error instanceof StorageUnavailable || isAway) return storageUnavailable(error);

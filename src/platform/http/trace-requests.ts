@@ -3,17 +3,17 @@ import { inSpan, isTracing, type Span, startSpan } from '../core/tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The span of the request; undefined where it is not traced. */
+    /** The span of the request; undefined if it is not traced. */
     span: Span | undefined;
   }
 }
 
-/** Adds a span for each request, in the trace of its `traceparent`. Without a tracer nothing is added. */
+/** Adds a span for each request, within the trace of its `traceparent`. Does nothing without a tracer. */
 export function traceRequests(app: FastifyInstance): void {
   if (!isTracing()) return;
   app.decorateRequest('span', undefined);
   app.addHook('onRequest', (request, _reply, done) => {
-    // The route's path: what a client wrote into the URL does not belong in a trace.
+    // The path of the route, because client input in the URL must not be in a trace.
     const route = request.routeOptions.url ?? '';
     const { traceparent } = request.headers;
     const given = typeof traceparent === 'string' ? traceparent : undefined;
@@ -21,7 +21,7 @@ export function traceRequests(app: FastifyInstance): void {
     request.span?.set({ 'http.request.method': request.method, 'http.route': route, 'ibid.request_id': request.id });
     inSpan(request.span, done);
   });
-  // Reading a body has left the context.
+  // Reading the body has lost the async context.
   app.addHook('preHandler', (request, _reply, done) => inSpan(request.span, done));
   app.addHook('onResponse', (request, reply, done) => {
     request.span?.set({ 'http.response.status_code': reply.statusCode });

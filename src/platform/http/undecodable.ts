@@ -5,7 +5,7 @@ import { type ErrorCode, STATUS_OF } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { HEADERS, requestId } from './answer-headers.ts';
 
-/** Requests that never reach a route get the same error envelope, and their connection is closed. */
+/** Sends the API's error envelope to requests that never reach a route, and closes their connections. */
 export function refuseUnroutable(server: Server): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = refusal(
@@ -20,7 +20,7 @@ export function refuseUnroutable(server: Server): void {
   });
 }
 
-/** Answers what Node's parser refuses. */
+/** Responds to requests that Node's parser refuses. */
 export function refuseUndecodable(error: Error & { code?: string }, socket: Socket): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -3,7 +3,7 @@ import { quotaExceeded } from '../core/quotas.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { Limits } from './services.ts';
 
-/** The refusals of uploads that exceed a limit, whether their files are sent or announced. */
+/** Errors of uploads that exceed a limit, whether their files are sent or announced. */
 
 export function tooManyFiles({ upload_files }: Limits): ApiError {
   return tooLarge(`One request takes at most ${upload_files} file(s); send the rest in others.`);
@@ -25,26 +25,26 @@ function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 20)} MiB`;
 }
 
-/** How many bytes a workspace stores and may store; null: any number. */
+/** Bytes that a workspace stores and may store; null means unlimited. */
 export interface StorageUse {
   used: number;
   allowed: number | null;
 }
 
-/** The StorageUse of a workspace that the request sees, as a statement. */
+/** Returns a statement for the StorageUse of a workspace that the request may see. */
 export function storageOf(workspace_id: Sql): Sql {
   return sql`select u.used, u.allowed from usage_of(${workspace_id}) u where u.name = 'bytes'`;
 }
 
 /**
- * 409 `quota_exceeded` where a workspace has no room for more bytes: before they are received or kept. The write that refers to
- * them decides again, under a lock.
+ * Throws 409 `quota_exceeded` if a workspace has no room for `more` bytes. Checked before they are received and before
+ * they are kept; the write that refers to them checks again, under a lock.
  */
 export function refuseStorage({ used, allowed }: StorageUse, more: number): void {
   if (allowed !== null && used + more > allowed) throw quotaExceeded({ name: 'bytes', used: used + more, allowed });
 }
 
-/** Whether the room for more bytes may be gone by the time they are received. */
+/** Returns whether other requests could use up the room for `more` bytes before they are received. */
 export function isNearLimit({ used, allowed }: StorageUse, more: number): boolean {
   return allowed !== null && used + more > allowed - allowed / 10;
 }

@@ -4,28 +4,28 @@ import { ApiError, type Detail, validationError } from '../core/errors.ts';
 import { isStorable } from './body.ts';
 
 /**
- * Nothing is coerced: `5` is not a string. `verbose`, so that an error carries its input and its schema. All errors of
- * a body are found, in lists whose length was checked before; the patterns of the schemas cannot backtrack. The schemas are
- * those of this code, so that they are not validated themselves: compiling what does takes longer than compiling them.
+ * Nothing is coerced: `5` is not a string. `verbose` adds the input and the schema to an error. `allErrors` is safe,
+ * because the lengths of lists are checked before and the patterns of the schemas cannot backtrack. The schemas are
+ * trusted and not validated themselves, because compiling the meta-schema takes longer than compiling them.
  */
 const ajv = new Ajv({ allErrors: true, verbose: true, coerceTypes: false, strictTypes: false, validateSchema: false });
 
 /** Maximum number of characters of an invalid input that are echoed. */
 const INPUT_MAX = 256;
 
-/** Maximum number of errors in an answer, and their length as JSON. */
+/** Maximum number of errors in a response, and their length as JSON. */
 const DETAILS_MAX = 50;
 const DETAILS_LENGTH_MAX = 32_768;
 
 type Check = (value: unknown) => void;
 
-/** Compiles the schema when something is validated for the first time: a start would wait for all of them. */
+/** Compiles the schema on first use, because compiling all schemas would delay the start. */
 function compiledOnce(schema: TSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
   return () => (validate ??= ajv.compile(schema));
 }
 
-/** A check of a JSON body against its schema. Errors: 422 with `loc` ["body", …]. */
+/** Returns a check of a JSON body against its schema. It throws 422 with `loc` ["body", …]. */
 export function bodyCheck(schema: TSchema & { properties?: Record<string, TSchema & { maxItems?: number }> }): Check {
   const validate = compiledOnce(schema);
   const lengths = Object.entries(schema.properties ?? {}).flatMap(([name, { maxItems }]) =>
@@ -71,8 +71,8 @@ function run(validate: ValidateFunction, where: string, value: unknown): void {
 }
 
 /**
- * A reader of the query: integers from plain digits only, each name at most once, unknown names ignored.
- * Errors: 400 for what cannot be decoded, 422 with `loc` ["query", name] for the rest.
+ * Returns a parser of the query: integers consist of digits only, each name occurs at most once, unknown names are
+ * ignored. It throws 400 for an invalid encoding, and 422 with `loc` ["query", name] for all other errors.
  */
 export function queryReader(schema: TSchema & { properties?: Record<string, TSchema> }) {
   const properties = Object.entries(schema.properties ?? {});
@@ -112,7 +112,7 @@ function wrongType(name: string, isInteger: boolean, input: unknown): Detail {
     : { type: 'string_type', loc: ['query', name], msg: 'Input should be a valid string', input };
 }
 
-/** An offset of forty digits is a valid offset beyond the last record. */
+/** An offset of forty digits is valid; it is after the last record. */
 function clampInteger(value: number): number {
   return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
@@ -142,13 +142,14 @@ function decode(text: string): string {
   return decoded;
 }
 
-/** The first errors, as many as fit into an answer. */
+/** Returns the first errors, as many as fit into a response. */
 function detailsOf(errors: ErrorObject[], where: string): Detail[] {
   const details = new Map<string, Detail>();
   let length = 0;
   for (const error of errors) {
     if (details.size === DETAILS_MAX || length > DETAILS_LENGTH_MAX) break;
-    // A union reports an error for each branch; Pydantic reports one per field, so only the first of a place is kept.
+    // A union reports an error for each branch; Pydantic reports one per field, so only the first error per place is
+    // kept.
     const loc = [where, ...pointerParts(error.instancePath)];
     if (error.keyword === 'required') loc.push(String(error.params.missingProperty));
     const key = loc.join('\0');
@@ -168,7 +169,7 @@ function pointerParts(pointer: string): (string | number)[] {
     .map((part) => (/^[0-9]+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')));
 }
 
-/** Pydantic v2's type and message for each keyword that the schemas of this API use. */
+/** Returns Pydantic v2's type and message for each keyword that the schemas of this API use. */
 function describeError(error: ErrorObject): Omit<Detail, 'loc'> {
   const input = echo(error.data);
   const { params } = error;
@@ -240,7 +241,7 @@ function oneOf(values: unknown[]): string {
 
 const SECRET_NAMES = /token|secret|password|authorization|attempt|callback/i;
 
-/** The echoed part of an invalid input: at most 256 characters, and never a secret. */
+/** Returns the part of an invalid input to echo: at most 256 characters, and never a secret. */
 function echo(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'string') return cut(value);
@@ -249,12 +250,14 @@ function echo(value: unknown): unknown {
   return text.length <= INPUT_MAX ? JSON.parse(text) : cut(text);
 }
 
-/** What is longer than the echo is not written out first. */
+/** Truncates values before JSON.stringify, which would otherwise write them in full. */
 function shortened(item: unknown): unknown {
   return typeof item === 'string' || Array.isArray(item) ? item.slice(0, INPUT_MAX) : item;
 }
 
-/** The beginning of a text, without splitting a surrogate pair; a copy, which does not keep the whole text in memory. */
+/**
+ * Truncates a text without splitting a surrogate pair. Returns a copy, which does not keep the whole text in memory.
+ */
 function cut(text: string): string {
   return structuredClone(text.slice(0, INPUT_MAX).replace(/[\ud800-\udbff]$/, ''));
 }
