@@ -1,8 +1,8 @@
-/** Work of a process that runs beside other work, or alone. */
+/** Lets work in a process run concurrently or exclusively. */
 export interface SharedProcess {
   /**
-   * Waits until the work may begin and returns what must be called once when it has ended; undefined if `signal` is aborted
-   * first. Work begins in the order in which it asks, so work that wants to be alone waits for what runs, and nothing overtakes it.
+   * Waits until the work may start. Returns a function to be called once when it has ended; undefined if `signal` is
+   * aborted first. Work starts in order of arrival: exclusive work waits for running work, and later work waits for it.
    */
   enter(isAlone: boolean, signal: AbortSignal): Promise<(() => void) | undefined>;
 }
@@ -44,7 +44,7 @@ export function openSharedProcess(): SharedProcess {
         const leave = () => {
           waiting.splice(waiting.indexOf(waiter), 1);
           resolve(undefined);
-          // What waited behind it may begin.
+          // The next work may be able to start without this waiter.
           startNext();
         };
         const waiter: Waiter = {

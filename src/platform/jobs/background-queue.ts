@@ -3,10 +3,10 @@ import { sql } from '../db/sql.ts';
 import type { ClaimedBackgroundJob } from './claim-background-job.ts';
 import type { BackgroundJob } from './define-job.ts';
 
-/** A job that ended its process this often in a row is set aside: it fails, however often it may be tried otherwise. */
+/** A job whose process ended this often in a row while running it fails, whatever its `attempts`. */
 export const CRASHES_MAX = 3;
 
-/** Seconds before the next attempt: 1, 8, 27, … up to an hour. */
+/** Returns the seconds before the next attempt: 1, 8, 27, … up to an hour. */
 export function backoffSeconds(failures: number): number {
   return Math.min(3_600, failures ** 3);
 }
@@ -14,14 +14,15 @@ export function backoffSeconds(failures: number): number {
 const held = ({ job_id, attempt }: ClaimedBackgroundJob) =>
   sql`job_id = ${job_id} and attempt = ${attempt} and status = 'running'`;
 
-/** A job that succeeded is deleted. */
+/** Deletes a job that succeeded. */
 export async function finishBackgroundJob(query: Query, job: ClaimedBackgroundJob): Promise<void> {
   await query(sql`delete from background_jobs where ${held(job)}`);
 }
 
 /**
- * Puts a job back for another attempt after a pause in seconds. If the next job with its key is already queued, that
- * one does the work. `countsAsFailure`: false on an orderly stop. The attempt has ended by itself, so it was no crash.
+ * Puts a job back for another attempt after a pause in seconds. If a job with the same key is already queued, deletes
+ * this job and passes the failures and the pause on to the queued job. `countsAsFailure` is false on an orderly stop.
+ * Resets the count of crashes, because the process survived the attempt.
  */
 export async function releaseBackgroundJob(
   query: Query,
@@ -44,7 +45,7 @@ export async function releaseBackgroundJob(
     where ${held(job)} and not exists (select from next)`);
 }
 
-/** Keeps a job that used up its attempts for the operator to see; for each key only the last one. */
+/** Marks a job that used up its attempts as failed and keeps it for the operator; only the latest per key. */
 export async function failBackgroundJob(query: Query, job: ClaimedBackgroundJob, error: string): Promise<void> {
   await query(sql`
     with former as (
@@ -64,7 +65,7 @@ export interface FailedJob {
   error: string;
 }
 
-/** The jobs that have used up their attempts, the latest first; the first `max` of them. */
+/** Lists the failed jobs, latest first, at most `max`. */
 export function listFailedJobs(query: Query, max: number | null = null): Promise<FailedJob[]> {
   return query<FailedJob>(sql`
     select job_id, name, workspace_id, wiki_id, user_id, updated_at as failed_at, error
@@ -72,14 +73,14 @@ export function listFailedJobs(query: Query, max: number | null = null): Promise
 }
 
 export interface RequeuedJob {
-  /** superseded: it was deleted, because one with its key is queued. */
+  /** superseded: the job was deleted, because another job with its key is queued. */
   result: 'queued' | 'superseded';
   name: string;
-  /** The workspace that it works for, if it works for one. */
+  /** The workspace of the job; null if it has no workspace. */
   workspace_id: string | null;
 }
 
-/** Puts a failed job back with all its attempts; undefined where there is no such failed job. */
+/** Puts a failed job back with all its attempts. Returns undefined if there is no such failed job. */
 export async function requeueFailedJob(query: Query, job_id: string): Promise<RequeuedJob | undefined> {
   const [row] = await query<RequeuedJob>(sql`
     with failed as (
@@ -98,16 +99,16 @@ export async function requeueFailedJob(query: Query, job_id: string): Promise<Re
   return row;
 }
 
-/** Enqueues the due jobs in one statement; returns how many. */
+/** Enqueues the due jobs in one statement and returns their number. */
 export async function enqueueDue(query: Query, job: BackgroundJob): Promise<number> {
   const rows = await query(job.due ? enqueueTenants(job) : enqueueOnce(job));
   return rows.length;
 }
 
-/** A job that was set aside because it ended its processes stays so until an operator retries it. */
+/** A job that failed because of crashes is not scheduled again until an operator retries it. */
 const isSetAside = sql`b.status = 'failed' and b.crashes >= ${CRASHES_MAX}`;
 
-/** Skips tenants that already have a job of this kind, so that they never take the place of others. */
+/** Skips tenants that already have a job of this kind, so that within the limit other tenants get their jobs. */
 function enqueueTenants(job: BackgroundJob) {
   const from = sql`(
     select d.wiki_id, d.workspace_id from (${job.due}) d

@@ -1,8 +1,8 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
 
 /**
- * The CTE that cancels the unfinished jobs `j` that match a condition. A worker that runs one notices at its next
- * heartbeat or write that it has lost the job, and its open transaction is rolled back.
+ * Returns the CTE that cancels the unfinished jobs `j` that match a condition. A worker that is running such a job
+ * notices at its next heartbeat or write, and its open transaction is rolled back.
  */
 export function cancelJobs(from: Sql, condition: Sql): Sql {
   return sql`
@@ -13,9 +13,9 @@ export function cancelJobs(from: Sql, condition: Sql): Sql {
 }
 
 /**
- * The CTE that ends the uploads named by the rows of `from` (upload_id) as cancelled, if `stopped` was cancelled; the
- * job may have been writing until then. `only`: a condition on the upload `u` and its row `f` of `from`. Locks are taken in
- * the same order as when a worker ends a job: job, upload.
+ * Returns the CTE that ends the uploads in the rows of `from` (upload_id) as cancelled. It reads from `stopped`, the
+ * cancellation of their jobs, to run after it: a job may write until then, and workers lock in the same order (job,
+ * upload). `only`: a condition on the upload `u` and its row `f` of `from`.
  */
 export function failUpload(wiki_id: string, from: Sql, stopped: Sql, only: Sql = raw('true')): Sql {
   return sql`
@@ -27,7 +27,9 @@ export function failUpload(wiki_id: string, from: Sql, stopped: Sql, only: Sql =
     returning u.*`;
 }
 
-/** The CTE that ends the files that were not worked on yet of the cancelled uploads `upload`, so that none counts as pending. */
+/**
+ * Returns the CTE that fails the unprocessed files of the cancelled uploads `upload`, so that no file stays pending.
+ */
 export function failFiles(wiki_id: string): Sql {
   return sql`
     update upload_files f set status = 'failed', error = 'cancelled: the upload was cancelled' from upload u

@@ -7,7 +7,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { cancelJobs, failFiles, failUpload } from './cancel-ctes.ts';
 import { exampleJob, Job, jobColumns } from './schema.ts';
 
-/** Cancelling a job fails its upload; the upload can be retried, which creates a new job. */
+/** Cancels a job and fails its upload. Retrying the upload creates a new job. */
 export const cancelJob = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/jobs/:job_id/cancel',

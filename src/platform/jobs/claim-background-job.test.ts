@@ -4,7 +4,7 @@ import { openWorld } from '../../../test/world.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { claimBackgroundJob } from './claim-background-job.ts';
 
-// No job is claimed but by these tests.
+// Without a worker, so that only these tests claim jobs.
 const world = await openWorld({ ROLE: 'web' });
 const { db } = world;
 const KINDS = [
@@ -14,7 +14,7 @@ const KINDS = [
 
 const claim = () => claimBackgroundJob(db.query, KINDS, 'worker');
 
-/** Puts as many jobs into the queue as there are numbers; the later the number the later they are due, all in the past. */
+/** Enqueues a job for each number in the range. All are due in the past; lower numbers are due earlier. */
 async function add(workspace_id: string | null, [from, to]: [number, number], name = 'send', lane = 'mail') {
   await db.query(sql`
     insert into background_jobs (name, lane, key, workspace_id, run_after)
@@ -24,7 +24,7 @@ async function add(workspace_id: string | null, [from, to]: [number, number], na
 
 const clear = () => db.query(sql`delete from background_jobs`);
 
-/** The workspaces of the next claims, by name. */
+/** Claims `count` jobs and returns the names of their workspaces. */
 async function claims(names: Record<string, string>, count: number): Promise<(string | undefined)[]> {
   const seen: (string | undefined)[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -34,7 +34,7 @@ async function claims(names: Record<string, string>, count: number): Promise<(st
   return seen;
 }
 
-test('workspaces take turns however much one of them has queued, and the oldest goes first', async () => {
+test('workspaces take turns however many jobs each has queued, and the oldest job goes first', async () => {
   const [one, two, three] = [await world.owner(), await world.owner(), await world.owner()];
   await clear();
   await add(one.workspace_id, [1, 500]);
@@ -47,14 +47,14 @@ test('workspaces take turns however much one of them has queued, and the oldest 
   assert.deepEqual(await claims(names, 8), ['one', 'tidy', 'three', 'two', 'send', 'one', 'two', 'one']);
 });
 
-test('claims at the same time take different jobs, and none is left', async () => {
+test('concurrent claims take different jobs, and eventually all', async () => {
   await clear();
   const { workspace_id } = await world.owner();
   await clear();
   await add(workspace_id, [1, 30]);
   await add(null, [31, 40]);
   const taken: (string | undefined)[] = [];
-  // One that meets locked rows only is told that there is nothing, and asks again.
+  // A claim that finds only locked rows returns nothing, so the test claims again.
   for (let round = 0; round < 40 && taken.length < 40; round += 1) {
     const jobs = await Promise.all([claim(), claim(), claim(), claim()]);
     taken.push(...jobs.flatMap((job) => job?.job_id ?? []));
@@ -63,7 +63,7 @@ test('claims at the same time take different jobs, and none is left', async () =
   assert.equal(new Set(taken).size, 40);
 });
 
-test('what a claim reads does not grow with the queue', async () => {
+test('the cost of a claim does not grow with the queue', async () => {
   const { workspace_id } = await world.owner();
   const { workspace_id: other } = await world.owner();
   const pages = async (statement: (query: typeof db.query) => Promise<unknown>) => {
@@ -84,12 +84,13 @@ test('what a claim reads does not grow with the queue', async () => {
     await add(workspace_id, [1, jobs]);
     await add(other, [1, 1]);
     await db.query(sql`vacuum analyze background_jobs`);
-    // One job of each runs: the oldest of all are of a workspace with running jobs.
+    // Start a job of each, so that the oldest queued jobs belong to a workspace with running jobs.
     for (let i = 0; i < 3; i += 1) await claim();
     return [await claimPages(), await claimPages()];
   };
   const few = Math.max(...(await readAt(300)));
   const many = Math.max(...(await readAt(20_000)));
-  // A scan of the queue would read hundreds of pages. A few more are entries of deleted jobs that a vacuum could not remove yet.
+  // A scan of the queue would read hundreds of pages. A few additional pages are entries of deleted jobs that vacuum
+  // could not remove yet.
   assert.ok(many < 4 * few, `${many} pages of 20,000 jobs, ${few} of 300`);
 });

@@ -17,22 +17,22 @@ export interface ClaimedBackgroundJob {
   crashes: number;
 }
 
-/** How many of those that wait longest in a lane are looked at before each workspace is asked for its own. */
+/** Number of jobs at the head of each lane that a claim considers before it reads the oldest job of every workspace. */
 const LOOKED_AT = 100;
 
-/** Candidates of one claim: those that others have locked meanwhile are skipped. */
+/** Maximum number of candidates per claim; more than one, because other claims may have locked some. */
 const CANDIDATES = 20;
 
-/** Of the queued jobs `b`: it is due, and none with its key runs. */
+/** Condition on a queued job `b`: it is due, and no job with its key is running. */
 const mayStart = (
   names: readonly string[],
 ) => sql`b.run_after <= now() and b.name = any (${names}::text[]) and not exists (
   select from background_jobs r where r.status = 'running' and r.name = b.name and r.key = b.key)`;
 
 /**
- * The oldest job of the next workspace that waits in a lane; "" stands for the jobs of none, which never wait for each other. The
- * lane is a range, so that one index alone gives the order: of an equal lane others give it, too, and are read through to a
- * workspace whose jobs are at their end.
+ * Selects the oldest job of the next workspace in a lane; "" stands for jobs without a workspace. The lane is compared
+ * as a range, so that only one index gives the order. With equality another index would give it too, and PostgreSQL
+ * might scan that index past all jobs of the previous workspaces.
  */
 const oldestOfNext = (lane: Sql, from: Sql, names: readonly string[]) => sql`(
   select b.lane, coalesce(b.workspace_id, '') as workspace_id, b.job_id, b.run_after from background_jobs b
@@ -41,7 +41,7 @@ const oldestOfNext = (lane: Sql, from: Sql, names: readonly string[]) => sql`(
 
 const claimedColumns = raw('job_id, name, workspace_id, wiki_id, user_id, input, attempt, failures, crashes');
 
-/** CTEs that claim one of `candidates`, an ordered list of `job_id`: the first that no other claim has locked. */
+/** CTEs that claim the first of `candidates`, an ordered list of `job_id`, that no other claim has locked. */
 const claimCtes = (candidates: Sql, worker_id: string) => sql`claimed as (
     update background_jobs set status = 'running', attempt = attempt + 1, failures = failures + 1, worker_id = ${worker_id},
       updated_at = now()
@@ -53,10 +53,10 @@ const claimCtes = (candidates: Sql, worker_id: string) => sql`claimed as (
   ), lease as (${leaseCte(worker_id, sql`claimed`)})`;
 
 /**
- * Claims a job of one of these kinds, or returns undefined: the job that has waited longest among the workspaces with
- * the fewest running jobs. Concurrent claims take different jobs, and none waits for a lock. What it reads does not grow with
- * the queue: mostly one of the oldest is of a workspace without running jobs; else each workspace that waits is asked for its
- * oldest.
+ * Claims a job of these kinds: the job that has waited longest among the workspaces with the fewest running jobs.
+ * Returns undefined if no job is due. Concurrent claims take different jobs and do not wait for locks. The cost does
+ * not grow with the queue: usually a job at the head of a lane belongs to a workspace without running jobs; otherwise
+ * the oldest job of each waiting workspace is read.
  */
 export async function claimBackgroundJob(
   query: Query,
@@ -74,7 +74,10 @@ export async function claimBackgroundJob(
 
 type NoJob = { job_id: null };
 
-/** Claims one of the oldest, if its workspace has no running job; one row, which says whether others are due. */
+/**
+ * Claims a job at the head of a lane whose workspace has no running job. Returns one row, which also says whether other
+ * jobs are due.
+ */
 function claimOfIdle(
   query: Query,
   names: readonly string[],
@@ -96,7 +99,7 @@ function claimOfIdle(
     select c.*, exists (select from oldest) as is_other_due from (values (true)) v left join claimed c on true`);
 }
 
-/** Claims the oldest job of the workspace that has the fewest running ones. */
+/** Claims the oldest job of the workspace with the fewest running jobs. */
 function claimInTurn(
   query: Query,
   names: readonly string[],
@@ -118,7 +121,7 @@ function claimInTurn(
     select * from claimed`);
 }
 
-/** Another worker has just started a job with the same key. */
+/** Another worker has started a job with the same key in the meantime. */
 function noneIfRunning(error: { code?: string; constraint?: string }): [] {
   if (error.code === '23505' && error.constraint === 'background_jobs_running') return [];
   throw error;

@@ -7,11 +7,11 @@ export interface JobCount {
   name: string;
   status: (typeof STATUSES)[number];
   count: number;
-  /** Since when the one that waits longest is due; at most 0 if none is. */
+  /** Seconds for which the first of them has been due; negative if it is not due yet. */
   overdue_seconds: number;
 }
 
-/** The jobs of all processes by name and status. Public ones that have ended are not counted. */
+/** Counts the jobs of all processes by name and status, without public jobs that have ended. */
 export function countJobs(query: Query): Promise<JobCount[]> {
   return query<JobCount>(sql`
     select name, status, count(*)::int as count, extract(epoch from now() - min(run_after))::float8 as overdue_seconds

@@ -6,7 +6,6 @@ import { sql } from '../db/sql.ts';
 import { enqueueDue, requeueFailedJob } from './background-queue.ts';
 import { pruneOldRateLimitCounts } from './prune-rate-limit-counts.job.ts';
 
-/** A job that ends its process each time is set aside, even one that is tried for ever where it only fails. */
 const { db } = await openWorld({ DATABASE_URL: await makeDatabase() });
 const { name, lane } = pruneOldRateLimitCounts;
 const ofJob = sql`name = ${name}`;
@@ -17,7 +16,7 @@ const jobs = () =>
 
 const schedule = () => db.query(sql`update schedules set due_at = now() where name = ${name}`);
 
-/** A job whose worker is gone; `worker_id` is null where only its end could not be recorded. */
+/** Enqueues a job whose worker is gone; `worker_id` is null if only its end could not be recorded. */
 async function lose(crashes: number, worker_id: string | null): Promise<void> {
   await until('no such job is there', async () => (await jobs()).length === 0);
   await db.query(sql`
@@ -27,13 +26,13 @@ async function lose(crashes: number, worker_id: string | null): Promise<void> {
   await db.query(sql`update background_jobs set run_after = now() where ${ofJob}`);
 }
 
-test('a job whose process ended twice, or whose end could not be recorded, is tried again', async () => {
+test('a job whose process ended twice, or whose end could not be recorded, is retried', async () => {
   await lose(1, 'a worker that is gone');
   await lose(2, null);
   await until('it has ended well', async () => (await jobs()).length === 0);
 });
 
-test('a job whose process ended three times is set aside, is not scheduled again, and runs when the operator retries it', async () => {
+test('a job whose process ended three times fails, is not scheduled again, and runs when the operator retries it', async () => {
   await lose(2, 'a worker that is gone');
   const [job] = await until('it is set aside', jobs, ([seen]) => seen?.status === 'failed');
   assert.deepEqual([job?.crashes, job?.error], [3, 'each process that ran it ended']);

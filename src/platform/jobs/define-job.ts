@@ -14,8 +14,8 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Job } from './schema.ts';
 
 /**
- * The lanes of a process and their sizes: jobs of one lane wait only for each other. `uploads` has fewer slots where
- * the database has few connections.
+ * The lanes of a process and their numbers of slots; jobs wait only for jobs of the same lane. `uploads` has fewer
+ * slots if the process has few database connections.
  */
 export const LANES = {
   /** Uploads, exports and imports. */
@@ -24,7 +24,7 @@ export const LANES = {
   index: 2,
   /** Messages to a mail server, which may be slow. */
   mail: 4,
-  /** Requests to the payment provider, for which a job waits most of its time: a slow one holds up its own workspace alone. */
+  /** Requests to the payment provider. Jobs mostly wait here, and a slow one delays only its own workspace. */
   billing: 8,
   /** Removal of old data. */
   maintenance: 1,
@@ -33,40 +33,42 @@ export const LANES = {
 } as const;
 export type Lane = keyof typeof LANES;
 
-/** What a job may use besides the database. */
+/** Dependencies of jobs other than the database. */
 export interface JobServices {
   blobs: Blobs;
   mail: Mail;
   payments: Payments;
-  /** The catalogue of plans. */
   plans: readonly Plan[];
   /** Compiles files outside the request path, at lower CPU priority than page reads. */
   sandbox: Sandbox;
-  /** Opens PDF, Word, EPUB and ZIP files in confined processes. */
+  /** Reads PDF, Word, EPUB and ZIP files in confined processes. */
   reader: DocumentReader;
-  /** Signatures of the service, which every process on its database can verify. */
+  /** Signatures that every process with the same database can verify. */
   signatures: Signatures;
-  /** The service's public address, without a trailing slash. */
+  /** The service's public URL, without a trailing slash. */
   publicUrl: string;
   limits: Limits;
-  /** Where BACKUP_SCHEDULE is set. */
+  /** Undefined unless BACKUP_SCHEDULE is set. */
   backups: Backups | undefined;
   log: Logger;
 }
 
-/** When backups are made, and how. */
+/** When and how backups are made. */
 export interface Backups {
   schedule: BackupSchedule;
-  /** Whether moments between backups can be recovered, which needs a base backup after each gap. */
+  /** Whether WAL is archived for recovery to any point in time, which needs a base backup after each gap. */
   hasWal: boolean;
-  /** Runs `ibid backup` in a process, until it has ended or `signal` is aborted; its exit code, and the end of what it wrote. */
+  /**
+   * Runs `ibid backup` in a process until it ends or `signal` is aborted. Returns the exit code and the end of its
+   * output.
+   */
   make(signal: AbortSignal): Promise<{ code: number | null; output: string }>;
 }
 
-/** The services of jobs of a workspace; '' for jobs of none. */
+/** Returns the services for jobs of a workspace; '' for jobs without a workspace. */
 export type ServicesOf = (workspace_id: string) => JobServices;
 
-/** The tenant of a job, which decides what it can see of the database. */
+/** The tenant of a job, which decides which rows the job can see. */
 type Tenant = {
   wiki: { wiki_id: string };
   workspace: { workspace_id: string };
@@ -76,9 +78,9 @@ type Tenant = {
 export type JobFor = keyof Tenant;
 
 interface JobContext<For extends JobFor, Input> {
-  /** The rows of its wiki or workspace; for a user or the service itself those of the service context. */
+  /** Sees the rows of the wiki or workspace; for users and the service, the rows of the service context. */
   db: ContextDb;
-  /** The ids of its tenant. */
+  /** The IDs of the tenant. */
   target: Tenant[For];
   input: Input;
   services: JobServices;
@@ -87,34 +89,34 @@ interface JobContext<For extends JobFor, Input> {
 }
 
 interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> {
-  /** What it does, as a verb and an object in kebab case. It is stored with each job, so it never changes. */
+  /** Verb and object in kebab case. Stored with each job, so it must never change. */
   name: string;
   for: For;
   lane: Lane;
   /**
-   * At most one job of a name and key is queued, and one runs. `tenant`: the id of its wiki, workspace or user is the
-   * key.
+   * At most one job per name and key is queued, and at most one runs. `tenant`: the key is the ID of the wiki,
+   * workspace or user.
    */
   key?: 'tenant' | ((input: Static<Input>) => string);
   /**
-   * How often it may fail. `forever`: retried as long as its rows exist, with pauses of up to an hour, unless it ends its
-   * process three times in a row.
+   * Number of failures before the job is given up. `forever`: retried as long as its rows exist, with pauses of up to
+   * an hour, unless its process ends three times in a row.
    */
   attempts: number | 'forever';
-  /** After this time the attempt's signal is aborted, and the attempt has failed. */
+  /** After this time the signal of the attempt is aborted, and the attempt counts as failed. */
   timeoutSeconds: number;
   input?: Input;
   /**
-   * The interval in seconds of a scheduled job: one job for each tenant that `due` returns (wiki_id, workspace_id), or
-   * one for the service itself.
+   * The interval in seconds of a scheduled job. Each time, a job is enqueued for each tenant that `due` returns
+   * (wiki_id, workspace_id), or without `due` one for the service.
    */
   every?: number;
   due?: Sql;
-  /** Does the work, again after a crash at any point. An error that it throws is a failed attempt. */
+  /** Does the work. It is called again after a crash at any point. If it throws, the attempt has failed. */
   run(context: JobContext<For, Static<Input>>): Promise<void>;
   /**
-   * Records in the rows of the tenant that the last attempt failed, before the job is marked as failed; after a crash it
-   * may run again.
+   * Records in the tenant's rows that the last attempt failed, before the job is marked as failed. It may run again
+   * after a crash.
    */
   onFailure?(
     query: Query,
@@ -123,13 +125,13 @@ interface JobDefinition<For extends JobFor, Input extends TObject<TProperties>> 
   ): Promise<void>;
 }
 
-/** A kind of job without a public record, in the list of jobs. */
-// `any`, because the list holds jobs of every shape; each is typed where it is defined.
+/** A job without a public record, in the list of jobs. */
+// `any`, because the list contains jobs of every shape; each is typed where it is defined.
 export type BackgroundJob<Input = any> = JobDefinition<any, any> & Enqueueable<Input>;
 
 /**
- * Defines a background job: a value in the `feature.ts` of its folder. An endpoint enqueues it with `later(job, input)`,
- * a CTE of its write, so that the job exists exactly if the write does.
+ * Defines a background job: a value in the `feature.ts` of its folder. An endpoint enqueues it with `later(job,
+ * input)`, a CTE of its write, so that the job exists if and only if the write was committed.
  */
 export function defineJob<For extends JobFor, Input extends TObject<TProperties> = TObject<Record<never, TSchema>>>(
   definition: JobDefinition<For, Input>,
@@ -152,8 +154,8 @@ const TENANT_KEY: Record<JobFor, Sql> = {
 };
 
 /**
- * The CTE that enqueues a job for each row of `from` (workspace_id, wiki_id, user_id, as far as the job has that
- * tenant), unless one with its key is queued.
+ * Returns the CTE that enqueues a job for each row of `from` (with the columns of its tenant: workspace_id, wiki_id,
+ * user_id), unless a job with its key is queued.
  */
 function enqueueCte(
   job: Pick<JobDefinition<any, any>, 'name' | 'lane' | 'for' | 'key'>,
@@ -171,7 +173,7 @@ function keyOf({ key, for: jobFor }: Pick<JobDefinition<any, any>, 'for' | 'key'
   return key === 'tenant' ? TENANT_KEY[jobFor as JobFor] : sql`${key(input)}`;
 }
 
-/** A public job, that is a record of a wiki, claimed by a worker. */
+/** A public job (a record of a wiki), claimed by a worker. */
 export interface ClaimedJob {
   wiki_id: string;
   job_id: string;
@@ -186,12 +188,11 @@ export interface RecordJob {
   record: true;
   name: Job['kind'];
   lane: Lane;
-  /** How often it may fail without progress. */
+  /** Number of failures without progress before the job is given up. */
   attempts: number;
   /**
-   * Works until the end, and records the end in the transaction of its last write. It stops early when `signal` is
-   * aborted: on an orderly stop, and when the job was cancelled or taken over. An error that it throws is a failed
-   * attempt.
+   * Works until the end, and records the end in the transaction of its last write. Stops early if `signal` is aborted:
+   * on an orderly stop, and if the job was cancelled or taken over. If it throws, the attempt has failed.
    */
   run(context: { db: ContextDb; job: ClaimedJob; services: JobServices; signal: AbortSignal }): Promise<void>;
   /** Ends a job that failed too often. */
@@ -213,8 +214,8 @@ export function isRecordJob(job: AnyJob): job is RecordJob {
 }
 
 /**
- * How an attempt ended. `failed`: it was the last one. `interrupted`: by a stop, a cancellation, a worker that took the
- * job over, or because the database or the file store was unavailable.
+ * The outcome of an attempt. `failed`: the last attempt failed. `interrupted`: by a stop, a cancellation, a worker that
+ * took the job over, or an unavailable database or file store.
  */
 export type Outcome = 'succeeded' | 'retried' | 'failed' | 'interrupted';
 

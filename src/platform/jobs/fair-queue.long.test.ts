@@ -7,7 +7,7 @@ import { type Client, makeDatabase, openWorld, waitForUpload } from '../../../te
 import { sql } from '../db/sql.ts';
 import type { Job } from './schema.ts';
 
-test('a workspace that uploads much into several wikis keeps another one waiting for none of it', async () => {
+test('a workspace that uploads many files into several wikis does not delay another workspace', async () => {
   const place = { DATABASE_URL: await makeDatabase(), DATA_DIR: join(await makeFolder(), 'data') };
   const world = await openWorld({ ...place, ROLE: 'web' });
   const [busy, other] = [await world.owner(), await world.owner()];
@@ -23,7 +23,7 @@ test('a workspace that uploads much into several wikis keeps another one waiting
     return lists.flatMap(({ body }) => body);
   };
 
-  // Its worker hears at once of what is uploaded there.
+  // Uploading through the service with the worker wakes it immediately.
   const working = await openWorld(place);
   const late = working.as(other.token);
   await until('two are in work', jobs, (seen) => seen.filter(({ status }) => status === 'running').length >= 2);
@@ -34,7 +34,7 @@ test('a workspace that uploads much into several wikis keeps another one waiting
   const begun = ended.filter(({ started_at = '' }) => started_at < String(job?.started_at));
   assert.equal(begun.length, 2, 'of the five, two are worked on and three wait when the other one begins');
 
-  // What follows is planned for what they wrote, without autovacuum.
+  // The job has analyzed the tables that it filled, although autovacuum is off.
   await until(
     'PostgreSQL knows that there are hundreds of pages',
     () =>

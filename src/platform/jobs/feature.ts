@@ -6,7 +6,7 @@ import { pruneOldRateLimitCounts } from './prune-rate-limit-counts.job.ts';
 import { streamJob } from './stream-job.ts';
 import { jobTables } from './tables.ts';
 
-/** Its type is that of FEATURES in app.ts: `Feature` is defined above this folder. */
+/** Not typed as `Feature`, because that is defined in a layer above this folder; FEATURES in app.ts checks it. */
 export const jobs = {
   endpoints: [listJobs, getJob, streamJob, cancelJob],
   jobs: [pruneOldIdempotencyKeys, pruneOldRateLimitCounts],

@@ -7,13 +7,13 @@ import type { Query } from '../db/db.ts';
 import { type Sql, toStatement } from '../db/sql.ts';
 import { startHeartbeat } from './heartbeat.ts';
 
-test('a process that stood still renews the lease of its worker process before it requeues the jobs of dead workers', async () => {
+test('a suspended process renews the lease of its worker process before it requeues the jobs of dead workers', async () => {
   const sent: string[] = [];
   let isStill = true;
   const query = (async (statement: Sql) => {
     const { text } = toStatement(statement);
     sent.push(/set status = 'queued'/.test(text) ? 'requeue' : /update workers/.test(text) ? 'renew' : 'other');
-    // As long as a process that is stopped behind its first statement.
+    // As long as a process that is suspended after its first statement.
     if (isStill) await pause(3_100);
     isStill = false;
     return [];

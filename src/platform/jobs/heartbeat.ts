@@ -15,19 +15,20 @@ import {
 const HEARTBEAT_MS = 3_000;
 
 /**
- * Renews the lease of a worker while it runs jobs, tells it which public jobs it has lost, and requeues the jobs of
- * dead workers and its own attempts whose end could not be recorded. The worker of a process that this one sees alive is not
- * dead, even if the machine gives that process no time to renew its lease itself. Heartbeats never overlap: a slow database does not get a second one on top of the first.
+ * Renews the lease of a worker while it runs jobs, aborts public jobs that it has lost, and requeues jobs of dead
+ * workers and its own attempts whose end could not be recorded. Also renews the lease of the supervised process: a live
+ * process is not dead, even if the machine gives it no CPU time to renew the lease itself. Heartbeats never overlap, so
+ * a slow database does not get a second on top of the first.
  */
 export function startHeartbeat(options: {
   query: Query;
   worker_id: string;
-  /** The public jobs that the worker runs, each with the controller that aborts it when it is lost. */
+  /** The public jobs that the worker runs, each with a controller to abort it if it is lost. */
   records: ReadonlyMap<ClaimedJob, AbortController>;
-  /** Attempts whose end could not be recorded; emptied when they were given up. */
+  /** Attempts whose end could not be recorded. They are removed here once they are given up. */
   unrecorded: Set<Attempt>;
   isIdle: () => boolean;
-  /** The worker of the process that this one supervises, while that is alive. */
+  /** Returns the worker of the process that this process supervises, while it is alive. */
   supervised: () => string | undefined;
   log: Logger;
 }): { stop(): Promise<void> } {
@@ -47,7 +48,8 @@ export function startHeartbeat(options: {
     const abandoned = [...unrecorded];
     await abandonJobs(query, worker_id, abandoned);
     for (const attempt of abandoned) unrecorded.delete(attempt);
-    // If this process stood still meanwhile, the leases that it renewed may have expired; the next heartbeat renews them first.
+    // If this heartbeat was suspended for too long, the leases that it renewed may have expired. The next heartbeat
+    // renews them before it requeues.
     if (performance.now() - begun < HEARTBEAT_MS) await requeueLostJobs(query);
   }
 

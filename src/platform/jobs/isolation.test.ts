@@ -8,7 +8,7 @@ import { sql } from '../db/sql.ts';
 const world = await openWorld({ DATABASE_URL: await makeDatabase(), DATABASE_CONNECTIONS: '6' });
 const { db } = world;
 
-/** Whether everything written into the wiki is in its search index. */
+/** Returns whether all writes to the wiki are in its search index. */
 async function isIndexed(wiki_id: string): Promise<boolean> {
   return (await db.query(sql`select 1 from search_pending where wiki_id = ${wiki_id}`)).length === 0;
 }
@@ -18,7 +18,7 @@ async function write(owner: Owner, title: string): Promise<void> {
   assert.equal(status, 201);
 }
 
-test('a wiki whose index cannot be merged keeps no other wiki waiting, and is merged after the fault is fixed', async () => {
+test('a wiki whose index cannot be merged does not delay other wikis, and is merged once the fault is fixed', async () => {
   const [faulty, healthy] = [await world.owner(), await world.owner()];
   await db.transaction(async (_, runScript) =>
     runScript(`
@@ -43,7 +43,7 @@ test('a wiki whose index cannot be merged keeps no other wiki waiting, and is me
   await until('the faulty wiki is indexed, too', () => isIndexed(faulty.wiki_id));
 });
 
-test('an upload runs while the removal of a deleted wiki takes its time', async () => {
+test('an upload runs while the removal of a deleted wiki takes long', async () => {
   const [leaving, staying] = [await world.owner(), await world.owner()];
   await write(leaving, 'Doomed');
   await db.transaction(async (query) => {
@@ -51,7 +51,7 @@ test('an upload runs while the removal of a deleted wiki takes its time', async 
     assert.equal((await leaving.send('DELETE', `/v1/wikis/${leaving.wiki_id}`)).status, 204);
     const inTrash = `/v1/workspaces/${leaving.workspace_id}/deleted-wikis/${leaving.wiki_id}`;
     assert.equal((await leaving.send('DELETE', inTrash)).status, 204);
-    // The schedule checks only once a minute.
+    // Enqueued here, because the schedule checks only once a minute.
     await db.query(sql`
       insert into background_jobs (name, lane, key, wiki_id)
       values ('remove-deleted-wiki', 'maintenance', ${leaving.wiki_id}, ${leaving.wiki_id}) on conflict do nothing`);

@@ -7,14 +7,14 @@ const POLL_MS = 500;
 interface Watched {
   wiki_id: string;
   job_id: string;
-  /** The version of the row at the last poll; undefined while a callback has not been called for it. */
+  /** The version of the row at the last poll; undefined until the callbacks have been called for it. */
   version: string | undefined;
   callbacks: Set<() => void>;
 }
 
 /**
- * Polls all watched jobs of the process in one query, twice a second while there are any: a query by key costs less
- * than a listening connection, and needs no connection of its own.
+ * Polls all watched jobs of the process with one query, twice a second while jobs are watched. A query by key costs
+ * less than a LISTEN connection, and needs no connection of its own.
  */
 export function openJobChanges(query: Query, onFailure: (error: unknown) => void): JobChanges {
   const watched = new Map<string, Watched>();
@@ -58,7 +58,7 @@ export function openJobChanges(query: Query, onFailure: (error: unknown) => void
       schedule();
       return () => {
         job.callbacks.delete(onChange);
-        // A reader may stop twice (a stream ends, then is destroyed), and others may watch the job by then.
+        // A reader may stop twice (its stream ends, then is destroyed), and by then other readers may watch the job.
         if (job.callbacks.size === 0 && watched.get(key) === job) watched.delete(key);
       };
     },

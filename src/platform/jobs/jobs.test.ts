@@ -9,7 +9,7 @@ import { type Client, makeDatabase, type Owner, openWorld, waitForUpload } from 
 import { newId } from '../core/ids.ts';
 import { sql } from '../db/sql.ts';
 
-/** The API has two database connections and no worker; jobs run in another service. */
+/** The API has two database connections and no worker; another service runs the jobs. */
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = join(await makeFolder(), 'data');
 const world = await openWorld({ DATABASE_URL, DATA_DIR, ROLE: 'web', DATABASE_CONNECTIONS: '2' });
@@ -70,7 +70,7 @@ async function follow(address: string, client: Client, path: string, seen?: stri
   };
 }
 
-/** Waits for the present state, with which each stream begins. */
+/** Waits for the current state, the first event of each stream. */
 async function receives({ events }: Stream): Promise<void> {
   await until(
     'the present state of the job',
@@ -88,7 +88,7 @@ async function streamEnds({ events, isOver }: Stream): Promise<void> {
   );
 }
 
-/** A job that waits for longer than any test. */
+/** Creates a job that stays queued for longer than any test; returns its path. */
 async function waitingJob({ wiki_id }: Owner): Promise<string> {
   const job_id = newId('job');
   await db.query(sql`
@@ -106,7 +106,7 @@ async function uploadMany(client: Owner, files: number): Promise<{ upload_id: st
   return { upload_id: body.upload_id, job: `/v1/wikis/${client.wiki_id}/jobs/${jobs[0].job_id}` };
 }
 
-test('a job is followed from its present state to its end, also where another process works on it', async () => {
+test('a job can be followed from its current state to its end, even if another process runs it', async () => {
   const owner = await world.owner();
   const { job } = await uploadMany(owner, 120);
   const stream = await follow(world.address, owner, job);
@@ -136,7 +136,7 @@ test('a job is followed from its present state to its end, also where another pr
   assert.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream; charset=utf-8']);
 });
 
-test('a reopened stream sends only what the client has not seen, and sends heartbeats', async () => {
+test('a reopened stream sends only new states, and heartbeats', async () => {
   const owner = await world.owner();
   const job = await waitingJob(owner);
   const first = await follow(world.address, owner, job);
@@ -153,7 +153,7 @@ test('a reopened stream sends only what the client has not seen, and sends heart
   );
 });
 
-test('a stream ends when its key is revoked or its reader is no longer a member, and others cannot open one', async () => {
+test('a stream ends when its key is revoked or its reader is no longer a member, and other users cannot open one', async () => {
   const owner = await world.owner();
   const job = await waitingJob(owner);
   const [member, leaver, stranger] = [
@@ -203,7 +203,7 @@ test('a credential follows at most twenty jobs at once, and streams hold no data
   for (const stream of [...streams, others]) stream.stop();
 });
 
-test('a stopping service ends its streams and does not wait for them', async () => {
+test('a stopping service ends its streams without waiting for them', async () => {
   const address = `http://127.0.0.1:${await freePort()}`;
   const service = spawnService({ PORT: new URL(address).port, DATABASE_URL, DATA_DIR, ROLE: 'web' });
   await service.ready;
@@ -244,7 +244,7 @@ longTest('a cancelled job stops soon, its upload has failed, and what it made st
     assert.equal((await owner.post(path)).status, 409);
   }
 
-  // The worker is free for the next job of the wiki, and processes no further file of the cancelled one.
+  // The worker is free for the next job of the wiki, and processes no further file of the cancelled job.
   const next = await world.upload(owner, wiki_id, { 'next.md': '# Next' });
   assert.equal(next.body.status, 'completed');
   assert.equal(await countSources(), made + 1);
@@ -291,7 +291,7 @@ longTest(
     const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'web' });
     const owner = await alone.owner();
     const { wiki_id } = owner;
-    // Large enough that a worker is killed before it has written anything.
+    // Large enough for the worker to be killed before it has written anything.
     const form = new FormData();
     form.append('files', new Blob([`# Long\n\n${'*word* [link](x.md)\n\n'.repeat(40_000)}`]), 'long.md');
     const { body: upload } = await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });

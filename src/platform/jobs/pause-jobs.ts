@@ -1,10 +1,13 @@
 import type { Query } from '../db/db.ts';
 import { raw, sql } from '../db/sql.ts';
 
-/** Whether jobs may be claimed: not after a restore, until the operator says so. */
+/** SQL condition: jobs may be claimed. Jobs are paused after a restore until the operator resumes them. */
 export const jobsAreOn = raw('not exists (select from service_controls where jobs_are_paused)');
 
-/** Stops claiming jobs in all processes, so that no mail is sent either; or goes on. Returns whether that is a change. */
+/**
+ * Pauses or resumes the claiming of jobs in all processes; while paused, no mail is sent either. Returns whether this
+ * changed anything.
+ */
 export async function pauseAllJobs(query: Query, jobs_are_paused: boolean): Promise<boolean> {
   const changed = await query(sql`
     insert into service_controls as c (jobs_are_paused) select true where ${jobs_are_paused}

@@ -1,7 +1,7 @@
 import { pruneIdempotencyKeys } from '../access/idempotency.ts';
 import { defineJob } from './define-job.ts';
 
-/** Deletes expired answers to requests with an Idempotency-Key. */
+/** Deletes expired responses to requests with an Idempotency-Key. */
 export const pruneOldIdempotencyKeys = defineJob({
   name: 'prune-idempotency-keys',
   for: 'service',

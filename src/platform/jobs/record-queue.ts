@@ -6,7 +6,7 @@ import { jobsAreOn } from './pause-jobs.ts';
 import type { Job } from './schema.ts';
 import { leaseCte } from './workers.ts';
 
-/** The job was cancelled or taken over by another worker; this worker must not write anything more for it. */
+/** The job was cancelled or taken over by another worker. This worker must not write for it any more. */
 export class LeaseLost extends Error {}
 
 interface NewJob {
@@ -16,7 +16,7 @@ interface NewJob {
   kind: Job['kind'];
 }
 
-/** A public job, for `later`: the CTE returns the new row, one for each row of `from`. */
+/** Enqueues a public job, for `later`. The CTE returns a new row for each row of `from`. */
 export const jobRecord: Enqueueable<NewJob> = {
   enqueue: ({ wiki_id, job_id, upload_id, kind }, from) => sql`
     insert into jobs (wiki_id, job_id, upload_id, kind)
@@ -25,10 +25,10 @@ export const jobRecord: Enqueueable<NewJob> = {
 };
 
 /**
- * Claims a public job, or returns undefined: the job that has waited longest among the workspaces with the fewest
- * running jobs; `onlyIdleWorkspaces`: only among workspaces without running jobs. It takes two steps: candidates are
- * read without a lock, then a conditional update by the job's key claims one. A job of a wiki starts only after the
- * previous one has ended, even if that one waits for its next attempt: the unique index jobs_started ensures it.
+ * Claims a public job: the job that has waited longest among the workspaces with the fewest running jobs, or with
+ * `onlyIdleWorkspaces` among workspaces without running jobs. Returns undefined if no job can start. Reads candidates
+ * without locks, then claims a candidate by a conditional update of its row. The unique index jobs_started ensures that
+ * a job of a wiki starts only after the previous job has ended, even if the previous job waits for its next attempt.
  */
 export async function claimJob(
   query: Query,
@@ -55,20 +55,20 @@ export async function claimJob(
   return undefined;
 }
 
-/** Whether there is a public job that a worker could claim. */
+/** Returns whether there is a public job that a worker could claim. */
 export async function hasJobToClaim(query: Query, kinds: readonly string[]): Promise<boolean> {
   return (await query(sql`select 1 from jobs_to_claim(${kinds}::text[], false) where ${jobsAreOn} limit 1`)).length > 0;
 }
 
-/** Another worker has just started another job of the wiki. */
+/** Another worker has started another job of the wiki in the meantime. */
 function noneIfStarted(error: { code?: string; constraint?: string }): [] {
   if (error.code === '23505' && error.constraint === 'jobs_started') return [];
   throw error;
 }
 
 /**
- * Locks the job until the end of the transaction, so that it is not cancelled or taken over before the commit. Must be
- * the first statement of a transaction that writes for the job. Errors: LeaseLost, which rolls back the rest.
+ * Locks the job until the end of the transaction, so that it cannot be cancelled or taken over before the commit. Must
+ * be the first statement of a transaction that writes for the job. Throws LeaseLost, which rolls the transaction back.
  */
 export async function lockJob(query: Query, job: ClaimedJob): Promise<void> {
   const held = await query(sql`
@@ -78,7 +78,7 @@ export async function lockJob(query: Query, job: ClaimedJob): Promise<void> {
   if (held.length === 0) throw new LeaseLost(`job ${job.job_id} was cancelled or given to another attempt`);
 }
 
-/** Locks the job and records its progress (0 to 100). Progress resets its count of failures. */
+/** Locks the job and records its progress (0 to 100). Progress resets the count of failures. */
 export async function advanceJob(query: Query, job: ClaimedJob, progress: number): Promise<void> {
   await lockJob(query, job);
   await query(sql`
@@ -88,8 +88,8 @@ export async function advanceJob(query: Query, job: ClaimedJob, progress: number
 }
 
 /**
- * Locks the job and shows its progress without resetting its count of failures: for work that starts over after each
- * failure, so that a job which always fails at the same place is given up.
+ * Locks the job and shows its progress without resetting the count of failures. For work that starts over after each
+ * failure, so that a job that always fails at the same place is given up.
  */
 export async function showProgress(query: Query, job: ClaimedJob, progress: number): Promise<void> {
   await lockJob(query, job);
@@ -98,7 +98,7 @@ export async function showProgress(query: Query, job: ClaimedJob, progress: numb
   `);
 }
 
-/** Ends the job in a transaction of its work. */
+/** Locks the job and ends it, in a transaction of its work. */
 export async function endJob(
   query: Query,
   job: ClaimedJob,
@@ -113,8 +113,8 @@ export async function endJob(
 }
 
 /**
- * Puts the job back: after a failure with growing pauses (1 s, 4 s, 9 s, …), otherwise at once or after a pause in
- * seconds. Without a failure the attempt is not counted as one; progress resets the count.
+ * Puts the job back. After a failure the pauses grow (1 s, 4 s, 9 s, …). Without a failure the pause is `wait` seconds,
+ * and the attempt is subtracted from the count of failures.
  */
 export async function releaseJob(db: Db, job: ClaimedJob, failure: string | undefined, wait = 0): Promise<void> {
   const pause = failure === undefined ? wait : job.failures ** 2;

@@ -28,7 +28,7 @@ export async function runBackgroundJob(
   const context = { db: db.in(contextOf(definition, job)), target: job, input: job.input, services };
   const about = { job: job.name, job_id: job.job_id, wiki_id: job.wiki_id, workspace_id: job.workspace_id };
   const fail = async (error: unknown) => {
-    // Two transactions, because the rows of its tenant and those of the queue are visible in different contexts.
+    // Two transactions, because the rows of the tenant and of the queue are visible in different contexts.
     await context.db.transaction(async (query) => definition.onFailure?.(query, context, error));
     await failBackgroundJob(query, job, messageOf(error));
     return 'failed' as const;
@@ -77,8 +77,8 @@ function contextOf(definition: BackgroundJob, { wiki_id, workspace_id }: Claimed
 }
 
 /**
- * A job that does not stop after its timeout frees its slot after the grace period; its attempt number fences off its
- * later writes.
+ * Frees the slot of a job that does not stop within the grace period after its timeout. The attempt number fences off
+ * its later writes.
  */
 async function withTimeout(work: Promise<void>, timeoutSeconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

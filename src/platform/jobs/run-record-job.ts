@@ -5,18 +5,18 @@ import { toApiError, toStorageError } from '../http/to-api-error.ts';
 import type { ClaimedJob, Outcome, RecordJob, ServicesOf } from './define-job.ts';
 import { LeaseLost, releaseJob } from './record-queue.ts';
 
-/** How long a job pauses when the database or the file store is unavailable. */
+/** Pause of a job when the database or the file store is unavailable. */
 const UNAVAILABLE_SECONDS = 2;
 
 /**
- * Runs one attempt of a public job and records its result. `lost` is aborted when the job was cancelled or taken over.
+ * Runs one attempt of a public job and records its result. `lost` is aborted if the job was cancelled or taken over.
  */
 export async function runRecordJob(
   definition: RecordJob,
   run: { db: ContextDb; job: ClaimedJob; services: ServicesOf; log: Logger; stopping: AbortSignal; lost: AbortSignal },
 ): Promise<Outcome> {
   const { db, job, log, stopping, lost } = run;
-  // So many attempts ended without a result of their own that the job itself must be the reason.
+  // After this many attempts without a result, the job itself must be the reason.
   if (job.failures > definition.attempts) {
     log.error({ job_id: job.job_id, failures: job.failures }, 'a job failed: no attempt of it came to an end');
     const text = `worker_lost: given up after ${definition.attempts} attempts: the processes that worked on it ended, or had no time to go on`;
@@ -65,7 +65,7 @@ export async function runRecordJob(
   }
 }
 
-/** What the job wrote is there whether this succeeds or not: autovacuum does the same later. */
+/** Errors are only logged: the job's writes are committed, and autovacuum does the same later. */
 async function analyzeGrownTables(db: ContextDb, log: Logger): Promise<void> {
   try {
     await db.query(sql`select analyze_grown_tables()`);
@@ -74,7 +74,7 @@ async function analyzeGrownTables(db: ContextDb, log: Logger): Promise<void> {
   }
 }
 
-/** "" for a wiki that was deleted. */
+/** Returns the workspace of the job's wiki; "" if the wiki was deleted. */
 async function workspaceOf(db: ContextDb, { wiki_id }: ClaimedJob): Promise<string> {
   const [wiki] = await db.query<{ workspace_id: string | null }>(sql`
     select workspace_id from wikis where wiki_id = ${wiki_id}`);
@@ -82,8 +82,8 @@ async function workspaceOf(db: ContextDb, { wiki_id }: ClaimedJob): Promise<stri
 }
 
 /**
- * Not the job's fault, so not a failed attempt. A statement timeout is a failure, and so is a missing file, which does
- * not come back.
+ * Returns whether an error is a temporary fault of the database, the file store or a limit, which does not count as a
+ * failed attempt. A statement timeout is a failure, and so is a missing file, because retrying does not bring it back.
  */
 export function isUnavailable(error: unknown): boolean {
   const { code = '' } = error as { code?: string };

@@ -5,13 +5,13 @@ import { enqueueDue } from './background-queue.ts';
 import { type AnyJob, type BackgroundJob, isRecordJob } from './define-job.ts';
 
 export interface Schedule {
-  /** Waits for enqueueing in progress, and stops. */
+  /** Stops after the enqueueing in progress. */
   stop(): Promise<void>;
 }
 
 /**
- * Enqueues scheduled jobs when they are due, on its own timers; it runs none of them. Every process checks at its start
- * and then at the job's interval; several processes are harmless, because a job is queued once per key.
+ * Enqueues scheduled jobs when they are due, on timers of its own, and runs none of them. Every process checks when it
+ * starts and then at the job's interval. Several processes do no harm, because a job is queued once per key.
  */
 export function startSchedule(options: {
   db: ServiceDb;

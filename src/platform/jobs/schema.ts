@@ -24,7 +24,7 @@ export const Job = Record(
 );
 export type Job = Static<typeof Job>;
 
-/** The columns of Job from a job `j`. */
+/** The columns of Job, from a row `j` of the table jobs. */
 export const jobColumns: Sql = sql`
   j.job_id, j.wiki_id, coalesce(j.upload_id, '') as upload_id, j.kind, j.status, j.attempt, j.progress, j.created_at,
   j.updated_at, j.started_at, j.finished_at, j.summary, j.error`;

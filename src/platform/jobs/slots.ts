@@ -5,17 +5,19 @@ export interface Slots {
   isEmpty(): boolean;
   hasRoom(job: { lane: Lane }): boolean;
   /**
-   * The second half of a lane is reserved for workspaces without running jobs, so that large uploads keep no other
-   * tenant waiting.
+   * Returns whether only the second half of a lane is free. It is reserved for workspaces without running jobs, so that
+   * large uploads do not block other tenants.
    */
   isHalfFull(job: { lane: Lane }): boolean;
   /** Occupies a slot until the work has ended. */
   fill(lane: Lane, work: Promise<void>): void;
-  /** Waits until nothing runs. */
+  /** Waits until no job is running. */
   settled(): Promise<void>;
 }
 
-/** `onFree` is called whenever a slot becomes free, `onError` with the error of failed work. */
+/**
+ * Opens the slots of a process. `onFree` is called when a slot becomes free, `onError` with the error of failed work.
+ */
 export function openSlots(
   sizes: Record<Lane, number>,
   { onFree, onError }: { onFree: () => void; onError: (error: unknown) => void },

@@ -20,26 +20,26 @@ import { runRecordJob } from './run-record-job.ts';
 import { openSlots } from './slots.ts';
 import type { Attempt } from './workers.ts';
 
-/** How long an idle worker waits before it polls again, unless it is woken. */
+/** Interval at which an idle worker polls, unless it is woken. */
 const POLL_MS = 1_000;
 
 export interface Worker {
   worker_id: string;
-  /** For how long no public job has run here, in milliseconds. */
+  /** Returns the milliseconds for which no public job has run here. */
   idleMs(): number;
-  /** Tells the worker about new jobs, so that it does not wait for the next poll. */
+  /** Notifies the worker of new jobs, so that it does not wait for the next poll. */
   wake(): void;
   /** Lets the current step of each job end, puts unfinished jobs back and stops. */
   stop(): Promise<void>;
 }
 
-/** A process of its own for jobs, started when there is a public job. */
+/** A separate process for jobs, started when there is a public job. */
 export interface WorkerProcess {
-  /** Whether it claims jobs now, public and background ones. */
+  /** Returns whether it is claiming jobs, public and background. */
   isRunning(): boolean;
-  /** Its worker, from its first claim until it has ended. */
+  /** Returns the ID of its worker, from its first claim until it has ended. */
   worker_id(): string | undefined;
-  /** Starts it, unless it runs or has just failed. */
+  /** Starts it, unless it is running or has recently failed. */
   start(): void;
   wake(): void;
 }
@@ -47,16 +47,18 @@ export interface WorkerProcess {
 interface WorkerOptions {
   db: ServiceDb;
   jobs: readonly AnyJob[];
-  /** How many jobs of a lane run at once in this process. */
+  /** Maximum number of running jobs per lane in this process. */
   slots: Record<Lane, number>;
   services: ServicesOf;
   log: Logger;
   onAttempt: OnAttempt | undefined;
-  /** Runs the public jobs, and while it runs the background jobs too; undefined: this process does. */
+  /**
+   * Runs the public jobs, and the background jobs too while it is running. If undefined, this process runs all jobs.
+   */
   process?: WorkerProcess | undefined;
 }
 
-/** Runs jobs until it is stopped. No failure ends it. */
+/** Runs jobs until it is stopped. Errors do not end it. */
 export function startWorker(options: WorkerOptions): Worker {
   const stopping = new AbortController();
   const wakeSignal = openWakeSignal(stopping.signal);
@@ -86,7 +88,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
 }
 
-/** Claims jobs for which a slot is free and runs them. */
+/** Claims and runs jobs in free slots. */
 function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () => void) {
   const { db, jobs, services, log } = options;
   const worker_id = randomUUID();
@@ -109,7 +111,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     log,
   });
 
-  /** Reports an attempt. One whose result could not be recorded counts as interrupted. */
+  /** Reports an attempt. An attempt whose result could not be recorded counts as interrupted. */
   async function report({ name }: AnyJob, { job_id, attempt }: Attempt, end: Promise<Outcome>): Promise<void> {
     const start = performance.now();
     let outcome: Outcome = 'interrupted';
@@ -158,7 +160,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
     return true;
   }
 
-  /** While the other process runs it claims all jobs, so that this one answers requests and nothing else. */
+  /** While the other process is running it claims all jobs, so that this process is free for requests. */
   async function claimBeside(other: WorkerProcess): Promise<boolean> {
     if (other.isRunning()) return false;
     if (await claimBackground()) return true;
@@ -169,7 +171,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   return {
     worker_id,
     idleMs: () => (records.size > 0 ? 0 : performance.now() - lastRecordAt),
-    /** Whether there was a job and a slot for it. */
+    /** Returns whether a job was claimed. */
     async claimOne(): Promise<boolean> {
       try {
         if (options.process) return await claimBeside(options.process);
@@ -186,7 +188,7 @@ function openRunner(options: WorkerOptions, stopping: AbortSignal, onFree: () =>
   };
 }
 
-/** Each attempt is a trace. */
+/** Traces each attempt of a job. */
 function inJobSpan(
   { name, lane }: AnyJob,
   { job_id, attempt }: Attempt,
@@ -201,7 +203,7 @@ function inJobSpan(
   });
 }
 
-/** A pause that can be ended, even before it begins. */
+/** Creates a pause that can be ended, even before it starts. */
 function openWakeSignal(stopping: AbortSignal) {
   let isWoken = false;
   let end = () => {};

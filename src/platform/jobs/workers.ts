@@ -2,28 +2,28 @@ import type { Query } from '../db/db.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import type { ClaimedJob } from './define-job.ts';
 
-/** A worker that has not renewed its lease for this long has lost its jobs. */
+/** A worker that has not renewed its lease for this long loses its jobs. */
 const LEASE_SECONDS = 10;
 
-/** Each claim of a job raises its number. */
+/** A claim of a job. Each claim increments the attempt number. */
 export interface Attempt {
   job_id: string;
   attempt: number;
 }
 
-/** The CTE of a claim that starts or renews the worker's lease. */
+/** Returns the CTE with which a claim creates or renews the worker's lease. */
 export function leaseCte(worker_id: string, claimed: Sql): Sql {
   return sql`
     insert into workers (worker_id, alive_until) select ${worker_id}, now() + make_interval(secs => ${LEASE_SECONDS}) from ${claimed}
     on conflict (worker_id) do update set alive_until = excluded.alive_until`;
 }
 
-/** Renews the worker's lease. One statement for all its jobs, on no row that a job's own transaction locks. */
+/** Renews the worker's lease: one statement for all its jobs, on a row that no transaction of a job locks. */
 export async function renewLease(query: Query, worker_id: string): Promise<void> {
   await query(leaseCte(worker_id, sql`(values (1)) one`));
 }
 
-/** Renews the lease of another worker whose process is seen alive, as long as it has jobs. */
+/** Renews the lease of another worker whose process is known to be alive, while it has jobs. */
 export async function renewLeaseOf(query: Query, worker_id: string): Promise<void> {
   await query(sql`
     update workers w set alive_until = now() + make_interval(secs => ${LEASE_SECONDS})
@@ -32,19 +32,19 @@ export async function renewLeaseOf(query: Query, worker_id: string): Promise<voi
       or exists (select from background_jobs b where b.status = 'running' and b.worker_id = w.worker_id))`);
 }
 
-/** Ends the worker's lease, so that its jobs can be requeued at once. */
+/** Ends the worker's lease, so that its jobs can be requeued immediately. */
 export async function endLease(query: Query, worker_id: string): Promise<void> {
   await query(sql`delete from workers where worker_id = ${worker_id}`);
 }
 
-/** Ends all leases: for the only process of a DATA_DIR, at its start. */
+/** Ends all leases. For the only process of a DATA_DIR, when it starts. */
 export async function endAllLeases(query: Query): Promise<void> {
   await query(sql`delete from workers`);
 }
 
 /**
- * Gives up attempts of this worker whose end could not be recorded, so that they are requeued although its lease lasts:
- * a worker with other jobs goes on renewing it.
+ * Gives up attempts of this worker whose end could not be recorded. They are then requeued although the worker, which
+ * has other jobs, keeps renewing its lease.
  */
 export async function abandonJobs(query: Query, worker_id: string, attempts: readonly Attempt[]): Promise<void> {
   if (attempts.length === 0) return;
@@ -55,7 +55,7 @@ export async function abandonJobs(query: Query, worker_id: string, attempts: rea
     update background_jobs set worker_id = null where ${isAbandoned}`);
 }
 
-/** Which of these public jobs the worker no longer runs: they were cancelled or taken over. It reads without locks. */
+/** Returns the public jobs that the worker has lost because they were cancelled or taken over. Reads without locks. */
 export async function findLostJobs(query: Query, jobs: readonly ClaimedJob[]): Promise<string[]> {
   if (jobs.length === 0) return [];
   const rows = await query<{ job_id: string }>(sql`
@@ -68,10 +68,10 @@ export async function findLostJobs(query: Query, jobs: readonly ClaimedJob[]): P
 }
 
 /**
- * Requeues the jobs of workers whose lease has expired: the first time at once, then with growing pauses, so that a
- * machine in a restart loop does not use up their attempts. Locked rows are left for the next time. A background job counts
- * the process that ended with it; the pauses after the first time are random, so that a job that ends processes does so alone,
- * and those that ran beside it end well.
+ * Requeues the jobs of workers whose lease has expired: the first time without a pause, then with growing pauses, so
+ * that a machine in a restart loop does not use up their attempts. Skips locked rows until the next call. For
+ * background jobs it counts the processes that ended while running them. From the second crash on, the pauses are
+ * randomized: a job that ends its process then runs alone, and the jobs that crashed with it succeed.
  */
 export async function requeueLostJobs(query: Query): Promise<void> {
   const isLost = sql`status = 'running' and not exists (
