@@ -33,7 +33,7 @@ function attach(content: Uint8Array | string, name = 'file.bin', type = '', by: 
   return by.send('POST', `${wiki}/pages/${to}/attachments`, { body });
 }
 
-/** Asks for the bytes as they are, which text would not be. */
+/** Fetches the raw bytes; the client of the tests would decode them as text. */
 async function bytesOf(attachment_id: string, headers: Record<string, string> = {}, method = 'GET') {
   const response = await fetch(`${world.address}${wiki}/attachments/${attachment_id}`, {
     method,
@@ -42,7 +42,7 @@ async function bytesOf(attachment_id: string, headers: Record<string, string> = 
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-test('a picture comes back byte for byte, with its type, its name and its hash, and a browser may show it', async () => {
+test('a picture comes back byte for byte with its type, name and hash, and may be shown inline', async () => {
   const { status, body } = await attach(PNG, 'Plan of the house.png', 'text/html');
   assert.equal(status, 201);
   const sha256 = createHash('sha256').update(PNG).digest('hex');
@@ -74,7 +74,7 @@ test('a picture comes back byte for byte, with its type, its name and its hash, 
   assert.deepEqual(listed.body, [body]);
 });
 
-test('the bytes decide what a file is, not its name or what is said of it; nothing that could run is shown', async () => {
+test('the type of a file comes from its bytes, not from its name or the declared type; active content is never shown inline', async () => {
   const chunk = (name: string, data: string) => {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(data.length);
@@ -140,7 +140,7 @@ test('the bytes decide what a file is, not its name or what is said of it; nothi
   }
 });
 
-test('a name is kept without folders and control characters, and no name breaks out of its header', async () => {
+test('a file name is stored without folders and control characters, and is escaped in its header', async () => {
   const names: [sent: string, kept: string, header: string][] = [
     ['../../etc/passwd', 'passwd', 'attachment; filename="passwd"'],
     ['C:\\Temp\\plan.txt', 'plan.txt', 'attachment; filename="plan.txt"'],
@@ -165,7 +165,7 @@ test('a name is kept without folders and control characters, and no name breaks 
   }
 });
 
-test('one range is answered with its bytes, several or none with all, one behind the end with 416', async () => {
+test('one valid range returns its bytes, several or malformed ranges return the whole file, and one past the end answers 416', async () => {
   const content = randomBytes(1_000);
   const { body } = await attach(content);
   const id = body.attachment_id;
@@ -216,7 +216,7 @@ test('one range is answered with its bytes, several or none with all, one behind
   assert.equal((await bytesOf(empty, { range: 'bytes=0-' })).status, 416);
 });
 
-test('a client that has the bytes gets 304, and a range only of the version that it began with', async () => {
+test('a client with the current bytes gets 304, and If-Range returns a range only of the same version', async () => {
   const { body } = await attach(randomBytes(100));
   const id = body.attachment_id;
   const etag = `"${body.sha256}"`;
@@ -235,7 +235,7 @@ test('a client that has the bytes gets 304, and a range only of the version that
   }
 });
 
-test('HEAD says all that GET does, reads no byte, and knows no range', async () => {
+test('HEAD returns the headers of GET, reads no bytes and ignores ranges', async () => {
   const { body } = await attach(randomBytes(300));
   const got = await bytesOf(body.attachment_id);
   const head = await bytesOf(body.attachment_id, { range: 'bytes=0-1' }, 'HEAD');
@@ -253,7 +253,7 @@ test('HEAD says all that GET does, reads no byte, and knows no range', async () 
   }
 });
 
-test('the same bytes are one attachment of a page, under the first name, and each page has its own', async () => {
+test('the same bytes attached twice to a page are one attachment under the first name; each page has its own', async () => {
   const content = randomBytes(50);
   const first = await attach(content, 'first.bin');
   const again = await attach(content, 'second.bin');
@@ -269,7 +269,7 @@ test('the same bytes are one attachment of a page, under the first name, and eac
   assert.equal(records.length, 1, 'what was there already was not created');
 });
 
-test('a deleted attachment is gone for everybody, and bytes that another page shows stay', async () => {
+test('a deleted attachment cannot be read, and the same bytes on another page stay readable', async () => {
   const content = randomBytes(60);
   const { body } = await attach(content);
   const kept = (await attach(content, 'kept.bin', '', owner, other)).body;
@@ -283,7 +283,7 @@ test('a deleted attachment is gone for everybody, and bytes that another page sh
   assert.notEqual((await attach(content)).body.attachment_id, body.attachment_id);
 });
 
-test('a viewer reads and never writes, and of a draft does not even read', async () => {
+test('a viewer can read attachments but not write them, and cannot read the attachments of a draft', async () => {
   const { body } = await attach(randomBytes(70), 'draft.bin', '', owner, other);
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const at = `${wiki}/attachments/${body.attachment_id}`;
@@ -301,7 +301,7 @@ test('a viewer reads and never writes, and of a draft does not even read', async
   await world.db.query(sql`update pages set status = 'published' where page_id = ${other}`);
 });
 
-test('the id of an attachment opens no byte of it from outside its workspace, nor through another wiki', async () => {
+test('an attachment cannot be read or deleted from outside its workspace or through another wiki', async () => {
   const { body } = await attach('secret bytes');
   const outsider = await world.owner();
   const { attachment_id } = body;
@@ -321,7 +321,7 @@ test('the id of an attachment opens no byte of it from outside its workspace, no
   assert.equal((await bytesOf(attachment_id)).status, 200);
 });
 
-test('a body of no file, of two, or of one that is too large is refused, and nothing of it stays', async () => {
+test('a body with no file, two files or a file that is too large is refused, and leaves no partial file', async () => {
   const files = (...contents: (string | Uint8Array)[]) => {
     const body = new FormData();
     for (const content of contents) body.append('file', new Blob([content as string]), 'x.bin');
@@ -341,7 +341,7 @@ test('a body of no file, of two, or of one that is too large is refused, and not
   );
 });
 
-test('a request with an Idempotency-Key attaches once', async () => {
+test('a request with an Idempotency-Key attaches the file once', async () => {
   const content = randomBytes(40);
   const send = () => {
     const body = new FormData();
@@ -356,14 +356,14 @@ test('a request with an Idempotency-Key attaches once', async () => {
   assert.deepEqual(again.body, first.body);
 });
 
-/** Open files of this process in the blob store. */
+/** Counts the open files of this process in the blob store. */
 async function openBlobFiles(): Promise<number> {
   const names = await readdir('/proc/self/fd').catch(() => []);
   const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
   return targets.filter((target) => target.startsWith(blobs)).length;
 }
 
-test('uploads and downloads that are broken off leave no file behind and none open', async () => {
+test('aborted uploads and downloads leave no partial and no open files', async () => {
   const { hostname, port } = new URL(world.address);
   const large = (await attach(randomBytes(4 * 2 ** 20))).body.attachment_id;
   const head = (method: string, path: string, more: string) =>
@@ -379,7 +379,7 @@ test('uploads and downloads that are broken off leave no file behind and none op
       'y'.repeat(50_000),
     head('GET', `${wiki}/attachments/${large}`, ''),
   ];
-  // One is broken off when its file has begun to come, whatever the others are at.
+  // Abort one upload after its file was created; the requests below may be aborted at any point.
   const begun = connect({ host: hostname, port: Number(port) });
   begun.write(requests[0] ?? '');
   const incoming = () => readdir(join(blobs, 'incoming'));
@@ -391,7 +391,7 @@ test('uploads and downloads that are broken off leave no file behind and none op
       return new Promise<void>((resolve) => {
         socket.on('close', () => resolve());
         socket.on('error', () => resolve());
-        // An upload breaks off when its bytes have gone, a download when its first ones have come.
+        // Abort an upload once its bytes are sent, a download once its first bytes arrive.
         socket.write(requests[i % 2] ?? '', () => i % 2 === 0 && socket.resetAndDestroy());
         socket.once('data', () => socket.resetAndDestroy());
       });
@@ -412,7 +412,7 @@ test('uploads and downloads that are broken off leave no file behind and none op
   assert.equal(await openBlobFiles(), 0, 'HEAD opens no file');
 });
 
-test('bytes that the store has lost are 503 and never a broken answer', async () => {
+test('a file missing from the store answers 503, never a truncated body', async () => {
   const { body } = await attach(randomBytes(80));
   await unlink(join(blobs, body.sha256.slice(0, 2), body.sha256));
   const lost = await bytesOf(body.attachment_id);
@@ -421,7 +421,7 @@ test('bytes that the store has lost are 503 and never a broken answer', async ()
   assert.equal(lost.headers.get('content-disposition'), null);
 });
 
-test('attachment:<id> in a text is shown as the address of the attachment, and kept as it was written', async () => {
+test('attachment:<id> in a text is rendered as the address of the attachment and stored as written', async () => {
   const { body } = await attach(randomBytes(70), 'plan.png');
   const reference = `attachment:${body.attachment_id}`;
   const address = `${wiki}/attachments/${body.attachment_id}`;
@@ -441,7 +441,7 @@ test('attachment:<id> in a text is shown as the address of the attachment, and k
   assert.equal(shown.markdown, `![x](${reference})\n`);
 });
 
-test('what is not of the form of an attachment has no address', async () => {
+test('a malformed attachment reference is rendered without an address', async () => {
   const ids = ['', 'attachment_', 'page_01jd8w3v6xf3e8h2k9m4n5p6v1', 'attachment_01jd8w3v6xf3e8h2k9m4n5p6v1/../../x'];
   for (const id of [...ids, 'attachment_01JD8W3V6XF3E8H2K9M4N5P6V1', 'attachment_01jd8w3v6xf3e8h2k9m4n5p6v1?x']) {
     const made = await owner.post(`${wiki}/pages`, {

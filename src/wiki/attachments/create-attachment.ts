@@ -9,7 +9,10 @@ import { isVisible, PageParams } from '../pages/schema.ts';
 import { Attachment, attachmentColumns, exampleAttachment } from './schema.ts';
 import { SNIFFED_BYTES, sniffType } from './sniff-type.ts';
 
-/** The same bytes are one attachment of a page, however often and under whatever name they come; the first one stays. */
+/**
+ * Attaches a file to a page. Bytes that the page already has are not attached again, whatever the file name: the
+ * existing attachment is returned.
+ */
 export const createAttachment = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/pages/:page_id/attachments',

@@ -4,7 +4,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { AttachmentParams, attachmentColumns } from './schema.ts';
 
-/** Only that the page has it is deleted: its bytes may be those of a source, or of another page's attachment. */
+/** Deletes only the reference from the page: a source, or an attachment of another page, may share the bytes. */
 export const deleteAttachment = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/attachments/:attachment_id',

@@ -22,10 +22,9 @@ export const Attachment = Record(
 );
 export type Attachment = Static<typeof Attachment>;
 
-/** The path of one attachment. */
 export const AttachmentParams = Type.Object({ wiki_id: Id, attachment_id: Id });
 
-/** The columns of Attachment from an attachment `a`. */
+/** Selects the columns of Attachment from an attachment `a`. */
 export const attachmentColumns: Sql = sql`
   a.attachment_id, a.wiki_id, a.page_id, a.filename, a.content_type, a.byte_size, a.sha256, a.created_at, a.created_by`;
 

@@ -1,22 +1,22 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** How much of a file says what it is. */
+/** Bytes at the beginning of a file that sniffType needs. */
 export const SNIFFED_BYTES = 16_384;
 
 /** Types that browsers show without running anything in them. */
 const SHOWN = new Set(['image/png', 'image/apng', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
 
 /**
- * Whether a browser may show a file of this type. Not SVG, HTML and XML, which can hold scripts, nor PDF, whose viewers
- * do not work in a sandbox: these are saved, and an SVG is still shown where a page embeds it as a picture.
+ * Whether a browser may show a file of this type inline. SVG, HTML and XML can contain scripts, and viewers of PDF do
+ * not work in a sandbox; these are downloaded. An SVG can still be embedded in a page as a picture.
  */
 export function isShown(content_type: string): boolean {
   return SHOWN.has(content_type);
 }
 
 /**
- * What a file is, from how its bytes begin: neither its name nor the declared type has a say. Any markup but SVG is
- * plain text, and what nothing is known of is a stream of octets.
+ * Returns the media type of a file from its first bytes, regardless of its name and declared type. Markup other than
+ * SVG is plain text; anything unknown is `application/octet-stream`.
  */
 export async function sniffType(start: Uint8Array): Promise<string> {
   const known = await fileTypeFromBuffer(start);
@@ -26,20 +26,20 @@ export async function sniffType(start: Uint8Array): Promise<string> {
   return isSvg(text) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
 }
 
-/** The beginning of a file as text, of which the last character may be cut; undefined where it is none. */
+/** Decodes the beginning of a file, whose last character may be cut off. Returns undefined if it is not text. */
 function asText(start: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
-    // Tabs, line breaks, form feeds and escapes stand in texts; other control characters in none.
+    // Tabs, line breaks, form feeds and escapes occur in texts; other control characters do not.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
     return /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
   } catch {
-    // No UTF-8.
+    // Not UTF-8.
     return undefined;
   }
 }
 
-/** Whether the first element is <svg>: past declarations and comments, one after the other, so that nothing is tried twice. */
+/** Whether the first element is <svg>. Skips declarations and comments one by one, so that no text is scanned twice. */
 function isSvg(text: string): boolean {
   let at = 0;
   for (;;) {

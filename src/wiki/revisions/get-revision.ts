@@ -37,7 +37,10 @@ interface RevisionRow extends FullRevision {
   sees_drafts: boolean;
 }
 
-/** Which of these paths lead to pages that the caller may see. The links of old revisions are in their texts alone. */
+/**
+ * Selects the given paths, current or former, whose page the caller may see. Links of old revisions exist only in their
+ * texts.
+ */
 function visibleAt(wiki_id: string, paths: readonly string[]): Sql {
   return sql`
     select g.path from unnest(${paths}::text[]) g (path)

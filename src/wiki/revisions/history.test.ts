@@ -11,7 +11,7 @@ const world = await openWorld();
 const owner = await world.owner();
 const pages = `/v1/wikis/${owner.wiki_id}/pages`;
 
-/** Uploads each text under one name, each a revision of one page, and answers that page. */
+/** Uploads the texts under one file name, so that each becomes a revision of the same page, and returns the page. */
 async function pageOf(name: string, texts: string[]) {
   for (const text of texts) await world.upload(owner, owner.wiki_id, { [`${name}.md`]: text });
   return (await owner.get(`${pages}/path/${name}`)).body;
@@ -21,7 +21,7 @@ async function setStatus(page_id: string, status: string): Promise<void> {
   await world.db.query(sql`update pages set status = ${status} where page_id = ${page_id}`);
 }
 
-test('every state of a page is listed by its number and can be read, also after it changed', async () => {
+test('every revision of a page is listed by its number and can still be read after the page changed', async () => {
   const { page_id } = await pageOf('states', ['# One\n\nFirst.\n', '# Two\n\nSecond.\n', '# Three\n\nThird.\n']);
   const { status, body } = await owner.get(`${pages}/${page_id}/revisions`);
   assert.equal(status, 200);
@@ -59,7 +59,7 @@ test('every state of a page is listed by its number and can be read, also after 
   assert.deepEqual((await owner.get(`${pages}/${page_id}/revisions?offset=3`)).body, []);
 });
 
-test('a number in another spelling, or of no revision, is 404', async () => {
+test('a revision number in a non-canonical spelling, or of a missing revision, answers 404', async () => {
   const { page_id } = await pageOf('numbers', ['# One\n']);
   for (const number of ['0', '2', '01', '+1', '1.0', '1e0', '-1', 'x', '%20', '99999999999999999999', '1%00']) {
     const answer = await owner.get(`${pages}/${page_id}/revisions/${number}`);
@@ -98,7 +98,7 @@ test('two revisions are compared by line and by word, in either direction', asyn
   assert.deepEqual([same.body.added, same.body.removed, same.body.hunks], [0, 0, []]);
 });
 
-test('an old state comes back as a new revision, and nothing of the history changes', async () => {
+test('restoring an old revision adds a new one and leaves the history unchanged', async () => {
   const { page_id } = await pageOf('back', ['# One\n\nSee [it](states).\n', '# Two\n']);
   const at = `${pages}/${page_id}`;
   const before = (await owner.get(`${at}/revisions/1`)).body;
@@ -123,7 +123,7 @@ test('an old state comes back as a new revision, and nothing of the history chan
   assert.equal((await viewer.post(`${at}/revisions/1/restore`, {})).status, 403);
 });
 
-test('after a move, the links of a restored text lead to where they led', async () => {
+test('links of a restored text lead to the same pages after a move', async () => {
   const make = async (title: string, markdown: string, parent_page_id = '') =>
     (await owner.post(pages, { title, markdown, parent_page_id, slug: title })).body;
   const folder = await make('mv', 'Folder.');
@@ -141,7 +141,7 @@ test('after a move, the links of a restored text lead to where they led', async 
   );
 });
 
-test('the history of a draft is for those who may write', async () => {
+test('the history of a draft is visible only to members who may write', async () => {
   const { page_id } = await pageOf('draft', ['# One\n', '# Two\n']);
   await setStatus(page_id, 'draft');
   const viewer = await world.member(owner.workspace_id, 'viewer');
@@ -152,7 +152,7 @@ test('the history of a draft is for those who may write', async () => {
   }
 });
 
-test('backlinks are the pages that link here, by id, and a draft among them is for those who may write', async () => {
+test('backlinks are listed by page id, and a draft among them is visible only to members who may write', async () => {
   await world.upload(owner, owner.wiki_id, {
     'links/target.md': '# Target\n',
     'links/a.md': 'See [it](target.md), and [again](target.md#x).\n',
@@ -176,7 +176,7 @@ test('backlinks are the pages that link here, by id, and a draft among them is f
   assert.equal((await ids(owner)).length, 2);
 });
 
-test('a revision names the member who wrote it, to those who may read the members', async () => {
+test('a revision names its author only to callers who may read the members', async () => {
   const writer = await world.member(owner.workspace_id, 'member');
   await world.db.query(sql`update users set display_name = 'Ada' where user_id = ${writer.user_id}`);
   const { body: page } = await writer.post(pages, { title: 'Named', markdown: '' });
@@ -191,7 +191,7 @@ test('a revision names the member who wrote it, to those who may read the member
   assert.deepEqual(await named(owner), ['']);
 });
 
-/** Lets the time pass after which revisions of a page are packed, and packs them; answers which are. */
+/** Backdates the revisions of a page, runs the job that packs them, and returns the numbers of the packed ones. */
 async function packed(page_id: string): Promise<number[]> {
   await world.db.query(sql`
     update revisions set created_at = created_at - interval '2 hours' where page_id = ${page_id}`);
@@ -203,7 +203,7 @@ async function packed(page_id: string): Promise<number[]> {
   return rows.map(({ revision }) => revision);
 }
 
-test('a revision that was replaced is packed, and all that is read of it stays the same, byte by byte', async () => {
+test('a packed revision reads the same as before, byte by byte', async () => {
   const first = '# Größe\r\n\n日本 "x" \\ <b>y</b>\u2028\n\n## One\n\n- a\n';
   const { body: page } = await owner.post(pages, { title: 'Packed', markdown: first });
   const at = `${pages}/${page.page_id}`;
@@ -243,7 +243,7 @@ test('a revision that was replaced is packed, and all that is read of it stays t
   assert.deepEqual([restored.status, restored.body.markdown], [200, first]);
   assert.deepEqual(await packed(page.page_id), [1, 2, 3]);
 
-  // What is counted for the workspace goes with the revisions.
+  // Deleting packed revisions keeps the workspace's usage correct.
   const counted = async () => {
     const [row] = await world.db.query<{ same: boolean }>(sql`
       select sum(u.bytes) = (select a.bytes from actual_usage(${owner.workspace_id}) a) as same
@@ -255,7 +255,7 @@ test('a revision that was replaced is packed, and all that is read of it stays t
   assert.equal(await counted(), true);
 });
 
-test('an upload is merged with the edits of people also where what they began with is packed', async () => {
+test('an upload is merged with edits even if the common base revision is packed', async () => {
   const text = '# Base\n\nOne.\n\nTwo.\n\nThree.\n';
   const page = await pageOf('packed-base', [text]);
   const at = `${pages}/${page.page_id}`;

@@ -28,7 +28,7 @@ export const listRevisions = endpoint({
     const revisions = await listOfPage<Revision>(
       many,
       params,
-      // Walks the primary key; the texts, which are kept apart from their rows, are not read.
+      // Walks the primary key and reads no texts, which are stored out of line.
       sql`select ${revisionColumns} from revisions r where r.wiki_id = p.wiki_id and r.page_id = p.page_id
         ${paging.clause}`,
     );

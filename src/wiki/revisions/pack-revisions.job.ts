@@ -3,10 +3,13 @@ import type { Query } from '../../platform/db/db.ts';
 import { raw, sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 
-/** How long ago they were replaced: longer than any transaction that writes one takes, as its time is that of the transaction's beginning. */
+/**
+ * Minimum age of the replacement. Longer than any transaction that writes a revision: its timestamp is the start of its
+ * transaction.
+ */
 const AGE = raw(`interval '1 hour'`);
 
-/** Revisions that are looked at together, and the bytes of text that are packed together, unless a single one has more. */
+/** Revisions read per query, and bytes of text packed per statement. A single larger revision is packed alone. */
 const BATCH = 200;
 const BATCH_BYTES = 2 ** 20;
 
@@ -14,14 +17,14 @@ interface Replaced {
   page_id: string;
   revision: number;
   bytes: number;
-  /** The revision that replaced it, and when. */
+  /** The revision that replaced this one, and the time. */
   by_revision: number;
   replaced_at: string;
 }
 
 /**
- * Packs the texts of revisions that were replaced, in the order of time, from where the last run ended. What is read of them is
- * the same, byte by byte.
+ * Packs the texts of replaced revisions in chronological order, starting where the last run ended. Readers get the same
+ * bytes as before.
  */
 export const packRevisions = defineJob({
   name: 'pack-revisions',
@@ -47,7 +50,7 @@ export const packRevisions = defineJob({
       }
       after = found.at(-1) ?? after;
       const isEnd = found.length < BATCH;
-      // By the time alone: the next run looks again at what was replaced at the same moment. An import sets it back.
+      // Only the time is stored: the next run reads all replacements at that time again. An import resets the time.
       const reached = isEnd ? begun.horizon : after.replaced_at;
       const noted = await db.query(sql`
         update wikis set revisions_packed_to = ${reached}::timestamptz
@@ -58,7 +61,7 @@ export const packRevisions = defineJob({
   },
 });
 
-/** The next revisions that were replaced, also those that are packed; each replaces the one before it. */
+/** Selects the next replaced revisions, packed or not, each with its replacement. */
 function replacedBefore(
   query: Query,
   wiki_id: string,
@@ -82,7 +85,7 @@ function replacedBefore(
     order by l.created_at, l.page_id, l.revision`);
 }
 
-/** Those that are not packed, in parts. */
+/** Groups the revisions that are not packed yet into batches. */
 function batchesOf(found: readonly Replaced[]): Replaced[][] {
   const batches: Replaced[][] = [];
   let size = Number.POSITIVE_INFINITY;

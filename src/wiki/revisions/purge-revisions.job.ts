@@ -3,13 +3,13 @@ import type { Query } from '../../platform/db/db.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 
-/** Pages or revisions that are looked at, and revisions that are deleted, in one transaction. */
+/** Pages or revisions checked, and revisions deleted, per transaction. */
 const BATCH = 500;
 
 /**
- * Deletes revisions that were replaced longer ago than the workspace keeps them; each batch leaves an audit record. It goes on
- * where the last run ended, in the order of time; all pages are looked at by the first run, and by one a month, because a draft
- * that is gone, or an import, may have left something behind.
+ * Deletes revisions that were replaced longer ago than the workspace's retention period; each batch writes an audit
+ * record. Runs continue in chronological order where the last run ended. The first run, and one per month, checks all
+ * pages: discarded drafts and imports can leave old revisions that a chronological run has already passed.
  */
 export const purgeRevisions = defineJob({
   name: 'purge-revisions',
@@ -30,7 +30,7 @@ export const purgeRevisions = defineJob({
   },
 });
 
-/** Looks at all pages. */
+/** Checks all pages. */
 async function walk(query: Query, wiki_id: string, signal: AbortSignal): Promise<void> {
   for (let page: string | null = ''; page !== null && !signal.aborted; ) {
     const [batch]: { next_page: string | null }[] = await query(
@@ -46,7 +46,7 @@ interface Position {
   after_revision: number | null;
 }
 
-/** Looks at what was replaced since the last run. */
+/** Checks the revisions that were replaced since the last run. */
 async function followTime(query: Query, wiki_id: string, signal: AbortSignal): Promise<void> {
   let position: Position = { after_time: null, after_page: null, after_revision: null };
   do {
@@ -62,7 +62,7 @@ async function followTime(query: Query, wiki_id: string, signal: AbortSignal): P
   } while (position.after_time !== null && !signal.aborted);
 }
 
-/** The batch, with an audit record of how many it removed. */
+/** Runs the batch and writes an audit record with the number of removed revisions. */
 function recorded(wiki_id: string, batch: Sql): Sql {
   return sql`
     with purged as materialized (${batch}), audit as (

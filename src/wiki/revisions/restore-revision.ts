@@ -9,7 +9,7 @@ import { exampleFullPage, FullPage, isVisible, pageTag } from '../pages/schema.t
 import { updatePage } from '../pages/update-page.ts';
 import { RevisionParams, revisionNumber } from './schema.ts';
 
-/** What was written since stays in the history: an old state comes back as a new one. */
+/** Writes the old revision as a new one; the revisions in between stay in the history. */
 export const restoreRevision = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/pages/:page_id/revisions/:revision/restore',

@@ -7,7 +7,6 @@ import { exampleFullPage, OutlineEntry } from '../pages/schema.ts';
 
 const RevisionNumber = Type.Integer({ description: 'From 1 on, in the order of writing.' });
 
-/** The path of one revision. */
 export const RevisionParams = Type.Object({
   wiki_id: Id,
   page_id: Id,
@@ -46,7 +45,7 @@ export const FullRevision = Record(
 );
 export type FullRevision = Static<typeof FullRevision>;
 
-/** A piece of a text beside another one: in both, or in one of them. */
+/** A part of a text in a comparison: in both texts, or in only one. */
 export const TextChange = Record(
   { kind: Type.Enum(['same', 'added', 'removed']), text: Type.String() },
   { title: 'TextChange' },
@@ -100,7 +99,7 @@ export const RevisionDiff = Record(
 );
 export type RevisionDiff = Static<typeof RevisionDiff>;
 
-/** The columns of Revision from a revision `r`. */
+/** Selects the columns of Revision from a revision `r`. */
 export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.title, r.origin, r.created_at, r.created_by,
   coalesce((
     select coalesce(nullif(u.display_name, ''), u.email) from access a join memberships m on m.workspace_id = a.workspace_id and m.user_id = r.created_by
@@ -108,7 +107,10 @@ export const revisionColumns: Sql = sql`r.page_id, r.wiki_id, r.revision, r.titl
     where ${hasPermission('members:read')}), '') as created_by_name,
   ${claimOf(raw('r.claim'), raw('r.wiki_id'))} as claim`;
 
-/** The number that a path names; 0, which no revision has, for what is no number in its one spelling. */
+/**
+ * Parses a revision number from a path. Returns 0, which no revision has, unless the text is the canonical spelling of
+ * a number.
+ */
 export function revisionNumber(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
 }
