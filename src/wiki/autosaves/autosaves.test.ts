@@ -21,7 +21,7 @@ const usedBytes = async () => {
   return Number(row?.bytes);
 };
 
-test('an unsaved text is kept for its writer, as it is, and replaced by the next one', async () => {
+test('an unsaved text is stored unchanged for its writer and replaced by the next save', async () => {
   const id = 'a'.repeat(24);
   const text = { page_id: page.page_id, title: 'Page', markdown: 'Here.\r\nMo', base_revision: 1 };
   const before = await usedBytes();
@@ -41,7 +41,7 @@ test('an unsaved text is kept for its writer, as it is, and replaced by the next
   assert.equal(await usedBytes(), before);
 });
 
-test('no other user sees it, not even an owner, who may have one with the same id', async () => {
+test('an autosave is hidden from other users, even owners, who may use the same id for their own', async () => {
   const id = 'b'.repeat(24);
   await put(member, id, { title: 'Secret', markdown: 'Of the member.' });
   assert.equal((await owner.get(`${wiki}/autosaves/${id}`)).status, 404);
@@ -56,7 +56,7 @@ test('no other user sees it, not even an owner, who may have one with the same i
   assert.deepEqual(records, [], 'it leaves no record for others');
 });
 
-test('a page that is not there, a text that is too long and too many texts are refused', async () => {
+test('a missing page, a text that is too long and too many texts are refused', async () => {
   const other = await world.owner();
   const { body: foreign } = await other.post(`/v1/wikis/${other.wiki_id}/pages`, { title: 'Foreign', markdown: '' });
   const id = 'c'.repeat(24);
@@ -79,7 +79,7 @@ test('a page that is not there, a text that is too long and too many texts are r
   assert.equal((await put(writer, first.autosave_id, { title: 'On', markdown: '' })).status, 200);
 });
 
-test('an id that openapi.json does not allow is refused, also an empty one', async () => {
+test('an id that openapi.json does not allow is refused, as is an empty one', async () => {
   for (const id of [
     '',
     'short',
@@ -94,7 +94,7 @@ test('an id that openapi.json does not allow is refused, also an empty one', asy
   }
 });
 
-test('it goes with its page and its user, and after 90 days', async () => {
+test('an autosave is deleted with its page, with its user, and after 90 days', async () => {
   const { body: gone } = await owner.post(`${wiki}/pages`, { title: 'Gone', markdown: '' });
   await put(owner, 'of-a-page', { page_id: gone.page_id, title: '', markdown: '' });
   await world.db.query(sql`delete from pages where page_id = ${gone.page_id}`);

@@ -4,7 +4,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { AutosaveParams } from './schema.ts';
 
-/** No audit record, as none says that it was there. */
+/** Writes no audit record: putAutosave writes none either. */
 export const deleteAutosave = endpoint({
   method: 'DELETE',
   path: '/v1/wikis/:wiki_id/autosaves/:autosave_id',

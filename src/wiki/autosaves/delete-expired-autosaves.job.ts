@@ -2,7 +2,6 @@ import { raw, sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 import { AUTOSAVE_DAYS } from './schema.ts';
 
-/** Deletes unsaved texts that have not changed for a long time. */
 export const deleteExpiredAutosaves = defineJob({
   name: 'delete-expired-autosaves',
   for: 'service',

@@ -15,7 +15,7 @@ const {
   ...exampleInput
 } = exampleAutosave;
 
-/** No audit record: it comes about every second of typing, and only its writer sees what it wrote. */
+/** Writes no audit record: editors save about once a second, and only the writer can read the text. */
 export const putAutosave = endpoint({
   method: 'PUT',
   path: '/v1/wikis/:wiki_id/autosaves/:autosave_id',

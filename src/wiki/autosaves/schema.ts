@@ -3,10 +3,10 @@ import { Id, Record, Timestamp } from '../../platform/core/records.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { exampleFullPage } from '../pages/schema.ts';
 
-/** How long a text is kept after its last change. */
+/** Days that an autosave is kept after its last change. */
 export const AUTOSAVE_DAYS = 90;
 
-/** Maximum number of a person's autosaves in a wiki; the trigger `limit_autosaves` has the same. */
+/** Maximum number of autosaves per user in a wiki; the trigger `limit_autosaves` enforces the same number. */
 export const AUTOSAVES_MAX = 100;
 
 const AutosaveId = Type.String({
@@ -39,12 +39,12 @@ export type FullAutosave = Static<typeof FullAutosave>;
 
 export const AutosaveParams = Type.Object({ wiki_id: Id, autosave_id: AutosaveId });
 
-/** The columns of Autosave from a row `s`. */
+/** Selects the columns of Autosave from a row `s`. */
 export const autosaveColumns: Sql = sql`
   s.autosave_id, s.wiki_id, coalesce(s.page_id, '') as page_id, s.parent_page_id, s.title, s.base_revision, s.created_at,
   s.updated_at`;
 
-/** The rows that the caller wrote in the wiki of the path. */
+/** The caller's autosaves in the wiki of the request path, as rows `s`. */
 export const OWN_AUTOSAVES: Sql = raw(`autosaves s join access a on s.wiki_id = a.wiki_id and s.user_id = a.user_id`);
 
 export const exampleAutosave: Autosave = {

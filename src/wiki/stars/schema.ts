@@ -3,7 +3,7 @@ import { Id, Record, Text, Timestamp } from '../../platform/core/records.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { examplePage } from '../pages/schema.ts';
 
-/** Maximum number of pages that a person stars in a wiki; the trigger `limit_starred_pages` has the same. */
+/** Maximum number of starred pages per user in a wiki; the trigger `limit_starred_pages` enforces the same number. */
 export const STARRED_PAGES_MAX = 100;
 
 export const StarredPage = Record(
@@ -21,11 +21,11 @@ export const StarredPage = Record(
 );
 export type StarredPage = Static<typeof StarredPage>;
 
-/** The columns of StarredPage from a row `s` and its page `p`. */
+/** Selects the columns of StarredPage from a row `s` and its page `p`. */
 export const starredPageColumns: Sql = sql`
   p.page_id, p.wiki_id, p.path, p.title, p.description, p.status, s.created_at, p.updated_at`;
 
-/** The rows `s` of the caller. */
+/** The caller's stars, as rows `s`. */
 export const OWN_STARS: Sql = raw('starred_pages s join access a on s.wiki_id = a.wiki_id and s.user_id = a.user_id');
 
 export const exampleStarredPage: StarredPage = {

@@ -25,7 +25,7 @@ export const starPage = endpoint({
         where ${isVisible}
         on conflict (wiki_id, user_id, page_id) do update set created_at = s.created_at
         returning s.*`,
-      // The audit record says which page, and not what is in it.
+      // The audit record names the page and omits its content.
       after: sql`select s.page_id, s.wiki_id from s`,
       result: sql`select ${starredPageColumns} from s join pages p on p.wiki_id = ${wiki_id} and p.page_id = s.page_id`,
     }).catch((error: unknown) => {

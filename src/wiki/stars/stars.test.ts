@@ -16,7 +16,7 @@ const titlesOf = async (by: Person) => (await by.get(list)).body.map(({ title }:
 const isStarred = async (by: Person, page_id: string) =>
   (await by.get(`${wiki}/pages/${page_id}/surroundings`)).body.is_starred as boolean;
 
-test('a page is starred by who may read it and for them alone, until they remove the star', async () => {
+test('any member who can read a page can star it; the star is theirs alone and lasts until removed', async () => {
   const [one, other] = [await make('One'), await make('Other')];
   const { status, body } = await star(viewer, one);
   assert.deepEqual([status, body.title], [200, 'One']);
@@ -29,7 +29,7 @@ test('a page is starred by who may read it and for them alone, until they remove
   assert.deepEqual([await titlesOf(viewer), await isStarred(viewer, one)], [[], false]);
 });
 
-test('what cannot be seen cannot be starred, and a page that is hidden later is not listed', async () => {
+test('a page that the caller cannot see cannot be starred, and a page hidden later is no longer listed', async () => {
   const draft = await make('Draft', 'draft');
   const page = await make('Soon a draft');
   assert.deepEqual([(await star(viewer, draft)).status, (await star(viewer, page)).status], [404, 200]);
@@ -39,7 +39,7 @@ test('what cannot be seen cannot be starred, and a page that is hidden later is 
   assert.deepEqual([(await star(stranger, page)).status, (await stranger.get(list)).status], [403, 403]);
 });
 
-test('a key that may only read changes no stars and no saved searches of its owner', async () => {
+test('a read-only API key cannot change the stars or saved searches of its owner', async () => {
   const page = await make('Starred by a person');
   await star(owner, page);
   const { body } = await owner.post(`/v1/workspaces/${owner.workspace_id}/api-keys`, {
@@ -65,7 +65,7 @@ test('a key that may only read changes no stars and no saved searches of its own
   assert.equal(await isStarred(owner, page), true);
 });
 
-test('a page in the trash comes back with its stars; they go with the page and with the person', async () => {
+test('a restored page still has its stars, and stars are deleted with their page or user', async () => {
   const person = await world.member(owner.workspace_id, 'member');
   const page = await make('Kept');
   await star(person, page);
@@ -81,7 +81,7 @@ test('a page in the trash comes back with its stars; they go with the page and w
   assert.equal(await count(), 0);
 });
 
-test('a person has at most 100, also of many that come at once', async () => {
+test('a user has at most 100 stars in a wiki, even if many are added at once', async () => {
   const person = await world.member(owner.workspace_id, 'member');
   const pages = await world.db.query<{ page_id: string }>(sql`
     insert into pages (wiki_id, page_id, path, slug, title, position, status, origin, revision, word_count, created_by, updated_by)

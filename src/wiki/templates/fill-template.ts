@@ -1,4 +1,4 @@
-/** What the variables of a template stand for. */
+/** Values for the variables of a template. A variable without a value is left in the text. */
 export interface TemplateValues {
   title?: string;
   /** `2026-11-22` */
@@ -6,12 +6,12 @@ export interface TemplateValues {
   author?: string;
 }
 
-/** Maximum number of variables that are replaced, which bounds how long a text becomes. */
+/** Maximum number of replacements per text; bounds how long the result becomes. */
 const FILLED_MAX = 1_000;
 
 /**
- * The text with `{{title}}`, `{{date}}` and `{{author}}` replaced by the values that are given. Everything else in braces stays as
- * it is, and so does what is written with spaces, as other programs' templates are.
+ * Replaces `{{title}}`, `{{date}}` and `{{author}}` with the given values. Any other text in braces is left unchanged,
+ * including the spelling with spaces (`{{ title }}`), which belongs to the templates of other programs.
  */
 export function fillTemplate(text: string, values: TemplateValues): string {
   let filled = 0;

@@ -28,7 +28,7 @@ export const FullTemplate = Record(
 );
 export type FullTemplate = Static<typeof FullTemplate>;
 
-/** The columns of Template from a row `m` and its page `p`. */
+/** Selects the columns of Template from a row `m` and its page `p`. */
 export const templateColumns: Sql = sql`
   p.page_id, p.wiki_id, p.path, p.title, p.description, p.status, m.created_at, m.created_by, p.updated_at`;
 

@@ -5,15 +5,18 @@ import { visible } from '../pages/links/visible.ts';
 import { isVisible } from '../pages/schema.ts';
 import { type Template, templateColumns } from './schema.ts';
 
-/** A template with its text as it is stored and all its links. */
+/** A template with its stored text and all its links. */
 export interface TemplateRow extends Template {
   markdown: string;
-  /** What the addresses in the text are relative to. */
+  /** The folder that relative addresses in the text start from. */
   folder: string;
   links: MovedLink[];
 }
 
-/** The statement of a TemplateRow, and of other columns beside it: no row where the caller can see no such template. */
+/**
+ * Selects a TemplateRow, plus the given extra columns. Selects no row if the caller may not see the page or it is not a
+ * template.
+ */
 export function templateRow({ wiki_id, page_id }: { wiki_id: string; page_id: string }, columns: Sql): Sql {
   return sql`
     select ${templateColumns}, r.markdown, r.folder, ${columns}, coalesce((
@@ -30,7 +33,10 @@ export function templateRow({ wiki_id, page_id }: { wiki_id: string; page_id: st
     where m.wiki_id = ${wiki_id} and m.page_id = ${page_id} and ${isVisible}`;
 }
 
-/** The template's text for a page at this path: links lead from there to where their pages are now. */
+/**
+ * Returns the text of the template for a page at `path`: relative links are rewritten to start there and to point at
+ * the current paths of their pages.
+ */
 export function textAt(path: string, { markdown, folder, links }: TemplateRow): string {
   const isThere = folder === folderOf(path);
   const moved = links.filter((link) => !isThere || link.path !== link.to_path);

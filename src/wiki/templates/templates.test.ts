@@ -36,7 +36,7 @@ test('a page becomes a template and an ordinary page again, each with one audit 
   ]);
 });
 
-test('a new page has the text of its template, with the variables replaced and links that lead where they did', async () => {
+test('a page made from a template has its text, with the variables replaced and every link to the same page as before', async () => {
   const path = `${wiki}/templates/${template.page_id}/pages`;
   const { status, body } = await owner.post(path, { title: ' Friday $& ', date: '2026-11-22' });
   assert.equal(status, 201, body.message);
@@ -61,7 +61,7 @@ test('a new page has the text of its template, with the variables replaced and l
   assert.equal(records.length, 1);
 });
 
-test('its text is read as a page elsewhere would have it', async () => {
+test('a template is read with its links relative to the path of the new page', async () => {
   const read = async (page_path: string) =>
     (await owner.get(`${wiki}/templates/${template.page_id}?page_path=${page_path}`)).body.markdown;
   assert.equal(await read('guide/page'), markdown);
@@ -69,7 +69,7 @@ test('its text is read as a page elsewhere would have it', async () => {
   assert.match(await read('a/b/page'), /\[Setup\]\(\.\.\/\.\.\/guide\/setup#a\)/);
 });
 
-test('viewers make none and see no drafts; other wikis, deleted pages and ordinary pages are no templates', async () => {
+test('viewers cannot make templates or see drafts; pages of other wikis, deleted pages and ordinary pages are not templates', async () => {
   const viewer = await world.member(owner.workspace_id, 'viewer');
   assert.deepEqual(await titles(viewer as unknown as typeof owner), []);
   assert.equal((await viewer.get(`${wiki}/templates/${template.page_id}`)).status, 404);
@@ -92,7 +92,7 @@ test('viewers make none and see no drafts; other wikis, deleted pages and ordina
   assert.ok((await titles()).includes('Gone'), 'it is one again when it is restored');
 });
 
-test('a text of nothing but variables does not grow beyond measure', async () => {
+test('the number of replaced variables in a text is limited', async () => {
   const many = await make({ title: 'Many', markdown: '{{title}} '.repeat(5_000) });
   await mark(many.page_id);
   const { body } = await owner.post(`${wiki}/templates/${many.page_id}/pages`, { title: 'x'.repeat(255) });

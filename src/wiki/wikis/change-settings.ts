@@ -6,11 +6,14 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { exampleSettings, settingsColumns, WikiSettings } from './schema.ts';
 
-/** Segments of a path without `.` and `..`, `?`, `#` or spaces, in as many characters as an address has. */
+/**
+ * An absolute path that ends with a slash, without `.` and `..` segments, `?`, `#`, backslashes, spaces and control
+ * characters.
+ */
 const SITE_ROOT = /^\/(?:(?!\.{1,2}\/)[^/?#\\\s\p{Cc}]+\/)*$/u;
 const SITE_ROOT_MAX = 200;
 
-/** What the audit record compares. */
+/** The columns that the audit record compares. */
 const comparedColumns = sql`w.wiki_id, coalesce(w.site_root, '') as site_root, coalesce(w.home_page_id, '') as home_page_id`;
 
 export const changeSettings = endpoint({
@@ -42,7 +45,7 @@ export const changeSettings = endpoint({
     if (site_root instanceof ApiError) return refuse(site_root);
     const home = body.home_page_id === undefined ? undefined : body.home_page_id || null;
     const [settings] = await many<WikiSettings>({
-      // Locked, so that of several changes at once each finds what the one before it left.
+      // Lock the row so that concurrent changes run one after another and each audits the settings it replaced.
       before: sql`
         select ${comparedColumns} from wikis w join access on w.wiki_id = access.wiki_id
         where w.workspace_id is not null for update of w`,
@@ -60,7 +63,7 @@ export const changeSettings = endpoint({
   },
 });
 
-/** With a slash at its end; null for none. */
+/** Returns the site root with a slash at its end, null if none is given, or the ApiError of an invalid one. */
 function asSiteRoot(given: string | null): string | null | ApiError {
   const trimmed = (given ?? '').trim();
   if (trimmed === '' || trimmed === '/') return null;

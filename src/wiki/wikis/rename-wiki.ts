@@ -32,8 +32,8 @@ export const renameWiki = endpoint({
     const description = readDescription(body.description);
     if (description instanceof ApiError) return refuse(description);
     const renamed = await one<Wiki>({
-      // Locked, so that of several renames at once each finds what the one before it left.
-      // One that was deleted meanwhile belongs to no workspace.
+      // Lock the row so that concurrent renames run one after another and each audits the title it replaced.
+      // A wiki that was deleted in the meantime belongs to no workspace.
       before: sql`
         select ${wikiColumns} from wikis w join access on w.wiki_id = access.wiki_id
         where w.workspace_id is not null for update of w`,

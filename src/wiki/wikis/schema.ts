@@ -17,7 +17,7 @@ export type Wiki = Static<typeof Wiki>;
 
 const { wiki_id, workspace_id, slug, title, ...others } = Wiki.properties;
 
-/** A wiki in the replies that call its workspace an organization. */
+/** A wiki as returned by the endpoints that call a workspace an organization. */
 export const OrganizationWiki = Record(
   { organization_id: workspace_id, slug, title, wiki_id, ...others },
   { title: 'OrganizationWiki' },
@@ -28,14 +28,17 @@ export function toOrganizationWiki({ workspace_id: organization_id, ...wiki }: W
   return { organization_id, ...wiki };
 }
 
-/** Trims a description; undefined where none is given. Returns 400 `invalid_request` if it is longer than 1,000 characters. */
+/**
+ * Trims a description. Returns 400 `invalid_request` if it is longer than 1,000 characters, and undefined if none is
+ * given.
+ */
 export function readDescription<T extends string | undefined>(text: T): T | ApiError {
   const description = text?.trim() as T;
   if (description === undefined || description.length <= 1_000) return description;
   return new ApiError('invalid_request', 'A description has at most 1,000 characters.');
 }
 
-/** The columns of Wiki from a wiki `w`. */
+/** Selects the columns of Wiki from a wiki `w`. */
 export const wikiColumns: Sql = sql`w.wiki_id, w.workspace_id, w.slug, w.title, w.description`;
 
 export const WikiSettings = Record(

@@ -6,8 +6,8 @@ import { endpoint } from '../../../platform/http/endpoint.ts';
 import { wikiColumns } from '../schema.ts';
 
 /**
- * From this statement on the wiki belongs to no workspace: no caller sees anything of it, and no job of it goes on. Its unfinished
- * jobs wait until it is restored.
+ * Detaches the wiki from its workspace, which hides it from all callers and stops its jobs. Unfinished jobs wait until
+ * the wiki is restored.
  */
 export const deleteWiki = endpoint({
   method: 'DELETE',
@@ -24,7 +24,7 @@ export const deleteWiki = endpoint({
   example: { reply: null },
   run: async ({ one }) => {
     await one({
-      // Before the wiki, as a worker locks the row of its job first.
+      // Lock the jobs before the wiki: a worker locks the row of its job first.
       stopped: sql`
         update jobs j set status = 'queued', worker_id = null, run_after = never(), updated_at = now(),
           failures = case when j.status = 'running' then greatest(j.failures - 1, 0) else j.failures end

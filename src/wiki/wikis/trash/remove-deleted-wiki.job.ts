@@ -3,10 +3,13 @@ import type { Query } from '../../../platform/db/db.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 import { defineJob } from '../../../platform/jobs/define-job.ts';
 
-/** Rows that are deleted by one statement; each takes others with it. */
+/** Rows deleted per statement, not counting the rows that the deletion cascades to. */
 const BATCH = 1_000;
 
-/** Deletes what a wiki held that can no longer be restored, in batches, and last the wiki itself. A legal hold keeps what is left. */
+/**
+ * Deletes the content of wikis that can no longer be restored, in batches, and finally the wiki itself. Stops if a
+ * legal hold is set.
+ */
 export const removeDeletedWiki = defineJob({
   name: 'remove-deleted-wiki',
   for: 'wiki',
@@ -20,16 +23,16 @@ export const removeDeletedWiki = defineJob({
 });
 
 async function removeContent(query: Query, wiki_id: string, signal: AbortSignal): Promise<void> {
-  // A legal hold that is set while the job waits lets the wiki be restored.
+  // Checked by each statement: a legal hold that is set while the job waits makes the wiki restorable again.
   const isDue = sql`exists (select from deleted_wikis() d where d.wiki_id = ${wiki_id})`;
   const inBatches = async (deletion: Sql) => {
     while (!signal.aborted && (await query(sql`${deletion} and ${isDue} returning 1`)).length === BATCH);
   };
-  // A job that was enqueued while the wiki was deleted makes nothing more.
+  // A job that was enqueued while the wiki was being deleted must not create anything.
   await query(sql`
     update jobs set status = 'cancelled', worker_id = null, updated_at = now(), finished_at = now()
     where wiki_id = ${wiki_id} and status in ('queued', 'running') and ${isDue}`);
-  // A page goes before the one above it, whose path is the beginning of its own.
+  // Delete child pages before their parent: a parent's path is a prefix of its children's paths.
   await inBatches(sql`
     delete from pages where wiki_id = ${wiki_id} and page_id in (
       select page_id from pages where wiki_id = ${wiki_id} order by path desc limit ${BATCH})`);
@@ -39,7 +42,7 @@ async function removeContent(query: Query, wiki_id: string, signal: AbortSignal)
   await inBatches(sql`
     delete from import_revisions where wiki_id = ${wiki_id} and (import_id, page_id, revision) in (
       select import_id, page_id, revision from import_revisions where wiki_id = ${wiki_id} limit ${BATCH})`);
-  // What is deleted before the wiki is uncounted from the workspace that it was in.
+  // Rows that are deleted before the wiki are subtracted from the usage of its former workspace.
   await inBatches(sql`
     delete from uploads where wiki_id = ${wiki_id} and upload_id in (
       select upload_id from uploads where wiki_id = ${wiki_id} limit ${BATCH})`);

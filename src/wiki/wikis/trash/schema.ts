@@ -4,7 +4,7 @@ import { Id, Record, Timestamp } from '../../../platform/core/records.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { exampleWiki } from '../schema.ts';
 
-/** A wiki in the trash of its workspace. `purged_after`: until then it can be restored. */
+/** A wiki in the trash of its workspace. It can be restored until `purged_after`. */
 export const DeletedWiki = Record(
   {
     wiki_id: Id,
@@ -17,7 +17,10 @@ export const DeletedWiki = Record(
 );
 export type DeletedWiki = Static<typeof DeletedWiki>;
 
-/** The wikis in the trash that the caller may restore: all, or those that they have created, as for `DELETE /v1/wikis/:wiki_id`. */
+/**
+ * The wikis in the trash that the caller may restore: all of them, or only the caller's own. The rule is the same as
+ * for `DELETE /v1/wikis/:wiki_id`.
+ */
 export const restorable = sql`
   select t.* from access a, wikis_in_trash(a.workspace_id) t
   where ${hasPermission('wikis:manage')}

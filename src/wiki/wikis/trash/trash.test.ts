@@ -20,12 +20,12 @@ async function newWiki(client: Client, { workspace_id }: Owner, slug: string): P
   return body.wiki_id;
 }
 
-/** Lets a number of days pass for a wiki in the trash. */
+/** Backdates the deletion of a wiki in the trash by a number of days. */
 async function age(wiki_id: string, days: number): Promise<void> {
   await db.query(sql`update wikis set deleted_at = deleted_at - ${days} * interval '1 day' where wiki_id = ${wiki_id}`);
 }
 
-test('a deleted wiki comes back with all that it held, and its jobs go on', async () => {
+test('a restored wiki has all its content again, and its jobs resume', async () => {
   const owner = await world.owner();
   const wiki_id = await newWiki(owner, owner, 'handbook');
   await world.upload(owner, wiki_id, { 'a.md': '# Apples\n\nRed ones.\n' });
@@ -61,7 +61,7 @@ test('a deleted wiki comes back with all that it held, and its jobs go on', asyn
   assert.equal(events[0].target_id, wiki_id);
 });
 
-test('a wiki whose address was taken meanwhile comes back at a numbered one', async () => {
+test('a wiki whose slug was taken in the meantime is restored under a numbered slug', async () => {
   const owner = await world.owner();
   const wiki_id = await newWiki(owner, owner, 'plans');
   await remove(owner, wiki_id);
@@ -70,7 +70,7 @@ test('a wiki whose address was taken meanwhile comes back at a numbered one', as
   assert.deepEqual([status, body.slug], [200, 'plans-2']);
 });
 
-test('who may delete a wiki may restore it, and others do not learn that it was there', async () => {
+test('members who may delete a wiki may restore it, and other members do not learn that it existed', async () => {
   const owner = await world.owner();
   const member = await world.member(owner.workspace_id, 'member');
   const other = await world.member(owner.workspace_id, 'member');
@@ -100,7 +100,7 @@ test('who may delete a wiki may restore it, and others do not learn that it was 
   assert.equal((await owner.send('DELETE', `${trashOf(owner)}/${own}`)).status, 404);
 });
 
-test('a wiki is gone for good after 30 days, or when it is deleted in the trash', async () => {
+test('a wiki cannot be restored after 30 days, nor after it was deleted from the trash', async () => {
   const owner = await world.owner();
   const [old, fresh, purged] = [
     await newWiki(owner, owner, 'old'),
@@ -125,7 +125,7 @@ test('a wiki is gone for good after 30 days, or when it is deleted in the trash'
   assert.equal((await owner.post(`${trashOf(owner)}/${fresh}/restore`)).status, 200);
 });
 
-test('a legal hold keeps what is in the trash, and lets it be restored', async () => {
+test('a legal hold keeps deleted wikis in the trash, from which they can still be restored', async () => {
   const owner = await world.owner();
   const wiki_id = await newWiki(owner, owner, 'held');
   await remove(owner, wiki_id);
@@ -137,7 +137,7 @@ test('a legal hold keeps what is in the trash, and lets it be restored', async (
   assert.equal((await owner.post(`${trashOf(owner)}/${wiki_id}/restore`)).status, 200);
 });
 
-test('a removal that waits when a legal hold lets a wiki be restored removes nothing of it', async () => {
+test('a delayed removal deletes nothing of a wiki that was restored under a legal hold', async () => {
   const owner = await world.owner();
   const wiki_id = await newWiki(owner, owner, 'saved');
   await owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Page', markdown: 'text' });
@@ -154,7 +154,7 @@ test('a removal that waits when a legal hold lets a wiki be restored removes not
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/pages`)).body.length, 1);
 });
 
-test('of a restore and a deletion for good at once, one happens', async () => {
+test('of a concurrent restore and purge, exactly one succeeds', async () => {
   const owner = await world.owner();
   for (let round = 0; round < 10; round += 1) {
     const wiki_id = await newWiki(owner, owner, `round-${round}`);
@@ -169,7 +169,7 @@ test('of a restore and a deletion for good at once, one happens', async () => {
   }
 });
 
-test('the description of a wiki can be changed, and stays where only the title is', async () => {
+test('the description of a wiki can be changed, and a rename alone leaves it unchanged', async () => {
   const owner = await world.owner();
   const at = `/v1/wikis/${owner.wiki_id}`;
   const changed = await owner.patch(at, { title: 'Guide', description: ' How we work ' });
