@@ -9,32 +9,35 @@ import {
 } from './postings.ts';
 
 /**
- * A row of search_blocks. A segment's terms, in the order of their bytes, are cut into blocks. The postings of a rare term share
- * one with its neighbours; those of a frequent term have blocks of their own, cut into parts.
+ * A row of search_blocks. The terms of a segment, sorted by their bytes, are cut into blocks. Rare terms share a block
+ * with their neighbours; a frequent term has blocks of its own, cut into parts.
  */
 export interface Block {
-  /** The first term. */
+  /** The first term of the block. */
   term: string;
   part: number;
-  /** How many postings of its only term it has; 0: it holds several terms. */
+  /** Number of postings, if the block belongs to a single term; 0 if it holds several terms. */
   documents: number;
   bytes: Buffer;
 }
 
-/** Larger blocks waste less on rows and their keys; smaller ones cost a search less that needs one term of them. */
+/**
+ * Target size of a shared block. Larger blocks waste less on rows and keys; smaller blocks make it cheaper to read one
+ * term.
+ */
 const SHARED_BYTES = 1_200;
-/** The postings of a term that has blocks of its own. */
+/** A term whose postings take more than this, at two bytes each, gets blocks of its own. */
 const OWN_BYTES = 600;
-/** So that four rows fill a page of PostgreSQL. */
+/** Maximum size of a part. Four rows of this size fill a page of PostgreSQL. */
 const PART_BYTES = 1_850;
 
-/** Longer than what is before the name of a term in a shared block. */
+/** Upper bound for the three varints in front of a term in a shared block. */
 const HEAD_BYTES = 15;
 
-/** Cuts terms into blocks, in ascending order of terms. */
+/** Cuts terms, which must be added in ascending order, into blocks. */
 export function blockWriter() {
   let blocks: Block[] = [];
-  /** The first term of the shared block that is being written. */
+  /** The first term of the current shared block. */
   let first: string | undefined;
   let shared = Buffer.allocUnsafe(4 * SHARED_BYTES);
   let end = 0;
@@ -71,7 +74,7 @@ export function blockWriter() {
   };
   return {
     add(term: string, packed: PackedPostings): void {
-      // A posting takes at least two bytes.
+      // Fewer bytes cannot hold enough postings: a posting takes at least two.
       const postings =
         packed.to - packed.from > OWN_BYTES ? readPostings(packed.bytes, packed.from, packed.to) : undefined;
       if (!postings || 2 * postings.numbers.length <= OWN_BYTES) {
@@ -81,7 +84,7 @@ export function blockWriter() {
       endShared();
       blocks.push(...partsOf(term, postings));
     },
-    /** The blocks that are complete since the last call; all of them if `isEnd`. */
+    /** Returns the blocks completed since the last call, including the unfinished one if `isEnd`. */
     take(isEnd = false): Block[] {
       if (isEnd) endShared();
       const taken = blocks;
@@ -91,7 +94,7 @@ export function blockWriter() {
   };
 }
 
-/** The blocks of a term that has its own. */
+/** Cuts the postings of a frequent term into its own blocks. */
 function partsOf(term: string, postings: Postings): Block[] {
   const count = postings.numbers.length;
   const scratch = Buffer.allocUnsafe(MAX_POSTING_BYTES * Math.min(count, PART_BYTES / 2));
@@ -109,14 +112,14 @@ function partsOf(term: string, postings: Postings): Block[] {
   return blocks;
 }
 
-/** A term in a shared block, and where in the block its postings are. */
+/** A term in a shared block, and the byte range of its postings. */
 export interface Entry {
   term: string;
   from: number;
   to: number;
 }
 
-/** The terms of a shared block. */
+/** Parses the terms of a shared block. */
 export function* entriesOf(bytes: Buffer): Generator<Entry> {
   let at = 0;
   const varint = () => {
@@ -139,12 +142,12 @@ export function* entriesOf(bytes: Buffer): Generator<Entry> {
   }
 }
 
-/** The postings of a term of its own from its blocks, in the order of parts. */
+/** Joins the blocks of a frequent term, given in the order of their parts. */
 export function joinParts(parts: readonly Buffer[]): Postings {
   return concatenatePostings(parts.map((part) => readPostings(part)));
 }
 
-/** The order of terms in a segment: that of their bytes in UTF-8, as of PostgreSQL's collation "C". */
+/** Compares terms by their UTF-8 bytes, the order of terms in a segment and of PostgreSQL's collation "C". */
 export function compareTerms(one: string, other: string): number {
   const length = Math.min(one.length, other.length);
   for (let i = 0; i < length; i += 1) {
@@ -154,7 +157,7 @@ export function compareTerms(one: string, other: string): number {
   return one.length - other.length;
 }
 
-/** UTF-16 has its surrogates before U+E000, UTF-8 what they stand for behind U+FFFF. */
+/** Surrogates sort before U+E000 in UTF-16, but encode characters above U+FFFF, which UTF-8 sorts last. */
 function rankOf(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

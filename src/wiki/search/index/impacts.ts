@@ -18,10 +18,12 @@ const K1 = 1.2;
 const B_TITLE = 0.75;
 const B_BODY = 0.6;
 
-/** The frequency of a term that is beside words, relative to that of a word. */
+/** Weight of an additional term (a spelling variant, or a part of a word) relative to a word of the text. */
 const BESIDE_WEIGHT = 0.5;
 
-/** The weight of the title of a page without text, as of a folder: it is no answer, but leads to some. */
+/**
+ * Weight of the title of a page without text, such as a folder: it rarely answers a query, but leads to pages that do.
+ */
 const WITHOUT_TEXT = 0.5;
 
 /** An impact is stored in one byte: the maximum, 4.4, is 255. */
@@ -36,7 +38,7 @@ export interface DocumentTerms {
   body: ReadonlyMap<string, number>;
 }
 
-/** Parses the terms as the tables of the index store them. */
+/** Parses the terms as stored in the tables of the index. */
 export function readTerms({ title_terms, body_terms }: { title_terms: string; body_terms: string }): DocumentTerms {
   return { title: readCounts(title_terms), body: readCounts(body_terms) };
 }
@@ -63,7 +65,7 @@ export function impactsOf({ title, body }: DocumentTerms, pivots: Pivots): Map<s
     if (inTitle.has(term) || term.startsWith(TITLE_WORD_PREFIX)) continue;
     impacts.set(term, quantize(saturate(frequencyOf(count), bodyNorm)));
   }
-  // Those of a text are of other names of the page.
+  // Name terms of the text are aliases of the page.
   for (const names of [body, title]) {
     const typed = [...names].filter(([term]) => term.startsWith(TITLE_WORD_PREFIX));
     const words = typed.filter(([term]) => !term.startsWith(KEY_PREFIX)).length;
@@ -78,7 +80,10 @@ function frequencyOf(count: number): number {
   return occurrencesOf(count) + BESIDE_WEIGHT * besideOf(count);
 }
 
-/** Impacts with those of the beginnings of long words, which the index does not store: the highest of a word that begins so. */
+/**
+ * Adds the impacts of the beginnings of long words, which the index does not store: the highest impact of any word with
+ * that beginning.
+ */
 export function withBeginnings(impacts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const all = new Map(impacts);
   for (const [term, impact] of impacts) {
@@ -88,7 +93,7 @@ export function withBeginnings(impacts: ReadonlyMap<string, number>): ReadonlyMa
   return all;
 }
 
-/** The number of words that say something, repeated ones included. */
+/** Returns the number of words, repeated ones included, without stop words and additional terms. */
 export function lengthOf(counts: ReadonlyMap<string, number>): number {
   let length = 0;
   for (const [term, count] of counts) if (!term.startsWith(TITLE_WORD_PREFIX)) length += occurrencesOf(count);
@@ -107,7 +112,7 @@ function quantize(impact: number): number {
   return Math.min(255, Math.max(1, Math.round(impact * IMPACT_STEPS)));
 }
 
-/** Rounds to four significant bits, so that an edit that changes the length a little leaves most impacts unchanged. */
+/** Rounds to four significant bits, so that a small edit leaves most impacts unchanged. */
 function roundLength(length: number): number {
   if (length < 16) return length;
   const unit = 2 ** (Math.floor(Math.log2(length)) - 3);

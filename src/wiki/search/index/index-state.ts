@@ -2,8 +2,9 @@ import { type Sql, sql } from '../../../platform/db/sql.ts';
 import type { Index } from './pending.ts';
 
 /**
- * One row with `state`: a text that is another one as soon as a search would read anything else of the index. Segments never
- * change, and their dead documents only become more.
+ * Selects `state`, a text that changes whenever a search would read different data from the index; null while documents
+ * with terms are pending. Segments are immutable and their dead documents are only ever added, so ids and counts
+ * identify them.
  */
 export function indexStateCte({ wiki_id, kind }: Index): Sql {
   return sql`
@@ -14,7 +15,7 @@ export function indexStateCte({ wiki_id, kind }: Index): Sql {
           from search_segments s where s.wiki_id = ${wiki_id} and s.kind = ${kind})) end as state`;
 }
 
-/** The state of an index whose segments and counts were read; undefined while documents wait to be merged. */
+/** Returns the state of an index from the segments and counts that were read; undefined while documents are pending. */
 export function stateOf(
   segments: readonly { segment_id: string | null; documents: number | null }[],
   index: { next_no: number | null; documents_in_index: number | null } | undefined,

@@ -16,14 +16,15 @@ import {
 import { addWords } from './vocabulary.ts';
 
 /**
- * If an average changes by more than this factor, impacts are recomputed. In a large wiki that costs much, and averages
- * that are wrong by less cost little.
+ * Impacts are recomputed if an average changes by more than this factor. A large wiki tolerates more drift: recomputing
+ * it is expensive, and slightly outdated averages matter little.
  */
 const MAX_PIVOT_DRIFT = 1.1;
 const MAX_PIVOT_DRIFT_LARGE = 1.5;
 const LARGE_INDEX_DOCUMENTS = 20_000;
 /**
- * With up to this many documents all impacts are recomputed at once: averages still vary a lot, and it costs little.
+ * In an index of up to this many documents, a drift recomputes all impacts at once instead of queuing a job: averages
+ * still vary a lot, and recomputing is cheap.
  */
 const SMALL_INDEX_DOCUMENTS = 200;
 
@@ -43,23 +44,27 @@ interface IndexedDocument extends Lengths {
   document_no: number;
 }
 
-/** How long terms are computed for one batch, in milliseconds: what a slow machine does not reach is left to the next batch. */
+/**
+ * Time limit for computing the terms of one batch, in milliseconds. Documents that a slow machine does not reach are
+ * left to the next batch.
+ */
 const COMPUTING_MS = 5_000;
 
 /**
- * A merge is never undone for being slow: it would begin again with the same documents. Others do not wait for its locks, and the job
- * has a time limit of its own.
+ * Raises the timeouts: a merge that is cancelled for being slow would start again with the same documents. Its locks
+ * block no other work, and the job has its own time limit.
  */
 const PATIENCE = sql`
   select set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '10min', true)`;
 
-/** How many documents the next batch of an index may have, where one failed: each failure halves it, each success doubles it. */
+/** Batch size of each index with a failed merge: a failure halves it, and each success doubles it. */
 const batchSizes = new Map<string, number>();
 
 /**
- * Merges pending documents into the index in one transaction, which blocks neither reads nor writes of documents. Their terms are
- * computed before it begins. Returns the number of documents that were pending and are not any more: 0 if none is, or if another
- * transaction merges this index and `ifLocked` is "skip". At least one document is merged, however slow the machine is.
+ * Merges pending documents into the index in one transaction, which blocks neither reads nor writes of documents; terms
+ * are computed before it begins. Returns the number of documents that are no longer pending: 0 if there were none, or
+ * if another transaction is merging this index and `ifLocked` is "skip". Computes at least one document, however slow
+ * the machine is.
  */
 export async function mergePending(
   db: Db,
@@ -90,7 +95,7 @@ export async function mergePending(
 }
 
 interface Target extends TargetState {
-  /** Of the pending row that it was computed from. */
+  /** Version of the pending row that the terms were computed from. */
   version: number;
 }
 
@@ -106,7 +111,7 @@ async function computeTargets(pending: readonly Pending[], milliseconds: number)
   return targets;
 }
 
-/** Without those that another transaction has merged meanwhile, maybe in a later version. */
+/** Filters out documents that another transaction has merged in the meantime, possibly in a later version. */
 async function stillPending(
   query: Query,
   wiki_id: string,
@@ -169,8 +174,8 @@ async function mergeTargets(
 }
 
 /**
- * Locks the index, because only one transaction may merge it. Undefined if the wiki is deleted, or the index is locked
- * and `ifLocked` is "skip".
+ * Locks the index, because only one transaction at a time may merge it. Returns undefined if the wiki is deleted, or if
+ * the index is locked and `ifLocked` is "skip".
  */
 async function lockIndex(
   query: Query,
@@ -218,7 +223,7 @@ async function readIndexedDocuments(
     where wiki_id = ${wiki_id} and kind = ${kind} and document_id = any (${ids}::text[])`);
   return rows.map(({ title_terms, body_terms, body, ...row }) => {
     if (row.title_length !== null) return row;
-    // As it was stored before its terms were in no other place than the postings.
+    // Rows of earlier releases store the terms instead of their lengths.
     const terms = readTerms({ title_terms, body_terms: body ? unpackTerms(body) : body_terms });
     return { ...row, title_length: lengthOf(terms.title), body_length: lengthOf(terms.body) };
   });
@@ -246,9 +251,8 @@ async function writeDocuments(
 }
 
 /**
- * Adds the documents that are not among `ids` to the pending ones, so that they are merged again. The list of ids is read once
- * whatever the statistics say; a join of a wiki that was just imported is planned for one row, and may read the pages again for
- * each document.
+ * Queues all indexed documents except `ids` for another merge. The array makes PostgreSQL read the list of ids once. A
+ * join would be planned for one row if the wiki was just imported, and could read the pages again for each document.
  */
 async function queueOthers(query: Query, wiki_id: string, kind: DocumentKind, ids: readonly string[]): Promise<void> {
   const [table, id] = [raw(`${kind}s`), raw(`d.${kind}_id`)];

@@ -10,13 +10,18 @@ const BYTES_OF_A_DOCUMENT = 600;
 const DOCUMENTS = 8_000;
 const BATCH = 32;
 
-/** An index as the choice of segments sees it: which documents each has, of the same size, and which of them are dead. */
+/**
+ * Models an index for the choice of segments: the documents of each segment, all of the same size, and its dead
+ * documents.
+ */
 function openIndex() {
   let segments: Segment[] = [];
   const bytesOf = (some: readonly Segment[]) => some.reduce((sum, { bytes }) => sum + bytes, 0);
   return {
     segments: () => segments,
-    /** Merges documents. Returns what is on disk afterwards, with what was taken in, in bytes, and how much was written. */
+    /**
+     * Merges documents. Returns the bytes on disk afterwards, including the replaced segments, and the bytes written.
+     */
     merge(numbers: readonly number[]) {
       const taken = takenIn(segments, BYTES_OF_A_DOCUMENT * numbers.length, numbers);
       const held = new Set(numbers);
@@ -39,7 +44,7 @@ function openIndex() {
   };
 }
 
-test('an index that is edited a lot takes little more than what it has, also while it is merged, and has few segments', () => {
+test('an index with many edits takes little more than its live size, even during a merge, and has few segments', () => {
   const index = openIndex();
   const live = BYTES_OF_A_DOCUMENT * DOCUMENTS;
   for (let at = 0; at < DOCUMENTS; at += 500) index.merge(Array.from({ length: 500 }, (_, i) => at + i));
@@ -67,13 +72,13 @@ test('an index that is edited a lot takes little more than what it has, also whi
   assert.deepEqual([counts.size, new Set(counts.values())], [DOCUMENTS, new Set([1])], 'each document counts once');
 });
 
-test('postings that are joined as bytes, without those of dead documents, are the same as joined as numbers', () => {
+test('merging packed postings without dead documents gives the same result as merging them unpacked', () => {
   const random = randomNumbers(5);
   const below = (most: number) => Math.floor(random() * most);
   for (let round = 0; round < 400; round += 1) {
-    // Numbers of one to five bytes, few or many of which are in several lists.
+    // Numbers of one to five bytes, with few or many of them in several lists.
     const most = [8, 300, 20_000, 3_000_000, 2 ** 32][round % 5] as number;
-    // In every other round they lie behind one another, as those of segments mostly do, in any order.
+    // In every other round the ranges of the lists do not overlap, as is usual for segments, and are in any order.
     const apart = round % 2 === 0 && most < 2 ** 32 ? most : 0;
     const lists: Postings[] = Array.from({ length: below(4) }, (_, i, turn = (i * 3) % 4) => {
       const some = Array.from({ length: below(40) }, () => turn * apart + below(most));

@@ -16,34 +16,38 @@ import {
 } from './segments.ts';
 
 /**
- * A merge takes in each segment that is at most this many times as large as what it writes. So there are few segments,
- * each several times as large as the next, and a posting is written again only as often as the index has grown by this
- * factor (O'Neil, Cheng, Gawlick and O'Neil: The Log-Structured Merge-Tree, 1996).
+ * A merge includes each segment that is at most this many times as large as its output so far. This keeps segments few,
+ * each several times as large as the next, and rewrites a posting only as often as the index grows by this factor
+ * (O'Neil, Cheng, Gawlick and O'Neil: The Log-Structured Merge-Tree, 1996).
  */
 const GROWTH = 2;
-/** A segment is written again when this share of its documents was written again or deleted. */
+/** A segment is rewritten once more than this share of its documents is dead. */
 const MAX_DEAD = 0.25;
 /**
- * No merge writes more than this share of an index, unless it is small: what it takes in stays on disk beside what it writes until
- * PostgreSQL has vacuumed. Where all became one, an index took twice its size afterwards.
+ * Maximum share of an index that a merge writes, unless the index is small or the segment has too many dead documents.
+ * Replaced segments stay on disk until PostgreSQL vacuums; merging everything at once would double the size of the
+ * index.
  */
 const MAX_SHARE = 0.25;
 const SMALL_BYTES = 512 * 1024;
-/** Larger segments stay as they are, until MAX_DEAD of their documents are dead: rewriting one takes long. */
+/** Larger segments are rewritten only for their dead documents, because rewriting takes long. */
 const MAX_MERGED_BYTES = 128 * 2 ** 20;
-/** About what a posting takes, and a term in a small segment. */
+/** Approximate bytes of a posting, and of a term in a small segment. */
 const POSTING_BYTES = 2;
 const TERM_BYTES = 8;
 
-/** The documents of a merge, each with the impacts of its terms; none if it was deleted. */
+/** A document to merge, with the impacts of its terms; a deleted document has no impacts. */
 export interface MergedDocument {
   document_no: number;
-  /** Whether segments may have postings of it. */
+  /** Whether existing segments may have postings of the document. */
   isIndexed: boolean;
   impacts: ReadonlyMap<string, number>;
 }
 
-/** Writes the postings of documents as a new segment, together with those of smaller segments. */
+/**
+ * Writes the postings of documents as a new segment, merged with smaller segments. In the remaining segments, the older
+ * postings of these documents become dead.
+ */
 export async function mergePostings(query: Query, index: Index, documents: readonly MergedDocument[]): Promise<void> {
   const terms = termsOf(documents);
   const postings = documents.reduce((sum, { impacts }) => sum + impacts.size, 0);
@@ -65,7 +69,9 @@ export async function mergePostings(query: Query, index: Index, documents: reado
   );
 }
 
-/** The documents with postings in these or in one of the segments; undefined if one does not know its documents. */
+/**
+ * Returns the documents with postings in the new segment; undefined if a replaced segment does not know its documents.
+ */
 function heldBy(documents: readonly MergedDocument[], taken: readonly Segment[]): ReadonlySet<number> | undefined {
   const held = new Set<number>();
   for (const { held: own, dead } of taken) {
@@ -83,7 +89,10 @@ async function* iterate(terms: readonly TermPostings[]): AsyncGenerator<readonly
   yield terms;
 }
 
-/** The segments that a merge takes in which writes these documents, in this many bytes. */
+/**
+ * Chooses the segments to merge with new postings of `added` bytes. `written`: the documents whose older postings
+ * become dead.
+ */
 export function takenIn(all: readonly Segment[], added: number, written: readonly number[]): Segment[] {
   const segments = all.toSorted((one, other) => one.bytes - other.bytes);
   const most = Math.max(SMALL_BYTES, MAX_SHARE * segments.reduce((sum, { bytes }) => sum + bytes, added));
@@ -104,7 +113,7 @@ export function takenIn(all: readonly Segment[], added: number, written: readonl
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** The postings of documents by term, in the order of terms. */
+/** Groups the postings of documents by term, in the order of terms. */
 function termsOf(documents: readonly MergedDocument[]): TermPostings[] {
   const terms = new Map<string, number[]>();
   for (const { document_no, impacts } of documents.toSorted((one, other) => one.document_no - other.document_no)) {
@@ -115,7 +124,7 @@ function termsOf(documents: readonly MergedDocument[]): TermPostings[] {
     }
   }
   const names = [...terms.keys()];
-  // Without surrogates the order of UTF-16 is that of UTF-8, and the engine compares faster.
+  // Without surrogates, UTF-16 and UTF-8 sort alike, and the built-in comparison is faster.
   if (names.some((name) => SURROGATE.test(name))) names.sort(compareTerms);
   else names.sort();
   return names.map((name) => {

@@ -5,8 +5,7 @@ import { mergePending } from './merge-pending.ts';
 import type { DocumentKind } from './pending.ts';
 
 /**
- * Pending documents are merged when this many are pending, or one is this old: every search scans the pending
- * documents.
+ * A merge is due when this many documents are pending, or one is this old: every search scans the pending documents.
  */
 const DOCUMENTS_PENDING = 32;
 const SECONDS_PENDING = 5;
@@ -14,8 +13,8 @@ const SECONDS_PENDING = 5;
 const KINDS: readonly DocumentKind[] = ['page', 'source'];
 
 /**
- * Merges a batch of a wiki's pending documents into its index, and queues a `reindex` job if its impacts are stale. The rest
- * waits behind the other wikis' batches, so that a large import delays no other wiki.
+ * Merges a batch of a wiki's pending documents into its index, and queues a `reindex` job if its impacts are stale. The
+ * next batch of the wiki queues after the batches of other wikis, so that a large import delays no other wiki.
  */
 export const mergeSearchIndex: BackgroundJob = defineJob({
   name: 'merge-search-index',

@@ -7,12 +7,12 @@ import { type Sql, sql } from '../../../platform/db/sql.ts';
 import { mergePending } from './merge-pending.ts';
 import { mergeSearchIndex } from './merge-search-index.job.ts';
 
-// Nothing is merged but what these tests ask for.
+// A web process runs no jobs, so that only these tests merge.
 const world = await openWorld({ ROLE: 'web' });
 const { db } = world;
 const due = mergeSearchIndex.due ?? sql``;
 
-/** Lets documents of a wiki wait for this many seconds. */
+/** Replaces the pending documents of a wiki with rows that are this many seconds old. */
 async function wait({ wiki_id }: { wiki_id: string }, documents: number, seconds: number): Promise<void> {
   await db.query(sql`delete from search_pending where wiki_id = ${wiki_id}`);
   await db.query(sql`
@@ -21,7 +21,7 @@ async function wait({ wiki_id }: { wiki_id: string }, documents: number, seconds
     from generate_series(1, ${documents}::int) n`);
 }
 
-test('wikis of which many documents wait, or one for long, are merged, and no others', async () => {
+test('a merge is due for wikis with many pending documents or an old one, and for no others', async () => {
   const [few, many, old] = [await world.owner(), await world.owner(), await world.owner()];
   await wait(few, 31, 0);
   await wait(many, 32, 0);
@@ -30,7 +30,7 @@ test('wikis of which many documents wait, or one for long, are merged, and no ot
   assert.deepEqual(found.sort(), [many.wiki_id, old.wiki_id].sort());
 });
 
-test('what is read each second to find them does not grow with the documents that wait', async () => {
+test('the cost of finding due wikis does not grow with the number of pending documents', async () => {
   const owner = await world.owner();
   const pagesRead = async (documents: number) => {
     await wait(owner, documents, 0);
@@ -47,7 +47,7 @@ test('what is read each second to find them does not grow with the documents tha
   assert.ok(many < 2 * few, `${many} pages of 20,000 documents, ${few} of 100`);
 });
 
-/** A wiki with this many pages whose terms are still to be computed, as after an upgrade of the analysis. */
+/** Creates a wiki whose pages have no computed terms, as after an upgrade of the analysis. */
 async function withoutTerms(pages: number): Promise<Owner> {
   const owner = await world.owner();
   for (let i = 0; i < pages; i += 1) {
@@ -63,7 +63,7 @@ const waiting = async ({ wiki_id }: Owner) =>
 const found = async (owner: Owner) =>
   (await owner.get(`/v1/wikis/${owner.wiki_id}/pages/search?query=weir`)).body.length;
 
-test('a merge that is slow between its statements is not undone by the limit of idle transactions', async () => {
+test('a slow merge is not aborted by the timeout of idle transactions', async () => {
   const owner = await withoutTerms(2);
   const slow: Db = {
     query: db.query,
@@ -81,7 +81,7 @@ test('a merge that is slow between its statements is not undone by the limit of 
   assert.deepEqual([await waiting(owner), await found(owner)], [0, 2]);
 });
 
-test('a machine that computes no more than one document in time merges one at a time', async () => {
+test('a machine that can compute only one document within the time limit merges one at a time', async () => {
   const owner = await withoutTerms(3);
   for (const left of [2, 1, 0]) {
     assert.equal(await mergePending(db, owner.wiki_id, 'page', 'wait', 0), 1);
@@ -91,11 +91,11 @@ test('a machine that computes no more than one document in time merges one at a 
   assert.equal(await found(owner), 3);
 });
 
-test('a batch that fails is tried again with half of it, and later ones grow', async () => {
+test('a failed batch is retried at half its size, and later batches grow again', async () => {
   const owner = await withoutTerms(6);
   await db.query(sql`delete from search_pending where wiki_id = ${owner.wiki_id} and version > 1`);
   const pending = await waiting(owner);
-  // As a connection is lost that takes too long to answer.
+  // Simulates a connection that is lost because an answer takes too long.
   const lost: Db = { query: db.query, transaction: () => Promise.reject(new Error('the connection is lost')) };
   await assert.rejects(mergePending(lost, owner.wiki_id, 'page', 'wait'));
   await assert.rejects(mergePending(lost, owner.wiki_id, 'page', 'wait'));
@@ -106,13 +106,13 @@ test('a batch that fails is tried again with half of it, and later ones grow', a
   assert.equal(await found(owner), 6);
 });
 
-test('what others merge while terms are computed is not merged again, nor is a later text replaced by an earlier one', async () => {
+test('documents merged by others while their terms are computed are not merged again, and never replaced by an earlier text', async () => {
   const owner = await withoutTerms(3);
   const [page] = (await owner.get(`/v1/wikis/${owner.wiki_id}/pages`)).body;
   const late: Db = {
     query: db.query,
     transaction: async (work) => {
-      // Its terms are computed; now the page is edited, and another merge takes everything.
+      // The terms are computed by now. Edit the page, and let another merge empty the queue.
       const edit = { base_revision: page.revision, markdown: 'A barrage.' };
       const { status } = await owner.patch(`/v1/wikis/${owner.wiki_id}/pages/${page.page_id}`, edit);
       assert.equal(status, 200);

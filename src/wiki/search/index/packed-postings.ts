@@ -1,8 +1,8 @@
 import { type Postings, writePostings, writeVarint } from './postings.ts';
 
 /**
- * The postings of a term as segments have them: the range of bytes that `writePostings` wrote. A merge reads most of them only to
- * write the same bytes, so it makes no arrays of them.
+ * The postings of a term as stored in a segment: a range of bytes written by `writePostings`. A merge copies most
+ * postings unchanged, so it does not decode them.
  */
 export interface PackedPostings {
   bytes: Buffer;
@@ -12,12 +12,12 @@ export interface PackedPostings {
 
 const NOTHING: PackedPostings = { bytes: Buffer.alloc(0), from: 0, to: 0 };
 
-/** What is written goes to the rest of a buffer, because one for each term would cost more than its few bytes. */
+/** Postings are written into a shared buffer: a separate buffer per term would cost more than its few bytes. */
 const CHUNK_BYTES = 64 * 1024;
 let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
 let used = 0;
 
-/** What `write` writes from a place on, which takes `most` bytes at most; it returns the place behind them. */
+/** Reserves `most` bytes for `write`, which returns the offset after the last byte it wrote. */
 function pack(most: number, write: (into: Buffer, at: number) => number): PackedPostings {
   if (used + most > chunk.length) {
     chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, most));
@@ -28,12 +28,12 @@ function pack(most: number, write: (into: Buffer, at: number) => number): Packed
   return packed;
 }
 
-/** `most`: how many bytes they take at most. */
+/** `most`: upper bound of their size in bytes. */
 export function packPostings(postings: Postings, most: number): PackedPostings {
   return pack(most, (into, at) => writePostings(postings, 0, postings.numbers.length, into, at));
 }
 
-/** From numbers and impacts in turns, ascending by number. */
+/** Packs alternating numbers and impacts, ascending by number. */
 export function packPairs(pairs: readonly number[], most: number): PackedPostings {
   return pack(most, (into, at) => {
     let end = at;
@@ -49,7 +49,7 @@ export function isPackedEmpty({ from, to }: PackedPostings): boolean {
   return from === to;
 }
 
-/** Reads one posting after the other; `number` is Infinity behind the last one. */
+/** Reads one posting at a time; `number` is Infinity after the last one. */
 class PackedReader {
   number = 0;
   impact = 0;
@@ -80,10 +80,10 @@ class PackedReader {
   }
 }
 
-/** Postings without those of the documents in `dead`. */
+/** Removes the postings of the documents in `dead`. */
 export function packedWithoutDead(postings: PackedPostings, dead: ReadonlySet<number>): PackedPostings {
   if (dead.size === 0 || !hasAny(postings, dead)) return postings;
-  // A difference of two that stand for one is no longer than both.
+  // Removing a posting joins two differences into one, whose varint is no longer than both.
   return pack(postings.to - postings.from, (into, at) => {
     let [end, before] = [at, 0];
     const reader = new PackedReader(postings);
@@ -103,7 +103,7 @@ function hasAny(postings: PackedPostings, wanted: ReadonlySet<number>): boolean 
   return false;
 }
 
-/** The postings of several lists as one; a document that is in several has its highest impact. */
+/** Merges several lists; a document in several lists gets its highest impact. */
 export function unitePacked(lists: readonly PackedPostings[]): PackedPostings {
   let united = NOTHING;
   for (const list of lists) {
@@ -114,7 +114,7 @@ export function unitePacked(lists: readonly PackedPostings[]): PackedPostings {
 }
 
 function uniteTwo(one: PackedPostings, other: PackedPostings): PackedPostings {
-  // No difference is larger than in the list that its posting is from.
+  // Differences can only shrink, so both inputs together are an upper bound.
   return pack(one.to - one.from + other.to - other.from, (into, at) => {
     const [left, right] = [new PackedReader(one), new PackedReader(other)];
     let [end, before] = [at, 0];

@@ -3,18 +3,18 @@ import { type Sql, sql } from '../../../platform/db/sql.ts';
 
 export type DocumentKind = 'page' | 'source';
 
-/** The index of one wiki's pages, or of its sources. */
+/** Identifies the index of a wiki's pages, or of its sources. */
 export type Index = { wiki_id: string; kind: DocumentKind };
 
-/** The new state of a document. `body` undefined: its text is unchanged. */
+/** The new state of a document. `body` is undefined if the text is unchanged. */
 export interface DocumentState {
   title: string;
   body: IndexedText | undefined;
 }
 
 /**
- * The CTE that adds a document to the pending postings in the statement that writes it, so that the next search finds
- * it. `from` returns wiki_id, document_id and version, which grows with each write.
+ * The CTE that queues a document in the statement that writes it, so that the next search finds it. `from` selects
+ * wiki_id, document_id and version, which grows with each write.
  */
 export function pendingCte(kind: DocumentKind, { title, body }: DocumentState, from: Sql): Sql {
   const head = indexTitle(title);
@@ -25,7 +25,7 @@ export function pendingCte(kind: DocumentKind, { title, body }: DocumentState, f
       from (${from}) w
       ${ONE_ROW_PER_VERSION}`;
   }
-  // Terms of the text that are not pending are found again when the title is merged.
+  // If the terms of the text are not pending, the merge of the title computes them again from the text.
   return sql`
     insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary, analysis)
     select w.wiki_id, ${kind}, w.document_id, w.version, ${head.terms}, t.body_terms, ${head.vocabulary}, coalesce(t.analysis, ${ANALYSIS})
@@ -35,7 +35,7 @@ export function pendingCte(kind: DocumentKind, { title, body }: DocumentState, f
     ${ONE_ROW_PER_VERSION}`;
 }
 
-/** As `pendingCte`, for a batch of documents: a complete statement that returns no rows. */
+/** Like `pendingCte`, for a batch of documents: a complete statement that returns no rows. */
 export function pendingBatch(
   kind: DocumentKind,
   wiki_id: string,
@@ -53,13 +53,16 @@ export function pendingBatch(
   );
 }
 
-/** What is pending of a document with this title and text. */
+/** Returns the columns of search_pending for a document with this title and text. */
 export function pendingTerms(title: string, body: IndexedText) {
   const head = indexTitle(title);
   return { title_terms: head.terms, body_terms: body.terms, vocabulary: head.vocabulary + body.vocabulary };
 }
 
-/** As `pendingBatch`, for rows that the database has: `from` returns the columns of pendingTerms beside those of pendingCte. */
+/**
+ * Like `pendingBatch`, for documents stored in the database. `from` selects the columns of `pendingCte` and of
+ * `pendingTerms`.
+ */
 export function pendingCopies(kind: DocumentKind, from: Sql): Sql {
   return sql`
     insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary, analysis)
@@ -67,12 +70,12 @@ export function pendingCopies(kind: DocumentKind, from: Sql): Sql {
     ${ONE_ROW_PER_VERSION}`;
 }
 
-/** A reindex job may have queued the same version before. */
+/** A reindex job may already have queued the same version. */
 const ONE_ROW_PER_VERSION = sql`
     on conflict (wiki_id, kind, document_id, version) do update
     set title_terms = excluded.title_terms, body_terms = excluded.body_terms, vocabulary = excluded.vocabulary, analysis = excluded.analysis`;
 
-/** The CTE that removes documents from the index that the statement deletes for good. `ids`: a query of one column. */
+/** The CTE that removes permanently deleted documents from the index. `ids`: a query of one column. */
 export function dropPendingCte(kind: DocumentKind, wiki_id: string, ids: Sql): Sql {
   return sql`
     insert into search_pending (wiki_id, kind, document_id, version, title_terms, body_terms, vocabulary, analysis)

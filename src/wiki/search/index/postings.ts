@@ -6,12 +6,12 @@ export interface Postings {
 
 const NO_POSTINGS: Postings = { numbers: new Uint32Array(0), impacts: new Uint8Array(0) };
 
-/** The most bytes that one posting takes. */
+/** Maximum size of one posting. */
 export const MAX_POSTING_BYTES = 6;
 
 /**
- * Writes postings `from` to `to - 1` as pairs: the difference to the number before (the first one: the number) as a varint of seven
- * bits a byte, and the impact. Returns the place behind them.
+ * Writes postings `from` to `to - 1` as pairs: the difference to the previous number (for the first: the number) as a
+ * varint of seven bits a byte, and the impact. Returns the offset after the last byte.
  */
 export function writePostings(
   { numbers, impacts }: Postings,
@@ -31,7 +31,7 @@ export function writePostings(
   return end;
 }
 
-/** The postings that `writePostings` wrote to these bytes. */
+/** Parses postings written by `writePostings`. */
 export function readPostings(bytes: Buffer, from = 0, to = bytes.length): Postings {
   let count = 0;
   for (let at = from; at < to; at += 2, count += 1) while ((bytes[at] as number) > 127) at += 1;
@@ -60,7 +60,7 @@ export function writeVarint(value: number, into: Buffer, at: number): number {
   return end;
 }
 
-/** Postings without those of the documents in `dead`. */
+/** Removes the postings of the documents in `dead`. */
 export function withoutDead(postings: Postings, dead: ReadonlySet<number>): Postings {
   if (dead.size === 0 || !hasAny(postings.numbers, dead)) return postings;
   const kept = { numbers: new Uint32Array(postings.numbers.length), impacts: new Uint8Array(postings.numbers.length) };
@@ -80,13 +80,13 @@ function hasAny(numbers: Uint32Array, wanted: ReadonlySet<number>): boolean {
   return false;
 }
 
-/** The postings of several lists as one; a document that is in several has its highest impact. */
+/** Merges several lists; a document in several lists gets its highest impact. */
 export function unitePostings(lists: readonly Postings[]): Postings {
   const filled = lists.filter(({ numbers }) => numbers.length > 0);
   return uniteSorted(filled.sort((one, other) => (one.numbers[0] as number) - (other.numbers[0] as number)));
 }
 
-/** Lists in the order of their first numbers. Those of segments mostly lie behind one another, and are copied as they are. */
+/** Merges lists that are sorted by their first numbers. Lists of segments rarely overlap, and are then concatenated. */
 function uniteSorted(lists: readonly Postings[]): Postings {
   const [first = NO_POSTINGS] = lists;
   if (lists.length < 2) return first;
@@ -98,7 +98,7 @@ function uniteSorted(lists: readonly Postings[]): Postings {
   return uniteTwo(uniteSorted(lists.slice(0, half)), uniteSorted(lists.slice(half)));
 }
 
-/** Lists of which each has higher numbers than those before it, as one. */
+/** Concatenates lists; each must have higher numbers than the previous ones. */
 export function concatenatePostings(lists: readonly Postings[]): Postings {
   const [first] = lists;
   if (first && lists.length === 1) return first;
@@ -121,7 +121,8 @@ function uniteTwo(one: Postings, other: Postings): Postings {
   let count = 0;
   let i = 0;
   let j = 0;
-  // No destructuring: until it is compiled, which a query may not live to see, each step would leave arrays behind.
+  // No destructuring: in unoptimized code each step would allocate arrays, and a query may end before the loop is
+  // compiled.
   while (i < ones && j < others) {
     const left = one.numbers[i] as number;
     const right = other.numbers[j] as number;
@@ -145,7 +146,7 @@ export function addImpacts({ numbers, impacts }: Postings, weight: number, score
   }
 }
 
-/** Document numbers, ascending, in about a byte each. */
+/** Packs ascending document numbers as varints of their differences, about a byte each. */
 export function packNumbers(numbers: Uint32Array): Buffer {
   const bytes = Buffer.alloc(5 * numbers.length);
   let end = 0;

@@ -9,9 +9,9 @@ const BATCH = 500;
 const KINDS: readonly DocumentKind[] = ['page', 'source'];
 
 /**
- * Rebuilds the index of a wiki from the texts: for documents older than the index, and for impacts computed with
- * outdated averages. Searches continue to find the previous state of each document until its batch is merged. After a
- * crash the job starts over; repeating a batch changes nothing.
+ * Rebuilds the index of a wiki from its texts, if documents are older than the index or impacts were computed with
+ * outdated averages. Searches find the previous state of each document until its batch is merged. After a crash the job
+ * starts over; repeating a batch changes nothing.
  */
 export const reindexJob = defineRecordJob({
   name: 'reindex',
@@ -58,8 +58,8 @@ async function updatePivots(query: Query, wiki_id: string, kind: DocumentKind): 
 }
 
 /**
- * Adds the next documents by id to the pending ones and returns their ids; their terms are computed from their texts
- * when they are merged.
+ * Queues the next documents by id and returns their ids. Their terms are computed from their texts when they are
+ * merged.
  */
 function queueNextBatch(
   db: Db,

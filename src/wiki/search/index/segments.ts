@@ -9,18 +9,17 @@ import { packNumbers, readPostings, unpackNumbers } from './postings.ts';
 /** Blocks read or written by one statement: about half a megabyte. */
 const BLOCKS_PER_STATEMENT = 400;
 
-/** An immutable part of an index: the postings of the documents that one merge wrote. */
+/** An immutable part of an index: the postings that one merge wrote. */
 export interface Segment {
   segment_id: string;
   documents: number;
   bytes: number;
-  /** The documents that were written or deleted since; their postings here are no longer true. */
+  /** Documents that were written or deleted since; their postings here are ignored. */
   dead: Set<number>;
-  /** The documents it has postings of, ascending; undefined if that is not known. */
+  /** The documents with postings in the segment, ascending; undefined if unknown. */
   held: Uint32Array | undefined;
 }
 
-/** A term with its postings. */
 export type TermPostings = readonly [term: string, postings: PackedPostings];
 
 export async function readSegments(query: Query, { wiki_id, kind }: Index): Promise<Segment[]> {
@@ -34,7 +33,7 @@ export async function readSegments(query: Query, { wiki_id, kind }: Index): Prom
   }));
 }
 
-/** Those of the documents that a segment has postings of which still count. */
+/** Returns the given documents whose postings in the segment still count. */
 export function livingIn({ dead, held }: Pick<Segment, 'dead' | 'held'>, numbers: readonly number[]): number[] {
   return numbers.filter((number) => !dead.has(number) && (!held || includes(held, number)));
 }
@@ -49,7 +48,7 @@ function includes(sorted: Uint32Array, number: number): boolean {
   return sorted[low] === number;
 }
 
-/** Adds documents to the dead of a segment. */
+/** Marks documents of a segment as dead. */
 export async function addDead(
   query: Query,
   { wiki_id, kind }: Index,
@@ -65,7 +64,6 @@ export async function addDead(
     where wiki_id = ${wiki_id} and kind = ${kind} and segment_id = ${segment_id}`);
 }
 
-/** Removes segments. */
 export async function dropSegments(query: Query, { wiki_id, kind }: Index, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await query(sql`
@@ -75,8 +73,9 @@ export async function dropSegments(query: Query, { wiki_id, kind }: Index, ids: 
 }
 
 /**
- * Writes a new segment of terms in order, of documents that may be `known`. Its id is random, so that no other segment ever has the
- * same, not even after the database was restored: processes keep postings by it.
+ * Writes a new segment from sorted terms. `known`: the documents it may have postings of; if undefined, they are read
+ * from the postings. The id is random because processes cache postings by it: an id must never be reused, not even
+ * after a restore of the database.
  */
 export async function writeSegment(
   query: Query,
@@ -130,7 +129,7 @@ async function insertBlocks(
     ) w`);
 }
 
-/** The terms of a segment in order, with the postings of the documents that are not dead: some at a time, a block or more. */
+/** Reads the terms of a segment in order, without the postings of dead documents, about one block at a time. */
 export async function* readTerms(
   query: Query,
   index: Index,
@@ -159,7 +158,7 @@ export async function* readTerms(
   yield take();
 }
 
-/** Each part of a term begins with a number, not with a difference. */
+/** Parts cannot be joined as bytes: each begins with a number instead of a difference. */
 function packedOf(parts: readonly Buffer[]): PackedPostings {
   const most = parts.reduce((sum, { length }) => sum + length, 0);
   return packPostings(joinParts(parts), most);
@@ -176,17 +175,20 @@ async function* readBlocks(query: Query, { wiki_id, kind }: Index, segment_id: s
   }
 }
 
-/** How many terms are merged between two turns of the event loop, which has requests to serve. */
+/** Terms merged before the loop yields to the event loop, which has requests to serve. */
 const TERMS_PER_TURN = 2_000;
 
 interface Cursor {
   source: AsyncIterator<readonly TermPostings[]>;
-  /** Those of the source that are next, from `at` on. */
+  /** The next terms of the source; those before `at` are merged. */
   terms: readonly TermPostings[];
   at: number;
 }
 
-/** Several sequences of terms in order as one. A term costs no turn of the microtask queue, of which an index has many. */
+/**
+ * Merges several sorted sequences of terms into one. Yields arrays, because an await per term would be slow in a large
+ * index.
+ */
 export async function* mergeTerms(
   sources: readonly AsyncIterator<readonly TermPostings[]>[],
 ): AsyncGenerator<readonly TermPostings[]> {
@@ -205,7 +207,7 @@ export async function* mergeTerms(
   }
 }
 
-/** Reads on where the terms of a cursor are used up; without any it is at its end. */
+/** Loads more terms into an exhausted cursor; `terms` stays empty at the end of the source. */
 async function refill(cursor: Cursor): Promise<void> {
   while (cursor.at >= cursor.terms.length) {
     const { value, done } = await cursor.source.next();
@@ -214,7 +216,7 @@ async function refill(cursor: Cursor): Promise<void> {
   }
 }
 
-/** The terms up to where one of the cursors has to be refilled, whose next term may be any. */
+/** Merges terms until a cursor is exhausted: its next term could be lower than all others. */
 function mergeUntilOneEnds(cursors: readonly Cursor[]): TermPostings[] {
   const merged: TermPostings[] = [];
   for (;;) {
@@ -229,7 +231,7 @@ function mergeUntilOneEnds(cursors: readonly Cursor[]): TermPostings[] {
   }
 }
 
-/** What the cursors that are at a term have of it; they go on behind it. */
+/** Collects the postings of `term` from all cursors positioned at it and advances them. */
 function takePostings(cursors: readonly Cursor[], term: string): PackedPostings {
   const lists: PackedPostings[] = [];
   for (const cursor of cursors) {

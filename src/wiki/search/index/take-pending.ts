@@ -11,14 +11,14 @@ import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import { type DocumentTerms, lengthOf, readTerms } from './impacts.ts';
 import type { DocumentKind } from './pending.ts';
 
-/** The limits of one transaction. */
+/** Limits per transaction. */
 export const MAX_MERGED_DOCUMENTS = 500;
 const MAX_MERGED_CHARACTERS = 4_000_000;
 
 export interface Pending extends Partial<StoredStructure> {
   document_id: string;
   version: number;
-  /** Null: compute from the document's text. */
+  /** Null if the terms have to be computed from the document's text. */
   title_terms: string | null;
   body_terms: string | null;
   vocabulary: string | null;
@@ -27,10 +27,12 @@ export interface Pending extends Partial<StoredStructure> {
   text: string | null;
 }
 
-/** What a statement answers of the structure of a page; null of a source. */
+/** The structure of a page as selected by a statement; all null for a source. */
 export type StoredStructure = { [Part in keyof PageStructure]: PageStructure[Part] | null };
 
-/** The columns of StoredStructure, of a page `p` and its revision `r`; `html`: the expression of it. */
+/**
+ * Returns the columns of StoredStructure for a page `p` and its revision `r`. `html`: the SQL expression of the HTML.
+ */
 export function structureColumns(kind: DocumentKind, html = 'r.html'): Sql {
   return raw(
     kind === 'page'
@@ -39,7 +41,7 @@ export function structureColumns(kind: DocumentKind, html = 'r.html'): Sql {
   );
 }
 
-/** The index data of a text with what is stored of its structure. */
+/** Indexes a text together with its stored structure. */
 export function indexStored(text: string, stored: Partial<StoredStructure>): IndexedText {
   const { outline, html, tags, description, properties } = stored;
   return withStructure(indexBody(text), {
@@ -51,7 +53,7 @@ export function indexStored(text: string, stored: Partial<StoredStructure>): Ind
   });
 }
 
-/** The numbers of words in a document. */
+/** Numbers of words. */
 export interface Lengths {
   title_length: number;
   body_length: number;
@@ -65,7 +67,10 @@ export interface TargetState extends Lengths {
   words: string[];
 }
 
-/** The latest pending version of each of up to `most` documents, with its text if the version has no terms. */
+/**
+ * Reads the latest pending version of up to `most` documents, with the text of the document if the version has no
+ * terms.
+ */
 export async function takePending(query: Query, wiki_id: string, kind: DocumentKind, most: number): Promise<Pending[]> {
   const [table, texts, id] = [raw(`${kind}s`), raw(`${kind}_texts`), raw(`${kind}_id`)];
   const isPage = kind === 'page';

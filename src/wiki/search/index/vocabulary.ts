@@ -2,27 +2,27 @@ import type { Query } from '../../../platform/db/db.ts';
 import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import type { Index } from './pending.ts';
 
-/** About 50 words: a look-up takes one or two blocks apart, word by word. */
+/** About 50 words. A look-up splits one or two blocks into words. */
 const BLOCK_BYTES = 450;
 
 /**
- * Words are packed when more than this many would be loose, and more than this many for each block: a sixteenth of all. So a word is
- * written about sixteen times, and few words are loose, each of which takes ten times as much as one in a block.
+ * Loose words are packed if there are more than both limits; the second is about a sixteenth of all words. So a word is
+ * rewritten about sixteen times, and few words are loose, which takes ten times the space of a packed word.
  */
 const MAX_LOOSE = 250;
 const MAX_LOOSE_OF_A_BLOCK = 3;
 
 /**
- * Words that this process has seen in indexes, at most this many of all wikis: most words of a text are those of the texts before,
- * and no word ever leaves an index.
+ * Maximum number of words that this process remembers as indexed, over all wikis. Most words of a text occur in earlier
+ * texts, and words are never removed from an index.
  */
 const MAX_KNOWN = 50_000;
 const known = new Map<string, Set<string>>();
 let knownWords = 0;
 
 /**
- * Adds the words of documents that are merged. `loose`: how many are in search_words, null if that is not known. Returns how many
- * are then. The index is locked.
+ * Adds the words of merged documents. `loose`: the number of rows in search_words, null if unknown. Returns the new
+ * number. The caller holds the lock of the index.
  */
 export async function addWords(
   query: Query,
@@ -44,7 +44,7 @@ export async function addWords(
   return loose + added.length;
 }
 
-/** Those of the words that an index does not have. */
+/** Returns the words that an index does not have yet. */
 async function unknownOf(query: Query, index: Index, words: readonly string[]): Promise<string[]> {
   const key = `${index.wiki_id} ${index.kind}`;
   const before = known.get(key);
@@ -54,7 +54,7 @@ async function unknownOf(query: Query, index: Index, words: readonly string[]): 
     (await isSoonRead(query, index, others.length)) ? notInAll(index, others) : notFound(index, others),
   );
   const unknown = new Set(rows.map(({ word }) => word));
-  // What is added now is known only if the transaction commits.
+  // Do not cache the words to be added: the transaction may roll back.
   const found = others.filter((word) => !unknown.has(word)).slice(0, MAX_KNOWN);
   if (knownWords + found.length > MAX_KNOWN) {
     known.clear();
@@ -65,7 +65,7 @@ async function unknownOf(query: Query, index: Index, words: readonly string[]): 
   return [...unknown];
 }
 
-/** Whether reading all words takes less than looking for this many, each in its block. */
+/** Whether reading the whole vocabulary is cheaper than this many look-ups of one block each. */
 async function isSoonRead(query: Query, index: Index, words: number): Promise<boolean> {
   return words > MAX_LOOSE && words > (await blocksOf(query, index));
 }
@@ -74,7 +74,9 @@ function notFound(index: Index, words: readonly string[]): Sql {
   return sql`select w.word from unnest(${words}::text[]) w (word) where not ${hasWord(index, raw('w.word'))}`;
 }
 
-/** `except` compares by hash or in order, whatever PostgreSQL thinks that an array and a text have. */
+/**
+ * Uses `except`, because PostgreSQL hashes or sorts for it even if it misestimates the rows of the array and the text.
+ */
 function notInAll({ wiki_id, kind }: Index, words: readonly string[]): Sql {
   return sql`
     select w.word from unnest(${words}::text[]) w (word)
@@ -95,7 +97,7 @@ async function isTooMany(query: Query, index: Index, loose: number): Promise<boo
   return loose > MAX_LOOSE && loose > MAX_LOOSE_OF_A_BLOCK * (await blocksOf(query, index));
 }
 
-/** Writes all blocks again, now with the loose words and `added`. */
+/** Rewrites all blocks, including the loose words and `added`. */
 async function packWords(query: Query, { wiki_id, kind }: Index, added: readonly string[]): Promise<void> {
   await query(sql`
     with loose as (
@@ -120,7 +122,7 @@ async function packWords(query: Query, { wiki_id, kind }: Index, added: readonly
     from placed group by is_backwards, block`);
 }
 
-/** Whether an index has a word. */
+/** SQL condition: whether an index has a word. */
 export function hasWord({ wiki_id, kind }: Index, word: Sql): Sql {
   return sql`(
     exists (
@@ -133,7 +135,8 @@ export function hasWord({ wiki_id, kind }: Index, word: Sql): Sql {
 }
 
 /**
- * A query of the words of an index (word) that are at least `from` and less than `until`: read forwards, or with these two backwards.
+ * Selects the words of an index (column `word`) that are at least `from` and less than `until`. If `isBackwards`,
+ * compares the reversed words with both.
  */
 export function wordsBetween({ wiki_id, kind }: Index, from: Sql, until: Sql, isBackwards = false): Sql {
   const way = raw(isBackwards ? 'v.is_backwards' : 'not v.is_backwards');
