@@ -9,52 +9,55 @@ import { type ResolvedQuery, requiredBy } from './resolve-query.ts';
 import { readShown, type Shown } from './shown-documents.ts';
 import { hasConditions, verifyCandidates } from './verify-phrases.ts';
 
-/** Additional candidates, to replace those that the caller may not see. */
+/** Extra candidates, in case some are hidden from the caller. */
 const SPARE_CANDIDATES = 16;
 
-/** A list that begins farther behind is cut before the database is asked, which would read all that are before. */
+/**
+ * Beyond this offset, hidden documents are filtered out first and the list is cut in memory, instead of having the
+ * database read and skip all earlier candidates.
+ */
 const NEAR_OFFSET = 500;
 
 /**
- * The maximum number of candidates whose phrases and titles are verified; a query with more hits returns the best of
- * these.
+ * Maximum number of candidates whose phrases and titles are verified. If more documents match, only the best ones are
+ * checked.
  */
 const MAX_VERIFIED = 500;
 
-/** How many of the best hits rank higher for a phrase that they need not contain, and by what. */
+/** Number of top hits that an optional phrase can raise, and the factor. */
 const MAX_BOOSTED = 50;
 const PHRASE_BOOST = 1.3;
 
-/** Of more hits than this, the best are ordered by a date or by title. */
+/** Sorting by date or title considers only this many of the best hits. */
 const MAX_SORTED = 10_000;
 
 export interface Wanted {
-  /** How many hits, with those before them. */
+  /** Number of hits needed, including the skipped ones. */
   most: number;
   offset: number;
-  /** The hit that the list goes on behind. */
+  /** The last hit of the previous page of results. */
   behind?: Cut['behind'];
   isByRank: boolean;
-  /** Pairs of words by which the best hits are to be raised that have them next to each other. */
+  /** Pairs of adjacent query words. Top hits in which the words are adjacent too are raised. */
   pairs?: readonly Neighbours[];
 }
 
-/** Candidates for a search: a CTE with id, score, no and is_near, of which the caller may not see some. */
+/** Candidates for a search, as a CTE with id, score, no and is_near. Some may be hidden from the caller. */
 export interface Attempt {
   candidates: Sql;
-  /** The same, best first; undefined for all documents that a search without words finds. */
+  /** The same candidates, best first; undefined if a search without words selects its documents directly. */
   best?: readonly Candidate[];
-  /** How many of the hits that are asked for are left out at the beginning already. */
+  /** Number of leading hits that are already cut off. */
   skipped: number;
-  /** Whether there is no other attempt. */
+  /** Whether this is the last attempt. */
   isAll: boolean;
-  /** Whether these are all candidates there are. */
+  /** Whether these are all candidates of the search. */
   isExact: boolean;
-  /** Whether the best are raised by pairs of words, when their texts are read. */
+  /** Whether the top hits are raised by pairs of words once their texts are read. */
   areRaised: boolean;
 }
 
-/** Candidates for a search, more each time. A caller that has enough of them stops. */
+/** Yields candidates for a search, more with each attempt. The caller stops when it has enough. */
 export async function* attempts(
   many: Statements['many'],
   index: Index,
@@ -64,7 +67,7 @@ export async function* attempts(
   shown: Shown,
 ): AsyncGenerator<Attempt> {
   const toAttempt = (best: readonly Candidate[], isExact: boolean, isAll = true, skipped = 0, raised = 0): Attempt => ({
-    // Of a thousand candidates that are counted it is long, and seldom asked for.
+    // Built on demand: the SQL of a thousand candidates is long, and counting seldom needs it.
     get candidates() {
       return candidatesCte(index, best, raised);
     },
@@ -82,7 +85,7 @@ export async function* attempts(
   const isShown = () => readShown(many, index, shown);
   if (hasConditions(query)) {
     const best = await bestVerified(many, index, query, { data, ranking }, wanted, shown);
-    // Of as many candidates as are verified at most there may be more.
+    // There may be more documents than the maximum that is verified.
     if (best.length > 0) yield toAttempt(best, rank(data, ranking, MAX_VERIFIED).isAll);
     return;
   }
@@ -105,7 +108,7 @@ export async function* attempts(
   else if (all.best.length > offset) yield toAttempt(all.best.slice(offset), all.isAll, true, offset);
 }
 
-/** The best candidates, and how many of the first are raised if they have words of the query next to each other. */
+/** Returns the best candidates, and how many of the first can be raised for adjacent query words. */
 function bestNearFirst(
   { data, ranking }: Pick<ResolvedQuery, 'data' | 'ranking'>,
   pairs: readonly Neighbours[],
@@ -122,7 +125,10 @@ function bestNearFirst(
   return { ...rank(data, ranking, most + spare, cut), raised: 0 };
 }
 
-/** The candidates that meet the conditions of a query; where phrases need not be met, or leave nothing, they add to scores. */
+/**
+ * Returns the candidates that meet the conditions of a query. Phrases that are optional, or that no document contains,
+ * do not filter; an optional phrase raises the scores.
+ */
 async function bestVerified(
   many: Statements['many'],
   index: Index,
@@ -143,7 +149,7 @@ async function bestVerified(
   const withoutPhrases = { ...query, phrases: [], literals: [] };
   const { best } = rank(data, { ...ranking, required: requiredBy(withoutPhrases) }, MAX_VERIFIED, cut);
   const others = hasConditions(withoutPhrases) ? await verify(best, withoutPhrases) : best;
-  // Where no document contains the phrases there is nothing to raise.
+  // No document contains the phrases, so none is raised.
   if (!isBonus) return others;
   const first = others.slice(0, MAX_BOOSTED);
   const keyOf = ({ document_no, document_id }: Candidate) => (document_no < 0 ? document_id : document_no);
@@ -153,7 +159,7 @@ async function bestVerified(
   return others.map((each) => (holding.has(keyOf(each)) ? { ...each, score: each.score * PHRASE_BOOST } : each));
 }
 
-/** All documents that a search without words finds. */
+/** Selects all documents that meet the filters of a search without words. */
 function allCte({ wiki_id, kind }: Index, { isFound }: Shown): Sql {
   const d = kind === 'page' ? raw('p') : raw('s');
   const id = raw(`${kind}_id`);
@@ -161,7 +167,7 @@ function allCte({ wiki_id, kind }: Index, { isFound }: Shown): Sql {
     select ${d}.${id} as id, 0::float8 as score, 0 as no from ${raw(`${kind}s`)} ${d} where ${d}.wiki_id = ${wiki_id} and ${isFound}`;
 }
 
-/** Signs are in no index of words; the pages whose titles they are, as `[[` of a manual, are found by the key of titles. */
+/** Finds pages whose title is a sign, such as `[[` in a manual, by title key: signs are not indexed. */
 function titledCte({ wiki_id, kind }: Index, { text }: ParsedQuery): Sql | undefined {
   if (kind !== 'page' || text === '') return undefined;
   return sql`

@@ -2,10 +2,16 @@ import { arrayText, raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { Candidate } from './rank.ts';
 
-/** The document number of what has none yet. It is newer than all others, so it comes first among equal scores. */
+/**
+ * The document number of pending documents without one. It is higher than all others, because among equal scores the
+ * newest document comes first.
+ */
 export const PENDING_NO = 2_147_483_646;
 
-/** The rows (id, score, no, is_near) of candidates, with document numbers resolved to ids; is_near: the first `near` of them. */
+/**
+ * Selects rows (id, score, no, is_near) of candidates, with document numbers resolved to ids. The first `near`
+ * candidates have is_near set.
+ */
 export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Candidate[], near = 0): Sql {
   const nearest = new Set(candidates.slice(0, near));
   const indexed = candidates.filter(({ document_no }) => document_no >= 0);
@@ -26,8 +32,8 @@ export function candidatesCte({ wiki_id, kind }: Index, candidates: readonly Can
 }
 
 /**
- * Candidates `c` with their pages `p`, or sources `s`: one by one (`offset 0`), since the planner does not know how much larger
- * than others a wiki is, and would read all of it to join a few.
+ * Joins candidates `c` with their pages `p`, or sources `s`, one by one (`offset 0`): the planner cannot know that a
+ * wiki is much larger than others, and would read all of it to join a few rows.
  */
 export function candidateDocuments({ wiki_id, kind }: Index, candidates: Sql = raw('candidates')): Sql {
   const d = letterOf(kind);

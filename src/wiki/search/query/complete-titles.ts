@@ -8,10 +8,10 @@ import type { FoundRow } from './postings/found-blocks.ts';
 import { NOTHING_FOUND, readPostingsCtes, wantedOf } from './postings/read-postings.ts';
 import type { Candidate } from './rank.ts';
 
-/** How many words before the last one are looked up. */
+/** Maximum number of words to look up, counted from the end. */
 const MAX_WORDS = 8;
 
-/** The name of the words that begin with the last one. */
+/** The name under which words beginning with the last one are requested. */
 const LAST = 'last';
 
 interface Row extends FoundRow {
@@ -21,8 +21,8 @@ interface Row extends FoundRow {
 }
 
 /**
- * Documents whose titles contain all words; the last one may be incomplete. Titles that begin with the words and short
- * titles come first. Uses the keys of search_blocks, which hold the unstemmed words of titles. Returns at most `most`
+ * Finds documents whose titles contain all words; the last word may be incomplete. Titles that begin with the words and
+ * short titles come first. Looks up the unstemmed words of titles by the keys of search_blocks. Returns at most `most`
  * documents.
  */
 export async function completeTitles(

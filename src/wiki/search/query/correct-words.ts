@@ -7,24 +7,25 @@ import type { Index } from '../index/pending.ts';
 import { hasWord, wordsBetween } from '../index/vocabulary.ts';
 import { termsBeginning } from './terms-beginning.ts';
 
-/** A query with many unknown words is no typing error; only this many are corrected. */
+/** Maximum number of words to correct: a query with many unknown words is not misspelled. */
 const MAX_CORRECTED_WORDS = 4;
 const MAX_CANDIDATES = 1_000;
 
-/** How many pairs are looked for that begin with a character. */
+/** Maximum number of character pairs to complete a single character with. */
 const MAX_PAIRS = 50;
-/** How many of the documents that wait to be merged are looked into for words. */
+/** Maximum number of pending documents whose words are searched. */
 const MAX_PENDING = 64;
-/** Shorter ones end and begin too many others. */
+/** Minimum lengths: shorter parts and endings occur in too many other words. */
 const MIN_PART = 3;
 const MIN_ENDING = 5;
 
-/** Words of the wiki that may stand for one that it does not have. */
+/** Words of the wiki to search for instead of an unknown word. */
 export interface WordSuggestion {
   unknown: string;
   /**
-   * completion: words that begin with it. correction: the most similar ones. compound: words that end with it
-   * ("Grundverordnung" for "Verordnung"). parts: the two words that it is made of. name: the words of a camel-case name.
+   * completion: words that begin with the unknown word. correction: the most similar words. compound: words that end
+   * with it ("Grundverordnung" for "Verordnung"). parts: the two words that it consists of. name: the words of a
+   * camel-case name.
    */
   how: 'completion' | 'correction' | 'compound' | 'parts' | 'name';
   words: string[];
@@ -32,9 +33,9 @@ export interface WordSuggestion {
 
 /**
  * Suggests words of the wiki for unknown words. A typing error leaves the first or the second half of a word intact, so
- * both are looked up, and the results are compared by edit distance; if there are none, a long
- * word is looked up by its first and last third, of which two errors seldom meet both. `last` may be incomplete. Words that
- * were written a moment ago are found too.
+ * both are looked up, and the results are compared by edit distance. If this finds no suggestion, a long word is looked
+ * up by its first and last third, which two errors seldom both hit. `last` may be incomplete. Words of pending
+ * documents are found too.
  */
 export async function suggestWords(
   many: Statements['many'],
@@ -56,7 +57,7 @@ export async function suggestWords(
 
 const ORDINAL = /^\d+(?:st|nd|rd|th)$/;
 
-/** "sha256" and "10gb" are also written as two. */
+/** Splits "sha256" and "10gb", which are often written as two words. */
 function partsWithNumber(word: string): WordSuggestion[] {
   if (ORDINAL.test(word)) return [];
   const [, first, second] = /^(\p{L}+)(\p{N}+)$/u.exec(word) ?? /^(\p{N}+)(\p{L}+)$/u.exec(word) ?? [];
@@ -129,12 +130,12 @@ async function lookUpWords(
   });
 }
 
-/** Whether a word is one character of a script without spaces, where the index has pairs. */
+/** Whether a word is a single character of a script without spaces. The index contains pairs of such characters. */
 export function isCharacter(word: string): boolean {
   return isUnspaced(word) && [...word].length === 1;
 }
 
-/** The beginning and the reversed end of a word, each about a half or a third of it. */
+/** Returns the beginning and the reversed end of a word, each about a half or a third of it. */
 function endsOf(word: string, pieces: 2 | 3) {
   const characters = [...word];
   const { length } = characters;
@@ -142,10 +143,12 @@ function endsOf(word: string, pieces: 2 | 3) {
   return { length, from: characters.slice(0, kept).join(''), end: reverseText(characters.slice(-kept).join('')) };
 }
 
-/** Words after a verb that people write with it ("login") or apart ("log in"), where they are stop words. */
+/** Stop words that follow a verb, joined ("login") or apart ("log in"). */
 export const PARTICLES = ['in', 'out', 'on', 'off', 'up', 'down', 'over', 'again'];
 
-/** The ways to split a word in two, the most even first, with or without the "s" that joins two words in German. */
+/**
+ * Returns the ways to split a word in two, the most even first, with and without the linking "s" of German compounds.
+ */
 function partsOf(word: string): { left: string; right: string }[] {
   const ways: { left: string; right: string; difference: number }[] = [];
   for (let at = MIN_PART; at <= word.length - MIN_PART; at += 1) {
@@ -161,12 +164,12 @@ function partsOf(word: string): { left: string; right: string }[] {
   return ways.sort((one, other) => one.difference - other.difference);
 }
 
-/** How many errors a word may have. */
+/** Maximum edit distance of corrections for a word. */
 function errorsIn(word: string): 1 | 2 {
   return word.length < 8 ? 1 : 2;
 }
 
-/** The words at the least edit distance. */
+/** Returns the words at the smallest edit distance. */
 function nearestWords(word: string, candidates: ReadonlySet<string>): string[] {
   const most = errorsIn(word);
   let best = most + 1;

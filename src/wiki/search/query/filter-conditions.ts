@@ -2,8 +2,8 @@ import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import type { Filter, FilterField } from './filters.ts';
 
 /**
- * The condition of a field on a document: whether one of the values, a list, is met. A field that a kind of document does
- * not have is met by none.
+ * SQL conditions by field: whether a document matches any of the given values. A field that documents of this kind lack
+ * never matches.
  */
 export type FilterConditions = Partial<Record<Exclude<FilterField, 'created' | 'updated'>, (values: string[]) => Sql>>;
 
@@ -11,8 +11,8 @@ const LISTED = ['in', 'path', 'author', 'tag', 'status', 'type'] as const;
 const TIMES = ['created', 'updated'] as const;
 
 /**
- * The condition of all filters on a document `d`, `and …`; empty without any. It has the same text whatever they are, since
- * statements are prepared once and kept.
+ * Returns the condition of all filters on a document `d` as `and …`, empty if there are no filters. The text of the SQL
+ * does not depend on the filters, so that prepared statements are reused.
  */
 export function conditionsOf(filters: readonly Filter[], d: 'p' | 's', conditions: FilterConditions): Sql {
   if (filters.length === 0) return raw('');
@@ -46,7 +46,7 @@ export function conditionsOf(filters: readonly Filter[], d: 'p' | 's', condition
   return all;
 }
 
-/** PostgreSQL does not read the years of more than four digits that JavaScript writes. */
+/** PostgreSQL does not parse years of more than four digits as JavaScript writes them. */
 function endOfTime(before: Date | undefined): string {
   return before === undefined || before.getUTCFullYear() > 9_999 ? 'infinity' : before.toISOString();
 }

@@ -1,19 +1,19 @@
-/** What a query may ask for beside words, as operators (`author:ada`) and as parameters (`author=ada`). */
+/** Fields of filters, which are given as operators (`author:ada`) or as parameters (`author=ada`). */
 const FILTER_FIELDS = ['in', 'path', 'author', 'tag', 'created', 'updated', 'status', 'type'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 export interface Filter {
   field: FilterField;
-  /** As it was written, for `in`, `path`, `author` and `tag`. */
+  /** As written in the query, for `in`, `path`, `author` and `tag`. */
   value: string;
-  /** Of `created` and `updated`: from when, and before when; undefined where that end is open. */
+  /** For `created` and `updated`: inclusive start and exclusive end; undefined if open. */
   from?: Date;
   before?: Date;
   isExcluded: boolean;
 }
 
 const DAY = '\\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\\d|3[01]))?)?';
-/** A day, month or year in UTC; `>`, `>=`, `<` or `<=` one; or from one to another, `*` for an open end. */
+/** A day, month or year in UTC, optionally after `>`, `>=`, `<` or `<=`; or a range `a..b` with `*` for an open end. */
 export const DATES = `^(?:(?:[<>]=?)?${DAY}|(?:${DAY}|\\*)\\.\\.(?:${DAY}|\\*))$`;
 const IS_DATES = new RegExp(DATES);
 
@@ -24,7 +24,9 @@ const VALUES: Partial<Record<FilterField, RegExp>> = {
   type: /^(?:page|source)$/,
 };
 
-/** The filter of a field and a value; undefined where the value is none that the field has, which is then text. */
+/**
+ * Parses a filter. Returns undefined if the field cannot have the value; the query text is then searched for as words.
+ */
 export function readFilter(field: FilterField, given: string): Filter | undefined {
   const value = VALUES[field] ? given.toLowerCase().replace(/[),.;]+$/, '') : given.replace(/\)+$/, '').trim();
   if (value === '' || VALUES[field]?.test(value) === false) return undefined;
@@ -50,14 +52,14 @@ function beginOf(day: string): Date {
   return utc(year, month - 1, date);
 }
 
-/** The first moment after a day, month or year. */
+/** Returns the first moment after a day, month or year. */
 function endOf(day: string): Date {
   const [year = 0, month, date] = day.split('-').map(Number);
   if (month === undefined) return utc(year + 1, 0, 1);
   return date === undefined ? utc(year, month, 1) : utc(year, month - 1, date + 1);
 }
 
-/** Date.UTC takes the years before 100 for those of the 20th century. */
+/** Date.UTC maps the years 0 to 99 to the 20th century. */
 function utc(year: number, month: number, date: number): Date {
   const day = new Date(Date.UTC(2000, month, date));
   day.setUTCFullYear(year + day.getUTCFullYear() - 2000);

@@ -1,12 +1,12 @@
 import { foldText, isUnspaced, runAt, tokenize } from '@ibid/markdown/analysis/tokenize.ts';
 import { foldInPlace, type Match, placesOf, startOfWord, stemPrefix } from './find-words.ts';
 
-/** How far a word of a phrase may be from the next, in UTF-16 units. */
+/** Maximum distance of consecutive words of a phrase, in UTF-16 units. */
 const WORD_SPAN = 80;
 
 /**
- * The first place of a text where the terms of `phrase` are next to each other, as its words. Looks around the places of
- * its longest term, and at each only as far as the words agree.
+ * Finds the first place where the terms of `phrase` are adjacent in a text, and returns the matched words. Checks the
+ * surroundings of each occurrence of its longest term, up to the first word that differs.
  */
 export function findPhrase(text: string, phrase: readonly string[]): Match[] | undefined {
   if (phrase.length === 0) return undefined;
@@ -29,7 +29,7 @@ export function findPhrase(text: string, phrase: readonly string[]): Match[] | u
   return undefined;
 }
 
-/** Where the last of the terms ends, if these are what the text has from `at` on. */
+/** Returns the end of the last term if the text at `at` consists of exactly these terms. */
 function endOfTerms(text: string, at: number, terms: readonly string[]): number | undefined {
   let i = 0;
   for (const { term, end } of tokenize(text.slice(at, at + WORD_SPAN * (terms.length + 1)))) {
@@ -40,7 +40,7 @@ function endOfTerms(text: string, at: number, terms: readonly string[]): number 
   return undefined;
 }
 
-/** Whether the text has a word in this form, folded. */
+/** Whether the text contains a word in exactly this form, folded. */
 export function hasForm(text: string, word: string): boolean {
   const folded = foldInPlace(text);
   for (const at of placesOf(folded, word)) {
@@ -50,7 +50,7 @@ export function hasForm(text: string, word: string): boolean {
   return false;
 }
 
-/** Whether the text has a folded name that ends in a sign ("c++"), and not as a part of another. */
+/** Whether the text contains a folded name that ends in a sign ("c++"), but not as part of a longer name. */
 export function containsName(text: string, name: string): boolean {
   const folded = foldText(text);
   const isPart = (character: string | undefined) => character !== undefined && /[\p{L}\p{N}\p{M}+#]/u.test(character);

@@ -9,18 +9,19 @@ export interface Match {
 }
 
 const LETTER = /[\p{L}\p{N}\p{M}]/u;
-/** Scripts that write articles and prepositions before a word, so that a stem may be inside of it. */
+/** Scripts that attach articles and prepositions to the next word, so that a stem may start inside a word. */
 const PREFIXED = /[\p{sc=Arabic}\p{sc=Hebrew}]/u;
-/** How many letters these are. */
+/** Maximum number of such letters in front of a stem. */
 const MAX_PREFIX = 4;
 
-/** The number of occurrences of one term that are enough to choose a passage. */
+/** Occurrences of one term that suffice to choose a passage. */
 const MAX_MATCHES_PER_TERM = 50;
-/** If the prefix search finds nothing, this much of the text is tokenized. */
+/** If the prefix search finds nothing, this many characters of the text are tokenized. */
 const MAX_FALLBACK_CHARACTERS = 10_000;
 
 /**
- * The occurrences of terms in a text, in order. A prefix search finds most of them without tokenizing the whole text.
+ * Returns the occurrences of terms in a text, in order. A prefix search finds most of them without tokenizing the whole
+ * text.
  */
 export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
   const folded = foldInPlace(text);
@@ -54,20 +55,20 @@ export function findTerms(text: string, terms: ReadonlySet<string>): Match[] {
   return [...found.values()].sort((a, b) => a.start - b.start);
 }
 
-/** Where a text that is folded letter by letter has the beginning of a word, in any spelling of it. */
+/** Yields the offsets in a folded text at which the beginning of a word occurs, in any spelling. */
 export function* placesOf(folded: string, beginning: string): Generator<number> {
   for (const spelling of spellingsOf(beginning)) {
     for (let at = folded.indexOf(spelling); at >= 0; at = folded.indexOf(spelling, at + 1)) yield at;
   }
 }
 
-/** Letters that are folded to two, and so keep their place in a text. */
+/** Letters that fold to two letters; folding in place leaves them unchanged. */
 const LIGATURES = ['ß', 'œ', 'æ', 'þ'].map((letter) => [letter, foldText(letter)] as const);
 
 const spellings = new Map<string, ReadonlySet<string>>();
 const MAX_KEPT_SPELLINGS = 5_000;
 
-/** The same words are looked for in each of the texts of a search. */
+/** Cached, because a search looks for the same words in each text. */
 function spellingsOf(beginning: string): ReadonlySet<string> {
   let known = spellings.get(beginning);
   if (known === undefined) {
@@ -78,7 +79,7 @@ function spellingsOf(beginning: string): ReadonlySet<string> {
   return known;
 }
 
-/** The start of the word with a stem at this place; undefined if the stem is further inside of it. */
+/** Returns the start of the word whose stem is at this offset; undefined if the stem starts further inside the word. */
 export function startOfWord(folded: string, at: number): number | undefined {
   for (let start = at; start >= 0 && start >= at - MAX_PREFIX; start -= 1) {
     if (start === 0 || !LETTER.test(folded[start - 1] as string)) return start;
@@ -88,28 +89,29 @@ export function startOfWord(folded: string, at: number): number | undefined {
 }
 
 /**
- * A common prefix of all words with this stem: the stem's last letter may differ from the word's ("happi" of "happy").
+ * Returns a common prefix of all words with this stem: the last letter of the stem may differ from the word ("happi" of
+ * "happy").
  */
 export function stemPrefix(term: string): string {
   return /^[a-z]{4,}$/.test(term) ? term.slice(0, -1) : term;
 }
 
-/** Letters of other scripts with the few signs and spaces between them, so that a sentence of them is one run. */
+/** Characters outside ASCII with the few signs and spaces between them, so that a sentence is one run. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the range of ASCII
 const OTHER_SCRIPTS = /[^\x00-\x7f]+(?:[ -/]{1,2}[^\x00-\x7f]+)*/g;
 
-/** Folds each character by itself, so that offsets stay the same. */
+/** Folds each character separately, which preserves offsets. */
 export function foldInPlace(text: string): string {
   const lower = text.toLowerCase();
   return (lower.length === text.length ? lower : text).replace(OTHER_SCRIPTS, foldRun);
 }
 
-/** What each UTF-16 unit is folded to, as far as it was met; 0 for those that were not. */
+/** Cache of folded UTF-16 units; 0 if not computed yet. */
 const foldedUnits = new Uint16Array(2 ** 16);
 const foldedLetters = new Map<number, string>();
 const RUN_MAX = 4_096;
 
-/** Up to this many letters, an array costs more than it saves. */
+/** Up to this length of a run, an array costs more than it saves. */
 const SHORT_RUN = 4;
 
 function foldRun(run: string): string {

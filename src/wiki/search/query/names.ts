@@ -1,18 +1,18 @@
 import { foldText, isUnspaced, type Token, termOf, tokenGroups, tokenize } from '@ibid/markdown/analysis/tokenize.ts';
 import { PARTICLES } from './correct-words.ts';
 
-/** A name of connected words. */
+/** A name of connected words, such as "NODE_ENV". */
 export interface Name {
-  /** The term of the name as a whole. */
+  /** The term of the whole name. */
   term: string;
-  /** The words that it is made of. */
+  /** The words of the name. */
   parts: Token[];
 }
 
-/** Signs that separate words elsewhere are part of a name at its end: C++, C#. */
+/** Names that end in signs which separate words elsewhere: C++, C#. */
 const SIGNED_NAME = /[\p{L}\p{N}](?:\+\+|#)$/u;
 
-/** The names of a text that signs are part of, folded. */
+/** Returns the names that end in signs, folded. */
 export function signedNamesIn(text: string): string[] {
   return text
     .split(/\s+/)
@@ -21,8 +21,8 @@ export function signedNamesIn(text: string): string[] {
 }
 
 /**
- * The names of connected words in a text that are those of code: "NODE_ENV", "C++", "--save-dev". Not words with hyphens, which
- * others write apart.
+ * Returns the names of connected words in a text that look like code: "NODE_ENV", "C++", "--save-dev". Omits words with
+ * hyphens, which other texts write as separate words.
  */
 export function namesIn(text: string): Name[] {
   return [...tokenGroups(text)].flatMap((parts) => {
@@ -31,7 +31,7 @@ export function namesIn(text: string): Name[] {
     if (!first || extra.length === 0) return [];
     const isOption = text.slice(0, first.start).endsWith('--');
     const isCode = parts.every(({ end }, i) => i === parts.length - 1 || !HYPHEN.test(text[end] ?? ''));
-    // A hexadecimal number is its own only part.
+    // The only part of a hexadecimal number is the number itself.
     const isNumber = parts.length === 1 && first.word.startsWith('0x');
     return (isCode || isOption) && !isNumber ? extra.map(({ term }) => ({ term, parts: [...parts] })) : [];
   });
@@ -39,10 +39,13 @@ export function namesIn(text: string): Name[] {
 
 const HYPHEN = /[-‐‑'’]/;
 
-/** A longer query is a question, in which neighbours are seldom one name. */
+/** Longer queries are questions, in which adjacent words are seldom one name. */
 const MAX_JOINED_WORDS = 6;
 
-/** What neighbouring words are as one. Not with a stop word before ("a part"), or behind, unless it is one of those of "log in". */
+/**
+ * Returns the terms of adjacent words joined into one ("wi fi": "wifi"). Skips pairs with a stop word ("a part"),
+ * except a particle in second place ("log in").
+ */
 export function joinedTerms(text: string): string[] {
   const tokens = [...tokenize(text)];
   if (tokens.length > MAX_JOINED_WORDS) return [];

@@ -2,32 +2,34 @@ import { foldText, isUnspaced, runAt, type Token, termOf } from '@ibid/markdown/
 import { foldInPlace, placesOf, startOfWord, stemPrefix } from './find-words.ts';
 import { ageOf, type Candidate, type Cut } from './rank.ts';
 
-/** Two words that are next to each other in a query, by their terms. */
+/** The terms of two adjacent words of a query. */
 export interface Neighbours {
   first: string;
   second: string;
-  /** How many characters may be between them, as in the query. */
+  /** Number of characters between them in the query. */
   gap: number;
 }
 
-/** How many more characters than in the query may be between two words that are next to each other: ", ", "** ". */
+/** Characters that adjacent words may be further apart in a text than in the query: ", ", "** ". */
 const SLACK = 3;
-/** How far two words may be apart that are near each other, in either order, and how much of a pair that is. */
+/**
+ * Maximum distance of words that are near each other, in either order, and their worth relative to an adjacent pair.
+ */
 const NEAR = 40;
 const NEAR_WORTH = 0.4;
 
-/** A longer query is a text, whose words are not expected next to each other. */
+/** Longer queries are texts, whose words are not expected to be adjacent elsewhere. */
 const MAX_WORDS = 16;
 
-/** How many of the best hits are raised, by what at most, and how much of their texts is read for it. */
+/** Number of top hits that are raised, their maximum raise, and the characters of text that are checked. */
 export const MAX_RAISED = 12;
 const RAISE = 0.4;
 const CHARACTERS_READ = 4_000;
 
-/** How many places of a word are looked at. */
+/** Maximum number of occurrences of a word to check. */
 const MAX_PLACES = 100;
 
-/** The pairs of words that are next to each other in a query; none where that has one word, or many. */
+/** Returns the pairs of adjacent words in a query; empty for a single word or a long query. */
 export function neighboursIn(words: readonly Token[]): Neighbours[] {
   if (words.length > MAX_WORDS) return [];
   return words.slice(1).flatMap((second, i) => {
@@ -39,8 +41,8 @@ export function neighboursIn(words: readonly Token[]): Neighbours[] {
 }
 
 /**
- * How many of the pairs, from 0 to 1, are next to each other in a text or its title too; for those that are only near each other,
- * a part.
+ * Returns the share of pairs, 0 to 1, that are adjacent in the title or the text. Pairs that are only near each other
+ * count partly.
  */
 function nearnessOf(pairs: readonly Neighbours[], title: string, text: string): number {
   const shared = pairs.map(() => 0);
@@ -63,8 +65,8 @@ function nearnessOf(pairs: readonly Neighbours[], title: string, text: string): 
 }
 
 /**
- * Whether a list that goes on behind this hit begins among those that are raised. They are before all others, since nothing is
- * lowered.
+ * Whether the page of results after this hit begins among the raised hits. These precede all others, because raising
+ * never lowers a score.
  */
 export function beginsAmongRaised(best: readonly Candidate[], behind: Cut['behind']): boolean {
   const last = best[MAX_RAISED - 1];
@@ -72,7 +74,10 @@ export function beginsAmongRaised(best: readonly Candidate[], behind: Cut['behin
   return behind.score > last.score || (behind.score === last.score && -behind.document_no < ageOf(last));
 }
 
-/** A hit as a statement answers it that has all hits that may be raised, with their texts, and others around those asked for. */
+/**
+ * A hit of a statement that returns all hits that may be raised, with their texts, and the hits around the requested
+ * page.
+ */
 export interface NearHit {
   title: string;
   text: string;
@@ -80,19 +85,19 @@ export interface NearHit {
   sort_number: number;
   sort_text: string;
   is_near: boolean;
-  /** Among all hits before any is raised, from 1 on. */
+  /** Rank before any hit is raised, from 1. */
   place: number;
 }
 
-/** Which of the hits are asked for. */
+/** The requested page of hits. */
 export interface Part {
   limit: number;
   offset: number;
-  /** The keys of the hit that the list goes on behind. */
+  /** The keys of the last hit of the previous page. */
   after: readonly (string | number)[] | undefined;
 }
 
-/** The hits of a part of the list, raised by what their texts have of the pairs, best first. */
+/** Raises hits by the pairs found in their texts, and returns the hits of the requested page, best first. */
 export function raiseNear<Row extends NearHit>(
   rows: readonly Row[],
   pairs: readonly Neighbours[],
@@ -132,7 +137,7 @@ function worthOf(firsts: readonly Place[], seconds: readonly Place[], most: numb
     for (let i = at; i < seconds.length; i += 1) {
       const second = seconds[i] as Place;
       if (second.start > first.end + NEAR) break;
-      // Pairs of characters overlap in scripts without spaces.
+      // In scripts without spaces, terms are overlapping pairs of characters.
       if (second.start > first.start && second.start - first.end <= most) return 1;
       worth = NEAR_WORTH;
     }
@@ -140,7 +145,7 @@ function worthOf(firsts: readonly Place[], seconds: readonly Place[], most: numb
   return worth;
 }
 
-/** The first places of a term, in order. */
+/** Returns the first occurrences of a term, in order. */
 function placesOfTerm(text: string, folded: string, term: string): Place[] {
   const places: Place[] = [];
   const isPair = isUnspaced(term);

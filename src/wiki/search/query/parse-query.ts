@@ -2,67 +2,68 @@ import { foldText, type Token, termOf, tokenize } from '@ibid/markdown/analysis/
 import { type Filter, type FilterField, readFilter } from './filters.ts';
 import { joinedTerms, type Name, namesIn, signedNamesIn } from './names.ts';
 
-/** How much of a query is read, in UTF-16 units. */
+/** Number of UTF-16 units of a query that are read. */
 export const QUERY_CHARACTERS = 1_024;
 
 /**
- * With more words than this beside its phrases, a query is a question that happens to contain quotes: its phrases then
- * only rank what contains them higher.
+ * With more words than this outside its phrases, a query is a question that happens to contain quotes: its phrases only
+ * raise the scores of documents that contain them.
  */
 const SHORT_QUERY_WORDS = 4;
 
-/** A parsed query: words, of which any may match, and what narrows them. Any text is a valid query. */
+/** A parsed query: words, any of which may match, and conditions. Any text is a valid query. */
 export interface ParsedQuery {
-  /** The words to search for, including those of phrases and titles; stop words only if there are no others. */
+  /** The words to search for, including the words of phrases and titles; stop words only if there are no others. */
   words: Token[];
-  /** What neighbouring words are as one, since people write many names both ways: "filename" of "file name". */
+  /** Adjacent words joined into one, because many names are written both ways: "filename" for "file name". */
   joined: string[];
-  /** Names of connected words, as "NODE_ENV" and "C++". */
+  /** Names of connected words, such as "NODE_ENV" and "C++". */
   names: Name[];
-  /** The words of each phrase, in the order in which they have to be next to each other. */
+  /** The words of each phrase, which must be adjacent and in this order. */
   phrases: string[][];
-  /** What phrases have of signs that belong to names ("c++"), folded. */
+  /** Names in phrases that end in signs ("c++"), folded. */
   literals: string[];
-  /** Whether a document has to contain the phrases; else they add to its score. */
+  /** Whether a document must contain the phrases; otherwise they raise its score. */
   arePhrasesRequired: boolean;
-  /** Whether there are words to search for where no document contains the phrases. */
+  /** Whether there are words to search for if no document contains the phrases. */
   hasOtherWords: boolean;
-  /** Lists of terms: a document has to contain all terms of one of them. No list: any word will do. */
+  /**
+   * Lists of terms: a document must contain all terms of at least one list. If there is no list, any word may match.
+   */
   required: string[][];
-  /** Terms: a document that contains one is excluded. */
+  /** Terms that a document must not contain. */
   excluded: string[];
-  /** A document that contains one of these, word next to word, is excluded. */
+  /** Phrases that a document must not contain. */
   excludedPhrases: ExcludedPhrase[];
-  /** The terms that the title has to contain. */
+  /** Terms that the title must contain. */
   titles: string[];
-  /** Lists of terms: a document whose title contains all terms of one is excluded. */
+  /** Lists of terms: documents whose title contains all terms of a list are excluded. */
   excludedTitles: string[][];
-  /** What is asked for beside words. */
   filters: Filter[];
-  /** The query without its operators, to compare with titles. */
+  /** The query without its operators, which is compared with titles. */
   text: string;
 }
 
 interface ExcludedPhrase {
   words: string[];
-  /** How it is written, folded, where words alone do not tell it: "c++". */
+  /** The folded spelling, if the words alone are not specific enough: "c++". */
   literal: string | undefined;
 }
 
 /** A part of the query between spaces, or between quotes. */
 interface Item {
   sign: '' | '-' | '+';
-  /** `title` of `title:word`; "" without one. */
+  /** `title` of `title:word`; "" if there is no field. */
   field: string;
   text: string;
   isQuoted: boolean;
-  /** An exclusion that is no option of a command: with quotes, a field or NOT. */
+  /** Whether an exclusion has quotes, a field or NOT, and so cannot be an option of a command. */
   isExplicit: boolean;
-  /** Which of the parts between OR it is in. */
+  /** Index of its operand of OR. */
   part: number;
 }
 
-/** Quotes of all scripts. Those of the first kind end any other of it, as people and word processors mix them. */
+/** Quotes of all scripts. Quotes of the first kind may be mixed, as people and word processors do. */
 const QUOTED = [
   '["“”„‟＂〝〞〟][^"“”„‟＂〝〞〟]*["“”„‟＂〝〞〟]',
   '«[^«»]*»',
@@ -78,7 +79,7 @@ const SIGNED = new RegExp(`^(${SIGN})([^\\s\\-–−+].*)$`, 'u');
 /** An option of a command (`-la`, `-v`), or a negative number. */
 const OPTION = /^(?:[A-Za-z]{1,2}|\d.*)$/;
 
-/** The part of a query that is read: whole words, and whole characters. */
+/** Truncates a query at a word, or at least at a whole character. */
 export function readableQuery(text: string): string {
   if (text.length <= QUERY_CHARACTERS) return text;
   const cut = text.slice(0, QUERY_CHARACTERS);
@@ -86,7 +87,7 @@ export function readableQuery(text: string): string {
   return space > 0 ? cut.slice(0, space) : cut.replace(/[\ud800-\udbff]$/, '');
 }
 
-/** Parses a query; `title` are more words that the title has to contain, and `more` are more filters. */
+/** Parses a query. `title`: further words that the title must contain; `more`: further filters. */
 export function parseQuery(given: string, title = '', more: readonly Filter[] = []): ParsedQuery {
   const text = readableQuery(given);
   const items = withOperators(itemsOf(text));
@@ -96,7 +97,7 @@ export function parseQuery(given: string, title = '', more: readonly Filter[] = 
     const filter =
       item.field === 'title' || item.field === '' ? undefined : readFilter(item.field as FilterField, item.text);
     if (filter) filters.push({ ...filter, isExcluded: item.sign === '-' });
-    // What looks like an operator and is none is text.
+    // Anything that only resembles an operator is treated as text.
     else if (item.field !== 'title' && item.field !== '') item.text = `${item.field}:${item.text}`;
     return filter === undefined;
   });
@@ -109,7 +110,7 @@ export function parseQuery(given: string, title = '', more: readonly Filter[] = 
   const plain = positive.filter((item) => !item.isQuoted && !isTitle(item));
   const otherWords = plain.flatMap((item) => significantOnly([...tokenize(item.text)]));
   const excluded = negative.filter((item) => !isTitle(item)).map(excludedPhraseOf);
-  // "cat -cats" leaves out a form of a word that is looked for.
+  // "cat -cats" excludes another form of a searched word.
   const isForm = (word = '') => words.some((token) => token.term === termOf(word) && token.word !== word);
   const isWord = ({ words: [word], words: { length }, literal }: ExcludedPhrase) =>
     length === 1 && (literal === undefined || literal === word) && !isForm(word);
@@ -166,7 +167,7 @@ function itemOf(mark: string, name: string, text: string, isQuoted: boolean): It
   return {
     sign,
     field,
-    // The name of no field is a word before the value.
+    // An unknown field is a word in front of the value.
     text: isText ? `${name}:${text}` : text,
     isQuoted: isQuoted && !isText,
     isExplicit: isQuoted || field !== '',
@@ -174,13 +175,13 @@ function itemOf(mark: string, name: string, text: string, isQuoted: boolean): It
   };
 }
 
-/** The items without AND, OR and NOT, and with their meaning. At the edge of a query these are words. */
+/** Removes AND, OR and NOT and applies their meaning. At the start or end of a query they are words. */
 function withOperators(items: readonly Item[]): Item[] {
-  // "chmod +x" is code, too.
+  // "chmod +x" is code too.
   const plus = items.filter(({ sign, isExplicit, text }) => sign === '+' && !isExplicit && OPTION.test(text));
   for (const item of plus) Object.assign(item, { sign: '', text: `+${item.text}` });
   const minus = items.filter(({ sign, isExplicit }) => sign === '-' && !isExplicit);
-  // A text of code begins with an option or has no other words with a minus.
+  // Code begins with an option, or all its words with a minus look like options.
   const isCode = minus.includes(items[0] as Item) || minus.every(({ text }) => OPTION.test(text));
   for (const item of minus) if (isCode) Object.assign(item, { sign: '', text: `-${item.text}` });
   const isOperator = (at: number, word: string) => {
@@ -203,7 +204,7 @@ function withOperators(items: readonly Item[]): Item[] {
   return kept;
 }
 
-/** What a document has to contain by `+` and AND, for each of the parts between OR. */
+/** Returns the terms that `+` and AND require, as one list for each operand of OR. */
 function requiredOf(items: readonly Item[]): string[][] {
   if (!items.some(({ sign }) => sign === '+')) return [];
   const parts = new Map<number, Item[]>();
@@ -212,10 +213,10 @@ function requiredOf(items: readonly Item[]): string[][] {
     const required = part.filter(({ sign }) => sign === '+');
     const terms = (of: readonly Item[]) =>
       significantOnly(of.flatMap(({ text }) => [...tokenize(text)])).map(({ term }) => term);
-    // Of a part that requires nothing, any word will do.
+    // An operand without a required word matches by any of its words.
     return required.length > 0 ? [[...new Set(terms(required))]] : terms(part).map((term) => [term]);
   });
-  // Stop words are not in the index of texts, so nothing can be required by them.
+  // Stop words are not indexed in texts, so they cannot be required.
   return lists.some((terms) => terms.length === 0) ? [] : lists;
 }
 

@@ -31,14 +31,14 @@ test('a passage marks words with accents, other forms of words, and words of scr
   assert.equal(bestPassage('東京都庁', termsOf('東京都')).snippet, '<mark>東京都</mark>庁');
 });
 
-test('the passage is the one with the most terms', () => {
+test('the best passage contains the most terms', () => {
   const far = 'filler '.repeat(100);
   const { snippet, offset } = bestPassage(`apple ${far} apple and pear ${far} pear`, termsOf('apple pear'));
   assert.match(snippet, /<mark>apple<\/mark> and <mark>pear<\/mark>/);
   assert.equal(offset, 'apple '.length + far.length + 1);
 });
 
-test('a passage is escaped text of the page with only <mark> elements, for any text and query', () => {
+test('for any text and query, a passage is escaped text of the page with <mark> as its only element', () => {
   const text = fc.oneof(
     anyText({ maxLength: 600 }),
     fc

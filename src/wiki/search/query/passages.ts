@@ -3,31 +3,34 @@ import { sql } from '../../../platform/db/sql.ts';
 import type { Hits } from './search.ts';
 import { bestPassage, type Passage } from './snippet.ts';
 
-/** How much of each text is searched for a passage at first. */
+/** Characters of each text that are searched for a passage at first. */
 export const PASSAGE_CHARACTERS = 100_000;
-/** What the pieces of a longer text share, so that no phrase is cut. */
+/** Overlap of the pieces of a longer text, so that no phrase is cut. */
 const SHARED_CHARACTERS = 2_000;
-/** How much more is read of long texts in which no passage was found so far, of all hits together. */
+/** Maximum number of characters to read in addition, over all hits, from long texts without a passage so far. */
 export const MAX_MORE_CHARACTERS = 4_000_000;
 
-/** How much text is searched in a turn of the event loop: up to 32 words are looked for in each. */
+/** Characters searched before yielding to the event loop; up to 32 words are looked for in each text. */
 const CHARACTERS_PER_TURN = 100_000;
 
 export interface HitText {
-  /** The first PASSAGE_CHARACTERS of it. */
+  /** The first PASSAGE_CHARACTERS of the text. */
   text: string;
-  /** Whether there is more of it. */
+  /** Whether the text is longer. */
   is_cut: boolean;
 }
 
-/** The columns of HitText, of a text `t` of the database. The size of a short one is known without decompressing it a second time. */
+/**
+ * Selects the columns of HitText from a text `t`. Short texts are recognized by their byte size, without decompressing
+ * them a second time.
+ */
 export const hitTextColumns = sql`
   case when octet_length(t.text) <= ${PASSAGE_CHARACTERS} then t.text else left(t.text, ${PASSAGE_CHARACTERS}) end as text,
   octet_length(t.text) > ${PASSAGE_CHARACTERS} and length(t.text) > ${PASSAGE_CHARACTERS} as is_cut`;
 
 /**
- * The passage of each hit. Where the words are not in the first part of a long text, `readWhole` reads the whole of it:
- * the texts that the hits' ids name, up to MAX_MORE_CHARACTERS, with what else depends on the place.
+ * Finds the passage of each hit. If the first part of a long text has no match, `readWhole` reads the whole texts of
+ * these hits, up to MAX_MORE_CHARACTERS, and any columns that depend on the position of the passage.
  */
 export async function findPassages<Row extends HitText>(
   { rows, terms, phrases }: Hits<Row>,
@@ -48,7 +51,7 @@ export async function findPassages<Row extends HitText>(
   }
   return found;
 
-  /** The passage of the first piece of a text that has one, else that of its beginning. */
+  /** Returns the passage of the first piece with a match, or of the beginning of the text if no piece matches. */
   async function passageOf(text: string): Promise<Passage> {
     let atBegin: Passage | undefined;
     for (let from = 0; from === 0 || from < text.length; from += PASSAGE_CHARACTERS) {

@@ -5,21 +5,24 @@ import type { ParsedQuery } from './parse-query.ts';
 
 /**
  * How much a repeated word of a query adds: the third saturation of BM25 (Robertson and Walker, TREC-3). A word that
- * stands three times in a long question weighs 2.5 times as much as another.
+ * occurs three times in a long question weighs 2.5 times as much as another.
  */
 const K3 = 8;
 
-/** The weight of the beginning of a long word, by which its other forms are found. Turkish, Romanian and German gain by more than .2. */
+/**
+ * Weight of the beginning of a long word, which finds its other forms. Turkish, Romanian and German gain from a weight
+ * above 0.2.
+ */
 const BEGINNING_WEIGHT = 0.35;
 
-/** The weight of a word as it is written in a title: "ListEntry" before "ListEntries". */
+/** Weight of the unstemmed spelling in titles: ranks "ListEntry" before "ListEntries". */
 const TITLE_WORD_WEIGHT = 0.1;
 
-/** In longer queries they would take the place of words among the terms that are read. */
+/** In longer queries these terms would use up the limit on terms that are read. */
 const MAX_WORDS_AS_WRITTEN = 12;
 const MAX_WORDS_WITH_BEGINNINGS = 40;
 
-/** Thai, Lao, Khmer and Burmese write no spaces: there the words that are found say more than pairs of letters. */
+/** Thai, Lao, Khmer and Burmese are written without spaces; segmented words say more than pairs of letters. */
 const OF_WORDS_WITHOUT_SPACES = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const THAI_WORD_WEIGHT = 1.5;
 
@@ -28,25 +31,28 @@ const EXTRA_WEIGHTS: Readonly<Record<ExtraTerm['kind'], number>> = {
   spelled: 0.5,
   joined: 1,
   begun: 0,
-  // Who asks for a name means the name, not its parts.
+  // A query for a name means the whole name, not its parts.
   part: 0,
   segment: 0.5,
-  // In a query only a character that stands alone is a word.
+  // In a query, a character is a word only if it stands alone.
   character: 0,
   'stop words': 0,
 };
 
-/** The weight of stop words in a row, where nothing else is asked for: more than that of each of them in a title. */
+/**
+ * Weight of a sequence of stop words in a query without other words: higher than the weight of each stop word in a
+ * title.
+ */
 const STOP_WORDS_WEIGHT = 3;
 
-/** The weight of what two neighbouring words are as one, relative to each of them. */
+/** Weight of two adjacent words joined into one, relative to each word. */
 const JOINED_WEIGHT = 1;
 
-/** The weight of the parts of a name that the wiki has as a whole: "NODE_ENV" is meant, not what is titled "env". */
+/** Weight of the parts of a name that the wiki contains as a whole: "NODE_ENV" should not find a page titled "env". */
 const PART_OF_NAME_WEIGHT = 0.15;
 const NAME_WEIGHT = 2;
 
-/** Raises the names that are known, and lowers their parts, unless these are other words of the query too. */
+/** Raises known names and lowers their parts, unless the parts are also other words of the query. */
 export function preferNames(
   weights: Map<string, number>,
   { words, names }: Pick<ParsedQuery, 'words' | 'names'>,
@@ -65,18 +71,21 @@ export function preferNames(
   for (const { term } of known) weights.set(term, Math.max(NAME_WEIGHT, weights.get(term) ?? 0));
 }
 
-/** The terms that the index may have for stop words in a row. */
+/**
+ * Returns the terms under which a sequence of stop words may be indexed. `telling`: the pairs that are indexed wherever
+ * they occur.
+ */
 export function stopWordsInARow(words: readonly string[]): { pairs: string[]; telling: string[] } {
   const neighbours = words.slice(1).map((second, i) => [words[i] as string, second] as const);
   const telling = neighbours.filter(([first, second]) => isTellingPair(first, second));
   return { pairs: neighbours.map((pair) => pair.join('_')), telling: telling.map((pair) => pair.join('_')) };
 }
 
-/** The terms that a query's words are looked for by, with their weights. */
+/** Returns the terms to search for and their weights. */
 export function weighTerms({ words, joined }: Pick<ParsedQuery, 'words' | 'joined'>): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (term: string, count: number) => counts.set(term, (counts.get(term) ?? 0) + count);
-  // Where nothing else is asked for, the order of stop words says something: "to be or not to be".
+  // In a query of stop words only, their order is meaningful: "to be or not to be".
   const areStopWords = words.every(({ isStopWord }) => isStopWord);
   for (const { word, term, extra } of words) {
     add(term, 1);

@@ -2,22 +2,22 @@ import { IMPACT_UNIT, impactsOf, type Pivots, readTerms, withBeginnings } from '
 import { addImpacts } from '../index/postings.ts';
 import type { TermData } from './postings/read-postings.ts';
 
-/** The index data for a query's terms, from one snapshot. */
+/** The index data for the terms of a query, from one snapshot. */
 export interface IndexData {
   index: Pivots & { next_no: number; documents: number };
-  /** By term; those that are so frequent that they hardly affect the ranking have no postings. */
+  /** By term. Terms so frequent that they hardly affect the ranking have no postings. */
   terms: Map<string, TermData>;
-  /** Documents that were written since the last merge. */
+  /** Documents written since the last merge. */
   pending: PendingDocument[];
-  /** By what `indexStateCte` answers as long as this is what the index has; undefined while documents wait to be merged. */
+  /** The state of the index that the data belongs to (see `indexStateCte`); undefined while documents are pending. */
   state: string | undefined;
 }
 
 export interface PendingDocument {
   document_id: string;
-  /** -1 for a new one. */
+  /** -1 if the document is new. */
   document_no: number;
-  /** undefined if it contains none of the terms. */
+  /** Undefined if the document contains none of the terms. */
   terms: { title_terms: string; body_terms: string } | undefined;
 }
 
@@ -25,42 +25,48 @@ export interface PendingDocument {
 export interface RankingQuery {
   /** The terms that contribute to scores, with their weights. */
   terms: ReadonlyMap<string, number>;
-  /** Lists of terms: a document must contain all terms of one. No list: it need not contain any. */
+  /**
+   * Lists of terms: a document must contain all terms of at least one list. If there is no list, it need not contain
+   * any term.
+   */
   required: readonly (readonly string[])[];
-  /** Lists of terms: a document that contains all terms of one is excluded. */
+  /** Lists of terms: documents that contain all terms of a list are excluded. */
   excluded: readonly (readonly string[])[];
-  /** The terms of the query's words, of which a document that has more ranks higher; none where that says nothing. */
+  /** Terms of the query; documents with more of them rank higher. Empty if the number says nothing. */
   coordinated: readonly string[];
-  /** The terms of words that contain a word of the query. They only find documents that have none of `terms`, behind all others. */
+  /**
+   * Terms of words that contain a word of the query. They only find documents without any of `terms`, ranked after all
+   * others.
+   */
   parts: readonly string[];
-  /** The key of the title or alias that equals the query; "" for none. */
+  /** The key of a title or alias that equals the query; may be "". */
   equal: string;
 }
 
-/** By what share a document is raised that has all words of the query, counted by how rare they are. */
+/** Maximum share by which a score is raised for containing all words of the query, weighted by their rarity. */
 const COORDINATION = 0.3;
 
-/** A search result: `document_no`, or -1 and `document_id` for a pending document. */
+/** A search result, identified by `document_no`, or for a pending document by -1 and `document_id`. */
 export interface Candidate {
   document_no: number;
   document_id: string;
   score: number;
 }
 
-/** The inverse document frequency of BM25, never negative. */
+/** The inverse document frequency of BM25; never negative. */
 function inverseDocumentFrequency(documents: number, all: number): number {
   return Math.log(1 + (Math.max(all, documents) - documents + 0.5) / (documents + 0.5));
 }
 
-/** Which documents may be ranked, where that is not all. */
+/** Restricts the documents to rank. */
 export interface Cut {
-  /** Only what comes behind this document. */
+  /** Only documents that rank after this one. */
   behind?: { score: number; document_no: number } | undefined;
-  /** Whether a document may be shown; `document_no` is -1 for a pending one that has none yet. */
+  /** Whether a document may be shown; `document_no` is -1 for a pending document without a number. */
   isShown?: ((document_no: number, document_id: string) => boolean) | undefined;
 }
 
-/** The `most` best documents, best first; `isAll` if there are no others. */
+/** Returns the `most` best documents, best first. `isAll`: there are no further documents. */
 export function rank(
   { index, terms, pending }: IndexData,
   wanted: RankingQuery,
@@ -111,10 +117,10 @@ export function rank(
   return { best: candidates.slice(0, most), isAll };
 }
 
-/** The highest score of a document that has only parts: less than any other score where few documents are found. */
+/** Upper bound for the score of a document found only by parts: below all other scores if few documents are found. */
 const PARTS_SCORE = 1e-4;
 
-/** Scores the documents without a score by how often they have the terms. */
+/** Scores the documents that have no score yet by how often they contain the terms. */
 function addBehind(scores: Float32Array, parts: readonly string[], terms: IndexData['terms']): void {
   const impacts = new Float32Array(scores.length);
   for (const term of parts) {
@@ -130,17 +136,17 @@ function partScore(impact: number): number {
   return (PARTS_SCORE * impact) / (impact + 255);
 }
 
-/** Less is newer; documents without a number are the newest. */
+/** Sort key by age: lower is newer. Documents without a number are the newest. */
 export function ageOf({ document_no }: Candidate): number {
   return document_no < 0 ? Number.NEGATIVE_INFINITY : -document_no;
 }
 
-/** The score of a document whose title or alias equals the query. */
+/** Raises the score of a document whose title or alias equals the query. */
 function scoreOfEqual(score: number): number {
   return score > 0 ? score * 1.5 + 2 : 0;
 }
 
-/** How rare each of several terms is. Terms without postings are left out: they are in no document, or in most. */
+/** Returns the rarity of each term. Terms without postings are omitted: they occur in no document, or in most. */
 function raritiesOf(words: readonly string[], terms: IndexData['terms'], documents: number): Map<string, number> {
   const rarity = new Map<string, number>();
   for (const term of words) {
@@ -165,7 +171,7 @@ function raiseByShare(scores: Float32Array, rarity: ReadonlyMap<string, number>,
   }
 }
 
-/** Ranking is synchronous, so all searches share one buffer; a new one per search would leave megabytes of garbage. */
+/** Ranking is synchronous, so all searches share one buffer; a buffer per search would leave megabytes of garbage. */
 let scoreBuffer = new Float32Array(4_096);
 
 function emptyScores(documents: number): Float32Array {
@@ -173,7 +179,7 @@ function emptyScores(documents: number): Float32Array {
   return scoreBuffer.subarray(0, documents).fill(0);
 }
 
-/** The number of the terms that each document contains. */
+/** Counts how many of the terms each document contains. */
 function countTermsHeld(terms: IndexData['terms'], wanted: readonly string[], documents: number): Uint16Array {
   const held = new Uint16Array(documents);
   for (const term of wanted) {
@@ -208,8 +214,9 @@ function scoreOf(
 }
 
 /**
- * The documents with the `most` highest scores above 0, in any order, and the number of documents with a score above 0.
- * Of equal scores the higher document numbers win, which are newer. A min-heap, so that most documents cost one comparison.
+ * Returns the documents with the `most` highest scores, in any order, and the number of all documents with a score
+ * above 0. Among equal scores the higher, newer document numbers win. Uses a min-heap, so that most documents cost one
+ * comparison.
  */
 function bestOf(scores: Float32Array, most: number): { numbers: number[]; count: number } {
   const heap: number[] = [];

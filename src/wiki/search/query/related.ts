@@ -7,21 +7,24 @@ import { candidatesCte } from './candidates.ts';
 import { readIndex } from './postings/read-index.ts';
 import { type IndexData, type PendingDocument, rank } from './rank.ts';
 
-/** How much of a text says what it is about. */
+/** Characters of a text that represent its subject. */
 export const RELATED_CHARACTERS = 5_000;
 
-/** By how many of its words a document is compared: of the most frequent ones those that say most. */
+/** A document is compared by the rarest of its most frequent words; their numbers. */
 const MOST_FREQUENT = 60;
 const MOST_TELLING = 24;
-/** One or two words in common say nothing. */
+/** One or two common words say nothing. */
 const LEAST_TELLING = 3;
-/** A word of the title is worth as many of the text. */
+/** A word of the title counts as this many words of the text. */
 const TITLE_WORTH = 4;
 
-/** A document is related whose score is this part of what the compared one would have. */
+/** Minimum score of a related document, relative to the score of the compared document itself. */
 const LEAST_LIKENESS = 0.25;
 
-/** The documents that are like one with this title and text, itself among them, as a CTE (id, score, no); undefined if there are none. */
+/**
+ * Finds documents similar to this title and text, including the document itself. Returns a CTE (id, score, no), or
+ * undefined if it finds none.
+ */
 export async function findRelated(
   many: Statements['many'],
   index: Index,
@@ -39,7 +42,7 @@ export async function findRelated(
   return like.length === 0 ? undefined : candidatesCte(index, like);
 }
 
-/** The most frequent terms, with how often they are there. */
+/** Returns the most frequent terms with their counts. */
 function countsOf(title: string, text: string): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (terms: string, worth: number) => {
@@ -53,14 +56,14 @@ function countsOf(title: string, text: string): Map<string, number> {
   return new Map([...counts].sort(([, one], [, other]) => other - one).slice(0, MOST_FREQUENT));
 }
 
-/** Of these terms those that are on few documents, weighed by how often the document has them. */
+/** Chooses the terms that occur in few documents, weighted by their frequency in the compared document. */
 function mostTelling({ index, terms, pending }: IndexData, counts: ReadonlyMap<string, number>): Map<string, number> {
   const has = ({ terms }: PendingDocument, term: string) =>
     terms !== undefined && (terms.body_terms.includes(` ${term}:`) || terms.title_terms.includes(` ${term}:`));
   const weighed = [...counts].flatMap(([term, count]) => {
-    // What was written a moment ago and is in the index too counts twice until it is merged.
+    // Until the merge, a pending document that is also indexed counts twice.
     const documents = (terms.get(term)?.documents ?? 0) + pending.filter((document) => has(document, term)).length;
-    // Only the document itself has it.
+    // Only the compared document contains the term.
     if (documents < 2) return [];
     const rarity = Math.log(1 + index.documents / documents);
     return [{ term, weight: (count / (count + 1)) * rarity }];

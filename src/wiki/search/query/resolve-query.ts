@@ -9,33 +9,39 @@ import { readIndex, recallIndex } from './postings/read-index.ts';
 import { preferNames, stopWordsInARow, weighTerms } from './query-terms.ts';
 import type { IndexData, PendingDocument, RankingQuery } from './rank.ts';
 
-/** The weight of a completion of the query's last word, relative to a word as typed. */
+/** Weight of a completion of the last word, relative to a typed word. */
 const COMPLETION_WEIGHT = 0.5;
 
-/** The terms of a query with their weights, and what the index has of them. */
+/** The weighted terms of a query, and the index data for them. */
 export interface ResolvedQuery {
   data: IndexData;
   ranking: RankingQuery;
   /** Unknown words and their most likely corrections. */
   corrected: ReadonlyMap<string, string>;
-  /** Those of them that are typing errors. */
+  /** The corrections of typing errors only. */
   mistyped: ReadonlyMap<string, string>;
-  /** The query's words, with corrections in the place of unknown ones. */
+  /** The words of the query, with corrections in place of unknown words. */
   words: readonly Token[];
-  /** Whether `data` is from memory: what is found with it is true only if the index still has its state. */
+  /** Whether `data` is from the cache. Results are then valid only if the index still has its state. */
   isRecalled: boolean;
 }
 
-/** A longer query is a text, of which no document has all words. */
+/** Longer queries are texts; no document contains all their words. */
 const COORDINATED_MAX = 10;
 
-/** Pairs of letters of scripts without spaces overlap, and say how much of a word a document has. */
+/**
+ * Returns no terms for scripts without spaces: their overlapping pairs of letters already tell how much of a word a
+ * document contains.
+ */
 function coordinatedBy(words: readonly Token[]): string[] {
   const terms = [...new Set(words.map(({ term }) => term))];
   return terms.length > COORDINATED_MAX || terms.some(isUnspaced) ? [] : terms;
 }
 
-/** What a document has to contain for its phrases and title terms, and by `+` and AND: all terms of one of the lists. */
+/**
+ * Returns lists of terms required by phrases, titles, `+` and AND: a document must contain all terms of at least one
+ * list.
+ */
 export function requiredBy({ words, phrases, arePhrasesRequired, titles, required }: ParsedQuery): string[][] {
   const searched = new Set(words.map(({ term }) => term));
   const inPhrases = arePhrasesRequired ? phrases.map((phrase) => termsOfPhrase(phrase, searched)) : [];
@@ -49,12 +55,12 @@ export function requiredBy({ words, phrases, arePhrasesRequired, titles, require
   return all.some((list) => list.length === 0) ? [] : all;
 }
 
-/** Of several phrases of stop words each has two lists. */
+/** Each phrase of stop words has two lists, so that several phrases multiply. */
 const MAX_LISTS = 64;
 
 /**
- * The lists of terms of which a document has one where it has the phrase. Stop words are in the index of titles, and in that of texts
- * only where some are in a row; a phrase with others is verified in the text alone.
+ * Returns lists of terms such that a document with the phrase contains one list. Stop words are indexed in titles, but
+ * in texts only in certain sequences; a phrase with other stop words is verified in the text.
  */
 function termsOfPhrase(phrase: readonly string[], searched: ReadonlySet<string>): string[][] {
   const four = [...tokenize(phrase.join(' '))]
@@ -70,8 +76,8 @@ function termsOfPhrase(phrase: readonly string[], searched: ReadonlySet<string>)
 }
 
 /**
- * Reads the index data for the words of a query and for the suggestions for unknown ones, from memory if that `mayRecall` and has
- * it.
+ * Reads the index data for the words of a query and for the suggestions for unknown words. Uses the cache if
+ * `mayRecall` is set and it has all data.
  */
 export async function resolveQuery(
   many: Statements['many'],
@@ -101,7 +107,7 @@ export async function resolveQuery(
   if (weights.size === 0) return asTyped;
   const isKnown = (term: string) => documentsWith(data, term) > 0;
   const isUnknown = ({ word, term }: Token) => !isKnown(term) || isCharacter(word);
-  // A stop word in capitals is no typing error.
+  // A stop word in capitals is not a typing error.
   const others = words.filter((token) => isUnknown(token) && (words.length === 1 || !STOP_WORDS.has(token.word)));
   const unknown = [...new Map(others.map((token) => [token.word, token])).values()];
   const suggestions = [
@@ -116,9 +122,9 @@ export async function resolveQuery(
   if (suggestions.length === 0) return asTyped;
   const all = [...weights.keys(), ...suggestions.flatMap((each) => each.words.map(termOf))];
   const again = isRecalled ? recallIndex(index, all, needed) : undefined;
-  // All terms are read again, so that all data is from one snapshot.
+  // Read all terms again, so that all data is from one snapshot.
   const reread = again ?? (await readIndex(many, index, all, needed));
-  // What was unknown in memory may be known by now.
+  // Words that the cached data lacks may have been added since.
   if (isRecalled && reread.state !== data.state) return resolveQuery(many, index, query);
   const { corrected, meant, mistyped } = addSuggestions(reread, weights, suggestions);
   const wordsMeant = withMeant(words, meant);
@@ -133,25 +139,25 @@ export async function resolveQuery(
   };
 }
 
-/** The number of documents with a term, those that are not merged yet included. */
+/** Returns the number of documents with a term, including pending ones. */
 function documentsWith({ terms, pending }: IndexData, term: string): number {
   const holds = (document: PendingDocument) =>
     document.terms && ` ${document.terms.title_terms}${document.terms.body_terms}`.includes(` ${term}:`);
   return (terms.get(term)?.documents ?? 0) + pending.filter(holds).length;
 }
 
-/** A name that the wiki does not have is looked for by its parts: "getUserById" by "user". */
+/** An unknown name is searched for by its parts: "getUserById" by "user". */
 function partsOfName({ word, extra }: Token): WordSuggestion[] {
   const words = extra.filter(({ kind }) => kind === 'part').map((part) => part.word);
   return words.length > 0 ? [{ unknown: word, how: 'name', words }] : [];
 }
 
-/** The words, and for unknown ones what they were most likely meant to be, which may be two words. */
+/** Replaces unknown words with their most likely meaning, which may be two words. */
 function withMeant(words: readonly Token[], meant: ReadonlyMap<string, readonly string[]>): Token[] {
   return words.flatMap((token) => {
     const others = meant.get(token.word);
     if (!others) return [token];
-    // As if they were typed with a space between.
+    // As if they were typed with a space in between.
     return others.map((word, i) => ({
       ...token,
       word,
@@ -163,8 +169,8 @@ function withMeant(words: readonly Token[], meant: ReadonlyMap<string, readonly 
 }
 
 /**
- * Adds the terms of suggested words that are in the index, and returns what each unknown word was most likely meant to be: by a
- * typing error, and also where it is two words as one.
+ * Adds the terms of suggested words that are indexed. Returns the likely meaning of each unknown word: the correction
+ * of a typing error, or the two words that it joins.
  */
 function addSuggestions(
   data: IndexData,
@@ -175,12 +181,12 @@ function addSuggestions(
   const meant = new Map<string, string[]>();
   const mistyped = new Map<string, string>();
   for (const { unknown, how, words } of suggestions) {
-    // Of several corrections the most frequent word is the most likely one.
+    // Of several corrections, the most frequent word is the most likely.
     const known = words
       .map((word) => ({ word, documents: documentsWith(data, termOf(word)) }))
       .filter(({ documents }) => documents > 0)
       .sort((one, other) => other.documents - one.documents);
-    // One of two parts is another word.
+    // A single part would be a different word.
     if (how === 'parts' && known.length < words.length) continue;
     const isWhole = how !== 'parts' && how !== 'name';
     if (known[0] && isWhole && !isCharacter(unknown) && !corrected.has(unknown)) corrected.set(unknown, known[0].word);

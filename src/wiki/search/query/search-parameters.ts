@@ -15,11 +15,11 @@ const OptionalText = (description: string) =>
 const OptionalDates = (description: string) =>
   Type.Optional(Type.String({ pattern: DATES, maxLength: 30, description }));
 
-/** What a search is asked for. Any text is a valid query. */
+/** The parameters of a search except its sort order and paging. Any text is a valid query. */
 export const SEARCHED = {
   query: Type.String({
     minLength: 1,
-    // About as much as an address may have.
+    // About the maximum length of an address.
     maxLength: 8_192,
     description:
       'Words, of which any may match. "…" is a phrase, -word excludes, +word and AND require; title:, in:, path:, author:, tag:, ' +
@@ -39,10 +39,10 @@ const Order = Type.Enum([...SORTS], {
 });
 export type Sort = Static<typeof Order>;
 
-/** `query`, what narrows it, `sort` and the part of the list, of both searches. */
+/** All parameters of both searches: `query` and its filters, `sort` and paging. */
 export const SearchQuery = Type.Object({ ...SEARCHED, sort: Type.Optional(Order), ...PAGING });
 
-/** The columns that hits `h` are ordered by. */
+/** The columns by which hits `h` are ordered. */
 export const SEARCH_ORDER = {
   keys: { 'h.sort_number': 'number', 'h.sort_text': 'text' },
   isDescending: ({ sort }: { sort?: Sort }) => sort !== 'title',
@@ -50,7 +50,7 @@ export const SEARCH_ORDER = {
 
 type Parameters = Partial<Record<'title' | Filter['field'], string>>;
 
-/** A query with its parameters, which mean the same as the operators of their names. */
+/** Parses a query and its parameters, which are equivalent to the operators of the same names. */
 export function readSearch({ query, title, ...parameters }: { query: string } & Parameters): ParsedQuery {
   const filters = (['in', 'path', 'author', 'tag', 'created', 'updated', 'status'] as const).flatMap((field) => {
     const value = parameters[field];
@@ -59,7 +59,7 @@ export function readSearch({ query, title, ...parameters }: { query: string } & 
   return parseQuery(query, title, filters);
 }
 
-/** What a search asks for, in which order, and which part of the hits. */
+/** Parses the parameters of a search into the query, the sort order and the requested page of hits. */
 export function readRequest(query: Static<typeof SearchQuery> & Parameters, paging: ListPage, credential: Credential) {
   const parsed = readSearch(query);
   const sort = sortOf(query, parsed);
@@ -70,7 +70,7 @@ export function readRequest(query: Static<typeof SearchQuery> & Parameters, pagi
   return { parsed, sort, part };
 }
 
-/** The header that says that a query was cut, and its description. */
+/** The header that tells that a query was truncated, and its description. */
 export const CUT_HEADER = {
   'Ibid-Query-Cut': 'Only with a query that is too long: how many of its characters were read, in UTF-16 units.',
 };
@@ -80,19 +80,19 @@ export function cutHeader(query: string): Record<string, string> {
   return length === query.length ? {} : { 'Ibid-Query-Cut': String(length) };
 }
 
-/** The header that says which words were taken for typing errors, and its description. */
+/** The header that tells which words were corrected, and its description. */
 export const CORRECTED_HEADER = {
   'Ibid-Query-Corrected':
     'Only where words that the wiki does not have were taken for typing errors: the query as it was understood, percent-encoded.',
 };
 
-/** `mistyped`: words of the query, and what was found instead. */
+/** `mistyped`: words of the query and their replacements. */
 export function correctedHeader(query: string, mistyped: ReadonlyMap<string, string>): Record<string, string> {
   if (mistyped.size === 0) return {};
   return { 'Ibid-Query-Corrected': encodeURIComponent(withCorrections(readableQuery(query), mistyped)) };
 }
 
-/** A query with other words in the place of some. */
+/** Replaces words in a query. */
 export function withCorrections(text: string, others: ReadonlyMap<string, string>): string {
   let meant = '';
   let at = 0;
@@ -105,18 +105,18 @@ export function withCorrections(text: string, others: ReadonlyMap<string, string
   return meant + text.slice(at);
 }
 
-/** Without words there is no rank: what was changed last is first. */
+/** Without words there is no rank: the most recently updated documents come first. */
 function sortOf({ sort = 'relevance' }: { sort?: Sort }, { words }: ParsedQuery): Sort {
   return sort === 'relevance' && words.length === 0 ? 'updated' : sort;
 }
 
-/** The order of a document `d` of the candidates `c`: `sort_number` and `sort_text`. */
+/** Selects `sort_number` and `sort_text` for a document `d` of the candidates `c`. */
 export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   const time = { updated: `${d}.updated_at`, created: `${d}.created_at` };
   if (sort === 'relevance') {
     return sql`${score} as sort_number, lpad(c.no::text, 10, '0') || c.id collate "C" as sort_text, c.is_near`;
   }
-  // A cursor holds no more of a title.
+  // A cursor holds no more characters of a title.
   if (sort === 'title')
     return raw(
       `0::float8 as sort_number, (left(${natural(`folded(${d}.title)`)}, 60) || ' ' || c.id) collate "C" as sort_text`,
@@ -124,21 +124,21 @@ export function sortColumns(sort: Sort, d: 'p' | 's', score: Sql): Sql {
   return raw(`extract(epoch from ${time[sort]})::float8 as sort_number, c.id collate "C" as sort_text`);
 }
 
-/** A text as people order it: numbers of up to nine digits by their value. */
+/** Sorts numbers of up to nine digits in a text by their value. */
 function natural(text: string): string {
   const padded = `regexp_replace(${text}, '(?<![0-9])([0-9]{1,9})(?![0-9])', '000000000\\1', 'g')`;
   return `regexp_replace(${padded}, '0*([0-9]{9})(?![0-9])', '\\1', 'g')`;
 }
 
-/** Which hits a statement answers: those of the part, or where some may be raised all of these and others around the part. */
+/** The hits to fetch: the requested page, plus every hit that proximity boosting could move into it. */
 export interface HitsPart {
   offset: number;
   areRaised: boolean;
-  /** The candidates that they are of, best first; undefined for all documents that a search without words finds. */
+  /** Their candidates, best first; undefined if a search without words selects its documents directly. */
   best: readonly Candidate[] | undefined;
 }
 
-/** The hits of a part of the list, of `rows` with the columns of `sortColumns`. */
+/** Selects the hits of a page from `rows`, which have the columns of `sortColumns`. */
 export function hitsOfPart(
   rows: Sql,
   { seekClause, after }: ListPage,
@@ -149,7 +149,7 @@ export function hitsOfPart(
   if (!areRaised) {
     return sql`select * from (${rows}) h where true ${seekClause} order by ${orderOfHits(sort)} limit ${limit} offset ${offset}`;
   }
-  // Any that may be raised may come before, so that others move back by as many places.
+  // Every raised hit may move to the front, which moves other hits back by as many places.
   const last = after ? limit + MAX_RAISED : offset + limit;
   return sql`
     select * from (
@@ -158,12 +158,12 @@ export function hitsOfPart(
     where h.is_near or (h.place > ${offset - MAX_RAISED} and h.place <= ${last})`;
 }
 
-/** The order of hits `h`. */
+/** Orders hits `h`. */
 export function orderOfHits(sort: Sort): Sql {
   return raw(sort === 'title' ? 'h.sort_number, h.sort_text' : 'h.sort_number desc, h.sort_text desc');
 }
 
-/** The hit of a list by rank that it goes on behind. */
+/** The last hit of the previous page, for a list by rank. */
 function behindOf({ after }: ListPage, sort: Sort): Cut['behind'] {
   const [score, text] = after ?? [];
   if (sort !== 'relevance' || typeof score !== 'number') return undefined;

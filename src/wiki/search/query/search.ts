@@ -14,20 +14,23 @@ import type { HitsPart } from './search-parameters.ts';
 import type { Shown } from './shown-documents.ts';
 import { withParts } from './word-parts.ts';
 
-/** How many terms are looked for in the texts of the hits: more than people ask for, and each costs a search of each text. */
+/**
+ * Maximum number of terms to mark in the texts of hits: more than a usual query has, and each costs a search of every
+ * text.
+ */
 const MAX_MARKED = 32;
 
-/** The part of the hits that a search asks for. */
+/** The requested page of hits. */
 export interface SearchPart {
   limit: number;
   offset: number;
-  /** The keys of the hit that the list goes on behind, and its place by rank. */
+  /** The keys of the last hit of the previous page, and its rank. */
   after?: readonly (string | number)[] | undefined;
   behind?: Cut['behind'];
   isByRank?: boolean;
   /**
-   * The credential. What is in memory is used only for those that were answered before, so that the time of a refusal does not tell
-   * what others look for.
+   * The credential. The cache is used only for credentials that were answered before: otherwise the time of a refusal
+   * would reveal the searches of other callers.
    */
   caller?: string | undefined;
 }
@@ -37,15 +40,15 @@ export interface Hits<Row> {
   /** The terms and phrases to mark in passages. */
   terms: ReadonlySet<string>;
   phrases: string[][];
-  /** Words of the query that were taken for typing errors, and what was looked for instead. */
+  /** Words of the query that were corrected, with their replacements. */
   mistyped: ReadonlyMap<string, string>;
 }
 
 /**
  * Searches an index: reads and ranks postings, then runs the statement of `show`, which returns the visible rows of the
- * CTE `candidates` (id, score, no, is_near), in order. Two statements, or one where all of the index that it
- * needs is in memory, which the statement then confirms; more for unknown words, for phrases, for filters that few of the best
- * candidates meet, and if many of these are hidden from the caller.
+ * CTE `candidates` (id, score, no, is_near), in order. This takes two statements, or one if all index data is cached,
+ * which that statement then confirms. More statements are needed for unknown words, for phrases, for filters that few
+ * of the best candidates meet, and if many candidates are hidden from the caller.
  */
 export async function searchIndex<Row>(
   many: Statements['many'],
@@ -62,14 +65,14 @@ export async function searchIndex<Row>(
   });
 }
 
-/** What to mark in the passages of hits. */
+/** Returns the terms and phrases to mark in the passages of hits. */
 export function markedBy(query: ParsedQuery, { data, ranking, mistyped }: ResolvedQuery): Omit<Hits<never>, 'rows'> {
   return { terms: termsToMark(data, ranking), phrases: query.phrases.map((phrase) => phrase.map(termOf)), mistyped };
 }
 
 /**
- * Runs `read` with what the index has for a query: for a caller who was answered before from memory, and where `read` answers
- * undefined, since that is no longer true, from the database.
+ * Runs `read` with the index data of a query. For a caller who was answered before, the data is from the cache. If
+ * `read` then returns undefined because the cached data is outdated, runs it again with data from the database.
  */
 export async function resolvedFor<T>(
   many: Statements['many'],
@@ -89,26 +92,26 @@ export async function resolvedFor<T>(
 }
 
 /**
- * What the first statement of a search answers beside its hits: CTEs, of which `beside` has one row, with a `value`. Their names
- * are none that a search has.
+ * CTEs whose values the first statement of a search returns in addition to its hits. The CTE `beside` must have one row
+ * with a `value`; no name may collide with a CTE of the search.
  */
 export type Beside = Record<string, Sql>;
 
 /** How hits are read. */
 interface ReadOptions<Row> {
   beside?: Beside;
-  /** Adds to the rows of a statement what it did not answer. */
+  /** Adds columns to the rows that the statement did not return. */
   complete?: ((rows: any[]) => Row[]) | undefined;
 }
 
-/** Rows, and what was asked for beside them. */
+/** Rows, and the `value` of the additional CTEs. */
 interface Read<Row> {
   rows: Row[];
-  /** Undefined where no statement was sent that asked for it. */
+  /** Undefined if no statement that selects it was run. */
   value: unknown;
 }
 
-/** The hits of a part of the list. Undefined where what was recalled of the index is no longer true. */
+/** Reads the hits of a page. Returns undefined if the cached index data is outdated. */
 export async function readHits<Row>(
   many: Statements['many'],
   index: Index,
@@ -140,11 +143,11 @@ export async function readHits<Row>(
     if (areRaised) rows = raiseNear(rows as (Row & NearHit)[], pairs, part);
     if (isAll || rows.length >= limit) break;
   }
-  // What was recalled and leaves nothing to ask for was not confirmed.
+  // Without candidates no statement was run that confirms the cached data.
   return rows === undefined && resolved.isRecalled ? undefined : { rows: rows ?? [], value };
 }
 
-/** The rows of a statement; undefined if the index has another state than what was recalled of it. */
+/** Returns the rows of a statement; undefined if the state of the index differs from the cached data. */
 export async function readConfirmed<Row>(
   many: Statements['many'],
   index: Index,
@@ -159,7 +162,7 @@ export async function readConfirmed<Row>(
     ...beside,
     index_state: isRecalled ? indexStateCte(index) : raw('select null::text as state'),
     shown: result,
-    // With the first of the rows alone: it may be long.
+    // Only with the first row: the value may be long.
     result: sql`
       select i.state as index_state, ${beside ? IN_FIRST : raw('null')} as value, s.*
       from index_state i left join (select row_number() over () = 1 as is_first, shown.* from shown) s on true`,
@@ -170,7 +173,7 @@ export async function readConfirmed<Row>(
 
 const IN_FIRST = raw('case when s.is_first is distinct from false then (select b.value from beside b) end');
 
-/** The terms that passages are chosen by and that are marked in them: the rarest, which say most. */
+/** The terms that choose passages and are marked in them: the rarest ones, which are the most specific. */
 function termsToMark({ terms }: IndexData, ranking: RankingQuery): ReadonlySet<string> {
   const all = [...ranking.terms.keys(), ...ranking.parts].filter((term) => !term.startsWith(TITLE_WORD_PREFIX));
   if (all.length <= MAX_MARKED) return new Set(all);

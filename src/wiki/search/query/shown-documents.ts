@@ -3,19 +3,19 @@ import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import type { Index } from '../index/pending.ts';
 import type { Cut } from './rank.ts';
 
-/** What a search may show of its index, as conditions on a page `p` or a source `s`. */
+/** The documents that a search may show, as conditions on a page `p` or a source `s`. */
 export interface Shown {
-  /** What the caller may see and the filters ask for. */
+  /** Visible to the caller, and matching the filters. */
   isFound: Sql;
-  /** Whether filters are part of it. */
+  /** Whether there are filters. */
   isFiltered: boolean;
-  /** Without filters: what the caller may not see, in a form that an index knows. */
+  /** Without filters: hidden from the caller, in a form that can use an index. */
   isHidden: Sql;
 }
 
 /**
- * Which documents a search may show, to rank only these: with filters those that meet them, else all but those that are
- * hidden from the caller, which are few.
+ * Reads which documents a search may show, to rank only these. With filters, it reads the matching documents, otherwise
+ * the ones hidden from the caller, which are few.
  */
 export async function readShown(
   many: Statements['many'],

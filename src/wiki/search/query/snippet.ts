@@ -2,20 +2,23 @@ import { escapeHtml } from '../../../platform/core/escape-html.ts';
 import { findPhrase } from './find-phrase.ts';
 import { findTerms, type Match } from './find-words.ts';
 
-/** The length of a passage in UTF-16 units, and how much of it may precede the first match. */
+/** Length of a passage, and maximum length of its part before the first match, in UTF-16 units. */
 const PASSAGE = 240;
 const BEFORE = 60;
 
 export interface Passage {
-  /** The passage as safe HTML: escaped text, matches in `<mark>`. */
+  /** Safe HTML: escaped text with matches in `<mark>`. */
   snippet: string;
-  /** The offset of the passage's first match in the text; 0 if only the title matched. */
+  /** Offset of the first match of the passage in the text; 0 if only the title matches. */
   offset: number;
-  /** Whether the text has the words, and the phrases if there are any. */
+  /** Whether the text contains the words, or the phrases if there are any. */
   isFound: boolean;
 }
 
-/** The passage that begins with a phrase, or else has the most terms; the first of several. */
+/**
+ * Returns the passage that begins with a phrase, or otherwise the passage that contains the most terms; the first of
+ * several.
+ */
 export function bestPassage(
   text: string,
   terms: ReadonlySet<string>,
@@ -31,7 +34,7 @@ export function bestPassage(
   return { snippet: markMatches(text, start, end, matches), offset, isFound };
 }
 
-/** The words of phrases are marked with the terms, stop words included. */
+/** Adds the words of phrases to the matches, including stop words. */
 function withPhrases(matches: readonly Match[], held: readonly Match[]): Match[] {
   if (held.length === 0) return [...matches];
   const byStart = new Map([...matches, ...held].map((match) => [match.start, match]));
@@ -56,21 +59,21 @@ function densest(matches: readonly Match[]): Match[] {
   return best;
 }
 
-/** The first start of a word from `from` to `to`. */
+/** Returns the first start of a word from `from` to `to`. */
 function wordStart(text: string, from: number, to: number): number {
   if (from === 0) return 0;
   const space = text.slice(from, to).search(/\s/u);
   return space < 0 ? codePointStart(text, from) : from + space + 1;
 }
 
-/** The last end of a word up to `to`; inside the word if it is longer than 40 characters. */
+/** Returns the last end of a word up to `to`. Words longer than 40 characters are cut. */
 function wordEnd(text: string, to: number): number {
   if (to >= text.length) return text.length;
   const space = text.slice(to - 40, to + 1).search(/\s\S*$/u);
   return space < 0 ? codePointStart(text, to) : to - 40 + space;
 }
 
-/** Never between two surrogates. */
+/** Moves an offset between two surrogates to the first of them. */
 function codePointStart(text: string, at: number): number {
   return /[\udc00-\udfff]/.test(text[at] ?? '') ? at - 1 : at;
 }
@@ -80,7 +83,7 @@ function markMatches(text: string, start: number, end: number, matches: readonly
   let at = start;
   for (const match of matches) {
     if (match.start < at || match.end > end) {
-      // Tokens of scripts without spaces overlap by one character: the rest of the second one extends the same mark.
+      // Terms of scripts without spaces overlap by one character: the rest of the second term extends the same mark.
       if (match.start >= start && match.end > at && match.end <= end && html.endsWith(STOP)) {
         html = html.slice(0, -STOP.length) + escapeLine(text.slice(at, match.end)) + STOP;
         at = match.end;
@@ -96,12 +99,12 @@ function markMatches(text: string, start: number, end: number, matches: readonly
 const START = '<mark>';
 const STOP = '</mark>';
 
-/** The text as one line of escaped HTML. */
+/** Escapes a text for HTML, on one line. */
 function escapeLine(text: string): string {
   return escapeHtml(text.replace(/\s+/g, ' '));
 }
 
-/** The last heading that starts at or before `offset`. */
+/** Returns the last heading that starts at or before `offset`. */
 export function headingAt(outline: { text: string; anchor: string; offset: number }[], offset: number) {
   let heading = { text: '', anchor: '' };
   for (const entry of outline) if (entry.offset <= offset) heading = entry;

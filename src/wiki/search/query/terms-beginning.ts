@@ -4,10 +4,10 @@ import { sql } from '../../../platform/db/sql.ts';
 import { entriesOf } from '../index/blocks.ts';
 import type { Index } from '../index/pending.ts';
 
-/** How many blocks of a segment are read for a text: terms that begin in one way are neighbours. */
+/** Maximum number of blocks of a segment to read per prefix: terms with a common prefix are neighbours. */
 const MAX_BLOCKS = 20;
 
-/** The terms of the index that begin with each of the texts and are longer, at most `most` of each. */
+/** Returns the indexed terms that are longer than each prefix and begin with it, at most `most` per prefix. */
 export async function termsBeginning(
   many: Statements['many'],
   { wiki_id, kind }: Index,

@@ -8,19 +8,19 @@ import { containsName, findPhrase, hasForm } from './find-phrase.ts';
 import type { ParsedQuery } from './parse-query.ts';
 import type { Candidate } from './rank.ts';
 
-/** How many texts are read at first; each batch after it is this many times larger. */
+/** Number of texts in the first batch, and growth factor of the following ones. */
 const FIRST_BATCH = 50;
 const GROWTH = 3;
-/** How much text is read to verify phrases, which limits the cost of a query. */
+/** Maximum number of characters read to verify phrases, which limits the cost of a query. */
 const MAX_CHARACTERS_READ = 4_000_000;
 
-/** How much of them is searched in a turn of the event loop. */
+/** Characters searched before yielding to the event loop. */
 const CHARACTERS_PER_TURN = 200_000;
 
-/** More than a text has. */
+/** Longer than any text. */
 const WHOLE = 2 ** 31 - 1;
 
-/** What has to be looked up in texts and titles, since the index does not tell it. */
+/** Conditions that the index cannot answer, so that they are checked in texts and titles. */
 export interface TextConditions
   extends Pick<ParsedQuery, 'phrases' | 'literals' | 'titles' | 'excludedPhrases' | 'excludedTitles'> {}
 
@@ -29,8 +29,8 @@ export function hasConditions({ phrases, titles, excludedPhrases, excludedTitles
 }
 
 /**
- * The candidates that meet the conditions, best first: at least `enough` of them where the wiki has that many. Texts are read in batches,
- * best candidates first, until there are enough or MAX_CHARACTERS_READ were read.
+ * Returns candidates that meet the conditions, best first. Reads texts in growing batches, best candidates first, until
+ * `enough` candidates are verified or MAX_CHARACTERS_READ characters were read.
  */
 export async function verifyCandidates(
   many: Statements['many'],
@@ -76,7 +76,10 @@ interface TextRow {
   text: string;
 }
 
-/** Titles and texts of the candidates that the caller may see, best first; of each text and of all together `most` characters. */
+/**
+ * Reads titles and texts of the candidates that the caller may see, best first. `most`: maximum characters of each
+ * text, and of all together.
+ */
 function readTexts(
   many: Statements['many'],
   index: Index,
@@ -101,7 +104,7 @@ function readTexts(
   });
 }
 
-/** Whether a text has a phrase. A single word is meant in this form: "cats" is not "cat". */
+/** Whether a text contains a phrase. A quoted single word must match exactly: "cats" does not match "cat". */
 function hasPhrase(text: string, phrase: readonly string[]): boolean {
   const [word = ''] = phrase;
   return phrase.length === 1 && !isUnspaced(word)
@@ -109,7 +112,7 @@ function hasPhrase(text: string, phrase: readonly string[]): boolean {
     : findPhrase(text, phrase.map(termOf)) !== undefined;
 }
 
-/** Whether a text with its title meets the conditions. */
+/** Returns a function that tells whether a text with its title meets the conditions. */
 function conditionOf({ phrases, literals, titles, excludedPhrases, excludedTitles }: TextConditions) {
   return ({ title, text }: { title: string; text: string }): boolean => {
     const inTitle = new Set([...tokenize(title)].map(({ term }) => term));

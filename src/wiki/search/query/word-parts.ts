@@ -10,21 +10,22 @@ import { addToCache, cached } from './postings/posting-cache.ts';
 import { readIndex, recallIndex } from './postings/read-index.ts';
 import type { ResolvedQuery } from './resolve-query.ts';
 
-/** Fewer hits than this are completed by words that contain those of the query. */
+/** With fewer hits than this, words that contain a word of the query are searched for too. */
 const FEW = 10;
-/** A longer query has other words to be found by. */
+/** Longer queries have other words that find documents. */
 const MAX_WORDS = 3;
-/** Shorter words are part of too many others. */
+/** Shorter words occur inside too many others. */
 const MIN_LETTERS = 4;
 const MAX_FOUND = 20;
-/** Each of them is also looked for in the texts of the hits, to mark it. */
+/** Each part is also looked for in the texts of hits, to mark it. */
 const MAX_PARTS = 10;
-/** How many blocks of the vocabulary are searched for words with a word inside: of about 50 words each. */
+/** Maximum number of vocabulary blocks, of about 50 words each, to scan for words that contain a word. */
 const MAX_BLOCKS = 2_000;
 const MAX_PENDING = 64;
 
 /**
- * Adds words of the wiki that contain a word of the query, where few documents are found: "roadmap" and "crossroads" for "road".
+ * Adds words of the wiki that contain a word of the query, if few documents match: "roadmap" and "crossroads" for
+ * "road".
  */
 export async function withParts(
   many: Statements['many'],
@@ -54,7 +55,7 @@ function isAsked(word: string): boolean {
   return word.length >= MIN_LETTERS && /^\p{L}[\p{L}\p{M}]*$/u.test(word) && !isUnspaced(word) && !STOP_WORDS.has(word);
 }
 
-/** Words of the index that contain one of the words; remembered as long as the index has this state. */
+/** Returns indexed words that contain any of the words. The result is cached for the current state of the index. */
 async function wordsContaining(
   many: Statements['many'],
   index: Index,
@@ -90,7 +91,7 @@ async function wordsContaining(
         ) p cross join string_to_table(p.vocabulary, ' ') f (word)
         where position(u.word in f.word) > 0 and f.word <> u.word limit ${MAX_FOUND})
     ) found`);
-  // The shortest words are most like those of the query.
+  // The shortest words are most similar to the query.
   const found = [...new Set(rows.map(({ word }) => word))].sort((one, other) => one.length - other.length);
   if (state !== undefined) addToCache(index, name, found, 40 * found.length + name.length);
   return found;

@@ -1,13 +1,13 @@
 import { entriesOf, joinParts } from '../../index/blocks.ts';
 import { type Postings, readPostings, unitePostings } from '../../index/postings.ts';
 
-/** The postings of a term, or of all terms that begin with a text. */
+/** A request for the postings of a term, or of all terms with a prefix. */
 export interface Wanted {
-  /** By which the postings are asked for. */
+  /** Key of the result. */
   name: string;
   text: string;
   isPrefix: boolean;
-  /** Read however frequent it is, taking no place of others. */
+  /** Read regardless of its frequency, and not counted against the limits. */
   isNeeded: boolean;
 }
 
@@ -15,24 +15,24 @@ export interface Wanted {
 export interface FoundRow {
   what: 'segment' | 'term' | 'block' | 'whole' | null;
   segment_id: string | null;
-  /** Of a block: its first term. */
+  /** For a block: its first term. */
   term: string | null;
-  /** Of a block: its part. Of a term: its place among those that were asked for. */
+  /** For a block: its part. For a term: its index in the request, from 1. */
   no: number | null;
   documents: number | null;
-  /** Of a term: whether its blocks are among the rows. */
+  /** For a term: whether its blocks are among the rows. */
   is_read: boolean | null;
-  /** Of a block, also of a segment that is read whole: its postings. Of a segment: its dead documents, unless they are cached. */
+  /** For a block, also of a whole segment: its postings. For a segment: its dead documents, unless they are cached. */
   bytes: Buffer | null;
 }
 
-/** The postings of what was asked for in one segment, and how many bytes they are there in blocks of their own. */
+/** The postings of one request in one segment, and their size in blocks of their own. */
 export interface Part {
   postings: Postings;
   bytes: number;
 }
 
-/** What was found of one thing that is wanted in the blocks of a segment. */
+/** Joins the postings of one request from several blocks of a segment. */
 export function joinFound(parts: readonly Part[]): Part {
   return {
     postings: unitePostings(parts.map(({ postings }) => postings)),
@@ -40,7 +40,7 @@ export function joinFound(parts: readonly Part[]): Part {
   };
 }
 
-/** By place of what is wanted: its postings in the blocks of a segment. */
+/** Collects the postings of each request from the blocks of a segment, by index of the request. */
 export function partsOf(wanted: readonly Wanted[], blocks: readonly FoundRow[]): Map<number, Part[]> {
   const parts = new Map<number, Part[]>();
   const places = placesOf(wanted);
@@ -70,7 +70,7 @@ export function partsOf(wanted: readonly Wanted[], blocks: readonly FoundRow[]):
   return parts;
 }
 
-/** Which of what is wanted a term belongs to. */
+/** Returns a function that maps a term to the indexes of the requests it matches. */
 function placesOf(wanted: readonly Pick<Wanted, 'text' | 'isPrefix'>[]): (term: string) => number[] {
   const exact = new Map<string, number>();
   const prefixes = new Map<number, Map<string, number>>();

@@ -1,18 +1,18 @@
 import { openSizedCache } from '../../../../platform/core/sized-cache.ts';
 import type { Index } from '../../index/pending.ts';
 
-/** Of all wikis together: 16 MiB. */
+/** 16 MiB, shared by all wikis. */
 const cache = openSizedCache<unknown>(16 * 2 ** 20);
 
 /**
- * What this process has of an index under a name. A segment never changes, and a search asks the database which segments there
- * are, under the caller's permissions, so nothing outdated is used.
+ * Returns a cached value of an index. Cached values cannot be outdated: segments are immutable, and a search reads the
+ * list of segments from the database, under the caller's permissions.
  */
 export function cached<T>(index: Index, name: string): T | undefined {
   return cache.get(keyOf(index, name)) as T | undefined;
 }
 
-/** Adds a value of about `size` bytes. */
+/** Caches a value of about `size` bytes. */
 export function addToCache(index: Index, name: string, value: unknown, size: number): void {
   cache.set(keyOf(index, name), value, size);
 }

@@ -11,9 +11,9 @@ import type { FoundRow } from './found-blocks.ts';
 import { addToCache, cached } from './posting-cache.ts';
 import { NOTHING_FOUND, readPostingsCtes, recallTerms, wantedOf } from './read-postings.ts';
 
-/** The number of documents, of which only the title was changed a moment ago, whose texts are read to find their terms. */
+/** Maximum number of pending documents with a new title only, whose texts are analyzed during a search. */
 const MAX_RETITLED = 32;
-/** And this much of it, until the document is merged. */
+/** Characters of each text that are analyzed then. */
 const MAX_RETITLED_CHARACTERS = 100_000;
 
 interface Row extends FoundRow {
@@ -21,7 +21,7 @@ interface Row extends FoundRow {
   document_no: number | null;
   document_version: number | null;
   title_terms: string | null;
-  /** Null: those of the text, which did not change. */
+  /** Null if the text is unchanged. */
   body_terms: string | null;
   next_no: number | null;
   documents_in_index: number | null;
@@ -30,8 +30,8 @@ interface Row extends FoundRow {
 }
 
 /**
- * Reads the index data of the terms by the keys of search_blocks and search_pending. `needed` terms are read however
- * frequent they are, and take no place of others.
+ * Reads the index data of terms by the keys of search_blocks and search_pending. `needed` terms are read regardless of
+ * their frequency, and do not count against the limits.
  */
 export async function readIndex(
   many: Statements['many'],
@@ -69,7 +69,7 @@ export async function readIndex(
   const data: IndexData = {
     index: {
       next_no: state?.next_no ?? 0,
-      // Pending documents count, so that the first documents of a wiki are ranked by inverse document frequency too.
+      // Pending documents count, so that inverse document frequency also works in a new wiki.
       documents: (state?.documents_in_index ?? 0) + pending.length,
       pivot_title: state?.pivot_title ?? FIRST_PIVOTS.pivot_title,
       pivot_body: state?.pivot_body ?? FIRST_PIVOTS.pivot_body,
@@ -94,13 +94,13 @@ export async function readIndex(
   return data;
 }
 
-/** What was read last of an index, in which nothing waited to be merged. */
+/** The state of an index at its last read. */
 type LastRead = Pick<IndexData, 'index' | 'state'> & { segments: string[] };
 const LAST_READ = 'last read';
 
 /**
- * What `readIndex` answered when it was asked last, for these terms, without asking the database: undefined where not all of it
- * is in memory. It is true if `state` still is.
+ * Returns the result of `readIndex` for these terms from the cache; undefined if anything is missing there, or if
+ * documents were pending at the last read. The caller must confirm that the index still has this `state`.
  */
 export function recallIndex(index: Index, terms: readonly string[], needed: readonly string[]): IndexData | undefined {
   const last = cached<LastRead>(index, LAST_READ);
@@ -110,7 +110,7 @@ export function recallIndex(index: Index, terms: readonly string[], needed: read
   return found && { index: last.index, state: last.state, terms: found, pending: [] };
 }
 
-/** How pending documents write a term; a beginning is that of a term. */
+/** The text to search for in pending terms; a beginning matches as a prefix. */
 function asWritten(term: string): string {
   return term.startsWith(BEGINNING) ? ` ${term.slice(BEGINNING.length)}` : ` ${term}:`;
 }
@@ -125,7 +125,7 @@ async function toPending(many: Statements['many'], index: Index, rows: readonly 
   const bodies = await termsOfTexts(many, index, retitled.slice(0, MAX_RETITLED));
   return waiting.flatMap(({ document_id, document_no, title_terms, body_terms }): PendingDocument[] => {
     const body = body_terms ?? bodies.get(document_id ?? '');
-    // Beyond the limit a document is found as it was, until it is merged.
+    // Beyond the limit, the previous version of a document is found until the merge.
     if (title_terms !== null && body === undefined) return [];
     return [
       {
@@ -137,7 +137,10 @@ async function toPending(many: Statements['many'], index: Index, rows: readonly 
   });
 }
 
-/** The terms of the texts of documents whose title was changed: the index does not tell which terms a document has. */
+/**
+ * Returns the terms of texts whose document has a new title. The index cannot list the terms of a document, so the
+ * texts are analyzed.
+ */
 async function termsOfTexts(
   many: Statements['many'],
   index: Index,

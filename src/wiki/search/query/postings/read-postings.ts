@@ -12,26 +12,26 @@ import { isWhole, keepWhole, MAX_BLOCKS_OF_PREFIX, MAX_WHOLE_BYTES, partOfWhole 
  * query of a thousand common words.
  */
 const MAX_BYTES_READ = 400_000;
-/** And of at most this many terms: more than people ask for, and each costs time however short its postings are. */
+/** Maximum number of terms to read: more than a usual query has, and each costs time even if its postings are short. */
 const MAX_TERMS_READ = 64;
 
 export interface TermData {
-  /** How many documents contain the term. */
+  /** Number of documents that contain the term. */
   documents: number;
-  /** Undefined for a term that is so frequent that it is not read. */
+  /** Undefined if the term is too frequent to be read. */
   postings: Postings | undefined;
 }
 
 export const NOTHING_FOUND: Sql = sql`null::text as what, null::text as segment_id, null::text as term, null::int as no, null::int as documents,
   null::boolean as is_read, null::bytea as bytes`;
 
-/** A term that is asked for; a beginning stands for all terms that begin so. */
+/** Parses the name of a term; the beginning of a word requests all terms with this prefix. */
 export function wantedOf(name: string, isNeeded = false): Wanted {
   const isPrefix = name.startsWith(BEGINNING);
   return { name, text: isPrefix ? name.slice(BEGINNING.length) : name, isPrefix, isNeeded };
 }
 
-/** The CTEs that read postings, the last of which is `found`, and what their rows say. */
+/** Returns the CTEs that read postings, ending with `found`, and a function that converts the rows of `found`. */
 export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
   const { wiki_id, kind } = index;
   const known = (cached<string[]>(index, SEGMENTS) ?? []).map((segment_id) => ({
@@ -48,7 +48,7 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
   const deads = known.flatMap(({ segment_id, dead }) => (dead ? [{ segment_id, ...dead }] : []));
   const end = ({ text, isPrefix }: Pick<Wanted, 'text' | 'isPrefix'>) => text + (isPrefix ? PREFIX_END : '\u0001');
   const whole = known.filter(({ segment_id }) => isWhole(index, segment_id)).map(({ segment_id }) => segment_id);
-  // A process that is asked for the first time may not be asked again.
+  // The first search of a process in a wiki may be its last one there.
   const mostWhole = known.length > 0 ? MAX_WHOLE_BYTES : 0;
   const steps = {
     segments: sql`
@@ -110,8 +110,8 @@ export function readPostingsCtes(index: Index, wanted: readonly Wanted[]) {
 }
 
 /**
- * What `termsOf` would answer if these are the segments and all that is wanted of them is in memory; else undefined. Of the
- * terms as many are taken as the statement would read.
+ * Computes the result of `termsOf` from the cache, assuming that the index has these segments. Returns undefined if any
+ * postings are missing. Applies the same limits as the statement.
  */
 export function recallTerms(
   index: Index,
@@ -139,7 +139,7 @@ export function recallTerms(
   return terms;
 }
 
-/** What a segment has of what is wanted, if it is known. */
+/** The cached postings of one request in a segment; undefined if they are not cached. */
 function partInMemory(index: Index, segment_id: string, wanted: Wanted): Part | undefined {
   const name = partName(segment_id, wanted);
   const known = cached<Part>(index, name);
@@ -206,7 +206,9 @@ function toTerms(
   return terms;
 }
 
-/** The dead documents of a segment. They only become more, so that their number says whether they are the known ones. */
+/**
+ * The dead documents of a segment. They are only ever added, so an equal count means that the cached set is current.
+ */
 function deadOf(
   index: Index,
   { segment_id, documents, bytes }: FoundRow,

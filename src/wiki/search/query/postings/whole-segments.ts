@@ -5,15 +5,15 @@ import { type FoundRow, joinFound, type Part, partsOf, type Wanted } from './fou
 import { addToCache, cached } from './posting-cache.ts';
 
 /**
- * Up to this size the index of a wiki is read whole by a process that is asked again, so that it knows the postings of every word:
- * about 1,500 pages. A search for words that were not looked for before is one statement then, too.
+ * An index of up to this size, about 1,500 pages, is cached whole from the second search in a process. Searches for new
+ * words then need only one statement too.
  */
 export const MAX_WHOLE_BYTES = 2 ** 20;
 
-/** The most blocks that are looked at for all terms that begin in one way. */
+/** Maximum number of blocks to read for all terms with a prefix. */
 export const MAX_BLOCKS_OF_PREFIX = 100;
 
-/** What a block takes in memory beside its postings. */
+/** Memory per block in addition to its postings, in bytes. */
 const BLOCK_OVERHEAD = 250;
 
 const wholeName = (segment_id: string) => `whole ${segment_id}`;
@@ -22,7 +22,7 @@ export function isWhole(index: Index, segment_id: string): boolean {
   return cached(index, wholeName(segment_id)) !== undefined;
 }
 
-/** Keeps the segments of which all blocks are among the rows. */
+/** Caches the segments whose blocks are all among the rows. */
 export function keepWhole(index: Index, rows: readonly FoundRow[]): void {
   const blocks = new Map<string, FoundRow[]>();
   for (const row of rows) {
@@ -38,7 +38,10 @@ export function keepWhole(index: Index, rows: readonly FoundRow[]): void {
   }
 }
 
-/** What a segment that is kept whole has of what is wanted, as reading its blocks by their keys would find it. */
+/**
+ * Finds the postings of a request in a cached whole segment, with the same result as reading its blocks by key. Returns
+ * undefined if the segment is not cached.
+ */
 export function partOfWhole(index: Index, segment_id: string, wanted: Wanted): Part | undefined {
   const blocks = cached<FoundRow[]>(index, wholeName(segment_id));
   if (!blocks) return undefined;
@@ -46,12 +49,12 @@ export function partOfWhole(index: Index, segment_id: string, wanted: Wanted): P
   const from = firstFrom(blocks, wanted.text);
   const most = wanted.isPrefix ? from + MAX_BLOCKS_OF_PREFIX : blocks.length;
   const to = Math.min(firstFrom(blocks, until), most);
-  // A block of several terms may have it that begins before it.
+  // A shared block that begins at a lower term may contain the requested one.
   const begin = from > 0 && blocks[from - 1]?.documents === 0 ? from - 1 : from;
   return joinFound(partsOf([wanted], blocks.slice(begin, to)).get(0) ?? []);
 }
 
-/** The place of the first block whose first term is at least `term`. */
+/** Returns the index of the first block whose first term is at least `term`. */
 function firstFrom(blocks: readonly FoundRow[], term: string): number {
   let [low, high] = [0, blocks.length];
   while (low < high) {
