@@ -7,8 +7,8 @@ import { PACKAGE } from '../../platform/core/package/package-files.ts';
 import { mergePending } from './index/merge-pending.ts';
 
 /**
- * Each line of behaviours.md is asked over HTTP. A heading begins a group, whose pages are in a wiki of their own; what
- * the columns mean is said at the top of that file.
+ * Runs each line of behaviours.md as a search over HTTP. A heading starts a group, whose pages are in a wiki of their
+ * own; the beginning of that file explains the columns.
  */
 interface PageLine {
   title: string;
@@ -29,7 +29,7 @@ interface Group {
 }
 
 const LEAST_LINES = 450;
-/** How many lines may be as they are instead of as a person expects. */
+/** Maximum number of lines that are documented to differ from a person's expectation. */
 const MOST_ARGUED = 20;
 
 const GROUPS = readGroups(readFileSync(new URL('src/wiki/search/behaviours.md', PACKAGE), 'utf8'));
@@ -97,7 +97,7 @@ interface Hit {
   snippet: string;
 }
 
-/** Why the hits are not what is expected; undefined where they are. */
+/** Describes how the hits differ from the expected ones; undefined if they match. */
 function differenceOf(hits: readonly Hit[], expected: string): string | undefined {
   const titles = hits.map(({ title }) => title);
   const holds = (condition: string): boolean => {
@@ -135,7 +135,7 @@ for (const { name, pages, lines } of GROUPS) {
   });
 }
 
-test('the table is as long as it says, names each query once in a group, and argues few lines', () => {
+test('the table has enough lines, names each query once per group, and argues few lines', () => {
   const lines = GROUPS.flatMap((group) => group.lines);
   const argued = lines.filter(({ note }) => note.startsWith('argued'));
   const unfinished = lines.filter(({ note }) => note === 'not yet');

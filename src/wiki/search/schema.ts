@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox';
 import { Id, Record, Timestamp } from '../../platform/core/records.ts';
 import { raw, type Sql } from '../../platform/db/sql.ts';
 
-/** What hits can be ordered by. */
+/** Sort orders of hits. */
 export const SORTS = ['relevance', 'updated', 'created', 'title'] as const;
 
-/** Maximum number of a person's saved searches in a wiki; the trigger `limit_saved_searches` has the same. */
+/** Maximum number of saved searches per user in a wiki; the trigger `limit_saved_searches` enforces the same number. */
 export const SAVED_SEARCHES_MAX = 50;
 
 export const SavedSearch = Record(
@@ -30,12 +30,12 @@ export const SavedSearchParams = Type.Object({
   }),
 });
 
-/** The columns of SavedSearch from a row `s`. */
+/** Selects the columns of SavedSearch from a row `s`. */
 export const savedSearchColumns: Sql = raw(
   's.saved_search_id, s.wiki_id, s.name, s.query, s.sort, s.created_at, s.updated_at',
 );
 
-/** The rows of the caller in the wiki of the path. */
+/** The caller's saved searches in the wiki of the request path, as rows `s`. */
 export const OWN_SAVED_SEARCHES: Sql = raw(
   'saved_searches s join access a on s.wiki_id = a.wiki_id and s.user_id = a.user_id',
 );

@@ -4,11 +4,10 @@ import { defineTable, personList } from '../../platform/tables/define-table.ts';
 export const searchTables = [
   defineTable({ name: 'search_wikis', of: 'wiki', rows: 'few' }),
   defineTable({ name: 'search_documents', of: 'wiki', rows: 'many', copies: ['document_id', 'document_no'] }),
-  // They are soon merged.
+  // Pending documents are merged within seconds.
   defineTable({ name: 'search_pending', of: 'wiki', rows: 'few' }),
   defineTable({ name: 'search_segments', of: 'wiki', rows: 'few', deletedBy: 'remove_index' }),
   defineTable({ name: 'search_blocks', of: 'wiki', rows: 'many', copies: ['term'], deletedBy: 'remove_index' }),
-  // Postings of the format before segments; a new database has none.
   defineTable({
     name: 'search_words',
     of: 'wiki',

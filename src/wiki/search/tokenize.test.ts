@@ -24,7 +24,7 @@ test('case, width, accents and punctuation are ignored; marks that are part of a
   assert.deepEqual(words('東京都 水 iPhone用'), ['东京', '京都', '水', 'iphone', '用']);
 });
 
-test('what people leave out or write in another way when they search makes no difference', () => {
+test('spellings that people use interchangeably have the same terms', () => {
   for (const [one, other] of [
     ['Straße', 'strasse'],
     ['軟體', '软体'],
@@ -58,7 +58,7 @@ test('forms of a word have one term, by the script of the word', () => {
   assert.notEqual(termOf('море'), termOf('моряк'));
 });
 
-test('names with signs, and words that are written as one or as two, have a term beside those of their parts', () => {
+test('names with signs, and words written as one or as two, have a joined term in addition to the terms of their parts', () => {
   const joined = (text: string) => [...tokenize(text)].flatMap(({ extra }) => extra.map(({ term }) => term));
   assert.ok(joined('0x80070057').includes('80070057'));
   for (const [text, ...expected] of [

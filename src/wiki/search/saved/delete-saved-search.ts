@@ -16,7 +16,7 @@ export const deleteSavedSearch = endpoint({
   example: { reply: null },
   run: async ({ params, one }) => {
     await one({
-      // The audit record says that there was one, not what a person looked for.
+      // The audit record names the deleted search and omits its name and query.
       before: sql`
         select s.saved_search_id, s.wiki_id from ${OWN_SAVED_SEARCHES}
         where s.saved_search_id = ${params.saved_search_id} for update of s`,

@@ -49,7 +49,7 @@ export const putSavedSearch = endpoint({
         on conflict (wiki_id, user_id, saved_search_id) do update set name = excluded.name, query = excluded.query,
           sort = excluded.sort, updated_at = now()
         returning s.*`,
-      // The audit record says that it was saved, not what a person looks for.
+      // The audit record names the saved search and omits its name and query.
       after: sql`select s.saved_search_id, s.wiki_id from s`,
       result: sql`select ${savedSearchColumns} from s`,
     }).catch((error: unknown) => {

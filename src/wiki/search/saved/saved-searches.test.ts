@@ -15,7 +15,7 @@ const put = (by: Pick<typeof owner, 'send'>, id: string, body: object) =>
 const namesOf = async (by: Pick<typeof owner, 'get'>) =>
   (await by.get(list)).body.map(({ name, query, sort }: Record<string, string>) => [name, query, sort]);
 
-test('a search is saved under a name, replaced and deleted, by who may read and for them alone', async () => {
+test('any member who can read may save, replace and delete searches, which no other member sees', async () => {
   const drafts = { name: ' Drafts ', query: 'author:me status:draft', sort: 'updated' };
   const { status, body } = await put(viewer, 'drafts-of-mine', drafts);
   assert.deepEqual([status, body.name, body.query, body.sort], [200, 'Drafts', drafts.query, 'updated']);
@@ -39,7 +39,7 @@ test('a search is saved under a name, replaced and deleted, by who may read and 
   );
 });
 
-test('a name is used once, and a person has at most 50, also of many that come at once', async () => {
+test('a name is used once, and a user has at most 50 saved searches, even if many are added at once', async () => {
   const person = await world.member(owner.workspace_id, 'member');
   const many = await Promise.all(
     Array.from({ length: 54 }, (_, i) => put(person, `search-number-${i}`, { name: `Search ${i}`, query: 'x' })),
@@ -54,7 +54,7 @@ test('a name is used once, and a person has at most 50, also of many that come a
   assert.deepEqual([again.status, again.body.error], [409, 'conflict']);
 });
 
-test('the audit log says that a search was saved or deleted, and not what is looked for', async () => {
+test('the audit log records that a search was saved or deleted, and omits its name and query', async () => {
   const person = await world.member(owner.workspace_id, 'member');
   await put(person, 'of-the-audit-log', { name: 'Layoffs', query: 'layoffs' });
   await person.send('DELETE', `${list}/of-the-audit-log`);
@@ -71,7 +71,7 @@ test('the audit log says that a search was saved or deleted, and not what is loo
   for (const { text } of records) assert.doesNotMatch(text, /layoffs/i);
 });
 
-test('saved searches are gone with the person and with the wiki', async () => {
+test('saved searches are deleted with their user and with the wiki', async () => {
   const count = async () => {
     const [row] = await world.db.query<{ count: number }>(
       sql`select count(*)::int as count from saved_searches where wiki_id = ${owner.wiki_id}`,
