@@ -83,16 +83,16 @@ function cursorOf(link: string | undefined): string | null {
   return link === undefined ? null : new URL(link, 'http://x').searchParams.get('after');
 }
 
-/** What was counted of whom by what, in the first of the states. */
+/** The counts in the first state, by reader and query. */
 const firstCounts = new Map<string, unknown>();
 
 for (const state of ['that waits to be merged', 'that is merged', 'that is in memory']) {
-  test(`a page of results of an index ${state} is what search, counts and tree are by themselves`, async () => {
+  test(`a page of results of an index ${state} equals the separate search, counts and tree`, async () => {
     if (state === 'that is merged') await merge();
     for (const [reader, client] of Object.entries({ owner, viewer })) {
       for (const query of QUERIES) {
         const { counts } = await assertSame(client, query);
-        // Of all hits the same are counted, however they are ordered.
+        // The counts do not depend on the order of the hits.
         const name = `${reader} ${JSON.stringify(query)}`;
         if (query.of === undefined) assert.deepEqual(counts, firstCounts.get(name) ?? counts, name);
         firstCounts.set(name, counts);
@@ -101,7 +101,7 @@ for (const state of ['that waits to be merged', 'that is merged', 'that is in me
   });
 }
 
-test('what is counted follows each change of the pages, also where the process had it in memory', async () => {
+test('counts follow each change of the pages, even if the process has cached facts', async () => {
   await merge();
   const counts = async (client: Reader = owner) => {
     const { body } = await read('pages/search/view?query=loom', client);
@@ -141,7 +141,7 @@ test('what is counted follows each change of the pages, also where the process h
   for (let i = 0; i < 3; i += 1) assert.equal((await counts()).total, before.total - 1);
 });
 
-test('a text in memory is shown of the revision that is found', async () => {
+test('a passage comes from the revision that was found, not from a cached one', async () => {
   const { page_id } = await page('Spindle', 'A spindle turns.');
   await merge();
   const snippets = async () =>
@@ -154,7 +154,7 @@ test('a text in memory is shown of the revision that is found', async () => {
   }
 });
 
-test('a page of results goes on by cursor, also by that of the search', async () => {
+test('a page of results continues by cursor, including a cursor of the search', async () => {
   const search = await read('pages/search?query=loom&limit=7', owner);
   const view = await read('pages/search/view?query=loom&limit=7', owner);
   const [next, nextView] = [
@@ -167,7 +167,7 @@ test('a page of results goes on by cursor, also by that of the search', async ()
   assert.deepEqual(mixed.body.hits, next.body);
 });
 
-test('who has the tree is sent it again after each change of it, and not before', async () => {
+test('a client with the current tree is not sent it again until the tree changes', async () => {
   const ask = async (known_tree: string, client: Reader = owner) =>
     (await read(`pages/search/view?${new URLSearchParams({ query: 'loom', known_tree })}`, client)).body.tree;
   const { tag, branches } = await ask('');
@@ -178,7 +178,7 @@ test('who has the tree is sent it again after each change of it, and not before'
   assert.ok((await ask(tag)).branches.some(({ title }: { title: string }) => title === 'Added'));
 });
 
-test('a page of results is one statement where the process has the index in memory', async () => {
+test('a page of results takes one statement if the index is cached', async () => {
   await merge();
   await world.db.query(sql`update api_keys set last_used_at = now() + interval '1 hour'`);
   const ask = () => read('pages/search/view?query=steam%20engine', owner);
@@ -188,7 +188,7 @@ test('a page of results is one statement where the process has the index in memo
   assert.equal(statements.length, 1, statements.join('\n'));
 });
 
-test('who may not read the wiki is refused as by the search', async () => {
+test('a caller who may not read the wiki is refused as by the search', async () => {
   const stranger = await world.owner();
   assert.equal((await stranger.get(`${wiki}/pages/search/view?query=loom`)).status, 403);
   assert.equal(

@@ -18,12 +18,12 @@ import { readPostings } from '../search/index/postings.ts';
 import { mergeTerms, readSegments, readTerms } from '../search/index/segments.ts';
 import { purgeTrash } from './trash/purge-trash.job.ts';
 
-/** Queries of any characters, and edits by eight people; SEARCH_RUNS=100000 is the long form. */
+/** Number of random queries; SEARCH_RUNS=100000 is a long run. */
 const RUNS = Number(process.env.SEARCH_RUNS ?? extent(100, 25));
 const PAGES = RUNS > 1_000 ? 600 : 100;
 const naughty: string[] = createRequire(import.meta.url)('big-list-of-naughty-strings');
 
-/** The longest list of values that a statement was sent. */
+/** Length of the longest list of values sent with a statement. */
 let longestList = 0;
 const observe = (_: string, values: readonly unknown[]) => {
   for (const value of values) if (Array.isArray(value)) longestList = Math.max(longestList, value.length);
@@ -42,7 +42,7 @@ async function newWiki() {
   const fold = async () => {
     while ((await mergePending(world.db, owner.wiki_id, 'page', 'wait')) > 0);
   };
-  /** Writes as an editor who has just read the page. */
+  /** Writes like an editor who has just read the page. */
   const edit = async (page_id: string, change: object) => {
     const path = `${wiki}/pages/${page_id}`;
     const { status, body } = await owner.patch(path, {
@@ -51,7 +51,7 @@ async function newWiki() {
     });
     assert.equal(status, 200, JSON.stringify(body));
   };
-  /** The same, and packs the words of the wiki, as is done where there are many. */
+  /** Packs the words of the wiki too, as happens when there are many. */
   const pack = async () => {
     await world.db.query(sql`update search_wikis set loose_words = null where wiki_id = ${owner.wiki_id}`);
     await world.db.query(sql`
@@ -62,7 +62,10 @@ async function newWiki() {
   return { owner, wiki, create, edit, ask, titles, fold, pack };
 }
 
-/** Makes pages directly in the tables, since making that many one by one takes long. `text`: an SQL expression of `title`. */
+/**
+ * Inserts pages directly into the tables, which is much faster than creating them over HTTP. `text`: an SQL expression
+ * of `title`.
+ */
 async function fill(wiki_id: string, pages: number, text: string): Promise<void> {
   const body = raw(text);
   await world.db.query(sql`
@@ -79,7 +82,7 @@ async function fill(wiki_id: string, pages: number, text: string): Promise<void>
     insert into search_pending (wiki_id, kind, document_id, version) select wiki_id, 'page', page_id, 1 from made`);
 }
 
-test('an edited page is found by its new words and not by its removed ones in the next request, folded or not', async () => {
+test('after an edit, the next request finds a page by its new words and not by the removed ones, merged or not', async () => {
   const { create, edit, titles, fold } = await newWiki();
   const { page_id } = await create('Fruit', 'round0 apples');
   for (let i = 1; i <= 12; i += 1) {
@@ -97,7 +100,6 @@ test('an edited page is found by its new words and not by its removed ones in th
 
 longTest('a word whose postings are cached is found where it is now, and only there', async () => {
   const { owner, wiki, edit, titles, fold } = await newWiki();
-  // 1,366 postings are 4 KiB.
   await fill(owner.wiki_id, 1_500, "'common ' || replace(title, ' ', '')");
   await fold();
   for (const title of ['Page 7', 'Page 1400']) {
@@ -118,7 +120,7 @@ longTest('a word whose postings are cached is found where it is now, and only th
   const stranger = await world.owner();
   assert.equal((await stranger.get(`${wiki}/pages/search?query=common`)).status, 403);
 
-  // All pages have one score, nearly, and each part is as cheap as the first.
+  // All pages have nearly the same score, and each page of results is as cheap as the first.
   const walked: string[] = [];
   longestList = 0;
   for (let path: string | undefined = `${wiki}/pages/search?query=common&limit=100`; path !== undefined; ) {
@@ -137,7 +139,7 @@ longTest('a word whose postings are cached is found where it is now, and only th
   assert.deepEqual([total, is_exact], [1_000, false]);
 });
 
-test('what a process has in memory makes a search one statement, and hides no change from it', async () => {
+test('a search with cached index data takes one statement and misses no change', async () => {
   const { owner, wiki, create, edit, titles, fold } = await newWiki();
   await fill(owner.wiki_id, 40, "'known ' || title || case when title = 'Page 7' then ' seldom' else '' end");
   await fold();
@@ -152,10 +154,10 @@ test('what a process has in memory makes a search one statement, and hides no ch
   assert.deepEqual(await asked('seldom 1234567'), seven);
   assert.deepEqual(await asked('+seldom +known'), { ...seven, statements: 2 }, 'words that were not asked for before');
   assert.deepEqual(await asked('+known +seldom'), seven, 'another order of the same words');
-  // The process was asked before, so it read the small index whole.
+  // The process has searched here before, so it cached the small index whole.
   assert.deepEqual(await asked('+page +seldom'), seven, 'words that were not asked for before');
   assert.deepEqual((await asked('pages 7')).found.length, 40);
-  // Another process writes, merges, deletes: all that this one knows of is what the database has.
+  // Another process writes, merges and deletes; this process must find the current state of the database.
   const { page_id } = await create('New', 'seldom known');
   assert.deepEqual((await asked('+seldom +known')).found, ['New', 'Page 7'], 'before it is merged');
   await fold();
@@ -167,7 +169,7 @@ test('what a process has in memory makes a search one statement, and hides no ch
   assert.deepEqual((await asked('+seldom +known')).found, ['Page 7']);
   assert.equal((await owner.send('DELETE', `${wiki}/pages/${owner.wiki_id}7`)).status, 204);
   assert.deepEqual((await asked('+seldom +known')).found, []);
-  // A stranger's request is refused with the same statement as for a wiki that there is not.
+  // A stranger is refused with the same statement as for a missing wiki.
   const stranger = await world.owner();
   const before = world.statements.length;
   for (const id of [owner.wiki_id, 'wiki_missing']) await stranger.get(`/v1/wikis/${id}/pages/search?query=known`);
@@ -175,7 +177,7 @@ test('what a process has in memory makes a search one statement, and hides no ch
   assert.deepEqual([sent.length, new Set(sent).size], [2, 1]);
 });
 
-test('eight editors of one wiki never block each other, while the index is folded, and all they wrote is found', async () => {
+test('eight editors of one wiki never block each other while the index is merged, and all their edits are found', async () => {
   const { create, edit, titles, fold } = await newWiki();
   const pages: string[] = [];
   for (let i = 0; i < 8; i += 1) pages.push((await create(`Page ${i}`, 'begin')).page_id);
@@ -200,7 +202,7 @@ test('eight editors of one wiki never block each other, while the index is folde
   assert.equal((await titles('common7')).length, 8);
 });
 
-test('any text of 1 to 1,024 characters is a query, and a text to suggest for', async () => {
+test('any text of 1 to 1,024 characters is a valid query and a valid text for suggestions', async () => {
   const { owner, wiki, create } = await newWiki();
   for (const [i, text] of naughty.slice(0, 60).entries()) await create(`Naughty ${i}`, text);
   const check = async (text: string) => {
@@ -230,7 +232,7 @@ test('any text of 1 to 1,024 characters is a query, and a text to suggest for', 
   );
 });
 
-test('words, phrases, exclusions, titles and typing errors find what they mean', async () => {
+test('words, phrases, exclusions, titles and typing errors find the expected pages', async () => {
   const { create, titles, ask, fold, pack } = await newWiki();
   await create('Installation guide', 'How to install the engine on a server. State of the art.');
   await create('Get-ChildItem', 'Lists the items of a folder. The art of the state.');
@@ -268,7 +270,7 @@ test('words, phrases, exclusions, titles and typing errors find what they mean',
   }
 });
 
-test('suggestions are titles whose words are begun, and never what the asker may not see', async () => {
+test('suggestions are titles that contain the typed words, and never titles of hidden pages', async () => {
   const { owner, create, ask, fold } = await newWiki();
   const viewer = await world.member(owner.workspace_id, 'viewer');
   await create('How to install', 'x');
@@ -288,7 +290,7 @@ test('suggestions are titles whose words are begun, and never what the asker may
   }
 });
 
-test('limit and offset count what the asker may see, however many better pages are hidden', async () => {
+test('limit and offset count visible pages only, however many better hits are hidden', async () => {
   const { owner, wiki, create, fold } = await newWiki();
   const viewer = await world.member(owner.workspace_id, 'viewer');
   await Promise.all(
@@ -304,7 +306,7 @@ test('limit and offset count what the asker may see, however many better pages a
   assert.deepEqual(all.toSorted(), ['Other 0', 'Other 1', 'Other 2', 'Other 3', 'Other 4']);
 });
 
-test('related pages are those with the same words, and none that the asker may not see', async () => {
+test('related pages share words with the page, and hidden pages are never among them', async () => {
   const { owner, wiki, create, fold } = await newWiki();
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const turbine = await create(
@@ -327,7 +329,7 @@ test('related pages are those with the same words, and none that the asker may n
   }
 });
 
-test('a query that is too long is cut at a word, and the answer says where', async () => {
+test('a query that is too long is cut at a word, and the response says where', async () => {
   const { owner, wiki, create } = await newWiki();
   await create('Short', 'begins');
   await create('Late', 'ends');
@@ -346,7 +348,7 @@ test('a query that is too long is cut at a word, and the answer says where', asy
   }
 });
 
-test('a correction is said in a header where a hit shows it, and not otherwise', async () => {
+test('a correction is reported in a header only if a hit shows the corrected word', async () => {
   const { create, wiki, owner } = await newWiki();
   await create('Homes', 'A house on the hill.');
   await create('Plans', 'A cathédrale in secret.', { status: 'draft' });
@@ -361,7 +363,7 @@ test('a correction is said in a header where a hit shows it, and not otherwise',
   assert.equal(await said(reader, 'cathedralle'), null, 'words of drafts are not told');
 });
 
-test('titles are ordered by their numbers, of equal hits the newest is first, and pages of the list are the whole of it', async () => {
+test('titles are sorted by their numbers, equal hits by age with the newest first, and paging returns each hit once', async () => {
   const { create, wiki, owner, fold } = await newWiki();
   const names = ['Entry 10', 'Entry 9', 'Entry 1', 'Entry 100', 'Entry 2'];
   for (const [i, title] of names.entries()) {
@@ -386,7 +388,7 @@ test('titles are ordered by their numbers, of equal hits the newest is first, an
   assert.deepEqual(await listed(''), names.toReversed());
 });
 
-test('the whole of a long text is searched, and the passage is from where the words are', async () => {
+test('the whole of a long text is searched, and the passage is taken from the place of the words', async () => {
   const { owner, wiki, create } = await newWiki();
   const filler = 'Nothing to see in this paragraph, go on to the next one.\n\n'.repeat(2_200);
   const markdown = `# Begin\n\n${filler}## Middle\n\nThe platypus lays eggs.\n\n${filler}${filler}## End\n\nThe quokka smiles at people.\n`;
@@ -408,7 +410,7 @@ test('the whole of a long text is searched, and the passage is from where the wo
   assert.match((await hitOf('animals')).snippet, /^Begin/, 'a title alone shows how the text begins');
 });
 
-test('parameters narrow a search as the operators of their names do, and show nothing that is hidden', async () => {
+test('parameters filter a search like the operators of the same names, and reveal nothing hidden', async () => {
   const { owner, wiki, create } = await newWiki();
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const stranger = await world.owner();
@@ -476,23 +478,23 @@ test('parameters narrow a search as the operators of their names do, and show no
   }
   assert.deepEqual([(await counts('apples', viewer)).total, (await counts('apples', viewer)).statuses.length], [2, 1]);
   assert.deepEqual((await counts('platypus')).total, 0);
-  // The total is of all that the caller may see, also where only some of it is counted by author, tag and the like.
+  // The total covers all hits that the caller may see, even if only some are counted by author, tag and so on.
   for (const [by, total] of [
     [owner, 3],
     [viewer, 2],
   ] as const)
     for (const query of ['apples&of=1', 'apples&of=2', `apples&of=1&author=${owner.user_id}`])
       assert.deepEqual([query, (await counts(query, by)).total], [query, total]);
-  // The newest of equal hits is archived, so it is not found.
+  // The newest of the equal hits is archived, so it is not found.
   const ofBest = await counts('apples&of=2');
   assert.deepEqual([ofBest.is_exact, ofBest.folders.length, ofBest.statuses[0].count], [true, 1, 1]);
-  // A statement is prepared once and kept, so there must not be one for each combination of filters.
+  // Statements are prepared once and kept, so their number must not grow with the combinations of filters.
   const many = 'in:a path:b author:c tag:d status:draft -in:d created:2026 -updated:<2020 type:page'.split(' ');
   await counts(encodeURIComponent('apples -in:nowhere'));
   const before = new Set(world.statements).size;
   for (let i = 0; i <= many.length; i += 1) await counts(encodeURIComponent(`apples -in:x ${many.slice(i).join(' ')}`));
   assert.ok(new Set(world.statements).size <= before + 3, `${new Set(world.statements).size - before} statements`);
-  // A key that may not read the list of members learns no names from a search.
+  // A key without permission to read the members learns no names from a search.
   const [{ email }] = (await world.db.query<{ email: string }>(
     sql`select email from users where user_id = ${owner.user_id}`,
   )) as [{ email: string }];
@@ -514,7 +516,7 @@ test('parameters narrow a search as the operators of their names do, and show no
   assert.deepEqual(await order('created'), ['Hidden', 'Below', 'Folder']);
 });
 
-test('what was written before there was an index is indexed by a job, while what is written since is found', async () => {
+test('pages written before there was an index are indexed by a job, and new ones are found during that time', async () => {
   const { owner, create, titles, fold } = await newWiki();
   await create('Old page', 'written before');
   await fold();
@@ -550,7 +552,7 @@ test('what was written before there was an index is indexed by a job, while what
   assert.deepEqual([job?.status, job?.progress, job?.summary], ['completed', 100, '2 pages and sources reindexed.']);
 });
 
-test('an index is what a new one of its texts would be, after any edits, also if merges were interrupted', async () => {
+test('after any edits and interrupted merges, an index equals a new index of the same texts', async () => {
   const { owner, wiki, create, edit, titles, fold } = await newWiki();
   const { wiki_id } = owner;
   const random = fc.sample(fc.nat(), { numRuns: 400, seed: 7 })[Symbol.iterator]();
@@ -570,7 +572,7 @@ test('an index is what a new one of its texts would be, after any edits, also if
     await world.db.query(sql`update pages set trashed_at = now() - interval '1 year' where page_id = ${gone}`);
     if (round % 2 === 0)
       await purgeTrash.run({ db: world.db, target: { wiki_id }, signal: new AbortController().signal } as never);
-    // As written by a release that did not know which documents a segment has.
+    // As written by a release that did not record the documents of a segment.
     if (round === 5) await world.db.query(sql`update search_segments set held = null where wiki_id = ${wiki_id}`);
     if (round % 3 === 1) {
       const before = await titles('frequent');
@@ -581,7 +583,7 @@ test('an index is what a new one of its texts would be, after any edits, also if
     await fold();
   }
   const seen = await indexOf(wiki_id);
-  // The same averages for both.
+  // Both indexes use the same averages.
   const [{ pivot_title, pivot_body }] = (await world.db.query(sql`
     select pivot_title, pivot_body from search_wikis where wiki_id = ${wiki_id} and kind = 'page'`)) as [Pivots];
   for (const table of ['search_documents', 'search_blocks', 'search_segments'] as const) {
@@ -602,7 +604,7 @@ test('an index is what a new one of its texts would be, after any edits, also if
   assert.ok(segments.length <= 2, `${segments.length} segments`);
 });
 
-test('the vocabulary of a wiki has each word of its texts once, however many there are and however they came', async () => {
+test('the vocabulary of a wiki contains each word of its texts exactly once, regardless of number and order', async () => {
   const { owner, create, fold } = await newWiki();
   const { wiki_id } = owner;
   const made = (n: number) => {
@@ -641,7 +643,7 @@ test('the vocabulary of a wiki has each word of its texts once, however many the
   }
 });
 
-/** Every posting that counts: the term and the page, with the impact. */
+/** Returns the impact of every posting that is not dead, by term and page. */
 async function indexOf(wiki_id: string): Promise<Map<string, number>> {
   const index = { wiki_id, kind: 'page' as const };
   const rows = await world.db.query<{ document_no: number; document_id: string }>(sql`
@@ -658,7 +660,7 @@ async function indexOf(wiki_id: string): Promise<Map<string, number>> {
   return new Map([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Merges pending documents until its statement of this number, where the process ends. */
+/** Merges pending documents, and simulates an end of the process at the given statement. */
 async function interruptMerge(wiki_id: string, statements: number): Promise<boolean> {
   let left = statements;
   const interrupted: Db = {
@@ -683,7 +685,7 @@ longTest('averages that have changed by more than a tenth are weighed anew', asy
   const { owner, create, fold, titles } = await newWiki();
   await create('Long', 'word '.repeat(300));
   await fold();
-  // As in a wiki that has grown, whose texts are longer than the first ones were.
+  // Simulates a wiki that has grown and whose newer texts are longer.
   await world.db.query(sql`
     update search_wikis set documents = 1000, body_terms = 300000, title_terms = 1000, pivot_body = 280, pivot_title = 1
     where wiki_id = ${owner.wiki_id} and kind = 'page'`);
@@ -775,16 +777,16 @@ longTest('one wrong letter in the longest word of a title still finds the page',
   assert.ok(found >= 0.7 * asked);
 });
 
-test('words that are left out take no place of those that are asked for, however frequent they are', async () => {
+test('excluded words do not count against the limit on terms that are read, however frequent they are', async () => {
   const { owner, titles, fold } = await newWiki();
-  // Each of the words is on one page less than the one that is asked for; together they are more than a search reads.
+  // Each word is on one page fewer than the searched word; together their postings exceed what a search reads.
   const common = Array.from({ length: 90 }, (_, i) => `common${i}`);
   await fill(owner.wiki_id, 3_000, `'wanted ' || case title when 'Page 7' then '' else '${common.join(' ')}' end`);
   await fold();
   assert.deepEqual(await titles(`wanted ${common.map((word) => `-${word}`).join(' ')}`), ['Page 7']);
 });
 
-test('of a query of many words the 64 rarest are looked for, and 32 are marked', async () => {
+test('a query of many words searches for the 64 rarest terms and marks 32', async () => {
   const { owner, create, ask, fold } = await newWiki();
   await fill(owner.wiki_id, 80, `'zq' || substr(title, 6)`);
   await fold();
@@ -797,7 +799,7 @@ test('of a query of many words the 64 rarest are looked for, and 32 are marked',
   assert.equal(first.snippet.match(/<mark>/g).length, 32);
 });
 
-test('words next to each other rank higher, and each page of hits goes on where the one before ended', async () => {
+test('adjacent words rank higher, and each page of results continues where the previous page ended', async () => {
   const { owner, wiki, ask, fold } = await newWiki();
   const apart = "repeat(' filler', 40)";
   await fill(
@@ -808,7 +810,7 @@ test('words next to each other rank higher, and each page of hits goes on where 
   await fold();
   const all: { title: string }[] = await ask('pages/search?limit=100', 'alpha beta');
   assert.equal(all.length, 80);
-  // Of equal pages those with the greatest ids are first, and only the first 12 are raised.
+  // Among equal pages the greatest ids come first, and only the first 12 are raised.
   const near = [80, 8, 77, 74].map((n) => `Page ${n}`);
   assert.deepEqual(
     all.slice(0, near.length).map(({ title }) => title),
@@ -831,7 +833,7 @@ test('words next to each other rank higher, and each page of hits goes on where 
     skipped.push(...(await ask(`pages/search?limit=30&offset=${offset}`, 'alpha beta')));
   }
   assert.deepEqual(skipped, all);
-  // Without words the last change decides, and between pages of one microsecond the id.
+  // Without words, hits are sorted by the last change, and within the same microsecond by id.
   await world.db.query(sql`
     update pages set tags = '{many}', updated_at = now() - abs(hashtext(page_id)) % 20 * interval '1 microsecond'
     where wiki_id = ${owner.wiki_id}`);
@@ -846,7 +848,7 @@ longTest(
   async () => {
     const { owner, fold } = await newWiki();
     const { wiki_id } = owner;
-    // A job that was set aside keeps the schedule from adding another one: all that is merged is by the turns themselves.
+    // A failed job keeps the scheduler from adding another one, so only the job's own runs merge.
     await world.db.query(sql`
     insert into background_jobs (name, lane, key, workspace_id, wiki_id, input, status, crashes)
     values ('merge-search-index', 'index', ${wiki_id}, ${owner.workspace_id}, ${wiki_id}, '{}', 'failed', 3)`);

@@ -15,7 +15,7 @@ import { type CountsRow, type HitCounts, MAX_COUNTED, MAX_NAMED } from './schema
 
 export const NO_HITS: HitCounts = { total: 0, is_exact: true, authors: [], folders: [], tags: [], statuses: [] };
 
-/** The candidates that are counted, best first: more of them each time. */
+/** Yields the candidates to count, best first, more with each attempt. */
 export function countedAttempts(
   many: Statements['many'],
   index: Index,
@@ -28,11 +28,11 @@ export function countedAttempts(
 
 interface Counted {
   counts: HitCounts;
-  /** Whether another attempt would count no others. */
+  /** Whether another attempt would give the same counts. */
   isEnough: boolean;
 }
 
-/** What was counted of an attempt. */
+/** Interprets the counts of an attempt. */
 export function countsOf({ isExact, isAll }: Attempt, row: CountsRow): Counted {
   const total = Math.min(row.total, MAX_COUNTED);
   return {
@@ -42,8 +42,8 @@ export function countsOf({ isExact, isAll }: Attempt, row: CountsRow): Counted {
 }
 
 /**
- * Counts what a search finds, where the first of its attempts was counted with that. Undefined where what was recalled of the index is
- * no longer true.
+ * Counts the hits of a search. `first`: the counts of its first attempt, if they were read with the hits. Returns
+ * undefined if the cached index data is outdated.
  */
 export async function countFound(
   many: Statements['many'],
@@ -55,7 +55,7 @@ export async function countFound(
   first?: Counted,
 ): Promise<HitCounts | undefined> {
   if (first?.isEnough) return first.counts;
-  // What was recalled and leaves nothing to ask for was not confirmed.
+  // Without candidates no statement was run that confirms the cached data.
   let counted = first?.counts ?? (resolved.isRecalled ? undefined : NO_HITS);
   for await (const attempt of tries) {
     const { ctes, value, read } = countingOf(many, index, attempt, resolved, shown, of);
@@ -69,14 +69,17 @@ export async function countFound(
   return counted;
 }
 
-/** How an attempt is counted: `value` is JSON for `read`. */
+/** How to count an attempt: `value` is JSON, which `read` parses. */
 interface Counting {
   ctes: Record<string, Sql>;
   value: Sql;
   read(value: unknown): Promise<CountsRow>;
 }
 
-/** Where the process has what the index says, it may have what is counted, too. With filters pages are read in any case. */
+/**
+ * Returns how to count an attempt. If the index data was cached and there are no filters, the facts of its pages may be
+ * cached too; otherwise the pages are read.
+ */
 export function countingOf(
   many: Statements['many'],
   index: Index,
@@ -98,9 +101,9 @@ export function countingOf(
 }
 
 /**
- * CTEs that count the candidates of an attempt, the last of which is `counts`. Of the best ones their pages are read; the others are
- * counted if they are not among those that are hidden from the caller, which are few, since to read a thousand pages costs more than
- * the search. With filters all pages are read.
+ * CTEs that count the candidates of an attempt, ending with `counts`. Reads the pages of the best candidates. The
+ * others are only compared with the few pages that are hidden from the caller, because reading a thousand pages costs
+ * more than the search. With filters, all pages are read.
  */
 function countingCtes(
   index: Index,
@@ -110,7 +113,7 @@ function countingCtes(
 ): Record<string, Sql> {
   const { wiki_id, kind } = index;
   const { best } = attempt;
-  // A page that waits to be merged has no number.
+  // A pending page has no number.
   const isNamed = ({ document_no }: Candidate, i: number) => i < of || document_no < 0;
   const areNamed = best !== undefined && !isFiltered;
   const others = areNamed ? best.filter((one, i) => !isNamed(one, i)) : [];
@@ -130,7 +133,7 @@ function countingCtes(
       select f.created_by as user_id, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
     folders: sql`
       select f.folder as path, count(*)::int as count from found f group by 1 order by 2 desc, 1 limit ${MAX_NAMED}`,
-    // As page_tags has them, without a look for each page: most have none.
+    // Same content as page_tags, without a lookup per page: most pages have no tags.
     tags: sql`
       select min(g.tag) as tag, count(distinct f.page_id)::int as count
       from found f cross join lateral unnest(f.tags) g (tag)

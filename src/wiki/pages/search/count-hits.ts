@@ -10,7 +10,7 @@ import { PAGE_FILTERS } from './find-pages.ts';
 import { shownPages } from './page-filters.ts';
 import { HitCounts, MAX_COUNTED } from './schema.ts';
 
-/** Of how many of the best hits something is counted. */
+/** Number of best hits to count by author, folder, tag and status. */
 export const COUNTED_OF = Type.Integer({
   minimum: 1,
   maximum: MAX_COUNTED,
@@ -27,7 +27,7 @@ export const exampleCounts: HitCounts = {
   statuses: [{ status: 'published', count: 12 }],
 };
 
-/** An endpoint of its own, since a search answers a plain array. */
+/** A separate endpoint, because a search returns a plain array. */
 export const countHits = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/search/facets',

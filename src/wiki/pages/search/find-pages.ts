@@ -20,7 +20,7 @@ import { pageColumns } from '../schema.ts';
 import { type AnsweredRow, type HitRow, knownTexts, withKnownTexts } from './known-texts.ts';
 import { shownPages } from './page-filters.ts';
 
-/** What narrows a search of pages beside what narrows every search. */
+/** The filters of page searches only. */
 export const PAGE_FILTERS = {
   in: Type.Optional(
     Type.String({
@@ -37,10 +37,9 @@ export const PAGE_FILTERS = {
   ),
 };
 
-/** The parameters of a search of pages. */
 export const PAGE_SEARCH = { ...SearchQuery.properties, ...PAGE_FILTERS };
 
-/** What a search of pages asks for, and the statement that shows its hits. */
+/** Parses the parameters of a page search. Returns them with the statement that selects its hits. */
 export function readPageSearch(
   wiki_id: string,
   query: Static<TObject<typeof PAGE_SEARCH>>,
@@ -87,7 +86,7 @@ export function readPageSearch(
   return { index, parsed, part, shown, show, complete };
 }
 
-/** The hits with their passages. */
+/** Adds the passage and its heading to each hit. */
 export async function withPassages(
   many: Statements['many'],
   { index, shown }: Pick<ReturnType<typeof readPageSearch>, 'index' | 'shown'>,

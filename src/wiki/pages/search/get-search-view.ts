@@ -20,14 +20,16 @@ const { offset: _, ...WITHOUT_OFFSET } = PAGE_SEARCH;
 
 const FORM = formOf(BranchEntry);
 
-/** What is answered beside the hits. */
+/** The counts and the tree, which are selected together with the hits. */
 interface Around {
-  /** For `read` of the counting. */
+  /** Input of `read` of the counting. */
   counts: unknown;
   tree: SearchView['tree'];
 }
 
-/** One statement, and the access is decided once: hits, counts and tree were three of each. */
+/**
+ * Uses one statement with one access check, where separate requests for hits, counts and tree would take three of each.
+ */
 export const getSearchView = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/search/view',

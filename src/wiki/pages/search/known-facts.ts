@@ -9,31 +9,31 @@ import { type Fact, type Facts, type Tally, tallyOf } from './tally.ts';
 
 const NAME = 'facts';
 const FACT_BYTES = 250;
-/** No tree has this version. */
+/** Differs from the version of every tree. */
 const NO_VERSION = 'unknown';
 
-/** What a statement answers for a tally: what authors are called, the titles of folders, and the tags of the pages. */
+/** The data of a tally that is selected each time: names of authors, titles of folders, and tags of the pages. */
 interface Details {
   authors: Record<string, string> | null;
   folders: Record<string, string> | null;
-  /** null where no page of the wiki has a tag. */
+  /** Null if no page of the wiki has a tag. */
   tags: HitCounts['tags'] | null;
 }
 
 interface Answer {
   version: string;
   may_write: boolean;
-  /** Of pages that were not known, outside of the trash: their numbers and facts. */
+  /** Facts of the uncached pages that are not in the trash, by number. */
   pages: [no: number, page_id: string, author: string, status: Fact['status'], folder: string][] | null;
-  /** Pages that are in the trash or not published; null where the known ones still are those. */
+  /** Pages that are in the trash or not published; null if the cached ones are still current. */
   hidden: [no: number, isDraft: boolean][] | null;
   details: Details;
 }
 
 /**
- * Counts hits by what this process knows of their pages, where the tree of the wiki still has the version that it is of: the
- * statement answers what is not known, and all where the tree has another version. `numbers`: of all hits, best first, of which
- * the first `of` are counted by author, folder, tag and status. `value` is JSON for `read`.
+ * Counts hits by the cached facts of their pages, if the tree of the wiki still has their version. The statement
+ * selects the missing facts, or all facts if the version differs. `numbers`: all hits, best first; the first `of` are
+ * counted by author, folder, tag and status. `value` is JSON, which `read` parses.
  */
 export function countKnown(many: Statements['many'], index: Index, numbers: readonly number[], of: number) {
   const known = cached<Facts>(index, NAME);
@@ -69,7 +69,7 @@ function countsOf({ total, authors, folders, statuses }: Tally, details: Details
   };
 }
 
-/** Keeps what was answered. */
+/** Caches the facts of an answer. */
 function withAnswer(index: Index, known: Facts | undefined, named: readonly number[], answer: Answer): Facts {
   const { version, hidden } = answer;
   const facts =

@@ -8,20 +8,20 @@ export interface HitRow extends Page, HitText {
   outline: { text: string; anchor: string; offset: number }[];
 }
 
-/** What is read of a page to find its passage. Of one revision it is always the same. */
+/** The data that a passage is made from. It never changes for one revision. */
 type KnownText = Pick<HitRow, 'page_id' | 'revision' | 'text' | 'is_cut' | 'outline'>;
 
 /**
- * Texts of pages that were found lately, by their numbers in the index. Whether a page is found, and in which revision, the database
- * says with each search, under the caller's permissions: nothing of it is shown before.
+ * Cache of the texts of recent hits, by document number. Each search asks the database, under the caller's permissions,
+ * whether a page is found and in which revision; no cached text is shown before.
  */
 const texts = openSizedCache<KnownText>(8 * 2 ** 20);
 const HEADING_BYTES = 150;
 
-/** Of more candidates some that are not shown would be looked for. */
+/** With more candidates, texts would be looked up that are not shown. */
 const MAX_CANDIDATES = 100;
 
-/** What is known of candidates, by page. */
+/** Returns the cached texts of candidates, by page. */
 export function knownTexts(wiki_id: string, candidates: readonly Candidate[]): Map<string, KnownText> {
   const known = new Map<string, KnownText>();
   if (candidates.length > MAX_CANDIDATES) return known;
@@ -32,7 +32,7 @@ export function knownTexts(wiki_id: string, candidates: readonly Candidate[]): M
   return known;
 }
 
-/** The hits with the texts of `known` that they were answered without; keeps the others. */
+/** Adds the cached texts to the hits that were selected without text, and caches the other texts. */
 export function withKnownTexts(rows: readonly AnsweredRow[], known: ReadonlyMap<string, KnownText>): HitRow[] {
   return rows.map((row) => {
     const { page_id, revision, document_no, text, is_cut, outline } = row;
@@ -45,7 +45,7 @@ export function withKnownTexts(rows: readonly AnsweredRow[], known: ReadonlyMap<
   });
 }
 
-/** A hit as the statement answers it: without its text where that is known, and with its number in the index where it has one. */
+/** A hit as selected by the statement: without text if that is cached, and with its document number if it has one. */
 export type AnsweredRow = Omit<HitRow, 'text'> & { text: string | null; document_no: number | null };
 
 function keyOf(wiki_id: string, document_no: number): string {

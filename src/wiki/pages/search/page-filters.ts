@@ -15,7 +15,7 @@ const CONDITIONS: FilterConditions = {
   type: (types) => sql`'page' = any (${types}::text[])`,
 };
 
-/** One of the pages that are named by path or id, or a page below one. */
+/** Whether a page equals, or is below, any of the given pages, by path or id. */
 function isBelow(pages: string[]): Sql {
   return sql`exists (
     select from unnest(${pages.map(pathOf)}::text[] || array(
@@ -24,7 +24,7 @@ function isBelow(pages: string[]): Sql {
     where folded(p.path) = w.path or starts_with(folded(p.path), w.path || '/'))`;
 }
 
-/** One of the tags, compared in the form that they are kept in (markdown/front-matter). */
+/** Whether a page has any of the tags, compared in the form in which they are stored (markdown/front-matter). */
 function hasTag(tags: string[]): Sql {
   return sql`p.page_id in (
     select g.page_id from page_tags g where g.wiki_id = (select a.wiki_id from access a)
@@ -44,7 +44,10 @@ function pathOf(value: string): string {
 
 const IS_HIDDEN = sql`(p.trashed_at is not null or p.status <> 'published') and not ${IS_FOUND}`;
 
-/** What a search for pages with these filters shows. Archived pages are shown to who asks for a status. */
+/**
+ * Returns the pages that a search with these filters may show. Archived pages are shown only if a filter asks for a
+ * status.
+ */
 export function shownPages(filters: readonly Filter[]): Shown {
   const asksForStatus = filters.some(({ field, isExcluded }) => field === 'status' && !isExcluded);
   return {

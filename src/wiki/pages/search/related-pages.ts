@@ -7,7 +7,7 @@ import { candidateDocuments } from '../../search/query/candidates.ts';
 import { findRelated, RELATED_CHARACTERS } from '../../search/query/related.ts';
 import { examplePage, IS_FOUND, isVisible, Page, PageParams, pageColumns } from '../schema.ts';
 
-/** Candidates beyond those that are shown, in the place of those that are hidden from the caller. */
+/** Extra candidates, in case some are hidden from the caller. */
 const SPARE = 32;
 
 export const listRelatedPages = endpoint({

@@ -14,12 +14,12 @@ export const PageHit = Record(
 );
 export type PageHit = Static<typeof PageHit>;
 
-/** Hits of a search are counted up to this number. */
+/** Hits are counted up to this number. */
 export const MAX_COUNTED = 1_000;
 
 const Count = Type.Integer({ description: 'How many of the counted hits.' });
 
-/** How many pages a search finds, and what it can be narrowed to. */
+/** Counts of the hits of a search, by the values that it can be filtered by. */
 export const HitCounts = Record(
   {
     total: Type.Integer({ description: `How many pages the search finds: exact up to ${MAX_COUNTED}.` }),
@@ -54,13 +54,13 @@ export const HitCounts = Record(
 );
 export type HitCounts = Static<typeof HitCounts>;
 
-/** How many authors, folders and tags are named, those with the most hits first. */
+/** Maximum number of authors, folders and tags that are listed, most hits first. */
 export const MAX_NAMED = 20;
 
-/** Counts as they are made of some of the hits. */
+/** Counts of some of the hits. */
 export type CountsRow = Omit<HitCounts, 'is_exact'>;
 
-/** What a page of results shows. */
+/** The data of a page of results. */
 export const SearchView = Record(
   {
     hits: Type.Array(PageHit),
@@ -79,7 +79,7 @@ export const SearchView = Record(
 );
 export type SearchView = Static<typeof SearchView>;
 
-/** What a query that is being typed can be completed to. */
+/** A completion of a query that is being typed. */
 export const Suggestion = Record(
   {
     kind: Type.Enum(['page', 'query'], {

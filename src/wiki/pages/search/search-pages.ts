@@ -54,7 +54,10 @@ export const searchPages = endpoint({
   },
 });
 
-/** Corrections that a hit shows: the words of the index are also those of pages that are hidden from the caller. */
+/**
+ * Returns the corrections whose word occurs in a hit: words of the index may come from pages that are hidden from the
+ * caller.
+ */
 function visibleCorrections({ rows, mistyped }: Hits<HitRow>): ReadonlyMap<string, string> {
   const isShown = (word: string) =>
     rows.some(({ title, text }) => findTerms(`${title}\n${text}`, new Set([termOf(word)])).length > 0);

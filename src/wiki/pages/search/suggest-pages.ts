@@ -15,10 +15,10 @@ import { IS_FOUND } from '../schema.ts';
 import { shownPages } from './page-filters.ts';
 import { Suggestion } from './schema.ts';
 
-/** Titles beyond those that are shown, in the place of those that are hidden from the caller. */
+/** Extra titles, in case some are hidden from the caller. */
 const SPARE = 50;
 
-/** It has no quota of searches, because it is asked at each keystroke and costs less than reading a page. */
+/** Exempt from the quota of searches, because it is called on each keystroke and costs less than reading a page. */
 export const suggestPages = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/suggest',
@@ -64,9 +64,9 @@ export const suggestPages = endpoint({
   },
 });
 
-/** Whether a search for a word finds a page: the words of the index are also those of pages that are hidden from the caller. */
+/** Whether a search for a word finds a page: words of the index may come from pages that are hidden from the caller. */
 async function isFound(many: Statements['many'], index: Index, word: string): Promise<boolean> {
-  // Itself, as a phrase: what is merely like it says nothing about it.
+  // Searched for as a phrase: pages with similar words would prove nothing.
   const query = { ...parseQuery(word), phrases: [[word]], arePhrasesRequired: true, hasOtherWords: false };
   const { rows } = await searchIndex(many, index, query, { limit: 1, offset: 0 }, shownPages([]), () => ({
     result: sql`

@@ -1,6 +1,6 @@
 import { type HitCounts, MAX_NAMED } from './schema.ts';
 
-/** What is counted of a page that is not in the trash. */
+/** The countable properties of a page that is not in the trash. */
 export interface Fact {
   page_id: string;
   author: string;
@@ -8,29 +8,29 @@ export interface Fact {
   folder: string;
 }
 
-/** What a process has of the pages of a wiki, by their numbers in the index. */
+/** Cached facts about the pages of a wiki, by document number. */
 export interface Facts {
-  /** The version of the tree that they are of. */
+  /** The version of the tree that the facts belong to. */
   version: string;
-  /** Undefined for a page that is in the trash. */
+  /** Undefined for a page in the trash. */
   pages: Map<number, Fact | undefined>;
-  /** Pages that are in the trash or not published; true for drafts, which those find who may write. */
+  /** Pages that are in the trash or not published; true for drafts, which searches find if the caller may write. */
   hidden: ReadonlyMap<number, boolean>;
-  /** Whether any page had a tag when it was looked at last: tags are in no version of the tree. */
+  /** Whether any page had a tag when last checked: tags are not part of the version of the tree. */
   hasTags: boolean;
 }
 
-/** Counts of hits, most first. */
+/** Counts of hits, highest first. */
 export interface Tally {
   total: number;
   authors: [user_id: string, count: number][];
   folders: [path: string, count: number][];
   statuses: [status: Fact['status'], count: number][];
-  /** The pages that were counted by these. */
+  /** The pages counted by author, folder and status. */
   pages: string[];
 }
 
-/** Counts hits, best first: the first `of` of them by what is known of their pages. */
+/** Counts hits, given best first. The first `of` hits are counted by the cached facts of their pages. */
 export function tallyOf(numbers: readonly number[], of: number, { pages, hidden }: Facts, mayWrite: boolean): Tally {
   const authors = new Map<string, number>();
   const folders = new Map<string, number>();
@@ -52,7 +52,7 @@ export function tallyOf(numbers: readonly number[], of: number, { pages, hidden 
   return { total, authors: most(authors), folders: most(folders), statuses: most(statuses), pages: counted };
 }
 
-/** Equal counts are in the order of the collation "C". */
+/** Equal counts are sorted by the collation "C". */
 function most<Key extends string>(counts: ReadonlyMap<Key, number>): [Key, number][] {
   return [...counts]
     .sort(([one, a], [other, b]) => b - a || Buffer.compare(Buffer.from(one), Buffer.from(other)))
