@@ -29,16 +29,16 @@ const b = await page('B');
 await page('B1', b.page_id);
 await page('C');
 
-test('the branches of the root are its pages, with whether there are more below', async () => {
+test('the branches of the root are its pages, each with whether it has children', async () => {
   assert.deepEqual(await titles(''), ['A +', 'B +', 'C']);
 });
 
-test('around a page there are its children, those beside it and those beside each page above it', async () => {
+test('the branches around a page are its children, its siblings and the siblings of each ancestor', async () => {
   assert.deepEqual((await titles(`page_id=${a1.page_id}`)).sort(), ['A +', 'A1 +', 'A2', 'A3', 'B +', 'C', 'Deep']);
   assert.deepEqual((await titles(`page_id=${b.page_id}`)).sort(), ['A +', 'B +', 'B1', 'C']);
 });
 
-test('around a page without a tree there are those above it, beside it and below it', async () => {
+test('without a tree, the branches around a page are its ancestors, siblings and children', async () => {
   const beside = async ({ page_id }: { page_id: string }) => {
     const { status, body } = await owner.get(`${wiki}/pages/${page_id}/surroundings?branches=beside`);
     assert.equal(status, 200);
@@ -51,7 +51,7 @@ test('around a page without a tree there are those above it, beside it and below
 
 type Branch = { page_id: string; title: string };
 
-/** The pages of the tree of a view, and the view. */
+/** Reads the view of a page. Returns the view, its tree, and the titles of all pages in both lists of branches. */
 async function viewOf(path: string, query = '', client: Pick<typeof owner, 'get'> = owner) {
   const { status, body } = await client.get(`${wiki}/pages/view/${path}?${query}`);
   assert.equal(status, 200, JSON.stringify(body));
@@ -60,7 +60,7 @@ async function viewOf(path: string, query = '', client: Pick<typeof owner, 'get'
   return { body, tree, titles: [...new Set(all.map(({ title }) => title))].sort() };
 }
 
-test('the view of a page is what the page, its surroundings and the branches around it are by themselves', async () => {
+test('the view of a page equals the separate page, surroundings and branches', async () => {
   for (const { page_id, path } of [a, a1, deep, b]) {
     const { body, titles: shown } = await viewOf(path);
     const { markdown: _, ...page } = (await owner.get(`${wiki}/pages/${page_id}`)).body;
@@ -80,7 +80,7 @@ test('the view of a page is what the page, its surroundings and the branches aro
   assert.equal((await other.get(`${wiki}/pages/view/${a.path}`)).status, 403);
 });
 
-test('who has the tree around a page is sent it again after each change of the tree, and not before', async () => {
+test('a client with the current tree around a page is not sent it again until the tree changes', async () => {
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const { tree } = await viewOf(a1.path);
   const ask = (path: string, client?: Pick<typeof owner, 'get'>) =>
@@ -97,7 +97,7 @@ test('who has the tree around a page is sent it again after each change of the t
   await owner.patch(`${wiki}/pages/${a2.page_id}`, { title: 'A2', base_revision: 2 });
 });
 
-test('branches are known by their ETag until the tree changes, and those with drafts are others', async () => {
+test('branches are cached by ETag until the tree changes, and have another ETag with drafts', async () => {
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const ask = (query: string, etag: string, client: Pick<typeof owner, 'get'> = owner) =>
     client.get(`${wiki}/branches?${query}`, { 'if-none-match': etag });
@@ -120,7 +120,7 @@ test('branches are known by their ETag until the tree changes, and those with dr
   assert.equal((await owner.get(`/v1/wikis/${wiki_id}/branches`, { 'if-none-match': '*' })).status, 403);
 });
 
-test('below a page that its reader does not see, the view has the pages beside it', async () => {
+test('the view of a page whose parent is hidden from the reader includes its siblings', async () => {
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const folder = await page('Folder');
   const below = await page('Below', folder.page_id);
@@ -131,19 +131,19 @@ test('below a page that its reader does not see, the view has the pages beside i
   await owner.send('DELETE', `${wiki}/pages/${folder.page_id}`);
 });
 
-test('of each branch no more are listed than asked for, but always the way to the page', async () => {
+test('each branch lists at most the limit, and always the path to the page', async () => {
   assert.deepEqual((await titles(`page_id=${deep.page_id}&limit=1`)).sort(), ['A +', 'A1 +', 'Deep']);
   const c = (await owner.get(`${wiki}/pages/path/c`)).body;
   assert.deepEqual(await titles(`page_id=${c.page_id}&limit=1`), ['A +', 'C']);
 });
 
-test('with an offset those right below the page follow, and nothing else', async () => {
+test('with an offset, only further children of the page are listed', async () => {
   assert.deepEqual(await titles('limit=2&offset=2'), ['C']);
   assert.deepEqual(await titles(`page_id=${a.page_id}&limit=1&offset=1`), ['A2']);
   assert.deepEqual(await titles(`page_id=${a.page_id}&limit=9&offset=9`), []);
 });
 
-test('who only reads sees no drafts, and no branch for their sake', async () => {
+test('viewers see no drafts, and a page whose only children are drafts has no children for them', async () => {
   const viewer = await world.member(owner.workspace_id, 'viewer');
   assert.deepEqual((await titles(`page_id=${a.page_id}`, viewer)).sort(), ['A +', 'A1 +', 'A2', 'B +', 'C']);
   const lonely = await page('Lonely');
@@ -154,13 +154,13 @@ test('who only reads sees no drafts, and no branch for their sake', async () => 
   assert.deepEqual((await titles(`page_id=${draft.page_id}`, viewer)).sort(), (await titles('', viewer)).sort());
 });
 
-test('a page of another wiki opens nothing here', async () => {
+test('a page id of another wiki lists the root', async () => {
   const other = await world.owner();
   const foreign = await other.post(`/v1/wikis/${other.wiki_id}/pages`, { title: 'Foreign', markdown: '' });
   assert.deepEqual(await titles(`page_id=${foreign.body.page_id}`), await titles(''));
 });
 
-test('a preview is what the page would be, and nothing is kept', async () => {
+test('a preview equals the rendered page, and stores nothing', async () => {
   const markdown = '# One\n\n[[C]] and [[Nowhere]] and <script>alert(1)</script>';
   const { status, body } = await owner.post(`${wiki}/preview`, { markdown, page_path: 'page' });
   assert.equal(status, 200);

@@ -31,15 +31,15 @@ export const getPageByPath = endpoint({
     return readPage(
       context,
       pageAtPath(wiki_id, page_path),
-      // Where the page has moved, a browser is sent to its place.
+      // A browser that asks for a former path is redirected to the current one.
       sql`p.path = ${page_path}`,
     );
   },
 });
 
 /**
- * A page `p` with its present revision `r`, by its path or one that it had before: what follows `from`. Materialized, because under
- * row-level security no coalesce may be the key of a look into an index.
+ * Selects a page `p` with its current revision `r`, by its current or a former path; to be used after `from`.
+ * Materialized, because under row-level security PostgreSQL cannot use a `coalesce` as an index key.
  */
 export function pageAtPath(wiki_id: string, page_path: string): Sql {
   return sql`(

@@ -14,7 +14,7 @@ import {
   surroundingColumns,
 } from './surroundings.ts';
 
-/** One statement, since all of this is shown with a page. */
+/** Uses one statement, because all of this is shown with each page. */
 export const getPageSurroundings = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/:page_id/surroundings',

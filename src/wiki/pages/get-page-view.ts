@@ -47,7 +47,10 @@ interface ViewRow extends FullPageRow, SurroundingRow {
 
 const { markdown: _, ...examplePage } = exampleFullPage;
 
-/** One statement, and the access is decided once: three of them cost half of what a page costs that is shown in a browser. */
+/**
+ * Uses one statement with one access check: three separate requests made up half of the cost of showing a page in a
+ * browser.
+ */
 export const getPageView = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/pages/view/*page_path',
@@ -92,7 +95,7 @@ export const getPageView = endpoint({
   },
   run: async ({ params: { wiki_id, page_path }, query: { branches: asked, known_tree = '' }, services, one }) => {
     const here = raw('here.page_id');
-    // The page above may be a draft that the caller does not see.
+    // The parent may be a draft that is hidden from the caller.
     const isSeen = raw('p.trashed_at is null');
     const around = branchesAround(wiki_id, raw('here.parent_page_id'), { limit: BRANCH_MAX, isSeen });
     const [own, tree] =

@@ -19,7 +19,7 @@ const TreeEntry = Record(
   { title: 'TreeEntry' },
 );
 
-/** How many pages are one row of the database's answer and are sent at once: other requests are served in between. */
+/** Pages per row of the result and per chunk of the response; other requests are served in between. */
 const PIECE = 500;
 
 const { page_id, parent_page_id, slug, title, status } = examplePage;
@@ -32,13 +32,16 @@ interface Tree {
 }
 
 /**
- * The trees that were asked for last: 32 MiB, which is about 200,000 pages. The database says with each request, under the caller's
- * permissions, which tree that caller has now.
+ * Cache of recent trees: 32 MiB, which is about 200,000 pages. Each request asks the database, under the caller's
+ * permissions, which version of the tree the caller sees now.
  */
 const trees = openSizedCache<Tree>(32 * 2 ** 20);
 const keyOf = (wiki_id: string, hasDrafts: boolean) => `${wiki_id}${hasDrafts ? DRAFTS : ''}`;
 
-/** Lean, because it is all pages at once: a path is the slugs from the root, a position the order in the list. */
+/**
+ * The entries are small, because the response contains all pages: the path follows from the slugs of the ancestors, the
+ * position from the order.
+ */
 export const getTree = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/tree',
@@ -51,8 +54,8 @@ export const getTree = endpoint({
   etag: () => '',
   example: { reply: [{ page_id, parent_page_id, slug, title, status }] },
   run: async ({ params, known_tags, many, setHeaders }) => {
-    // Joined, because row_to_json takes a third longer. Ids and statuses have no characters that JSON escapes. Whether the client
-    // or this process has the tree is said first, so that no page is read where one has.
+    // Concatenates JSON, because row_to_json takes a third longer; ids and statuses contain no characters that JSON
+    // escapes. Compares the tags first, so that no page is read if the client or this process has the tree.
     const cached = [true, false].flatMap((hasDrafts) => trees.get(keyOf(params.wiki_id, hasDrafts)) ?? []);
     const rows = await many<{ tag: string; is_known: boolean; entries: string | null }>(sql`
       with tagged as materialized (

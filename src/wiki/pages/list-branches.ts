@@ -8,7 +8,7 @@ import { endpoint, NotModified } from '../../platform/http/endpoint.ts';
 import { BranchEntry, exampleBranch, isVisible } from './schema.ts';
 import { formOf, taggedTree } from './tree-tag.ts';
 
-/** What a tree shows whose branches open one by one: in a wiki of any size it costs what is shown. */
+/** Lists the branches that are open in a tree; the cost depends on the listed pages, not on the size of the wiki. */
 export const listBranches = endpoint({
   method: 'GET',
   path: '/v1/wikis/:wiki_id/branches',
@@ -31,7 +31,7 @@ export const listBranches = endpoint({
     const { wiki_id } = params;
     const isWhole = offset === 0 && !paging.after;
     const branches = branchesAround(wiki_id, page_id, { limit, offset, isWhole, seekClause: paging.seekClause });
-    // No page is read for who has them.
+    // No page is read if the client has the current branches.
     const rows = await many<BranchRow>(sql`
       with tagged as materialized (${taggedTree(wiki_id, FORM, known_tags)})
       select t.tag, t.is_known, b.* from tagged t
@@ -56,19 +56,19 @@ function isBranch(row: BranchRow): row is BranchRow & Branch {
 }
 
 interface BranchesPart {
-  /** Of each branch. */
+  /** Per branch. */
   limit: number;
   offset?: number;
-  /** The branches on the way too, and not only the pages right below. */
+  /** Whether to include the ancestors' branches, or only the children of the page. */
   isWhole?: boolean;
   seekClause?: Sql;
-  /** Whether a page `p` is there to begin with; it is listed where the caller may see it. */
+  /** Condition for the page itself to be found; it is listed only if the caller may see it. */
   isSeen?: Sql;
 }
 
 const columns = sql`p.page_id, p.parent_page_id, p.path, p.title, p.status, p.position, p.trashed_at`;
 
-/** A page and those above it. A hidden page above is a step of the way that is not shown. */
+/** Selects a page and its ancestors. A hidden ancestor is followed, but not listed. */
 function wayTo(wiki_id: string, page_id: string | Sql, isSeen: Sql = isVisible): Sql {
   return sql`
     with recursive way as (
@@ -81,8 +81,8 @@ function wayTo(wiki_id: string, page_id: string | Sql, isSeen: Sql = isVisible):
 }
 
 /**
- * The rows of BranchEntry of the pages above a page, beside it and right below it, for who shows a page without a tree: without
- * the root and the branches on the way, and without a look below each of them, `has_children` is false.
+ * Selects rows of BranchEntry for readers without a tree: the ancestors, siblings and children of a page. Omits the
+ * root and the ancestors' branches. `has_children` is always false, which saves a lookup per page.
  */
 export function branchesBeside(wiki_id: string, page_id: string | Sql, limit: number): Sql {
   return sql`
@@ -109,7 +109,7 @@ export function branchesBeside(wiki_id: string, page_id: string | Sql, limit: nu
     order by e.position, e.page_id`;
 }
 
-/** The rows of BranchEntry of a page and of those right below it. */
+/** Selects rows of BranchEntry for a page and its children. */
 export function pageAndChildren(wiki_id: string, page_id: string | Sql, limit: number): Sql {
   return sql`
     select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,
@@ -124,7 +124,7 @@ export function pageAndChildren(wiki_id: string, page_id: string | Sql, limit: n
     order by e.position, e.page_id`;
 }
 
-/** Of an entry `e`: one look into an index. */
+/** Takes one index lookup per entry `e`. */
 function hasChildren(wiki_id: string): Sql {
   return sql`coalesce((
         select true from pages p where p.wiki_id = ${wiki_id} and p.parent_page_id = e.page_id and ${isVisible}
@@ -132,15 +132,15 @@ function hasChildren(wiki_id: string): Sql {
       ), false)`;
 }
 
-/** The rows of BranchEntry around a page, in the order of the tree. */
+/** Selects the rows of BranchEntry around a page, in the order of the tree. */
 export function branchesAround(
   wiki_id: string,
   page_id: string | Sql,
   { limit, offset = 0, isWhole = true, seekClause = raw(''), isSeen = isVisible }: BranchesPart,
 ): Sql {
   const whole = sql`${isWhole}::boolean`;
-  // Each step up, each branch and each look for a child is a walk of an index, which the order names in full: where pages
-  // have many children, the planner would else read all pages until it meets one, and most pages have none.
+  // Every step walks an index, whose columns the "order by" names in full. Otherwise, if pages have many children, the
+  // planner would read all pages until it finds a child, and most pages have no children.
   return sql`
     ${wayTo(wiki_id, page_id, isSeen)}
     select e.page_id, coalesce(e.parent_page_id, '') as parent_page_id, e.path, e.title, e.status, e.position,

@@ -19,7 +19,7 @@ export const listChildren = endpoint({
   etag: () => '',
   example: { reply: [examplePage] },
   run: async ({ params: { wiki_id, page_id }, paging, many }) => {
-    // The page's own row comes with them: a page without children is not a page that is not there.
+    // Selects the page itself too, to tell a page without children from a missing page.
     const rows = await many<Page & { place: number }>(sql`
       (select ${pageColumns}, 0 as place from pages p where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible})
       union all

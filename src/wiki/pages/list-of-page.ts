@@ -3,7 +3,7 @@ import { notFound } from '../../platform/core/errors.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 import { isVisible } from './schema.ts';
 
-/** The rows of a list that belongs to a page. Errors: 404 where the caller can see no such page. */
+/** Returns the rows of a list that belongs to a page. Throws 404 if the caller may not see the page. */
 export async function listOfPage<T>(
   many: Statements['many'],
   { wiki_id, page_id }: { wiki_id: string; page_id: string },

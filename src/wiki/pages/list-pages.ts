@@ -21,7 +21,8 @@ export const listPages = endpoint({
   paging: { keys: { 'p.page_id': 'text' } },
   reply: Type.Array(Page),
   example: { reply: [examplePage] },
-  // Walks the primary key of pages, or that of the pages of a tag, so that the first page costs the same in a wiki of any size.
+  // Walks the primary key of pages, or of page_tags for a tag, so that the first page of results costs the same in a
+  // wiki of any size.
   run: ({ params, query: { status = null, tag }, paging, many }) =>
     many(sql`
       select ${pageColumns} from ${tag === undefined ? sql`pages p` : pagesOfTag(params.wiki_id, tag)}
@@ -31,7 +32,7 @@ export const listPages = endpoint({
     `),
 });
 
-/** Tags are compared in the form that they are kept in (markdown/front-matter). */
+/** Tags are compared in the form in which they are stored (markdown/front-matter). */
 function pagesOfTag(wiki_id: string, tag: string): Sql {
   return sql`
     (select t.page_id from page_tags t where t.wiki_id = ${wiki_id} and t.tag_key = lower(${tag.normalize('NFC')}::text)) t

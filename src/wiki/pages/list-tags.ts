@@ -18,7 +18,7 @@ export const listTags = endpoint({
   paging: { keys: { 'k.tag_key': 'text' } },
   reply: Type.Array(Tag),
   example: { reply: [{ tag: 'install', page_count: 3 }] },
-  // From one tag to the next by the primary key of page_tags, as far as the answer goes: the planner would sort all of them.
+  // Skips from tag to tag by the primary key of page_tags, and stops at the limit: the planner would sort all tags.
   run: ({ params: { wiki_id }, query: { limit, offset }, paging, many }) =>
     many(sql`
       with recursive tags as (
@@ -33,14 +33,14 @@ export const listTags = endpoint({
       order by k.tag_key`),
 });
 
-/** The first tag behind another that a page has which the caller can see. */
+/** Selects the next tag that the caller can see on some page. */
 function nextTag(wiki_id: string, before: Sql): Sql {
   return sql`
     select t.tag_key from page_tags t cross join lateral ${visiblePage(wiki_id)} p
     where t.wiki_id = ${wiki_id} and t.tag_key > ${before} order by t.tag_key limit 1`;
 }
 
-/** The page of a row `t` of page_tags, where lists show it. */
+/** Selects the page of a row `t` of page_tags, if lists show it. */
 function visiblePage(wiki_id: string): Sql {
   return sql`(
     select from pages p where p.wiki_id = ${wiki_id} and p.page_id = t.page_id and ${isVisible} and p.status <> 'archived'

@@ -3,9 +3,9 @@ import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { livePageMeant } from './write-text.ts';
 
 /**
- * The pages below a page, in the trash or not: page_id. Each step is a look into an index (`offset 0`), and the pages are handed
- * on as an array, of which the planner expects ten elements: it expects many rows of a recursion, and would read all pages of the
- * wiki to join them.
+ * Selects the page_id of all pages below a page, in the trash or not. Each step is an index lookup (`offset 0`). The
+ * ids are collected in an array, for which the planner expects ten rows; for a recursion it expects many, and would
+ * read all pages of the wiki to join them.
  */
 export function subtree(wiki_id: string, page_id: string, only: Sql = raw('true')): Sql {
   return sql`
@@ -20,8 +20,8 @@ export function subtree(wiki_id: string, page_id: string, only: Sql = raw('true'
 }
 
 /**
- * The steps that take the pages of step `below` along when the page of step `edited` has moved from `old_path`, and note
- * where they all were. `also` sets more of those below (as `c`).
+ * CTEs that move the pages of the CTE `below` when the page of the CTE `edited` has moved from `old_path`, and record
+ * their former paths. `also` sets further columns of the pages below (as `c`).
  */
 export function moveCtes(wiki_id: string, old_path: string, also: Sql = raw('')): Record<string, Sql> {
   return {
@@ -41,7 +41,10 @@ export function moveCtes(wiki_id: string, old_path: string, also: Sql = raw(''))
   };
 }
 
-/** The step that makes room at a position among siblings for the page of step `edited`, where another one is there. */
+/**
+ * The CTE that shifts the siblings from a position on, if a sibling occupies it, to make room for the page of the CTE
+ * `edited`.
+ */
 export function shiftSiblings(wiki_id: string, parent_page_id: string, page_id: string, position: number): Sql {
   const others = sql`${childrenOf(wiki_id, parent_page_id)} and s.page_id <> ${page_id}`;
   return sql`
@@ -51,9 +54,8 @@ export function shiftSiblings(wiki_id: string, parent_page_id: string, page_id: 
 }
 
 /**
- * The first of these slugs that no page below `parent_path` has (null at the root): one row, or none. The paths are
- * materialized, because under row-level security a column may be the key of a look into an index, and not what is made of
- * columns there and then.
+ * Selects the first of these slugs that is free below `parent_path` (null at the root); no row if all are taken. The
+ * paths are materialized, because under row-level security only columns can be index keys, not expressions.
  */
 export function freeSlug(wiki_id: string, slugs: readonly string[], parent_path: Sql): Sql {
   return sql`
@@ -67,13 +69,13 @@ export function freeSlug(wiki_id: string, slugs: readonly string[], parent_path:
     order by c.preference limit 1`;
 }
 
-/** The pages right below a page; at the root for "". */
+/** Condition for `s` to be a child of a page; of the root for "". */
 export function childrenOf(wiki_id: string, parent_page_id: string): Sql {
   const below = parent_page_id === '' ? sql`s.parent_page_id is null` : sql`s.parent_page_id = ${parent_page_id}`;
   return sql`s.wiki_id = ${wiki_id} and ${below} and s.trashed_at is null`;
 }
 
-/** The links that mean a page, which is a row with path and title_key: by its path, or as `[[wiki links]]` name it. */
+/** Selects the links that mean a page, by its path or as a wiki link. `page`: a row with path and title_key. */
 export function linksThatMean(wiki_id: string, page: string): Sql {
   const links = sql`select l.from_page_id, l.to_path, l.to_page_id from page_links l where l.wiki_id = ${wiki_id}`;
   return sql`
@@ -82,7 +84,7 @@ export function linksThatMean(wiki_id: string, page: string): Sql {
     union ${links} and l.wanted_title = ${raw(page)}.title_key`;
 }
 
-/** Joins the page of each link `l`, locked, in the order that the links come in. */
+/** Joins the linking page of each link `l`, locked, in the order of the links. */
 function lockedLinkingPages(wiki_id: string): Sql {
   return sql`cross join lateral (
         select f.page_id from pages f where f.wiki_id = ${wiki_id} and f.page_id = l.from_page_id
@@ -90,9 +92,9 @@ function lockedLinkingPages(wiki_id: string): Sql {
 }
 
 /**
- * Points links that waited for a page, or lead to one in the trash, at the page that they mean now: the page and
- * those below it, of which a new one has none. Runs under the lock of the wiki, so that no link and no page comes in
- * between. The linking pages are locked before their links, as an edit does.
+ * Resolves pending links, and links to pages in the trash, to a page and the pages below it. A new page has no pages
+ * below. Runs under the lock of the wiki, so that no link or page is added in between. Locks the linking pages before
+ * their links, as an edit does.
  */
 export async function resolvePendingLinks(
   tx: Statements,
@@ -101,7 +103,7 @@ export async function resolvePendingLinks(
   const itself = sql`select ${page_id}::text as page_id`;
   await tx.execute({
     ...(!isNew && { below: subtree(wiki_id, page_id) }),
-    // Each "offset 0" has what belongs to a page looked up by its index: the planner cannot know that the pages are few.
+    // Each "offset 0" forces an index lookup per page: the planner cannot know that the pages are few.
     arrived: sql`
       select p.page_id, p.path, p.title_key
       from access a, (${isNew ? itself : sql`${itself} union all select b.page_id from below b`}) n
@@ -128,8 +130,9 @@ export async function resolvePendingLinks(
 }
 
 /**
- * Points links to a page in the trash, or to those below it that went there too, at the page that they mean now, where
- * there is one: the page of a link may have moved, and another one come to where it was. Runs under the lock of the wiki.
+ * Resolves links to a page in the trash, and to the pages below that were trashed too, to the live pages that they now
+ * mean, if any: after the linked page moved, another page may have been created at its former path. Runs under the lock
+ * of the wiki.
  */
 export async function resolveAbandonedLinks(
   tx: Statements,

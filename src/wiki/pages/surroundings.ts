@@ -4,22 +4,25 @@ import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { type ArchiveClaim, claimOf } from './claims.ts';
 import { isVisible, type PageSurroundings } from './schema.ts';
 
-/** Pages of one branch of the tree, and subpages. */
+/** Maximum number of pages per branch of the tree, and of subpages. */
 export const BRANCH_MAX = 100;
 const BACKLINKS_MAX = 20;
-/** A page has one source, rarely a few. */
+/** A page has one source, rarely several. */
 const INCOMPLETE_MAX = 5;
 
 export function listed(rows: Sql): Sql {
   return sql`coalesce((select json_agg(x) from (${rows}) x), '[]')`;
 }
 
-/** What surrounds a page but for its branches, as the database answers it. */
+/** The surroundings of a page without its branches, as selected by a statement. */
 export interface SurroundingRow extends Omit<PageSurroundings, 'branches' | 'has_more_backlinks' | 'claim'> {
   claim: ArchiveClaim | null;
 }
 
-/** The columns of SurroundingRow of a page `p` with the claim of its present revision, beside which `lastAuthor` is joined as `author`. */
+/**
+ * The columns of SurroundingRow for a page `p` with the claim of its current revision. The statement must join
+ * `lastAuthor` as `author`.
+ */
 export function surroundingColumns(wiki_id: string, page_id: string | Sql): Sql {
   return sql`p.tags, p.properties, coalesce(author.name, '') as updated_by_name,
     coalesce(author.avatar_url, '') as updated_by_avatar_url,
@@ -34,7 +37,10 @@ export function shownBacklinks({ backlinks: found }: Pick<SurroundingRow, 'backl
   return { backlinks: found.slice(0, BACKLINKS_MAX), has_more_backlinks: found.length > BACKLINKS_MAX };
 }
 
-/** Of a page `p`. Who moved it made no revision of it. Without the limit the planner may hash all members of the workspace. */
+/**
+ * Selects the last author of a page `p`: moving a page writes no revision. Without the limit the planner may hash all
+ * members of the workspace.
+ */
 export function lastAuthor(service: OwnAddress): Sql {
   return sql`
   select coalesce(nullif(u.display_name, ''), u.email) as name, ${avatarUrl(service)} as avatar_url
@@ -47,7 +53,7 @@ export function lastAuthor(service: OwnAddress): Sql {
   limit 1`;
 }
 
-/** Of a page `p`, by the caller. */
+/** Whether the caller starred a page `p`. */
 const isStarred = sql`exists (
   select from starred_pages s join access a on a.user_id = s.user_id where s.wiki_id = p.wiki_id and s.page_id = p.page_id)`;
 
@@ -58,7 +64,7 @@ function subpages(wiki_id: string, page_id: string | Sql): Sql {
     order by p.parent_page_id, p.position, p.page_id limit ${BRANCH_MAX}`;
 }
 
-/** One more than are answered, which tells whether there are more. */
+/** Selects one row more than the limit, to tell whether there are more. */
 function backlinks(wiki_id: string, page_id: string | Sql): Sql {
   return sql`
     select p.* from (
@@ -70,7 +76,7 @@ function backlinks(wiki_id: string, page_id: string | Sql): Sql {
     order by l.page_id limit ${BACKLINKS_MAX + 1}`;
 }
 
-/** Of a page `p`. */
+/** The incomplete sources of a page `p`. */
 const incompleteSources = sql`
   select s.source_id, s.filename, s.loss_count as losses
   from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id

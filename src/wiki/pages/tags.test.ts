@@ -16,7 +16,7 @@ const propertiesOf = async (page_id: string) => (await owner.get(`${wiki}/pages/
 const pathsOf = async (tag: string, who: Pick<typeof owner, 'get'> = owner) =>
   (await who.get(`${wiki}/pages?tag=${encodeURIComponent(tag)}`)).body.map(({ path }: { path: string }) => path).sort();
 
-test('the tags of a page are those of its front matter, and follow its text, its drafts and its trash', async () => {
+test('the tags of a page come from its front matter, and follow its text, status and trash', async () => {
   await world.upload(owner, owner.wiki_id, {
     'install.md': '---\ntitle: Install\ntags: [Setup, "how to", setup]\nauthor: Ada\nsince: 1.10\n---\nText.\n',
     'hugo.md': '+++\ntitle = "Hugo"\ntags = ["setup", \'go\']\nweight = 3\n+++\nText.\n',
@@ -65,12 +65,12 @@ test('the tags of a page are those of its front matter, and follow its text, its
   assert.deepEqual(await pathsOf('secret'), []);
 });
 
-test('an upload of a changed file, and a tag alone that changes in it, replace the tags of its page', async () => {
+test('an upload of a changed file replaces the tags of its page, even if only a tag changed', async () => {
   await world.upload(owner, owner.wiki_id, { 'hugo.md': '+++\ntitle = "Hugo"\ntags = ["other"]\n+++\nText.\n' });
   assert.deepEqual([await pathsOf('go'), await pathsOf('other')], [[], ['hugo']]);
 });
 
-test('front matter that is hostile or too long gives a page no more than 50 short tags and properties', async () => {
+test('hostile or oversized front matter gives a page at most 50 short tags and properties', async () => {
   const many = Array.from({ length: 300 }, (_, i) => `tag${i}`);
   const read = async (front: string) => {
     const { body } = await owner.post(`${wiki}/pages`, { title: 'Many', markdown: `---\n${front}\n---\n` });

@@ -3,15 +3,15 @@ import type { TSchema } from 'typebox';
 import { hasPermission } from '../../platform/access/access-rule.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** How the version of a tree with drafts ends. A wiki has two trees. */
+/** Suffix of the version of a tree with drafts. A wiki has two trees. */
 export const DRAFTS = '-drafts';
 
-/** What the entries of a tree are made by: with another form its tags are others. */
+/** Hash of the schema of an entry, as part of the tags of a tree: they change with the schema. */
 export function formOf(entry: TSchema): string {
   return createHash('sha1').update(JSON.stringify(entry)).digest('base64url').slice(0, 8);
 }
 
-/** Of the row `w` of a wiki: which tree the caller sees, in this form. */
+/** Selects the version of the tree that the caller sees, in this form, for a row `w` of wikis. */
 export function treeVersion(form: string): Sql {
   return sql`w.tree_version || '-' || ${form}::text || case when ${hasPermission('pages:write')} then ${DRAFTS}::text else '' end`;
 }

@@ -5,12 +5,12 @@ import { openWorld } from '../../../test/world.ts';
 import { sha256 } from '../../platform/core/secrets.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** The tree is sent in pieces of some hundred pages. */
+/** The tree is selected in rows of several hundred pages. */
 let sent: { text: string; values: readonly unknown[] }[] = [];
 const world = await openWorld({ ROLE: 'web' }, { observe: (text, values) => sent.push({ text, values }) });
 
 for (const pages of [0, 1, 500, 501, 1_203]) {
-  test(`a tree of ${pages} pages is whole and in its order, whichever characters its titles have, and known by its ETag`, async () => {
+  test(`a tree of ${pages} pages is complete, in order and cached by its ETag, whatever characters its titles have`, async () => {
     const owner = await world.owner();
     const { wiki_id } = owner;
     await world.db.query(sql`delete from pages where wiki_id = ${wiki_id}`);
@@ -34,7 +34,7 @@ for (const pages of [0, 1, 500, 501, 1_203]) {
   });
 }
 
-test('a tree is another one after each change of what it shows, and known after all others', async () => {
+test('the ETag of a tree changes with each visible change, and with no other change', async () => {
   const owner = await world.owner();
   const wiki = `/v1/wikis/${owner.wiki_id}`;
   const make = (title: string, more: object = {}) => owner.post(`${wiki}/pages`, { title, markdown: 'Text', ...more });
@@ -70,14 +70,14 @@ test('a tree is another one after each change of what it shows, and known after 
   }
 });
 
-test('who may see drafts and who may not have trees of their own, and others none', async () => {
+test('members who can see drafts and members who cannot get different trees, and strangers get none', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const reader = await world.member(owner.workspace_id, 'viewer');
   const path = `/v1/wikis/${owner.wiki_id}/tree`;
   await owner.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'Secret', markdown: 'Text', status: 'draft' });
   const titles = async (user: Pick<typeof owner, 'get'>) =>
     (await user.get(path)).body.some(({ title }: { title: string }) => title === 'Secret');
-  // Twice, from the database and from what the process has.
+  // Twice: from the database and from the cache.
   for (let i = 0; i < 2; i += 1) assert.deepEqual([await titles(owner), await titles(reader)], [true, false]);
   const etag = String((await owner.get(path)).headers.get('etag'));
   assert.equal((await owner.get(path, { 'if-none-match': `"other", W/${etag}` })).status, 304);
@@ -85,7 +85,7 @@ test('who may see drafts and who may not have trees of their own, and others non
   assert.equal((await other.get(path, { 'if-none-match': etag })).status, 403);
 });
 
-test('no page is read for who has the tree, and none by a process that has sent it', async () => {
+test('no page is read if the client or the process has the current tree', async () => {
   const owner = await world.owner();
   const path = `/v1/wikis/${owner.wiki_id}/tree`;
   await world.db.query(sql`

@@ -7,7 +7,7 @@ import { endpoint } from '../../../platform/http/endpoint.ts';
 import { examplePage } from '../schema.ts';
 import { GonePage } from './schema.ts';
 
-/** Pages below a page that are counted. */
+/** Maximum number of pages that are counted below a page. */
 const COUNTED_MAX = 1_000;
 
 export const listGonePages = endpoint({
@@ -38,8 +38,8 @@ export const listGonePages = endpoint({
       },
     ],
   },
-  // Walks pages_of_gone_files; of each page it counts in pages_live_path, whose order is that of bytes: "0" follows "/".
-  // Materialized, because under row-level security only columns may be keys of a look into an index.
+  // Walks pages_of_gone_files. For each page it counts in pages_live_path, which is sorted by bytes: "0" follows "/".
+  // Materialized, because under row-level security only columns can be index keys.
   run: ({ params, query: { from = '' }, paging, many }) =>
     many(sql`
       with gone as materialized (

@@ -32,7 +32,7 @@ export const listStalePages = endpoint({
       },
     ],
   },
-  // Walks pages_stale. Materialized, so that the sources are looked up for the listed pages alone.
+  // Walks pages_stale. Materialized, so that sources are looked up only for the listed pages.
   run: ({ params, paging, many }) =>
     many(sql`
       with stale as materialized (

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Id, Record, Timestamp } from '../../../platform/core/records.ts';
 import { CitedSource } from '../schema.ts';
 
-/** A page whose file a sync of its folder had no more. */
+/** A page whose file was missing from the last sync of its folder. */
 export const GonePage = Record(
   {
     page_id: Id,
@@ -21,10 +21,9 @@ export const GonePage = Record(
 );
 export type GonePage = Static<typeof GonePage>;
 
-/** Sources that are named of a stale page. */
+/** Maximum number of sources listed per stale page. */
 export const STALE_SOURCES_MAX = 5;
 
-/** A page that may be out of date. */
 export const StalePage = Record(
   {
     page_id: Id,

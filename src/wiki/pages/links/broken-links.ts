@@ -1,13 +1,13 @@
 import { DEAD } from '@ibid/markdown/dead-link.ts';
 import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 
-/** What a link `l` is written as: a path, `[[target]]`, or an address. */
+/** The target of a link `l` as written: a path, `[[target]]`, or an address. */
 export const writtenTarget: Sql = sql`
   case when starts_with(l.to_path, '${raw(DEAD)}') then substr(l.to_path, 2, length(l.to_path) - 2) else l.to_path end`;
 
 /**
- * Whether a link `l` that leads to no page leads elsewhere in the service: to its API, or to a page of the web application
- * of the same workspace.
+ * Whether a link `l` without a page leads elsewhere in the service: to its API, or to a page of the web application in
+ * the same workspace.
  */
 export function leadsElsewhere(wiki_id: string): Sql {
   return sql`(starts_with(l.to_path, '${raw(DEAD)}/') and (starts_with(l.to_path, '${raw(DEAD)}/v1/') or exists (

@@ -21,7 +21,8 @@ export const listBacklinks = endpoint({
     listOfPage(
       many,
       params,
-      // A `p` of its own: the page that links. Walks page_links_to, and page by page the key of pages (`offset 0`).
+      // This `p` is the linking page, not the page of the list. Walks page_links_to, then looks up each page by its key
+      // (`offset 0`).
       sql`select p.* from (
           select distinct l.from_page_id as page_id from page_links l
           where l.wiki_id = ${params.wiki_id} and l.to_page_id = ${params.page_id}) l

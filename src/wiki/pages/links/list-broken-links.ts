@@ -31,8 +31,8 @@ export const listBrokenLinks = endpoint({
       },
     ],
   },
-  // The links without a page are walked in their order (page_links_without_a_page) until there are enough, those to pages in the
-  // trash are found by the trash. Page by page (`offset 0`), by their keys.
+  // Walks links without a page in their order (page_links_without_a_page) until there are enough. Links to pages in the
+  // trash are found from the trash. Each page is looked up by its key (`offset 0`).
   run: ({ params: { wiki_id }, query: { limit, offset }, paging, many }) => {
     const firstOf = (links: Sql) => sql`(
       select l.from_page_id as page_id, p.path, p.title, ${writtenTarget} as target, l.line, coalesce(f.filename, '') as filename,

@@ -4,9 +4,10 @@ import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import { visible } from './visible.ts';
 
 /**
- * Of the links `l` (to_path, to_page_id, places) of a page `p`: those that lead elsewhere than to where its text says, which
- * starts from `folder`, and those that lead to no page which the caller may see. Who may write sees that a page was there.
- * Page by page (`offset 0`), since few links lead to few pages.
+ * Selects the links `l` (to_path, to_page_id, places) of a page `p` that are not shown as written. `is_moved`: the
+ * linked page has moved, or the text was written for another `folder`. `is_hidden`: the linked page is missing or
+ * hidden; members who may write see such links anyway. Looks up each page by its key (`offset 0`), because there are
+ * few.
  */
 export function movedLinks(links: Sql, folder: Sql): Sql {
   return sql`(
@@ -21,7 +22,7 @@ export function movedLinks(links: Sql, folder: Sql): Sql {
     where h.is_moved or h.is_hidden)`;
 }
 
-/** Whether what a link is written as can be the path or the name of a page. */
+/** SQL condition: whether a link target can be the path or the name of a page. */
 export function canLead(to_path: Sql): Sql {
   return sql`not starts_with(${to_path}, '${raw(DEAD)}')`;
 }
@@ -29,5 +30,5 @@ export function canLead(to_path: Sql): Sql {
 const linksOfPage = sql`(
   select k.* from page_links k where k.wiki_id = p.wiki_id and k.from_page_id = p.page_id and ${canLead(sql`k.to_path`)})`;
 
-/** Of a page `p` and its present revision `r`, which of its links are shown otherwise than they are written. */
+/** The links of a page `p` with its current revision `r` that are not shown as written. */
 export const movedLinksOfPage: Sql = movedLinks(linksOfPage, sql`r.folder`);

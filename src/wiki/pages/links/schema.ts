@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Record } from '../../../platform/core/records.ts';
 
-/** A link of a page that leads to nothing in the wiki. */
+/** A link of a page without a target in the wiki. */
 export const BrokenLink = Record(
   {
     page_id: Id,

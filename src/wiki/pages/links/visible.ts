@@ -2,8 +2,8 @@ import { hasPermission } from '../../../platform/access/access-rule.ts';
 import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 
 /**
- * Whether the caller may see the page of this alias: it is not in the trash, and who only reads sees no drafts. Everything that
- * shows a page, or that a page exists, decides by it.
+ * SQL condition: whether the caller may see the page with this alias. It must not be in the trash, and drafts are
+ * visible only to callers who may write. Everything that shows a page, or reveals that it exists, uses this condition.
  */
 export function visible(alias: 'n' | 'p' | 't'): Sql {
   const page = raw(alias);

@@ -2,13 +2,13 @@ import { possibleWikiTargets } from '@ibid/markdown/wiki-link-syntax.ts';
 import { pathOfTarget } from '@ibid/markdown/wiki-links.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 
-/** More targets than anybody writes; those beyond are shown as missing. */
+/** Maximum number of targets per text, more than any real text has; further targets are shown as missing. */
 const TARGETS_MAX = 2_000;
 
 /**
- * The paths of the pages that a text may mean by its wiki links, by target: `[[Setup]]` is the page with that title, the
- * one nearest to the root where there are several; `[[Guide/Setup]]`, or a slug, is the page at that path. Where there is none it
- * is the page with that slug which the page `from_page_id` links to already: one that has another title now.
+ * Returns the paths of the pages that the wiki links of a text mean, by target. `[[Guide/Setup]]`, or a slug, means the
+ * page at that path. Otherwise `[[Setup]]` means the page with that title, of several the nearest to the root.
+ * Otherwise it means a page with that slug that `from_page_id` already links to, because it may have been renamed.
  */
 export async function knownTargets(
   maybeOne: <T>(statement: Sql) => Promise<T | undefined>,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { hasPermission } from '../../../platform/access/access-rule.ts';
 import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 
-/** The parameter of both lists, which do not go on: a search by `sort=updated` does. */
+/** The parameter of both lists, which have no further pages: a search with `sort=updated` has. */
 export const MOST_RECENT = Type.Integer({
   minimum: 1,
   maximum: 100,
@@ -10,15 +10,16 @@ export const MOST_RECENT = Type.Integer({
   description: 'How many pages at most.',
 });
 
-/** The order of pages `p`. */
+/** Orders pages `p`. */
 export const LAST_CHANGED_FIRST: Sql = raw('order by p.updated_at desc, p.page_id desc');
 
-/** Whether the caller sees drafts. */
+/** Whether the caller may see drafts. */
 export const SEES_DRAFTS: Sql = hasPermission('pages:write');
 
 /**
- * The pages of a wiki that were changed last, without archived ones, as a table: one walk of pages_by_change for what is
- * published and one for drafts, so that neither passes over the other. The function `recent_pages` has the same.
+ * Selects the most recently changed pages of a wiki as a table, without archived pages. Walks pages_by_change once for
+ * published pages and once for drafts, so that neither walk skips the other's rows. The function `recent_pages` does
+ * the same.
  */
 export function recentPages(wiki_id: string, most: number): Sql {
   const ofStatus = (status: 'published' | 'draft', isSeen: Sql) => sql`(

@@ -32,7 +32,7 @@ export const listTrash = endpoint({
       },
     ],
   },
-  // Walks pages_trash; of each it counts in pages_trashed_with.
+  // Walks pages_trash. For each page it counts in pages_trashed_with.
   run: ({ params, paging, many }) =>
     many(sql`
       select p.page_id, p.wiki_id, p.path, p.title, p.trashed_at, p.trashed_by,

@@ -3,15 +3,15 @@ import { raw, sql } from '../../../platform/db/sql.ts';
 import { defineJob } from '../../../platform/jobs/define-job.ts';
 import { dropPendingCte } from '../../search/index/pending.ts';
 
-/** How long a page can be restored where the workspace says nothing else. */
+/** Days that a page can be restored, unless the workspace sets its own number. */
 export const TRASH_DAYS = 30;
 
 const DAYS = raw(`coalesce(w.trash_days, ${TRASH_DAYS})`);
 
-/** Pages that are deleted in one transaction, which holds the lock on the tree. */
+/** Pages deleted per transaction, which holds the lock of the tree. */
 const BATCH_PAGES = 500;
 
-/** Deletes for good what has been in the trash for too long, by the database's clock. */
+/** Permanently deletes pages that were in the trash for too long, by the clock of the database. */
 export const purgeTrash = defineJob({
   name: 'purge-trash',
   for: 'wiki',
@@ -22,7 +22,7 @@ export const purgeTrash = defineJob({
   every: 3_600,
   due: sql`select wiki_id, workspace_id from wikis_with_trash_to_purge(${TRASH_DAYS})`,
   async run({ db, target: { wiki_id }, signal }) {
-    // Pages of one section leave in batches, those that lie deepest first, so that none is left below a page that is gone.
+    // Deletes a section in batches, deepest pages first, so that no page is left without its parent.
     const purgeBatch = () =>
       db.transaction(async (query) => {
         await query(sql`select from wikis where wiki_id = ${wiki_id} for no key update`);

@@ -13,12 +13,12 @@ interface Trashed {
   slug: string;
   is_trashed: boolean;
   trashed_with: string;
-  /** Null where the page above it is in the trash or gone, and where there was none. */
+  /** Null if the parent is missing or in the trash, and at the root. */
   parent_page_id: string | null;
   parent_path: string | null;
 }
 
-/** For the audit log, in which what has no value is empty. */
+/** For the audit log, which stores empty values instead of null. */
 const trashColumns = sql`coalesce(to_jsonb(p.trashed_at), '""') as trashed_at, coalesce(p.trashed_by, '') as trashed_by,
   coalesce(p.trashed_with, '') as trashed_with`;
 
@@ -46,7 +46,7 @@ export const restorePage = endpoint({
         where p.wiki_id = ${wiki_id} and p.page_id = ${page_id}`);
       if (!page) throw notFound();
       if (!page.is_trashed) throw new ApiError('conflict', 'This page is not in the trash.');
-      // The same slug first, then numbered ones: of that many one is free.
+      // The original slug first, then numbered slugs; there are enough that one is free.
       const numbered = pageSlugCandidates(undefined, page.slug, new Set([page.slug])) as string[];
       await tx
         .one({
@@ -76,7 +76,7 @@ export const restorePage = endpoint({
     }),
 });
 
-/** Pages below that went to the trash separately stay there. */
+/** Leaves pages below in the trash if they were trashed separately. */
 function backWith(trashed_with: string): Sql {
   const isBack = sql`c.trashed_with is not distinct from ${trashed_with}::text`;
   return sql`, trashed_at = case when ${isBack} then null else c.trashed_at end,

@@ -18,7 +18,7 @@ export const trashPage = endpoint({
   reply: Type.Null(),
   example: { reply: null },
   run: ({ params: { wiki_id, page_id }, transaction }) =>
-    // Under the lock of the wiki, so that no page comes under one that goes.
+    // Under the lock of the wiki, so that no page is added below a page that is being trashed.
     transaction(async (tx) => {
       await tx.one({
         before: sql`
@@ -26,8 +26,9 @@ export const trashPage = endpoint({
           where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
           for no key update of p`,
         below: subtree(wiki_id, page_id, raw('c.trashed_at is null')),
-        // `offset 0`: an update that takes its rows from a "union all" loses one whose text is written at this moment, when PostgreSQL
-        // looks at the new row (EvalPlanQual), and the page would stay.
+        // `offset 0`: if the text of a page is written concurrently, PostgreSQL rechecks the new version of its row
+        // (EvalPlanQual). An update that takes its rows directly from a "union all" would lose this row, and the page
+        // would stay.
         going: sql`
           select page_id from (select page_id from before union all select b.page_id from below b, before) g offset 0`,
         trashed: sql`
