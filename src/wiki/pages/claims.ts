@@ -3,7 +3,7 @@ import { hasPermission } from '../../platform/access/access-rule.ts';
 import { Record, Timestamp } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** What an archive says of a text that was imported from it. */
+/** The author, time and origin that an archive claims for a text imported from it. */
 export const ArchiveClaim = Record(
   {
     author_name: Type.String({
@@ -24,7 +24,7 @@ export const ArchiveClaim = Record(
 );
 export type ArchiveClaim = Static<typeof ArchiveClaim>;
 
-/** The claim of a revision of a wiki, or null. `claim`: its column. */
+/** Selects the claim of a revision, or null. `claim`: the column that stores it. */
 export function claimOf(claim: Sql, wiki_id: Sql): Sql {
   return sql`case when ${claim} is not null then (
     select json_build_object(

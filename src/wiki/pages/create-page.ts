@@ -20,7 +20,6 @@ interface Place {
   position: number;
 }
 
-/** A page that was just written, as an example. */
 export const exampleNewPage: FullPage = {
   ...exampleFullPage,
   path: 'setup',
@@ -62,20 +61,20 @@ type NewPageContext = Pick<
   'params' | 'maybeOne' | 'refuse' | 'transaction' | 'services' | 'abandoned'
 >;
 
-/** A page as it is asked for. */
+/** The input for a new page. */
 interface NewPage {
   title: string;
   markdown: string;
   /** "" or absent: the root. */
   parent_page_id?: string;
-  /** Absent or null: a free one from the title. */
+  /** Absent or null: a free slug derived from the title. */
   slug?: string | null;
   status?: 'draft' | 'published' | 'archived';
 }
 
 /**
- * Writes a new page with its first revision, and answers it. Errors: 400 `invalid_title`, `invalid_slug` and `invalid_request`
- * for a parent that is not there; 409 `slug_taken`; 413; what the quotas say.
+ * Writes a new page with its first revision, and returns it. Throws 400 `invalid_title`, `invalid_slug` or, if the
+ * parent is missing, `invalid_request`; 409 `slug_taken`; 413; and the errors of exceeded quotas.
  */
 export async function addPage(context: NewPageContext, page: NewPage): Promise<FullPage> {
   const {
@@ -100,8 +99,8 @@ export async function addPage(context: NewPageContext, page: NewPage): Promise<F
   const seen = await maybeOne<Pick<Place, 'parent_path'> & RenderingCaller>(sql`
     select (${parentPath}) as parent_path, workspace_id, user_id from access`);
   if (!seen) throw notFound();
-  // Relative addresses lead from where the page is when it is written; should its parent move meanwhile, they are
-  // shown as they have to be then.
+  // Relative addresses start from the folder of the page at this moment. If its parent moves before the page is
+  // written, readers are shown adjusted links.
   const folder = seen.parent_path ?? '';
   const pagesByTarget = await knownTargets(maybeOne, wiki_id, markdown);
   const page_path = folder === '' ? 'page' : `${folder}/page`;
@@ -112,8 +111,9 @@ export async function addPage(context: NewPageContext, page: NewPage): Promise<F
   );
 
   return transaction(async (tx) => {
-    // No page comes, goes or moves while the wiki is locked, so what is found here stays true until the end.
-    // The last position is at one end of pages_by_parent, which for "is null" has to be said in full.
+    // While the wiki is locked, no page is created, deleted or moved, so this result stays valid.
+    // The "order by" names all columns of pages_by_parent, so that "is null" also finds the last position at the end of
+    // the index.
     const place = await tx.maybeOne<Place>(sql`
       select (${parentPath}) as parent_path, (${freeSlug(wiki_id, slugs, sql`(${parentPath})`)}) as slug,
         coalesce((

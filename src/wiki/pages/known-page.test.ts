@@ -38,7 +38,7 @@ longTest('each form of a page is known by an ETag of its own, until something of
     }
   }
   assert.equal((await owner.get(path, { 'if-none-match': '*' })).status, 304);
-  // The page that it links to moves, so that its links are others; then its place, and its text.
+  // Move the linked page, which changes the links of this page; then change its own path, and its text.
   const changes: [path: string, change: object][] = [
     [`${pages}/${target}`, { slug: 'elsewhere' }],
     [path, { slug: 'moved' }],
@@ -53,7 +53,7 @@ longTest('each form of a page is known by an ETag of its own, until something of
   }
 });
 
-test('who asks for a page by an earlier path is sent to the present one, also with the ETag of it', async () => {
+test('a request for a former path redirects to the current one, even with its ETag', async () => {
   const page_id = await created('Old', 'Text');
   await owner.patch(`${pages}/${page_id}`, { slug: 'new' });
   const headers = { accept: 'text/html' };
@@ -63,7 +63,7 @@ test('who asks for a page by an earlier path is sent to the present one, also wi
   assert.deepEqual([(await get('old')).status, (await get('new')).status], [308, 304]);
 });
 
-test('a client that has a page is answered without its text, and of its forms only one is read', async () => {
+test('a client with the current page is answered without reading its text, and only the requested form is read', async () => {
   const path = `${pages}/${await created('Read', 'Some text')}`;
   const read = async (headers: Record<string, string>) => {
     sent.length = 0;

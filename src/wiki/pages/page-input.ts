@@ -2,24 +2,24 @@ import { PATH_MAX } from '@ibid/markdown/wiki-links.ts';
 import { ApiError } from '../../platform/core/errors.ts';
 import { readTitle } from '../../platform/core/titles.ts';
 
-/** Whose turn it is to have a text rendered. */
+/** The workspace and user to whose share of the rendering queue a text is charged. */
 export interface RenderingCaller {
   workspace_id: string;
   user_id: string;
 }
 
-/** 413 for a text that is longer than a page may be. */
+/** Returns 413 if the text is longer than a page may be. */
 export function checkMarkdown(markdown: string, bytes: number): ApiError | undefined {
   if (Buffer.byteLength(markdown) <= bytes) return undefined;
   return new ApiError('payload_too_large', `The text of a page is at most ${bytes} bytes of UTF-8; split it.`);
 }
 
-/** A given title trimmed; undefined where none was given; an ApiError for one that cannot be. */
+/** Trims a title. Returns undefined if none is given, or an ApiError if it is invalid. */
 export function readOptionalTitle(title: string | undefined): string | undefined | ApiError {
   return title === undefined ? undefined : readTitle(title);
 }
 
-/** The revision that If-Match names by the ETag of a read. */
+/** Returns the revision of the ETag that If-Match names. */
 export function revisionOf(ifMatch: string): number | ApiError {
   const revision = /^"(\d{1,9})-[\w-]+"$/.exec(ifMatch.trim())?.[1];
   if (revision !== undefined) return Number(revision);
@@ -38,7 +38,10 @@ export function noSuchParent(): ApiError {
   return new ApiError('invalid_request', 'parent_page_id names no page of this wiki. Send "" for the root.');
 }
 
-/** What the database says of a path that is too long, also of one further down in a subtree that moves. */
+/**
+ * Translates the database's error for a path that is too long, which may also be the path of a page below the moved
+ * one.
+ */
 export function asPathError(error: unknown): unknown {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code !== '23514' || constraint !== 'pages_path_length') return error;

@@ -16,7 +16,7 @@ await world.upload(owner, owner.wiki_id, {
     '# Evil <img src=x onerror=alert(1)>\n\n[x](javascript:alert(1)) <script>alert(1)</script> <svg onload=alert(1)>\n',
 });
 
-test('a page is read by id and by path as the same record', async () => {
+test('a page read by id equals the page read by path', async () => {
   const byPath = await owner.get(`${pages}/path/guide/setup`);
   assert.equal(byPath.status, 200);
   const byId = await owner.get(`${pages}/${byPath.body.page_id}`);
@@ -32,7 +32,7 @@ test('a page is read by id and by path as the same record', async () => {
   for (const [name, value] of Object.entries(listed)) assert.deepEqual(byId.body[name], value, `field ${name}`);
 });
 
-test('Accept chooses JSON, the Markdown as it was written, or a document; a wildcard means JSON', async () => {
+test('Accept chooses JSON, the Markdown as written, or a document; a wildcard means JSON', async () => {
   const path = `${pages}/path/guide/setup`;
   const markdown = await owner.get(path, { accept: 'text/markdown' });
   assert.match(markdown.headers.get('content-type') ?? '', /^text\/markdown; charset=utf-8/);
@@ -47,7 +47,7 @@ test('Accept chooses JSON, the Markdown as it was written, or a document; a wild
   }
 });
 
-test('a path that names no page is 404, whatever it is made of', async () => {
+test('a path without a page answers 404, whatever its characters', async () => {
   for (const path of [
     'nothing',
     'guide/',
@@ -75,7 +75,7 @@ test('nothing that a file contains can run in a reader’s browser', async () =>
   assert.equal(html.headers.get('x-content-type-options'), 'nosniff');
 });
 
-test('a search finds pages that hold any of the words, best first, with the passage and its heading', async () => {
+test('a search finds pages that contain any of the words, best first, with the passage and its heading', async () => {
   const { status, body } = await owner.get(`${pages}/search?query=configure+the+zebra+unheardof`);
   assert.equal(status, 200);
   assert.deepEqual(
@@ -89,7 +89,7 @@ test('a search finds pages that hold any of the words, best first, with the pass
   assert.match(body[0].snippet, /&amp;/);
 });
 
-test('a phrase must stand there, an excluded word must not, and stop words alone look at the titles', async () => {
+test('a phrase must occur, an excluded word must not, and stop words alone match titles', async () => {
   const paths = async (query: string) =>
     (await owner.get(`${pages}/search?query=${encodeURIComponent(query)}`)).body.map(
       (hit: { path: string }) => hit.path,
@@ -157,14 +157,14 @@ test('any text is a valid query of a page search and of a source search', async 
   assert.equal((await owner.get(`${pages}/search?query=%00`)).status, 400);
 });
 
-test('a source is found by its words, with the place of the passage', async () => {
+test('a source is found by its words, with the location of the passage', async () => {
   const { body } = await owner.get(`/v1/wikis/${owner.wiki_id}/sources/search?query=zebras`);
   assert.equal(body[0].filename, 'notes.md');
   assert.equal(body[0].page_count, 1);
   assert.equal(body[0].locator, 'line:3');
 });
 
-test('the same bytes again make no new source, and the summary says so; a changed file revises its page', async () => {
+test('identical bytes make no new source, as the summary says; a changed file revises its page', async () => {
   const again = await world.upload(owner, owner.wiki_id, {
     'notes.md': '# Notes\n\nAn archive of zebras, and 100% of a_b.\n',
   });
@@ -180,7 +180,7 @@ test('the same bytes again make no new source, and the summary says so; a change
   assert.equal((await owner.get(`${pages}/search?query=giraffes`)).body.length, 1);
 });
 
-test('a file that cannot be read fails alone and is named with what to do; the others go on', async () => {
+test('an unreadable file fails alone, is named with what to do, and the other files become pages', async () => {
   const someone = await world.owner();
   const upload = await world.upload(someone, someone.wiki_id, {
     'good.md': '# Good\n',
@@ -204,7 +204,7 @@ test('a file that cannot be read fails alone and is named with what to do; the o
   assert.equal(jobs.body[0].error, failed.body.error);
 });
 
-test('hostile names of files name nothing outside the wiki', async () => {
+test('hostile file names never lead outside the wiki', async () => {
   const someone = await world.owner();
   const upload = await world.upload(someone, someone.wiki_id, {
     '../../etc/passwd': 'a\n',
@@ -237,7 +237,7 @@ longTest('six hundred real files in one upload: every one a source and a page', 
   assert.equal(seen.size, count);
 });
 
-test('the pages changed last come first, of a wiki and of all wikis of a workspace that the caller may read', async () => {
+test('recent pages come first, in a wiki and across all wikis of a workspace that the caller may read', async () => {
   const me = await world.owner();
   const viewer = await world.member(me.workspace_id, 'viewer');
   const stranger = await world.owner();
@@ -266,7 +266,7 @@ test('the pages changed last come first, of a wiki and of all wikis of a workspa
   assert.deepEqual(await titles(`${all}?per_wiki=1`), ['Last', 'Elsewhere']);
   assert.deepEqual(await titles(`${all}?per_wiki=2&limit=3`, viewer), ['Last', 'Elsewhere', 'First']);
   assert.deepEqual([await titles(wiki, stranger), await titles(all, stranger)], [403, 403]);
-  // A move is a change as well, though it makes no revision.
+  // A move counts as a change, though it makes no revision.
   await me.patch(`/v1/wikis/${me.wiki_id}/pages/${first.page_id}`, { slug: 'moved', base_revision: 1 });
   assert.deepEqual(await titles(wiki), ['First', 'Last', 'Draft']);
   assert.deepEqual((await me.get(`${wiki}?limit=1`)).body[0], (await me.get(`${all}?limit=1`)).body[0]);

@@ -10,7 +10,7 @@ import { exampleFullPage, OutlineEntry } from './schema.ts';
 
 const { markdown, html, outline, path } = exampleFullPage;
 
-/** A text is shown as its page will be, because the same code renders both. Nothing is stored. */
+/** Renders a text with the same code as a page, and stores nothing. */
 export const previewPage = endpoint({
   method: 'POST',
   path: '/v1/wikis/:wiki_id/preview',
@@ -32,7 +32,7 @@ export const previewPage = endpoint({
     const { markdown, page_path = 'page' } = body;
     const tooLong = checkMarkdown(markdown, services.limits.markdown_bytes);
     if (tooLong) return refuse(tooLong);
-    // Asked before the text is read, and by itself, since a text without wiki links asks for nothing else.
+    // A separate statement before the text is parsed: a text without wiki links needs no other one.
     const caller = await maybeOne<RenderingCaller>(sql`select workspace_id, user_id from access`);
     if (!caller) throw notFound();
     const itself = sql`(

@@ -8,8 +8,8 @@ import { citedSources, FullPage, type FullPageRow, pageColumns } from './schema.
 import { shownPage } from './shown-page.ts';
 
 /**
- * A page as a document of its own. The base is the page's path, so that the relative links of a page lead to its
- * neighbours also when it was asked for by its id.
+ * Returns a page as a standalone document. The base is the path of the page, so that relative links work even if the
+ * page was requested by its id.
  */
 export function pageDocument(page: FullPage): string {
   const { title, html } = page;
@@ -27,12 +27,12 @@ ${html}
 `;
 }
 
-/** Where a page is read by its path. */
+/** Returns the address of a page by its path. */
 export function pageAddress({ wiki_id, path }: { wiki_id: string; path: string }): string {
   return `/v1/wikis/${wiki_id}/pages/path/${encodeURI(path)}`;
 }
 
-/** What the forms of a page are made by: with another one its ETags are others. */
+/** Hash of the code that produces the forms of a page, as part of its ETags: they change with the code. */
 const FORM = createHash('sha1')
   .update([JSON.stringify(FullPage), pageDocument, withCurrentLinks, withHiddenLinks].join())
   .digest('base64url')
@@ -46,9 +46,10 @@ interface PageRow extends FullPageRow {
 }
 
 /**
- * Reads the page `p`, with its present revision `r`, of `from` (the rest of a statement) for a GET: of its text what the representation
- * shows, and none of it for a client that has the answer. PostgreSQL keeps the text apart from its row, and reads it only where it is
- * asked for; so the ETag is made of which versions of the rows are read. `mayBeKnown`: a condition on the page.
+ * Reads a page `p` with its current revision `r` for a GET. `from`: the rest of the statement. Reads only the part of
+ * the text that the representation shows, and no text if the client has the current ETag. PostgreSQL stores texts out
+ * of line and reads them only on access, so the ETag is derived from the versions of the rows. `mayBeKnown`: a further
+ * condition for a 304.
  */
 export async function readPage(
   { one, known_tags, media_type = 'application/json', setHeaders }: ReadContext,

@@ -5,7 +5,7 @@ import { until } from '../../../test/until.ts';
 import { type Answer, openWorld } from '../../../test/world.ts';
 import { RENDERING_SHARES } from '../../platform/sandbox/rendering/limits.ts';
 
-/** Of texts as long as LARGE: how many were asked for, and how many became a page. */
+/** Counts of requested and rendered texts that are at least as long as LARGE. */
 const large = { asked: 0, rendered: 0 };
 const LARGE = 2 ** 19;
 const world = await openWorld(
@@ -25,7 +25,7 @@ const world = await openWorld(
 );
 const LONG = '- a *word*\n'.repeat(120);
 
-test('a person who asks for too many previews at once is told when to try again, may still save, and delays no one else', async () => {
+test('a user with too many concurrent previews is told when to retry, can still save, and delays no other user', async () => {
   const [many, other] = [await world.owner(), await world.owner()];
   const preview = (markdown: string) => many.post(`/v1/wikis/${many.wiki_id}/preview`, { markdown });
   const all = Array.from({ length: 3 * RENDERING_SHARES.person.requests }, () => preview(LONG));
@@ -51,12 +51,12 @@ longTest('a text that once ended the service is previewed, and the service goes 
   assert.equal((await owner.get(`/v1/wikis/${owner.wiki_id}`)).status, 200);
 });
 
-test('previews whose clients went away leave the queue, and the one that is being rendered is ended', async () => {
+test('previews of disconnected clients leave the queue, and a rendering in progress is aborted', async () => {
   const owner = await world.owner();
   const path = `/v1/wikis/${owner.wiki_id}/preview`;
   const gone = new AbortController();
   const before = { ...large };
-  // Each takes seconds, and all are within what one tenant may send at once.
+  // Each takes seconds, and all are within the limit of concurrent requests of a tenant.
   const body = JSON.stringify({ markdown: '- a\n'.repeat(150_000) });
   const headers = { 'content-type': 'application/json' };
   const left = Promise.allSettled(

@@ -10,14 +10,17 @@ import { assertSafe, parser, passageOfAllWords } from '../../../test/safe-pages.
 import { pageDocument } from './read-page.ts';
 import { exampleFullPage } from './schema.ts';
 
-/** A wiki where every target is a page, so that attacks get into addresses. */
+/** A wiki in which every target is a page, so that attacks get into addresses. */
 const WIKI = { wiki_id: 'wiki_01jd8w3v6xf3e8h2k9m4n5p6q9', page_path: 'a/b', findPage: () => ({ path: 'a/c' }) };
 
 test('nothing in a text can run, load or post anything in a page', () => {
   for (const document of ATTACKS) assertSafe(renderMarkdown(document).html, document);
 });
 
-/** One in seven, unless everything is tried: a number that no list of positions has as a factor. */
+/**
+ * Runs one case in seven, except in full runs. No list of positions has a length divisible by seven, so every position
+ * is covered.
+ */
 const isTurn = everyNth(7);
 
 test('an attack is harmless in any position of a text and in all fields of the page', () => {
@@ -86,7 +89,7 @@ test('no mixture of markup gives unsafe output, or output that a browser would p
   );
 });
 
-test('headings and footnotes have ids that no property of a document has', () => {
+test('ids of headings and footnotes never collide with properties of a document', () => {
   const { html, outline } = renderMarkdown('# cookie\n\nx[^toString]\n\n# `__proto__`\n\n[^toString]: y');
   assert.deepEqual(
     outline.map(({ anchor }) => anchor),
@@ -97,7 +100,7 @@ test('headings and footnotes have ids that no property of a document has', () =>
   assert.match(html, /<li id="h-fn-tostring">/);
 });
 
-test('a fragment refers to the heading of that name, in this page and in another one', () => {
+test('a fragment refers to the heading of that name, in the same page and in another page', () => {
   const { html } = renderMarkdown('# Über uns\n\n[a](#über-uns) [b](#%C3%BCber-uns) [c](other/page#Set%20Up) [d](#)');
   const hrefs = [...html.matchAll(/href="([^"]*)"/g)].map((match) => decodeURIComponent(match[1] ?? ''));
   assert.deepEqual(hrefs, ['#h-über-uns', '#h-über-uns', 'other/page#h-set-up', '#']);
@@ -111,7 +114,7 @@ test('external links get rel="nofollow noopener noreferrer", links within the wi
   assert.match(html, /<a href="mailto:a@x\.example">d</);
 });
 
-test('harmless HTML in a text is kept, and tags that would swallow text do not', () => {
+test('harmless HTML in a text is kept, and tags that would swallow text have no effect', () => {
   const { html } = renderMarkdown(
     '<details><summary>More</summary>\n\nH<sub>2</sub>O <kbd>Ctrl</kbd>\n\n</details>\n\n<div align=center><img src="x.png" width=40></div>',
   );
@@ -147,7 +150,7 @@ longTest('a page is the same whether its HTML is parsed in parts or as a whole',
     .map((all) => all.join(''));
   fc.assert(
     fc.property(text, (markdown) => {
-      // A cell outside of a table makes no element, but has the page parsed as a whole.
+      // A table cell outside of a table produces no element, but makes the whole page be parsed at once.
       const whole = renderMarkdown(`Text<td></td>\n\n${markdown}`).html;
       assert.equal(renderMarkdown(`Text\n\n${markdown}`).html, whole);
     }),

@@ -7,7 +7,6 @@ import { ArchiveClaim } from './claims.ts';
 import { movedLinksOfPage } from './links/moved-links.ts';
 import { visible } from './links/visible.ts';
 
-/** The fields of Page. */
 export const pageProperties = {
   page_id: Id,
   wiki_id: Id,
@@ -35,7 +34,7 @@ export const Page = Record(pageProperties, {
 });
 export type Page = Static<typeof Page>;
 
-/** What the front matter of a page says. */
+/** The front matter of a page. */
 export const PageProperties = Record(
   {
     tags: Type.Array(Type.String(), {
@@ -49,7 +48,7 @@ export const PageProperties = Record(
 );
 export type PageProperties = Static<typeof PageProperties>;
 
-/** An entry of the tree, as `/branches` lists it. */
+/** An entry of the tree, as listed by `/branches`. */
 export const BranchEntry = Record(
   {
     page_id: Id,
@@ -96,7 +95,6 @@ export const PageSurroundings = Record(
 );
 export type PageSurroundings = Static<typeof PageSurroundings>;
 
-/** A tag of pages of a wiki. */
 export const Tag = Record(
   {
     tag: Type.String({ description: 'As one of its pages writes it; tags are compared without regard to case.' }),
@@ -131,7 +129,7 @@ export const FullPage = Record(
 );
 export type FullPage = Static<typeof FullPage>;
 
-/** A page as it is read, without its Markdown. */
+/** A page without its Markdown. */
 export const ReadPage = Record(
   {
     ...pageProperties,
@@ -143,7 +141,7 @@ export const ReadPage = Record(
 );
 export type ReadPage = Static<typeof ReadPage>;
 
-/** The columns of Page from a page `p`. */
+/** Selects the columns of Page from a page `p`. */
 export const pageColumns: Sql = sql`
   p.page_id, p.wiki_id, p.path, p.slug, p.title, p.description, coalesce(p.parent_page_id, '') as parent_page_id, p.position,
   p.status, p.origin, p.revision, p.created_at, p.updated_at, p.created_by, p.updated_by, p.word_count, p.source_count, p.stale`;
@@ -151,10 +149,10 @@ export const pageColumns: Sql = sql`
 /** Whether the caller may see a page `p`. */
 export const isVisible: Sql = visible('p');
 
-/** Whether searches find a page `p` for the caller: what is published, and drafts for those who may write. */
+/** Whether searches find a page `p` for the caller: published pages, and drafts if the caller may write. */
 export const IS_FOUND: Sql = sql`(p.trashed_at is null and (p.status = 'published' or (p.status = 'draft' and ${hasPermission('pages:write')})))`;
 
-/** A full page as it is stored, with what its links need to be shown as they have to be now. */
+/** A stored page, with the data to show its links with current paths. */
 export interface FullPageRow extends FullPage {
   folder: string;
   moved: MovedLink[] | null;
@@ -166,7 +164,7 @@ export const citedSources: Sql = sql`coalesce((
   from page_sources c join sources s on s.wiki_id = c.wiki_id and s.source_id = c.source_id
   where c.wiki_id = p.wiki_id and c.page_id = p.page_id), '[]')`;
 
-/** The columns of FullPageRow from a page `p` and its present revision `r`. */
+/** The columns of FullPageRow from a page `p` and its current revision `r`. */
 const fullPageColumns: Sql = sql`${pageColumns}, r.markdown, r.html, r.outline, r.folder,
   ${movedLinksOfPage} as moved, ${citedSources} as citations`;
 
@@ -210,10 +208,9 @@ export const exampleBranch: Static<typeof BranchEntry> = {
   has_children: true,
 };
 
-/** A page of the wiki, in paths. */
 export const PageParams = Type.Object({ wiki_id: Id, page_id: Id });
 
-/** A page `p` with its present revision `r`, by its id: what follows `from`. */
+/** Selects a page `p` with its current revision `r` by its id; to be used after `from`. */
 export function presentPage({ wiki_id, page_id }: { wiki_id: string; page_id: string }): Sql {
   return sql`
     pages p
@@ -221,12 +218,12 @@ export function presentPage({ wiki_id, page_id }: { wiki_id: string; page_id: st
     where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and ${isVisible}`;
 }
 
-/** The present text of a page as it is read by its id, for the endpoints that answer it. */
+/** Selects a page with its current text by its id, for the endpoints that return it. */
 export function fullPageById(params: { wiki_id: string; page_id: string }): Sql {
   return sql`select ${fullPageColumns} from ${presentPage(params)}`;
 }
 
-/** If-Match names the revision that an ETag begins with. */
+/** Returns the part of an ETag that If-Match refers to. */
 export function pageTag({ revision }: { revision: number }): string {
   return String(revision);
 }

@@ -1,7 +1,7 @@
 import { withCurrentLinks } from '@ibid/markdown/page-links.ts';
 import type { FullPage, FullPageRow } from './schema.ts';
 
-/** The page as it is shown: links lead to where their pages are now. */
+/** Returns the page as shown to readers, with links to the current paths of their pages. */
 export function shownPage({ moved, folder, ...page }: FullPageRow): FullPage {
   return moved === null ? page : withCurrentLinks(page, folder, moved);
 }

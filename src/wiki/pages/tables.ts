@@ -12,7 +12,7 @@ export const pageTables = [
     person: idStays('revisions.jsonl has what they wrote.'),
   }),
   defineTable({ name: 'page_texts', of: 'wiki', rows: 'many', copies: ['page_id'] }),
-  // A page that both users and their file have changed.
+  // Has a row for each page that both users and its file have changed.
   defineTable({ name: 'page_bases', of: 'wiki', rows: 'few' }),
   defineTable({ name: 'page_paths', of: 'wiki', rows: 'many', copies: ['path', 'page_id'] }),
   defineTable({ name: 'page_links', of: 'wiki', rows: 'many', copies: ['from_page_id', 'to_page_id', 'to_path'] }),

@@ -17,30 +17,30 @@ import {
   updateCtes,
 } from './update-statements.ts';
 
-/** How often an update starts over because the page changed between its read and its write. */
+/** Maximum number of attempts of an update, which starts over if the page changed between its read and its write. */
 const ATTEMPTS = 20;
 
 type PageContext = Context<{ wiki_id: string; page_id: string }, unknown, unknown>;
 
-/** The page as a new text of it was written, but for what comes of the text alone. */
+/** The page after a write of a new text, without the columns that come from the text alone. */
 type Written = Omit<FullPageRow, 'markdown' | 'html' | 'outline' | 'folder'>;
 
 type UpdateContext = Pick<PageContext, 'params' | 'maybeOne' | 'many' | 'transaction' | 'services' | 'abandoned'>;
 
-/** A text as it was rendered for the path that the page had then. */
+/** A rendered text, with the path that the page had at the time. */
 interface RenderedAt {
   page: RenderedPage;
   path: string;
 }
 
 /**
- * Applies the update, as a new revision where its text or title changes, and answers the page. Errors: 404; 409
- * `edit_conflict` where `base_revision` is not the current one, `slug_taken` and `conflict`.
+ * Applies an update and returns the page. A changed text or title makes a new revision. Throws 404; 409 `edit_conflict`
+ * if `base_revision` is not the current one, `slug_taken` or `conflict`.
  */
 export async function updatePage(context: UpdateContext, update: PageUpdate): Promise<FullPage> {
   const { params, maybeOne } = context;
   let rendered: RenderedAt | undefined;
-  // What the tree shows; a page's row is locked after its wiki's.
+  // Changes of the tree need the lock of the wiki, which is taken before the lock of a page's row.
   const { slug, parent_page_id, position, status } = update;
   let needsLock = [slug, parent_page_id, position, status].some((value) => value !== undefined);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -49,13 +49,13 @@ export async function updatePage(context: UpdateContext, update: PageUpdate): Pr
     const change = diffUpdate(current, update);
     if (!change) return readPage(maybeOne, params);
     rendered = await renderChange(context, current, change, rendered);
-    // Wiki links may be pending for a page of this title.
+    // Wiki links may be pending for a page with this title.
     needsLock ||= change.title !== current.title;
     const page = needsLock
       ? await writeUnderLock(context, update, current, rendered?.page)
       : await writeAlone(context, current, change, rendered?.page);
     if (page) return page;
-    // It links to a missing page: a writer who creates that page at this moment must not miss the link.
+    // The text may link to a missing page. A writer who creates that page concurrently must not miss the link.
     needsLock ||= (rendered?.page.links.length ?? 0) > 0;
   }
   throw new ApiError(
@@ -64,7 +64,10 @@ export async function updatePage(context: UpdateContext, update: PageUpdate): Pr
   );
 }
 
-/** The new text, rendered unless it was for the same path; undefined where the text stays as it is. */
+/**
+ * Renders the new text, unless it was already rendered for the same path. Returns undefined if the text does not
+ * change.
+ */
 async function renderChange(
   { params: { wiki_id, page_id }, maybeOne, services, abandoned }: UpdateContext,
   current: CurrentPage,
@@ -80,7 +83,10 @@ async function renderChange(
   return { page: await services.renderPage(page, requester, abandoned()), path };
 }
 
-/** Writes while no other request changes the tree of the wiki; undefined where the page is another one by now. */
+/**
+ * Writes while no other request changes the tree of the wiki. Returns undefined if the page has changed since it was
+ * read.
+ */
 function writeUnderLock(
   { params, transaction }: UpdateContext,
   update: PageUpdate,
@@ -96,14 +102,17 @@ function writeUnderLock(
     const [written] = await tx.many(updateCtes(params, locked, change, rendered, true)).catch((error: unknown) => {
       throw asPathError(error);
     });
-    // Its text was written while this waited for the page, which needs no lock of the wiki.
+    // Another request wrote the text, which needs no lock of the wiki, while this one waited for the row.
     if (!written) return undefined;
     if (change.path !== locked.path || change.title !== locked.title) await resolvePendingLinks(tx, params);
     return readPage(tx.maybeOne, params);
   });
 }
 
-/** Writes as one statement; undefined where the page is another one by now, or links to a missing page. */
+/**
+ * Writes with a single statement. Returns undefined if the page has changed since it was read, or if the text links to
+ * a missing page.
+ */
 async function writeAlone(
   { params, many, maybeOne }: UpdateContext,
   current: CurrentPage,
@@ -126,7 +135,10 @@ async function readPage(
   return shownPage(page);
 }
 
-/** The columns that the update changes; undefined where it changes nothing. Throws where the update conflicts with the page as it is. */
+/**
+ * Returns the change that an update makes; undefined if it changes nothing. Throws if the update conflicts with the
+ * current page.
+ */
 function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefined {
   const { slug = current.slug, status = current.status, title = current.title } = update;
   const parent_page_id = update.parent_page_id ?? current.parent_page_id;
@@ -141,7 +153,7 @@ function diffUpdate(current: CurrentPage, update: PageUpdate): Change | undefine
   }
   if (path !== current.path && current.is_taken) throw slugTaken(slug);
   const position = update.position === current.position && path === current.path ? undefined : update.position;
-  // Links that were shown with the present paths of their pages come back so, and are no change.
+  // Clients receive links with the current paths of their pages; sending such a text back is no change.
   const isSame =
     update.markdown === undefined ||
     (update.folder === undefined

@@ -5,7 +5,7 @@ import { moveCtes, shiftSiblings, subtree } from './place-page.ts';
 import { citedSources, type FullPage, type FullPageRow, isVisible, type Page, pageColumns } from './schema.ts';
 import { resolvedLinks, textCtes, titleCtes, writtenLinks } from './write-text.ts';
 
-/** An edit of a page; undefined fields stay as they are. */
+/** An edit of a page; undefined fields are unchanged. */
 export interface PageUpdate {
   title: string | undefined;
   markdown: string | undefined;
@@ -15,22 +15,22 @@ export interface PageUpdate {
   position: number | undefined;
   status: FullPage['status'] | undefined;
   base_revision: number | undefined;
-  /** The path that the addresses of `markdown` start from, where that is not the one that the page lies under now. */
+  /** The path that the addresses of `markdown` start from, if it is not the path of the current parent. */
   folder?: string;
 }
 
-/** The page as it is, with what tells whether a text is another one, and the place that the update moves it to. */
+/** The current page, with the data to detect a changed text, and the destination of a move. */
 export interface CurrentPage extends Page, Pick<FullPageRow, 'markdown' | 'folder' | 'moved'> {
   workspace_id: string;
-  /** The user who updates it. */
+  /** The user who makes the update. */
   user_id: string;
   parent_path: string;
-  /** Null where there is no page for the new parent. */
+  /** Null if the new parent is missing. */
   new_parent_path: string | null;
   is_taken: boolean;
 }
 
-/** What is to be written; undefined fields stay as they are. */
+/** The values to write; undefined fields are unchanged. */
 export interface Change {
   title: string;
   markdown: string | undefined;
@@ -48,7 +48,7 @@ export interface Change {
 export function currentPageStatement(params: { wiki_id: string; page_id: string }, update: PageUpdate): Sql {
   const slug = update.slug ?? null;
   const parent_page_id = update.parent_page_id ?? null;
-  // `moved_to` is materialized, so that its path is a value and the page that lies there is found by pages_live_path.
+  // `moved_to` is materialized, so that its path is a value and pages_live_path finds the page at that path.
   return sql`
     with page as (
       select ${pageColumns}, r.markdown, r.folder, ${movedLinksOfPage} as moved from pages p
@@ -77,7 +77,7 @@ export function currentPageStatement(params: { wiki_id: string; page_id: string 
     from page, moved_to, access`;
 }
 
-/** `isLocked`: the wiki is, so that links to pages that are not there can be written. */
+/** `isLocked`: the caller holds the lock of the wiki, so that links to missing pages can be written. */
 export function updateCtes(
   { wiki_id, page_id }: { wiki_id: string; page_id: string },
   current: CurrentPage,
@@ -90,7 +90,7 @@ export function updateCtes(
   return {
     ...(text && { resolved: resolvedLinks(wiki_id, text.rendered.links) }),
     ...(isMove && { below: subtree(wiki_id, page_id) }),
-    // Decided under the lock of the page's row: a second writer finds another revision, or another path.
+    // Checked under the lock of the page's row: a second writer sees a different revision or path.
     before: sql`
       select ${pageColumns} from pages p join access a on a.wiki_id = p.wiki_id
       where p.wiki_id = ${wiki_id} and p.page_id = ${page_id} and p.trashed_at is null
@@ -113,7 +113,7 @@ export function updateCtes(
     ...(text ? textCtes(wiki_id, text) : isRevision ? titleCtes(wiki_id, title) : {}),
     ...(isMove && moveCtes(wiki_id, current.path)),
     ...(position !== undefined && { shifted: shiftSiblings(wiki_id, parent_page_id, page_id, position) }),
-    // Under the lock the page is read again, with the links that have arrived.
+    // Under the lock of the wiki, the page is read again with the newly resolved links.
     result:
       text && !isLocked
         ? sql`

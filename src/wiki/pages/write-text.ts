@@ -3,10 +3,10 @@ import type { RenderedPage } from '@ibid/markdown/render.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import { pendingCte } from '../search/index/pending.ts';
 
-/** What the index is told of the page that step `edited` answers. */
+/** The document to index: the page of the CTE `edited`. */
 const WRITTEN = raw('select e.wiki_id, e.page_id as document_id, e.revision as version from edited e');
 
-/** Links from their JSON, as rows that pages can be looked up by. */
+/** Parses links from JSON into rows by which pages can be looked up. */
 export function givenLinks(json: Sql): Sql {
   return sql`(
     select to_path, lower(wanted_title) as wanted_title, wanted_path, coalesce(wanted_path, to_path) as path, places,
@@ -14,16 +14,17 @@ export function givenLinks(json: Sql): Sql {
     from jsonb_to_recordset(${json}) as g (to_path text, wanted_title text, wanted_path text, places int[], line int) offset 0)`;
 }
 
-/**
- * The page that each link means: the one that is at its path, else the one that was. Null where nothing is and nothing was.
- */
+/** Selects links with the page that each one means; null if there is and was no such page. */
 export function resolvedLinks(wiki_id: string, links: readonly PageLink[]): Sql {
   return sql`
     select l.to_path, l.wanted_title, l.wanted_path, l.places, l.line, ${pageMeant(wiki_id)} as to_page_id
     from ${givenLinks(sql`${JSON.stringify(links)}::jsonb`)} l`;
 }
 
-/** The id of the page that a link `l` of givenLinks means: the one at its path, the one of its title, the one that was. */
+/**
+ * The id of the page that a link `l` of givenLinks means: the page at its path, else the page with its title, else a
+ * page that was formerly at its path.
+ */
 export function pageMeant(wiki_id: string): Sql {
   return sql`coalesce(
     ${livePageMeant(wiki_id)},
@@ -31,8 +32,8 @@ export function pageMeant(wiki_id: string): Sql {
 }
 
 /**
- * The id of the page at the path that a link `l` means, else of the one of its title; null where there is none. Both are columns
- * of `l`: what is computed of columns there and then is no key of an index under row-level security.
+ * The id of the live page at the path of a link `l`, else of the live page with its title; null if neither exists. Both
+ * must be columns of `l`: under row-level security, expressions cannot be index keys.
  */
 export function livePageMeant(wiki_id: string): Sql {
   return sql`coalesce(
@@ -42,8 +43,8 @@ export function livePageMeant(wiki_id: string): Sql {
 }
 
 /**
- * The steps that write a new text as the present revision of the page that step `edited` (a row of pages, as it is after
- * the write) answers: the revision, what searches look at, and the links of step `resolved`.
+ * CTEs that write a new text as the current revision of the page of the CTE `edited` (its row after the write): the
+ * revision, the text and terms for searches, and the links of the CTE `resolved`.
  */
 export function textCtes(
   wiki_id: string,
@@ -64,7 +65,7 @@ export function textCtes(
       delete from page_links l using edited e
       where l.wiki_id = ${wiki_id} and l.from_page_id = e.page_id
         and not exists (select from resolved r where r.to_path = l.to_path)`,
-    // The missing page may have been created just now.
+    // The missing page may have been created concurrently.
     linked: sql`
       insert into page_links as l (wiki_id, from_page_id, to_path, to_page_id, places, wanted_title, wanted_path, line)
       select e.wiki_id, e.page_id, r.to_path, r.to_page_id, r.places, r.wanted_title, r.wanted_path, r.line from edited e, resolved r
@@ -74,8 +75,8 @@ export function textCtes(
 }
 
 /**
- * The links of step `resolved` as the page `p` has them after textCtes, which its statement cannot see yet. Ids are columns
- * here (`offset 0`), by which pages can be looked up.
+ * The links of the CTE `resolved` as stored by textCtes for the page `p`, which the same statement cannot see yet.
+ * `offset 0` makes the ids columns, by which pages can be looked up.
  */
 export function writtenLinks(wiki_id: string): Sql {
   return sql`(
@@ -84,7 +85,7 @@ export function writtenLinks(wiki_id: string): Sql {
     offset 0)`;
 }
 
-/** The steps that write a new title alone of the page that step `edited` answers: the text stays as it is. */
+/** CTEs that write only a new title of the page of the CTE `edited`, and copy its text. */
 export function titleCtes(wiki_id: string, title: string): Record<string, Sql> {
   return {
     revised: sql`

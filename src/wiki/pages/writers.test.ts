@@ -6,11 +6,11 @@ import { findWrong } from '../../../test/pairs/wiki-invariants.ts';
 import { type Answer, type Client, makeDatabase, openWorld } from '../../../test/world.ts';
 import { sql } from '../../platform/db/sql.ts';
 
-/** PAGE_RUNS: how many random histories are tried; PAGE_SEED: the one to try again. */
+/** PAGE_RUNS: number of random histories; PAGE_SEED: the seed of a run to repeat. */
 const RUNS = Number(process.env.PAGE_RUNS || extent(8, 3));
 const SEED = Number(process.env.PAGE_SEED || Date.now() % 2 ** 31);
 
-// Two services on one database, as on two machines.
+// Two services with one database, as on two machines.
 const DATABASE_URL = await makeDatabase();
 const [world, other] = [await openWorld({ DATABASE_URL }), await openWorld({ DATABASE_URL, ROLE: 'web' })];
 const owner = await world.owner();
@@ -20,7 +20,7 @@ async function newWiki(): Promise<string> {
   return (await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: 'Random' })).body.wiki_id;
 }
 
-/** What must be true of a wiki at any time, looked at in the database. */
+/** Checks the invariants of a wiki in the database. */
 async function checkWiki(wiki_id: string): Promise<void> {
   const query = world.db.query;
   assert.deepEqual(await findWrong(world), []);
@@ -62,7 +62,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-test('whatever several writers do at once, the wiki is a tree of complete pages and every link that can leads somewhere', async (t) => {
+test('after any concurrent edits, the wiki is a tree of complete pages and every link with a possible target leads to it', async (t) => {
   t.diagnostic(`PAGE_SEED=${SEED}, ${RUNS} histories`);
   const counts: Record<string, number> = {};
   await fc.assert(

@@ -9,7 +9,7 @@ import { purgeTrash } from './trash/purge-trash.job.ts';
 const world = await sharedWorld();
 const owner = await world.owner();
 
-/** A wiki of its own for a test, with what is done to its pages. */
+/** Creates a wiki for a test, with functions that act on its pages. */
 async function newWiki(by: Owner = owner) {
   const { body } = await by.post(`/v1/workspaces/${by.workspace_id}/wikis`, { title: 'A wiki' });
   const wiki_id: string = body.wiki_id;
@@ -31,7 +31,7 @@ async function newWiki(by: Owner = owner) {
   };
 }
 
-test('a page is kept exactly as it was written, and is found by its words in the next request', async () => {
+test('a page is stored exactly as written, and is found by its words in the next request', async () => {
   const wiki = await newWiki();
   const markdown = '\ufeff# Hello\r\n\r\nwörld \t \r\n<b>ok</b>\u2028 zebrafish 😀';
   const made = await wiki.create('  Hello there ', { markdown });
@@ -48,7 +48,7 @@ test('a page is kept exactly as it was written, and is found by its words in the
   assert.deepEqual([await hits('zebrafish'), await hits('quaggas')], [0, 1]);
 });
 
-test('of two writers on one revision the second is told of the conflict, and nothing is overwritten', async () => {
+test('of two edits of the same revision, the second answers a conflict and overwrites nothing', async () => {
   const wiki = await newWiki();
   const { page_id } = await wiki.create('Contested');
   const first = await wiki.edit(page_id, { markdown: 'first', base_revision: 1 });
@@ -62,7 +62,7 @@ test('of two writers on one revision the second is told of the conflict, and not
   assert.equal((await wiki.read(page_id)).body.markdown, 'first');
 });
 
-test('a new text or title must name its revision: by base_revision, or by the ETag of a read', async () => {
+test('a new text or title must name its revision, by base_revision or by the ETag of a read', async () => {
   const wiki = await newWiki();
   const { page_id } = await wiki.create('Tagged');
   for (const change of [{ markdown: 'x' }, { title: 'x' }]) {
@@ -80,7 +80,7 @@ test('a new text or title must name its revision: by base_revision, or by the ET
   assert.equal((await patch(etag, 'too late')).body.error, 'edit_conflict');
 });
 
-test('what changes nothing is no revision', async () => {
+test('an update without changes makes no revision', async () => {
   const wiki = await newWiki();
   const { page_id, markdown, title, updated_at } = await wiki.create('Same');
   for (const change of [{ markdown, title, base_revision: 1 }, { slug: 'same' }, { status: 'published' }, {}]) {
@@ -89,7 +89,7 @@ test('what changes nothing is no revision', async () => {
   }
 });
 
-test('a reader who has the answer is told so with 304, and gets a new one after every change that shows', async () => {
+test('a reader with the current answer gets 304, and a new one after every visible change', async () => {
   const wiki = await newWiki();
   const { page_id } = await wiki.create('Known');
   for (const path of [`${wiki.pages}/${page_id}`, `${wiki.pages}/path/known`, `/v1/wikis/${wiki.wiki_id}/tree`]) {
@@ -104,7 +104,7 @@ test('a reader who has the answer is told so with 304, and gets a new one after 
   }
 });
 
-test('a page moves with all that lies below it, and every old path leads to it', async () => {
+test('a page moves with all pages below it, and every old path leads to it', async () => {
   const wiki = await newWiki();
   const guide = await wiki.create('Guide');
   const setup = await wiki.create('Setup', { parent_page_id: guide.page_id });
@@ -130,7 +130,7 @@ test('a page moves with all that lies below it, and every old path leads to it',
   );
 });
 
-test('no page comes to lie under itself, under a foreign page, at a taken or at an endless path', async () => {
+test('a page cannot be moved below itself, below a page of another wiki, to a taken path or to an overlong path', async () => {
   const wiki = await newWiki();
   const elsewhere = await newWiki(await world.owner());
   const foreign = await elsewhere.create('Foreign');
@@ -169,7 +169,7 @@ test('no page comes to lie under itself, under a foreign page, at a taken or at 
   assert.equal(wider.body.error, 'invalid_request', 'nor does it become so by a move');
 });
 
-test('links go on working when a page moves, and what was read is written back as no revision', async () => {
+test('links survive a move of their page, and writing back a text as read makes no revision', async () => {
   const wiki = await newWiki();
   const target = await wiki.create('Target');
   const markdown =
@@ -193,7 +193,7 @@ test('links go on working when a page moves, and what was read is written back a
   assert.deepEqual([changed.body.revision, changed.body.markdown], [2, `${inside.markdown}More.\n`]);
 });
 
-test('a link to a page that is not there yet leads to it, and follows it, once it is made', async () => {
+test('a link to a missing page leads to the page once it is created, and follows it', async () => {
   const wiki = await newWiki();
   const from = await wiki.create('From', { markdown: '[wanted](wanted) and [[Named]]\n' });
   const wanted = await wiki.create('Wanted');
@@ -204,7 +204,7 @@ test('a link to a page that is not there yet leads to it, and follows it, once i
   assert.match(body.html, /href="a-name"/);
 });
 
-test('a wiki link to no page leads to the page that it means as soon as there is one, however that comes', async () => {
+test('a pending wiki link leads to the page that it means as soon as there is one, however it came about', async () => {
   const wiki = await newWiki();
   const markdown = '[[Set up#Über uns]], [[Guide/Tools]], [[“A” & <b>]], [[École]], [[Uploaded]]\n';
   const { page_id, html } = await wiki.create('Start', { markdown });
@@ -243,7 +243,7 @@ test('a wiki link to no page leads to the page that it means as soon as there is
   assert.match(uploaded, /<a class="wiki" href="start">Start<\/a> and <a class="wiki" href="not-yet">Not yet<\/a>/);
 });
 
-test('a wiki link goes on meaning its page when that has another title and the text is edited', async () => {
+test('a wiki link survives a rename of its page and an edit of the text', async () => {
   const wiki = await newWiki();
   const folder = await wiki.create('Plans');
   const target = await wiki.create('Launch', { parent_page_id: folder.page_id });
@@ -264,7 +264,7 @@ test('a wiki link goes on meaning its page when that has another title and the t
     backlinks.map(({ path }: { path: string }) => path),
     [from.path],
   );
-  // Another page that has the title is meant from then on, and a page in the trash is not.
+  // From now on the link means another page with the same title, but never a page in the trash.
   const other = await wiki.create('Launch');
   const edited = async (markdown: string, base_revision: number) =>
     (await wiki.edit(from.page_id, { markdown, base_revision })).body.html;
@@ -274,7 +274,7 @@ test('a wiki link goes on meaning its page when that has another title and the t
   assert.match(await edited('[[Launch]]?', 4), /wiki missing/);
 });
 
-test('a deleted page is gone for everybody with all that lies below it, and comes back whole', async () => {
+test('a deleted page is hidden from everybody with all pages below it, and is restored with them', async () => {
   const wiki = await newWiki();
   const top = await wiki.create('Top');
   const kept = await wiki.create('Kept', { parent_page_id: top.page_id });
@@ -306,7 +306,7 @@ test('a deleted page is gone for everybody with all that lies below it, and come
   assert.equal((await wiki.restore(early.page_id)).body.path, 'top-2/early');
 });
 
-test('who only reads sees no drafts, no trash, and changes nothing', async () => {
+test('a viewer sees no drafts and no trash, and cannot change anything', async () => {
   const wiki = await newWiki();
   const draft = await wiki.create('Draft', { status: 'draft', markdown: 'secretword' });
   const open = await wiki.create('Open');
@@ -338,7 +338,7 @@ test('who only reads sees no drafts, no trash, and changes nothing', async () =>
   }
 });
 
-test('a page may be 1.5 MiB, however its characters are written, and no byte more; hostile text is shown as it is', async () => {
+test('a page may have exactly 1.5 MiB in any encoding of its characters; hostile text is shown as plain text', async () => {
   const wiki = await newWiki();
   const limit = 1.5 * 2 ** 20;
   const cyrillic = 'я'.repeat(limit / 2 - 1);
@@ -355,7 +355,7 @@ test('a page may be 1.5 MiB, however its characters are written, and no byte mor
   assert.deepEqual([shown.markdown, shown.html], [hostile, `<pre>\n${hostile}</pre>`]);
 });
 
-test('a page takes the place among its siblings that it is given', async () => {
+test('a page takes the requested position among its siblings', async () => {
   const wiki = await newWiki();
   const [a, b, c] = [await wiki.create('A'), await wiki.create('B'), await wiki.create('C')];
   const order = async () => (await wiki.tree()).map(({ slug }) => slug).join('');
@@ -373,7 +373,7 @@ test('a page takes the place among its siblings that it is given', async () => {
   );
 });
 
-test('an upload leaves alone what people have done since: their edits, their moves, their trash, their pages', async () => {
+test('an upload leaves alone the edits, moves, deletions and pages that users made since the previous one', async () => {
   const { pages, wiki_id, ...wiki } = await newWiki();
   const upload = (text: string) =>
     world.upload(owner, wiki_id, {
@@ -399,7 +399,7 @@ test('an upload leaves alone what people have done since: their edits, their mov
   assert.match((await upload('one')).body.summary, /1 page left as/, 'the file no longer says what they rewrote');
 });
 
-test('the trash is emptied of what has been there for 30 days by the clock of the database', async () => {
+test('the trash purges pages after 30 days by the clock of the database', async () => {
   const wiki = await newWiki();
   const [old, young] = [await wiki.create('Old'), await wiki.create('Young')];
   const child = await wiki.create('Child', { parent_page_id: old.page_id });
