@@ -217,7 +217,7 @@ test('a stopping service ends its streams without waiting for them', async () =>
   await streamEnds(stream);
 });
 
-longTest('a cancelled job stops soon, its upload has failed, and what it made stays and is counted', async () => {
+longTest('a cancelled job stops soon, its upload fails, and its sources are kept and counted', async () => {
   const owner = await world.owner();
   const { wiki_id } = owner;
   const { upload_id, job } = await uploadMany(owner, 300);
@@ -283,39 +283,36 @@ test('after many concurrent cancellations and retries an upload has at most one 
   assert.deepEqual(counted, { open: 0, sources: 60, revisions: 60 });
 });
 
-longTest(
-  'a job that ends its worker each time is given up after a bounded number of attempts, with the reason',
-  async () => {
-    const database = await makeDatabase();
-    const dataDir = join(await makeFolder(), 'data');
-    const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'web' });
-    const owner = await alone.owner();
-    const { wiki_id } = owner;
-    // Large enough for the worker to be killed before it has written anything.
-    const form = new FormData();
-    form.append('files', new Blob([`# Long\n\n${'*word* [link](x.md)\n\n'.repeat(40_000)}`]), 'long.md');
-    const { body: upload } = await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
-    const jobOf = async () => (await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload.upload_id}`)).body[0];
-    // Counts three of the job's five attempts as already lost in the same way.
-    await alone.db.query(sql`update jobs set failures = 3`);
-    let kills = 0;
-    for (let before = await jobOf(); before.finished_at === undefined && kills < 10; before = await jobOf()) {
-      const worker = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'worker' });
-      await until('a worker has the job', jobOf, ({ attempt }) => attempt > before.attempt);
-      if (kills >= 2) await until('the job has ended', jobOf, ({ finished_at }) => finished_at !== undefined);
-      worker.kill('SIGKILL');
-      await worker.ended;
-      kills += 1;
-      await alone.db.query(sql`delete from workers`);
-    }
-    const job = await jobOf();
-    assert.deepEqual([job.status, job.attempt], ['failed', 3], JSON.stringify(job));
-    assert.match(job.error, /^worker_lost: given up after \d attempts: the processes that worked on it ended, or /);
-    const { body: ended } = await owner.get(`/v1/wikis/${wiki_id}/uploads/${upload.upload_id}`);
-    assert.deepEqual([ended.status, ended.error], ['failed', job.error]);
-    assert.deepEqual((await owner.get(`/v1/wikis/${wiki_id}/sources`)).body, []);
-  },
-);
+longTest('a job that always ends its worker fails with the reason after a limited number of attempts', async () => {
+  const database = await makeDatabase();
+  const dataDir = join(await makeFolder(), 'data');
+  const alone = await openWorld({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'web' });
+  const owner = await alone.owner();
+  const { wiki_id } = owner;
+  // Large enough for the worker to be killed before it has written anything.
+  const form = new FormData();
+  form.append('files', new Blob([`# Long\n\n${'*word* [link](x.md)\n\n'.repeat(40_000)}`]), 'long.md');
+  const { body: upload } = await owner.send('POST', `/v1/wikis/${wiki_id}/uploads`, { body: form });
+  const jobOf = async () => (await owner.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload.upload_id}`)).body[0];
+  // Counts three of the job's five attempts as already lost in the same way.
+  await alone.db.query(sql`update jobs set failures = 3`);
+  let kills = 0;
+  for (let before = await jobOf(); before.finished_at === undefined && kills < 10; before = await jobOf()) {
+    const worker = spawnService({ DATABASE_URL: database, DATA_DIR: dataDir, ROLE: 'worker' });
+    await until('a worker has the job', jobOf, ({ attempt }) => attempt > before.attempt);
+    if (kills >= 2) await until('the job has ended', jobOf, ({ finished_at }) => finished_at !== undefined);
+    worker.kill('SIGKILL');
+    await worker.ended;
+    kills += 1;
+    await alone.db.query(sql`delete from workers`);
+  }
+  const job = await jobOf();
+  assert.deepEqual([job.status, job.attempt], ['failed', 3], JSON.stringify(job));
+  assert.match(job.error, /^worker_lost: given up after \d attempts: the processes that worked on it ended, or /);
+  const { body: ended } = await owner.get(`/v1/wikis/${wiki_id}/uploads/${upload.upload_id}`);
+  assert.deepEqual([ended.status, ended.error], ['failed', job.error]);
+  assert.deepEqual((await owner.get(`/v1/wikis/${wiki_id}/sources`)).body, []);
+});
 
 longTest('an orderly stop does not count as a failed attempt of a running job', async () => {
   const database = await makeDatabase();
@@ -332,7 +329,7 @@ longTest('an orderly stop does not count as a failed attempt of a running job', 
 });
 
 longTest(
-  'a background job counts the attempt that its worker did not survive, and is kept as failed when they are used up',
+  'an attempt whose worker dies counts, and a background job without attempts left is kept as failed',
   async () => {
     const alone = await openWorld({ DATABASE_URL: await makeDatabase() });
     await alone.db.query(sql`

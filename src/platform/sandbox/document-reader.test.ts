@@ -240,7 +240,7 @@ const PAGES_LOOP = Buffer.from(
   '%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Count 1000000/Kids[2 0 R 2 0 R]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF',
 );
 
-longTest('a document that is damaged or unpacks to too much is refused, and the next one is read', async () => {
+longTest('a document that is damaged or unpacks to too much is refused, and the next document is read', async () => {
   const zeros = Buffer.alloc(300 * 2 ** 20);
   const bombs: [name: string, bytes: Buffer, reason: RegExp][] = [
     ['a Word document of 300 MiB', zipOf([['word/document.xml', zeros]]), /^too_large: .*split it/],
@@ -333,7 +333,7 @@ longTest(
 );
 
 longTest(
-  'an upload of many documents delays another upload by a few documents only, and shares a process among its own',
+  'an upload of many documents delays another upload by only a few documents, and its documents share a process',
   async () => {
     const one = openDocumentReader({ processes: 1 });
     try {

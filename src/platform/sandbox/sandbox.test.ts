@@ -150,7 +150,7 @@ test('a sandbox has no process before the first file or after its idle time', as
   await brief.close();
 });
 
-longTest('of processes without work one stays at hand, and those beside it end soon', async () => {
+longTest('an idle pool keeps one process, and its other processes end soon', async () => {
   const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').trim().split(' ');
   const others = children();
   const own = () => children().filter((pid) => pid !== '' && !others.includes(pid));
@@ -168,7 +168,7 @@ longTest('of processes without work one stays at hand, and those beside it end s
   }
 });
 
-longTest('a process that a text has made large is replaced at once, and one that stays small is kept', async () => {
+longTest('a process that has grown with a text is replaced at once, and a small process is kept', async () => {
   const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').trim().split(' ');
   const others = children();
   const own = () => children().filter((pid) => pid !== '' && !others.includes(pid));
