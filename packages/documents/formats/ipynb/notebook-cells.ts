@@ -1,32 +1,32 @@
 import { ExtractError } from '../extract-error.ts';
 
-/** A part of a notebook, whatever version it was saved in. */
+/** A cell of a notebook, independent of the nbformat version. */
 export interface Cell {
   type: 'markdown' | 'code' | 'raw';
   source: string;
-  /** Files in the cell by their names, each as base64 by media type. */
+  /** Attached files by name, each as base64 by media type. */
   attachments: Json;
   outputs: readonly Output[];
 }
 
-/** What running a cell showed. */
+/** One output of a code cell. */
 export type Output =
   | { type: 'stream'; text: string }
   | { type: 'error'; text: string }
-  /** The same thing in several forms: texts, and pictures as base64, by media type. */
+  /** One value in several forms, by media type: texts, and pictures as base64. */
   | { type: 'data'; data: Json };
 
 export interface Notebook {
   cells: Cell[];
   title: string;
-  /** The programming language of code cells, as Markdown names it; "" if it is not said. */
+  /** The programming language of code cells as Markdown names it; "" if the notebook does not declare one. */
   language: string;
 }
 
-/** An object of JSON, of which nothing is known. */
+/** A JSON object of unknown shape. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The cells of a notebook of nbformat 3 or 4. Throws an ExtractError if it is none. */
+/** Parses a notebook of nbformat 3 or 4. Throws an ExtractError if the text is not one. */
 export function parseNotebook(text: string): Notebook {
   const notebook = record(parsed(text));
   const version = Number(notebook.nbformat);
@@ -43,7 +43,7 @@ export function parseNotebook(text: string): Notebook {
   return { cells: cells.map((cell) => cellOf(record(cell))), title, language };
 }
 
-/** The text of a field, which may be a list of lines; "" for anything else. */
+/** Returns the text of a field, joining a list of lines; "" for any other value. */
 export function textOf(field: unknown): string {
   if (typeof field === 'string') return field.replace(/\r\n/g, '\n');
   return list(field).every((line) => typeof line === 'string') ? textOf(list(field).join('')) : '';
@@ -71,7 +71,7 @@ function unreadable(what: string): ExtractError {
 
 function cellOf(cell: Json): Cell {
   const attachments = record(cell.attachments);
-  // In nbformat 3 code has another name, and headings are cells of their own.
+  // nbformat 3 names the code field differently and has cells for headings.
   const source = textOf(cell.source ?? cell.input);
   const outputs = list(cell.outputs).map((output) => outputOf(record(output)));
   switch (cell.cell_type) {
@@ -90,7 +90,7 @@ function cellOf(cell: Json): Cell {
   }
 }
 
-/** The names of nbformat 3 for the forms of an output, and their media types. */
+/** The media types of the output fields of nbformat 3. */
 const FORMS = {
   text: 'text/plain',
   html: 'text/html',

@@ -4,14 +4,14 @@ import { htmlToMarkdown } from '../html/html.ts';
 import type { LossList } from '../loss-list.ts';
 import { type Json, type Output, textOf } from './notebook-cells.ts';
 
-/** Pictures that browsers show, in the order in which one of several is taken. */
+/** Pictures that browsers show. An output in several of these types is read as the first. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 const SIGNATURES = ['\x89PNG\r\n\x1a\n', '\xff\xd8\xff', 'GIF8', 'RIFF'];
 
-/** What its text only describes: "HBox(children=(…))". */
+/** Jupyter widgets. Their text is only a description: "HBox(children=(…))". */
 const WIDGET = 'application/vnd.jupyter.widget-view+json';
 
-/** What running a cell showed, as blocks of Markdown. What cannot be shown is added to the losses. */
+/** Converts the outputs of a cell to blocks of Markdown. Adds outputs that Markdown cannot show to the losses. */
 export function showOutputs(outputs: readonly Output[], add: (bytes: Buffer) => string, losses: LossList): string[] {
   const shown: string[] = [];
   let stream = '';
@@ -20,7 +20,7 @@ export function showOutputs(outputs: readonly Output[], add: (bytes: Buffer) => 
     stream = '';
   };
   for (const output of outputs) {
-    // A program writes in pieces.
+    // Programs write a stream in pieces; consecutive pieces become one block.
     if (output.type === 'stream') {
       stream += output.text;
       continue;
@@ -33,7 +33,7 @@ export function showOutputs(outputs: readonly Output[], add: (bytes: Buffer) => 
   return shown;
 }
 
-/** The bytes of the first picture of these forms; undefined if there is none that browsers show. */
+/** Returns the bytes of the first picture that browsers show; undefined if the output has no such picture. */
 export function pictureOf(data: Json): Buffer | undefined {
   for (const type of PICTURES) {
     const bytes = Buffer.from(textOf(data[type]), 'base64');
@@ -43,7 +43,7 @@ export function pictureOf(data: Json): Buffer | undefined {
   return undefined;
 }
 
-/** The best form of an output: a picture, a table, formatted text, plain text. */
+/** Picks the best form of an output: a picture, then a table, formatted text, plain text. */
 function showData(data: Json, add: (bytes: Buffer) => string, losses: LossList): string {
   const text = terminalText(textOf(data['text/plain']));
   const picture = pictureOf(data);
@@ -93,7 +93,7 @@ function showHtml(html: string, addPicture: (bytes: Buffer) => string, losses: L
   }
 }
 
-/** A text as a terminal shows it: without colours, and of a line that was written over, what was written last. */
+/** Renders terminal output as text: drops colours, and after carriage returns keeps the last state of a line. */
 function terminalText(text: string): string {
   return (
     text

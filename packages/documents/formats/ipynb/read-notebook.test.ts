@@ -22,7 +22,7 @@ async function cells(...list: unknown[]) {
   return read({ nbformat: 4, nbformat_minor: 5, metadata: { language_info: { name: 'python' } }, cells: list });
 }
 
-test('Markdown is as it is, code has the language of the kernel, and what it printed follows', async () => {
+test('Markdown cells stay unchanged, code has the language of the kernel, and its output follows', async () => {
   const { markdown, content_type } = await cells(
     { cell_type: 'markdown', source: ['# Title\n', 'With $x^2$.'] },
     code(
@@ -40,7 +40,7 @@ test('Markdown is as it is, code has the language of the kernel, and what it pri
   assert.equal(content_type, 'application/x-ipynb+json');
 });
 
-test('pictures of outputs and cells are pictures of the page; tables are tables, formulas formulas', async () => {
+test('pictures of outputs and cells become pictures of the page, HTML tables become tables, LaTeX becomes formulas', async () => {
   const { markdown, pictures, losses } = await cells(
     { cell_type: 'markdown', source: '![it](attachment:a.png)', attachments: { 'a.png': { 'image/png': PIXEL } } },
     code('plot()', output({ 'image/png': PIXEL, 'text/plain': '<Figure size 640x480>' })),
@@ -64,7 +64,7 @@ test('pictures of outputs and cells are pictures of the page; tables are tables,
   assert.deepEqual(losses, []);
 });
 
-test('what only a program shows is listed as lost, with its cell', async () => {
+test('outputs that only a program can show are listed as lost, with their cell', async () => {
   const { losses = [] } = await cells(
     code(
       'x',
@@ -85,7 +85,7 @@ test('what only a program shows is listed as lost, with its cell', async () => {
   );
 });
 
-test('a cell cannot take the cells behind it, and does not become front matter', async () => {
+test('an unclosed fence or comment ends with its cell, and a cell does not become front matter', async () => {
   const { markdown } = await cells(
     { cell_type: 'markdown', source: '---\ntitle: no\n---' },
     { cell_type: 'markdown', source: '```\nopen' },
@@ -97,7 +97,7 @@ test('a cell cannot take the cells behind it, and does not become front matter',
   assert.match(raw.markdown, /^---\ntitle: Said\n---\n\n```python/);
 });
 
-test('a notebook of nbformat 3 is read like one of today', async () => {
+test('a notebook of nbformat 3 is read like a current notebook', async () => {
   const { markdown } = await read({
     nbformat: 3,
     metadata: {},
@@ -122,7 +122,7 @@ test('a notebook of nbformat 3 is read like one of today', async () => {
   assert.equal(markdown, '## Old\n\n```\nprint(1)\n```\n\n```\n1\n```\n\n```\n2\n```\n\n```\nE: v\n```\n');
 });
 
-test('what is no notebook is refused with what to do, and wrong types are read as nothing', async () => {
+test('a file that is not a notebook is refused with advice, and fields of the wrong type are ignored', async () => {
   for (const text of ['{"cells": [', '['.repeat(1e6), 'null', '[]', '{}', '"x"', '{"cells": 1}']) {
     await assert.rejects(
       read(text),

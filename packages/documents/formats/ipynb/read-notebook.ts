@@ -8,12 +8,12 @@ import { type LossList, lossList } from '../loss-list.ts';
 import { type Cell, type Json, parseNotebook, record } from './notebook-cells.ts';
 import { pictureOf, showOutputs } from './outputs.ts';
 
-/** The limit of a notebook in bytes: most of a large one are pictures, which JSON has as texts. */
+/** The limit of a notebook in bytes. Most of a large notebook are pictures, stored as base64 text. */
 const NOTEBOOK_MAX = 64 * 2 ** 20;
 
 /**
- * Reads a Jupyter notebook: its cells in order, Markdown as it is, code in the language of the kernel, and below it what
- * running it showed. What can only be shown by running it is listed as lost. Throws an ExtractError.
+ * Reads a Jupyter notebook: the cells in order, Markdown unchanged, code in the language of the kernel, followed by its
+ * outputs. Outputs that only a running program can show are listed as lost. Throws an ExtractError.
  */
 export function readNotebook({ bytes, content_type }: UploadedFile): ExtractedDocument {
   if (bytes.length > NOTEBOOK_MAX) {
@@ -34,7 +34,7 @@ export function readNotebook({ bytes, content_type }: UploadedFile): ExtractedDo
 
 function codeOf({ type, source }: Cell, i: number, language: string): string[] {
   if (source.trim() === '') return [];
-  // Quarto and others have the title and further facts in a first cell, as front matter.
+  // Quarto and other tools keep the title and further metadata in a first raw cell, as front matter.
   if (type === 'raw' && i === 0 && /^---\n[\s\S]*\n---\s*$/.test(source)) return [source.trimEnd()];
   return [fencedCode(source, type === 'code' ? language : '')];
 }
@@ -45,7 +45,7 @@ function markdownOf({ source, attachments }: Cell, add: (bytes: Buffer) => strin
   return closed(/^---[ \t]*$/m.exec(shown)?.index === 0 ? `***${shown.slice(3)}` : shown);
 }
 
-/** Pictures that were pasted into a cell are in its text as `attachment:name`. */
+/** Resolves `attachment:name`, the address of a picture that was pasted into a cell. */
 function showAttachments(source: string, files: Json, add: (bytes: Buffer) => string, losses: LossList): string {
   return source.replace(/\(attachment:([^\s()]{1,255})\)/g, (written, name: string) => {
     const file = files[name] ?? files[decoded(name)];
@@ -64,7 +64,7 @@ function decoded(name: string): string {
   }
 }
 
-/** Ends what a cell begins and does not end: a fence or a comment would take the cells behind it. */
+/** Closes a fence or comment that a cell leaves open; otherwise it would swallow the following cells. */
 function closed(markdown: string): string {
   let fence = '';
   for (const line of markdown.split('\n')) {
