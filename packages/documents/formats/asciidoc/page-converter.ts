@@ -1,6 +1,9 @@
 import { type AbstractBlock, Html5Converter, type Inline } from '@asciidoctor/core';
 
-/** What the HTML reader knows by other marks than Asciidoctor makes: formulas, footnotes, and notes without a table. */
+/**
+ * Makes the HTML that the HTML reader expects, where Asciidoctor's own differs: formulas, footnotes, and notes without
+ * a table.
+ */
 export class PageConverter extends Html5Converter {
   override async convert_stem(node: AbstractBlock): Promise<string> {
     return formula(String(await node.content()), node.style === 'latexmath', true);
@@ -25,7 +28,7 @@ export class PageConverter extends Html5Converter {
   }
 }
 
-/** Only TeX is a formula in Markdown; AsciiMath is shown as it is written. */
+/** Only TeX becomes a formula in Markdown; AsciiMath is shown as code. */
 function formula(text: string, isTex: boolean, isBlock: boolean): string {
   const tag = isBlock ? 'div' : 'span';
   if (!isTex) return isBlock ? `<pre><code>${text}</code></pre>` : `<code>${text}</code>`;

@@ -8,7 +8,7 @@ function read(text: string) {
   return readDocument({ filename: 'a.adoc', content_type: '', bytes: Buffer.from(text) });
 }
 
-test('an AsciiDoc document is read with its structure, and links between files stay links', async () => {
+test('an AsciiDoc document keeps its structure, and links between files stay links', async () => {
   const { markdown, title, language, content_type } = await read(`= The *Title*
 :lang: de
 :toc:
@@ -86,7 +86,7 @@ $x^2$
   );
 });
 
-test('no file is opened: what would be included is linked if it is a document, and listed as lost', async () => {
+test('includes never open a file: a document becomes a link, and every include is listed as lost', async () => {
   const { markdown, losses = [] } = await read(`Text
 :leak: {docdir}
 

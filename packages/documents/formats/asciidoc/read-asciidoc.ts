@@ -9,15 +9,15 @@ import { htmlToMarkdown } from '../html/html.ts';
 import { type LossList, lossList } from '../loss-list.ts';
 import { PageConverter } from './page-converter.ts';
 
-/** The limit of a file in bytes: Asciidoctor takes a second and a hundred megabytes for 100 KB. */
+/** The limit of a file in bytes: Asciidoctor takes a second and 100 MB of memory for 100 KB. */
 const FILE_MAX = 2 ** 20;
 
-// Its warnings are about the text, and go nowhere.
+// Discard Asciidoctor's warnings: they are about the text of the user.
 LoggerManager.logger = new NullLogger();
 
 /**
- * Reads an AsciiDoc document, by Asciidoctor in its most restricted mode, which opens no files. What it would include is
- * linked if it is a document, and listed as lost; so are comments and what only the head says. Throws an ExtractError.
+ * Reads an AsciiDoc document with Asciidoctor in its most restricted mode, which opens no files. Includes become links
+ * if they name a document. Includes, comments, authors and revision are listed as losses. Throws an ExtractError.
  */
 export async function readAsciiDoc({ bytes, content_type }: UploadedFile): Promise<ExtractedDocument> {
   if (bytes.length > FILE_MAX) {
@@ -58,7 +58,7 @@ async function converted(text: string, losses: LossList): Promise<{ document: Do
     });
     return { document, html: String(await document.convert()) };
   } catch {
-    // Its errors are about its own state; their messages are not for users.
+    // Asciidoctor's errors describe its internal state, so their messages are not for users.
     throw new ExtractError(
       'unreadable',
       'the AsciiDoc document cannot be read; simplify it, or upload it as HTML or PDF',
@@ -66,7 +66,7 @@ async function converted(text: string, losses: LossList): Promise<{ document: Do
   }
 }
 
-/** Documents become pages of their own, so a link to one leads there; of anything else the line says its name. */
+/** Replaces an include of a document by a link, because each document becomes a page; any other include by its name. */
 function includeProcessor(losses: LossList): IncludeProcessor {
   const processor = new IncludeProcessor();
   processor.handles = () => true;
@@ -84,7 +84,7 @@ function includeProcessor(losses: LossList): IncludeProcessor {
   return processor;
 }
 
-/** Comments are for authors: lines that begin with two slashes, and blocks between lines of four and more. */
+/** Lists comments as losses: lines that begin with two slashes, and blocks between lines of four or more slashes. */
 function listComments(text: string, losses: LossList): void {
   let fence = '';
   for (const line of text.split('\n')) {
@@ -95,7 +95,7 @@ function listComments(text: string, losses: LossList): void {
   }
 }
 
-/** The authors and the revision, which are not part of the text. */
+/** Lists the authors and the revision as a loss; they are not part of the text. */
 function listHead(document: Document, losses: LossList): void {
   const said = ['authors', 'email', 'revnumber', 'revdate', 'revremark'].map((name) =>
     plain(document.getAttribute(name)),
@@ -108,10 +108,10 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value.replace(/<[^<>]*>/g, '') : '';
 }
 
-/** The line above the footnotes, and what goes back from one with its number, are not part of the text. */
+/** The rule above the footnotes, and the numbered back link of each footnote, which are not part of the text. */
 const FOOTNOTE_MARKS = /(?<=<div id="footnotes">\s*)<hr>|<a href="#_footnoteref_(\d+)">\1<\/a>\. /g;
 
-/** A link to a heading of another document, which has the id that Asciidoctor makes of its words. */
+/** A link to a heading of another document, with the id that Asciidoctor derives from the heading's words. */
 const OTHER_HEADING = /(?<=<a href="[^"#]{1,500}\.(?:adoc|asciidoc|asc)#)_([^"]{1,200})(?=")/g;
 
 function toMarkdown(html: string, addPicture: (bytes: Buffer) => string): ReturnType<typeof htmlToMarkdown> {

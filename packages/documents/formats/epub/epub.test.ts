@@ -8,7 +8,7 @@ import { readEpub } from './epub.ts';
 
 const OPS = 'xmlns:epub="http://www.idpf.org/2007/ops"';
 
-/** Reads a book of these files; those of the spine in their order. */
+/** Reads a book of these files. `spine` lists the chapters in reading order. */
 function read(files: Record<string, string>, spine = Object.keys(files), types: Record<string, string> = {}) {
   const type = (name: string) => types[name] ?? 'application/xhtml+xml';
   const items = [...new Set([...Object.keys(files), ...spine])];
@@ -36,7 +36,7 @@ function read(files: Record<string, string>, spine = Object.keys(files), types: 
 const chapter = (body: string, head = '<title/>') =>
   `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml" ${OPS}><head>${head}</head><body>${body}</body></html>`;
 
-test('links and notes of a book lead from chapter to chapter', () => {
+test('links and notes of a book resolve across chapters', () => {
   const { markdown } = read({
     'one.xhtml': chapter(
       '<h1>One</h1><p><a href="two.xhtml">two</a> <a href="two.xhtml#fig">figure</a> <a href="notes.xhtml#n1" epub:type="noteref">1</a> <a href="gone.xhtml">gone</a></p>',
@@ -53,7 +53,7 @@ test('links and notes of a book lead from chapter to chapter', () => {
     assert.ok(html.includes(`id="${id}"`), `${id} is on the page`);
 });
 
-test('XHTML is read as such: elements without content end, and MathML may have a prefix', () => {
+test('chapters are parsed as XHTML: empty elements close themselves, and MathML may have a prefix', () => {
   const { markdown, losses } = read({
     'a.xhtml': chapter(
       '<h1>A<a id="p1"/></h1><p><a id="p2"/>Text <i/>after <m:math xmlns:m="http://www.w3.org/1998/Math/MathML"><m:mfrac><m:mi>a</m:mi><m:mi>b</m:mi></m:mfrac><m:mspace/></m:math></p>',
@@ -64,7 +64,7 @@ test('XHTML is read as such: elements without content end, and MathML may have a
   assert.deepEqual(losses, []);
 });
 
-test('pages that are pictures show them, and drawings that only frame one', () => {
+test('spine items that are pictures, and SVGs that only wrap a picture, become pictures', () => {
   const { markdown, pictures = [] } = read(
     {
       'cover.xhtml': chapter('<svg><image xlink:href="p%20.png" width="10"/></svg>'),
@@ -79,7 +79,7 @@ test('pages that are pictures show them, and drawings that only frame one', () =
   assert.equal(markdown, `${picture}\n\nFixed\n\n${picture}\n`);
 });
 
-test('chapters that cannot be read are listed, and the others are read', () => {
+test('chapters that cannot be read are listed as losses, and the other chapters are read', () => {
   const { markdown, losses, file_characters } = read(
     { 'a.xhtml': chapter('<p>Text</p><nav>Contents</nav>'), 'deep.xhtml': chapter(`${'<div>'.repeat(300)}deep`) },
     ['a.xhtml', 'gone.xhtml', 'deep.xhtml'],
@@ -96,7 +96,7 @@ test('chapters that cannot be read are listed, and the others are read', () => {
   assert.equal(file_characters, 12);
 });
 
-test('a damaged book is called one, wherever it is damaged', async () => {
+test('a damaged book is reported as damaged, wherever the damage is', async () => {
   const book = (container: string | Buffer) => zipOf([['META-INF/container.xml', container]]);
   const broken = [
     book(Buffer.from([0xf0, 0xf0, 0xf0])),
@@ -112,13 +112,13 @@ test('a damaged book is called one, wherever it is damaged', async () => {
   }
 });
 
-test('a chapter that the spine repeats is in the book once', () => {
+test('a chapter that the spine repeats appears once', () => {
   const files = { 'a.xhtml': chapter('<p>One.</p>'), 'b.xhtml': chapter('<p>Two.</p>') };
   const spine = Array.from({ length: 5_000 }, () => ['a.xhtml', 'b.xhtml']).flat();
   assert.equal(read(files, spine).markdown, 'One.\n\nTwo.\n');
 });
 
-test('a book may have more files than elements can be within each other', () => {
+test('a book may have more files than the nesting limit of elements', () => {
   const pictures = Array.from({ length: 10_000 }, (_, i) => [`p${i}.png`, ''] as const);
   const { markdown } = read({ 'a.xhtml': chapter('<p>One.</p>'), ...Object.fromEntries(pictures) }, ['a.xhtml']);
   assert.equal(markdown, 'One.\n');

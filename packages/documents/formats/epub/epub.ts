@@ -16,16 +16,15 @@ import { lossList } from '../loss-list.ts';
 import type { Loss } from '../losses.ts';
 import type { ZipEntry } from '../zip/zip.ts';
 
-/** The size limit of one file in a book; a chapter is rarely longer than a tenth of it. */
+/** The size limit of one file in a book; chapters are rarely longer than a tenth of it. */
 const CHAPTER_MAX = 8 * 2 ** 20;
 const CHAPTERS_MAX = 2_000;
 
 const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 
 /**
- * Reads an EPUB book: its chapters in the order of the spine, with the links and notes between them, its title and
- * language, and its pictures. Chapters that cannot be read are listed as losses. Throws an ExtractError if it is damaged
- * or protected.
+ * Reads an EPUB book: its chapters in spine order, with the links and notes between them, title, language and pictures.
+ * Chapters that cannot be read are listed as losses. Throws an ExtractError if the book is damaged or copy-protected.
  */
 export function readEpub(entries: readonly ZipEntry[]): ExtractedDocument {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
@@ -66,7 +65,7 @@ interface Chapter {
   isPicture: boolean;
 }
 
-/** The files of the book in the order of reading. */
+/** Lists the files of the spine in reading order. */
 function spineOf(book: Root, packagePath: string): Chapter[] {
   const items = new Map(elementsOf(book, 'item').map((item) => [attribute(item, 'id'), item]));
   const spine = elementsOf(book, 'itemref').map((item) => items.get(attribute(item, 'idref')));
@@ -76,13 +75,13 @@ function spineOf(book: Root, packagePath: string): Chapter[] {
     const name = resolveAddress(packagePath, href);
     return href === '' ? [] : [[name, { name, isPicture: /^image\//.test(type) }]];
   });
-  // A file is in a spine once, as the standard has it; a damaged one repeats them a thousand times.
+  // The standard allows each file once in a spine; damaged books repeat files a thousand times.
   return [...new Map(chapters).values()];
 }
 
 type Read = (name: string) => Buffer | undefined;
 
-/** The chapters as Markdown; undefined if none can be read. What cannot be is added to the losses. */
+/** Converts the chapters to Markdown; undefined if no chapter can be read. Adds unreadable chapters to the losses. */
 function readChapters(spine: readonly Chapter[], read: Read, losses: Loss[]) {
   const chapters = spine.slice(0, CHAPTERS_MAX);
   if (spine.length > CHAPTERS_MAX)
@@ -117,7 +116,7 @@ function readChapters(spine: readonly Chapter[], read: Read, losses: Loss[]) {
       const text = part.markdown.trim();
       if (text !== '') {
         parts.push(text);
-        // All its lines are from this chapter.
+        // All lines of this part come from this chapter.
         addRun(lines, { at, line: i + 1, height: 0 });
         at += lineEndsIn(text) + 2;
       }
@@ -138,7 +137,7 @@ function* textsOf(names: readonly string[], htmlOf: (name: string) => string | u
   }
 }
 
-/** Undefined for a file that is damaged: the rest of the book can be read. */
+/** Returns undefined if a file is damaged, so that the rest of the book can be read. Throws if a file is too large. */
 function readable<T>(read: () => T | undefined): T | undefined {
   try {
     return read();
@@ -154,19 +153,22 @@ function resolveAddress(from: string, address: string): string {
   try {
     return posix.join(posix.dirname(from), decodeURIComponent(path));
   } catch {
-    // An invalid percent-encoding is kept as text.
+    // Keep an invalid percent-encoding as text.
     return posix.join(posix.dirname(from), path);
   }
 }
 
-/** XML of the package parses as HTML does if elements without content have end tags; else each would be in the one before it. */
+/**
+ * Parses XML of the package with the HTML parser. Empty elements get end tags first; otherwise each would contain the
+ * next.
+ */
 function parseXml(xml: Buffer | undefined): Root {
   const text = asHtml((xml && readable(() => decodeHtml(xml, ''))) ?? '');
   try {
     return catchOverflow(() => parser.parse(text));
   } catch (error) {
     if (!(error instanceof TooComplexError)) throw error;
-    // What is nested so deep says nothing that can be read.
+    // XML nested this deep has no readable content.
     return parser.parse('');
   }
 }
