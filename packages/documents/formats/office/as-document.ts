@@ -6,7 +6,7 @@ import type { DocumentKind } from '../kinds.ts';
 import { encodeXml } from '../word/xml-tree.ts';
 import type { OfficePackage } from './office-package.ts';
 
-/** What a reader of an office format makes. */
+/** The result of a reader of an office format. */
 interface Read {
   kind: DocumentKind;
   content_type: string;
@@ -16,7 +16,7 @@ interface Read {
   rest?: string;
 }
 
-/** The document as Markdown. Throws an ExtractError if it is nested too deep. */
+/** Converts the HTML of a document to Markdown. Throws an ExtractError if it is nested too deep. */
 export function asDocument(
   { html, title, ...about }: Read,
   { pictures, losses }: Pick<OfficePackage, 'pictures' | 'losses'>,
@@ -39,18 +39,17 @@ export function asDocument(
   }
 }
 
-/** A text in HTML: its line breaks are breaks, and spaces beside each other stay apart. */
+/** Escapes text for HTML; line breaks become `<br>`, and control characters are removed. */
 export function escaped(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: HTML has no control characters
   return encodeXml(text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, '')).replace(/\r\n?|\n/g, '<br>');
 }
 
-/** The length of the longest row. */
 export function widthOf(rows: readonly (readonly unknown[])[]): number {
   return rows.reduce((width, row) => Math.max(width, row.length), 0);
 }
 
-/** A table of cells that are HTML; the first row is the head. Empty rows, and columns that are empty in all rows, are left out. */
+/** Renders a table from cells that are already HTML, with the first row as its head. Drops empty rows and columns. */
 export function tableOf(rows: readonly (readonly string[])[]): string {
   const filled = rows.filter((row) => row.some((cell) => cell !== ''));
   const width = widthOf(filled);

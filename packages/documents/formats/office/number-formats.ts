@@ -1,18 +1,24 @@
-/** The numbers of formats that Excel has by itself and that are dates, times or percentages. */
+/** Ids of the built-in formats of Excel for dates, times and percentages. */
 const DATES = new Set([14, 15, 16, 17, 22, 27, 30, 36, 50, 57]);
 const TIMES = new Set([18, 19, 20, 21, 45, 46, 47]);
 const PERCENT: Record<number, number> = { 9: 0, 10: 2 };
 
-/** The day before the first one of Excel's calendar, which has a 29 February 1900, and of that of old Macs. */
+/**
+ * Day 0 of both calendars of Excel. The calendar of 1900 wrongly has a 29 February 1900; old Macs used the one from
+ * 1904.
+ */
 const EPOCHS = { 1900: Date.UTC(1899, 11, 30), 1904: Date.UTC(1904, 0, 1) };
 const DAY = 86_400_000;
 
-/** Excel stores no longer format. */
+/** Excel stores no longer format code. */
 const CODE_MAX = 255;
 
-/** A number as its cell shows it, as far as its meaning depends on it: dates, times and percentages; else all its digits. */
+/**
+ * Formats a number as its cell shows it if the format changes its meaning: dates, times, percentages. Other numbers
+ * keep all digits.
+ */
 export function shownNumber(value: number, format: { id: number; code: string }, is1904: boolean): string {
-  // Colours, conditions and texts are no pattern.
+  // Colours, conditions and quoted texts are not part of the pattern.
   const pattern =
     format.code
       .slice(0, CODE_MAX)
@@ -24,7 +30,7 @@ export function shownNumber(value: number, format: { id: number; code: string },
   const decimals =
     PERCENT[format.id] ?? (pattern.includes('%') ? (/\.(0+)/.exec(pattern)?.[1]?.length ?? 0) : undefined);
   if (decimals === undefined) return String(Number(value.toPrecision(15)));
-  // Digits that the cell does not show are kept: they are the value.
+  // Keep digits that the cell does not show: they belong to the value.
   return `${Number((100 * value).toPrecision(15))}%`;
 }
 

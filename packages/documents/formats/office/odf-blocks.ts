@@ -4,22 +4,22 @@ import type { OdfStyles } from './odf-styles.ts';
 import type { OfficePackage } from './office-package.ts';
 import { childOf, childrenOf, findAll, textOf, type XmlNode } from './xml-nodes.ts';
 
-/** What frames texts and is none. */
+/** Elements that only wrap text. */
 const CONTAINERS =
   /^(?:section|index-body|index-title|text-box|table-of-content|alphabetical-index|illustration-index|bibliography|g|a|numbered-paragraph|list-header)$/;
 
-/** What is no content: definitions, and marks for programs. */
+/** Elements without content: declarations, and marks for programs. */
 const IGNORED =
   /^(?:sequence-decls|variable-decls|user-field-decls|forms|soft-page-break|.*-source|index-title-template|bookmark.*|reference-mark.*|change.*|shapes)$/;
 
-/** The largest number of spaces in one element. */
+/** The limit of repeated spaces in one element. */
 const SPACES_MAX = 200;
 
-/** Reads the blocks of an OpenDocument text or slide as HTML; what is left out is listed. */
+/** Reads the blocks of an OpenDocument text or slide as HTML and lists omitted content as losses. */
 export class OdfBlocks {
-  /** The words of the paragraph in the style for titles; "" without one. */
+  /** The words of the paragraph with the title style; "" without one. */
   title = '';
-  /** Characters that are in the file and neither text nor a loss: marks of notes, descriptions, names of authors. */
+  /** Characters of the file that are neither text nor a loss: note marks, descriptions, names of authors. */
   uncounted = 0;
   readonly #styles: OdfStyles;
   readonly #office: OfficePackage;
@@ -30,14 +30,12 @@ export class OdfBlocks {
     this.#office = office;
   }
 
-  /** The blocks of an element. */
   read(node: XmlNode | undefined): string {
     return childrenOf(node)
       .map((child) => this.#block(child))
       .join('');
   }
 
-  /** The notes that were read so far. */
   notes(): string {
     return this.#notes.length === 0 ? '' : `<ol>${this.#notes.join('')}</ol>`;
   }
@@ -53,7 +51,7 @@ export class OdfBlocks {
         const words = findAll(deletion, 'p', 'h').map(textOf).join(' ');
         if (words.trim() !== '') this.#office.losses.add('tracked_change', words);
       }
-      // Who changed what, and when.
+      // Author and date of the change.
       for (const about of findAll(node, 'change-info')) this.uncounted += countCharacters(textOf(about));
       return '';
     }
@@ -91,7 +89,7 @@ export class OdfBlocks {
       return item.name === 'list-item' ? `<li>${withoutParagraph(content.join(''))}</li>` : content.join('');
     });
     const start = Number(childrenOf(node, 'list-item')[0]?.attributes['start-value'] ?? 1);
-    // Headings may be in lists for their numbers.
+    // A heading may be in a list to get its number.
     if (items.length === 1 && /^<li><h\d>/.test(items[0] ?? '')) return (items[0] ?? '').slice(4, -5);
     return `<${kind}${kind === 'ol' && start > 1 ? ` start="${start}"` : ''}>${items.join('')}</${kind}>`;
   }
@@ -108,7 +106,7 @@ export class OdfBlocks {
     return `<table>${rows.join('')}</table>`;
   }
 
-  /** A picture, a text box or a table in its frame. */
+  /** Reads a frame with a picture, a text box or a table. */
   frame(node: XmlNode): string {
     const alternative = textOf(childOf(node, 'desc')) || textOf(childOf(node, 'title'));
     this.uncounted += countCharacters(textOf(childOf(node, 'desc')) + textOf(childOf(node, 'title')));
@@ -127,7 +125,7 @@ export class OdfBlocks {
     return address === '' ? '' : `<img src="${address}" alt="${escaped(alternative)}">`;
   }
 
-  /** The words of a paragraph with their marks; frames with blocks in them are left to `paragraph`. */
+  /** Reads the words of a paragraph with their marks. Frames that contain blocks are left to `#paragraph`. */
   #inline(node: XmlNode): string {
     return node.children
       .map((child) => {
@@ -155,7 +153,7 @@ export class OdfBlocks {
       this.#office.losses.add('hidden_text', textOf(node) || (attributes['string-value'] ?? ''));
       return '';
     }
-    // Readings stand in brackets behind their words.
+    // Ruby readings follow their words in brackets.
     if (name === 'ruby')
       return `${this.#inline(childOf(node, 'ruby-base') ?? node)} (${this.#inline(childOf(node, 'ruby-text') ?? node)})`;
     if (IGNORED.test(name)) {
@@ -181,7 +179,7 @@ export class OdfBlocks {
   }
 }
 
-/** The content of an item without the paragraph that is all of its text: else its list is a loose one. */
+/** Unwraps the paragraph of an item if it is the only one; otherwise Markdown would make a loose list. */
 function withoutParagraph(html: string): string {
   return html.split('<p>').length === 2 || /^<p>(?:(?!<p>).)*<\/p><[ou]l/s.test(html)
     ? html.replace(/^<p>(.*?)<\/p>/s, '$1')

@@ -1,18 +1,18 @@
 import { childOf, childrenOf, findAll, type XmlNode } from './xml-nodes.ts';
 
-/** What the names of styles mean in a document. */
+/** Resolves the styles of a document by name. */
 export interface OdfStyles {
-  /** The level of a heading that a paragraph style makes. */
+  /** Returns the heading level of a paragraph style; undefined if it is not a heading. */
   levelOf(style: string): number | undefined;
-  /** Whether a style is, or is based on, one of these names. */
+  /** Whether the name of a style, or of a style that it is based on, matches. */
   isOf(style: string, name: RegExp): boolean;
-  /** The elements that a style of words makes. */
+  /** Returns the HTML elements for a character style. */
   marksOf(style: string): ('strong' | 'em' | 's' | 'sup' | 'sub')[];
-  /** Whether the lists of a style have numbers at this level, from 1 on. */
+  /** Whether a list style has numbers at this level, counted from 1. */
   isOrdered(style: string, level: number): boolean;
 }
 
-/** Styles inherit from each other; longer chains are circles. */
+/** The longest chain of inherited styles; a longer one is a cycle. */
 const CHAIN_MAX = 20;
 
 export function stylesOf(...parts: readonly (XmlNode | undefined)[]): OdfStyles {

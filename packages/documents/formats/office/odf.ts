@@ -15,12 +15,13 @@ const TYPES = {
   odp: 'application/vnd.oasis.opendocument.presentation',
 } as const satisfies Partial<Record<DocumentKind, string>>;
 
-/** A cell or row that is repeated more often, without text, is the empty rest of a sheet. */
+/** An empty cell or row that repeats more often fills the unused rest of a sheet. */
 const REPEATED_MAX = 1_000;
 
 /**
- * Reads an OpenDocument text, spreadsheet or presentation: headings, lists, tables, links, notes and pictures; sheets as tables; slides
- * as headings. Comments, deletions, headers, charts and hidden sheets are listed as losses. Throws an ExtractError if it is damaged.
+ * Reads an OpenDocument text, spreadsheet or presentation: headings, lists, tables, links, notes and pictures. Sheets
+ * become tables, slides become headings. Comments, deletions, headers, charts and hidden sheets are listed as losses.
+ * Throws an ExtractError if the file is damaged.
  */
 export function readOdf(kind: keyof typeof TYPES, entries: readonly ZipEntry[]): ExtractedDocument {
   const office = openOffice(entries);
@@ -75,7 +76,7 @@ function sheetOf(table: XmlNode, content: XmlNode): Sheet {
   return { name: table.attributes.name ?? '', isHidden, rows };
 }
 
-/** How often a cell or row is repeated: what has no text only as far as what follows may stand in a column of a table. */
+/** Returns how often a cell or row repeats, at most REPEATED_MAX; 1 for the empty rest of a sheet. */
 function repeats(node: XmlNode, name: string, isEmpty: boolean): number {
   const count = Math.max(1, Number(node.attributes[name] ?? 1) || 1);
   return isEmpty && count > REPEATED_MAX ? 1 : Math.min(count, REPEATED_MAX);

@@ -7,29 +7,29 @@ import { type LossList, lossList } from '../loss-list.ts';
 import type { ZipEntry } from '../zip/zip.ts';
 import { childrenOf, damaged, findAll, parseNodes, textOf, type XmlNode } from './xml-nodes.ts';
 
-/** The limits of one file in a document and of all that are read, in bytes unpacked. */
+/** Limits of one file in a document, and of all files read, in unpacked bytes. */
 const PART_MAX = 64 * 2 ** 20;
 const PARTS_MAX = 192 * 2 ** 20;
 const PICTURE_MAX = 32 * 2 ** 20;
 
-/** Pictures that browsers show, by how they begin; metafiles of Windows are none. */
+/** Signatures of pictures that browsers show; metafiles of Windows are not among them. */
 const PICTURES = ['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF'];
 
-/** A relationship of a part of an Office document to another one, or to an address. */
+/** A relationship from a part of an Office document to another part or to an address. */
 export interface Relation {
   type: string;
   target: string;
   isExternal: boolean;
 }
 
-/** The files of a packed office document, and what is found on the way. */
+/** The files of a packed office document, with the pictures and losses collected while reading. */
 export interface OfficePackage {
   names: readonly string[];
-  /** Undefined if there is no such file. Throws an ExtractError if it is damaged or too large. */
+  /** Parses a file; undefined if it does not exist. Throws an ExtractError if it is damaged or too large. */
   read(name: string): XmlNode | undefined;
-  /** The relationships of a part by their ids. */
+  /** Returns the relationships of a part by id. */
   relationsOf(name: string): Map<string, Relation>;
-  /** The address of a picture; "" if it cannot be shown, which is listed. */
+  /** Returns the address of a picture. Lists a picture that cannot be shown as a loss and returns "". */
   pictureAt(name: string, alternative: string): string;
   pictures: Picture[];
   losses: LossList;
@@ -71,7 +71,7 @@ export function openOffice(entries: readonly ZipEntry[]): OfficePackage {
   return { names: entries.map(({ name }) => name), read, relationsOf, pictureAt, pictures, losses };
 }
 
-/** Undefined for what no browser shows, and for what is damaged. */
+/** Returns the bytes of a picture; undefined if it is damaged or no browser shows it. */
 function pictureOf(entry: ZipEntry | undefined): Buffer | undefined {
   if (!entry || entry.size > PICTURE_MAX) return undefined;
   try {
@@ -84,12 +84,12 @@ function pictureOf(entry: ZipEntry | undefined): Buffer | undefined {
   }
 }
 
-/** The title in the properties of an Office or OpenDocument file; "" without one. */
+/** Returns the title from the properties of an Office or OpenDocument file; "" without one. */
 export function titleIn(properties: XmlNode | undefined): string {
   return textOf(findAll(properties, 'title')[0]).replace(/\s+/g, ' ').trim().slice(0, 255);
 }
 
-/** Throws an ExtractError if a part that every document has is missing. */
+/** Returns the root element. Throws an ExtractError if the part, which every document has, is missing. */
 export function needed(part: XmlNode | undefined): XmlNode {
   const [root] = childrenOf(part);
   if (!root) throw damaged();

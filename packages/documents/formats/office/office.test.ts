@@ -17,7 +17,7 @@ async function read(bytes: Uint8Array, filename = 'a') {
 
 const short = (losses: readonly Loss[] = []) => losses.map(({ kind, excerpt }) => `${kind}: ${excerpt}`.trim());
 
-test('a presentation is its slides as headings with their lists, tables, links, pictures and notes', async () => {
+test('slides of a presentation become headings, with their lists, tables, links, pictures and notes', async () => {
   const table = `<p:graphicFrame><a:graphic><a:graphicData><a:tbl>${[
     ['Part', 'Length'],
     ['Pipe', '10 | 12'],
@@ -64,7 +64,7 @@ test('a presentation is its slides as headings with their lists, tables, links, 
   assert.deepEqual(short(losses), ['repeated_line: 2']);
 });
 
-test('hidden slides, comments, charts and pictures that no browser shows are losses of a presentation', async () => {
+test('hidden slides, comments, charts and pictures that no browser shows are listed as losses of a presentation', async () => {
   const chart =
     '<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id="3" name="Chart 1"/></p:nvGraphicFramePr></p:graphicFrame>';
   const equation = '<a:p><a14:m><m:oMath><m:r><m:t>a=b</m:t></m:r></m:oMath></a14:m></a:p>';
@@ -101,7 +101,7 @@ test('hidden slides, comments, charts and pictures that no browser shows are los
 const STYLES =
   '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;days&quot;"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="21"/></cellXfs></styleSheet>';
 
-test('a workbook is its sheets as tables, with dates, percentages, formulas and links as their cells show them', async () => {
+test('sheets of a workbook become tables with dates, percentages, formulas and links as the cells show them', async () => {
   const row = (n: number, cells: string) => `<row r="${n}">${cells}</row>`;
   const { kind, markdown, losses } = await read(
     xlsxOf(
@@ -143,7 +143,7 @@ test('a workbook is its sheets as tables, with dates, percentages, formulas and 
   assert.deepEqual(short(losses), ['metadata:', 'equation:']);
 });
 
-test('hidden sheets, rows and columns, comments and charts are losses of a workbook', async () => {
+test('hidden sheets, rows and columns, comments and charts are listed as losses of a workbook', async () => {
   const { markdown, losses } = await read(
     xlsxOf(
       [
@@ -181,7 +181,7 @@ test('hidden sheets, rows and columns, comments and charts are losses of a workb
   ]);
 });
 
-test('of a long sheet the beginning is shown, and the rest is kept', async () => {
+test('a long sheet shows its beginning and keeps the rest', async () => {
   const rows = Array.from({ length: 3_000 }, (_, i) => `<row><c t="str"><v>name ${i}</v></c><c><v>${i}</v></c></row>`);
   const { markdown, rest, losses } = await read(xlsxOf([{ name: 'Long', rows: rows.join('') }]));
   assert.match(markdown, /This page shows the first 1,000 of 2,999 rows; the file has them all\./);
@@ -191,7 +191,7 @@ test('of a long sheet the beginning is shown, and the rest is kept', async () =>
   assert.deepEqual(losses, []);
 });
 
-test('an OpenDocument text has its headings, lists, tables, links, notes and pictures', async () => {
+test('an OpenDocument text keeps its headings, lists, tables, links, notes and pictures', async () => {
   const automatic =
     '<style:style style:name="T1" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"/></text:list-style>';
   const item = (text: string, more = '') => `<text:list-item><text:p>${text}</text:p>${more}</text:list-item>`;
@@ -220,7 +220,7 @@ test('an OpenDocument text has its headings, lists, tables, links, notes and pic
   assert.deepEqual(short(losses), ['repeated_line: Company', 'comment: Is it so?', 'tracked_change: It was so.']);
 });
 
-test('an OpenDocument spreadsheet is its sheets as tables, and a presentation its slides', async () => {
+test('an OpenDocument spreadsheet becomes tables, and the slides of a presentation become headings', async () => {
   const cell = (text: string, attributes = '') =>
     `<table:table-cell ${attributes}>${text && `<text:p>${text}</text:p>`}</table:table-cell>`;
   const sheet =
@@ -244,7 +244,7 @@ test('an OpenDocument spreadsheet is its sheets as tables, and a presentation it
   assert.deepEqual([stock.losses, talk.losses], [[], []]);
 });
 
-test('RTF has its headings, marks, lists, tables, links and notes, in the encoding of its fonts', async () => {
+test('RTF keeps its headings, marks, lists, tables, links and notes, in the encoding of its fonts', async () => {
   const rtf = String.raw`{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}{\f1\fcharset204 Arial;}}{\stylesheet{\s0 Normal;}{\s1\outlinelevel0 heading 1;}}
 {\info{\title A guide}{\author Ann}}{\header\pard Company\par}
 \pard\s1 The guide\par\pard\plain A {\b bold} caf\'e9 \u8364?5, {\f1\'cf\'f0\'e8} {\field{\*\fldinst HYPERLINK "https://x.example/"}{\fldrslt a link}}{\footnote\pard Its words.} and more.\par
@@ -266,7 +266,7 @@ test('RTF has its headings, marks, lists, tables, links and notes, in the encodi
   ]);
 });
 
-test('a character of Unicode stays whole in bold type, and what is in cells is kept where a table has tables or is cut off', async () => {
+test('bold type does not split a surrogate pair, and nested or truncated tables keep the text of their cells', async () => {
   const rtf = String.raw`{\rtf1\ansi {\b \uc1\u-10179?\u-8704? \u1055?\u1088?\u1080?}\par\pard
 \intbl outer{\nestcell}inner{\nestcell}\cell last\cell\row\intbl cut\cell off}`;
   const { markdown } = await read(Buffer.from(rtf, 'latin1'), 'a.rtf');
@@ -283,7 +283,7 @@ test('sheets of hundreds of thousands of rows, and paragraphs of a million space
   assert.match(slide.markdown, /^## Slide 1\n\na\s+b\n$/);
 });
 
-test('office files that are damaged, nested too deep or too large are refused with a sentence', async () => {
+test('office files that are damaged, nested too deep or too large are refused with a message', async () => {
   const refused = (bytes: Uint8Array) =>
     assert.rejects(read(bytes), (error) => error instanceof ExtractError && /upload/.test(error.message));
   await refused(odfOf('text', '<text:p>never closed'));

@@ -7,7 +7,7 @@ import { childOf, childrenOf, findAll, textOf, type XmlNode } from './xml-nodes.
 
 const TYPE = 'application/vnd.openxmlformats-officedocument.presentationml.presentation';
 
-/** Placeholders that repeat on every slide. */
+/** Types of placeholders that repeat on every slide. */
 const REPEATED = new Set(['dt', 'ftr', 'sldNum', 'hdr']);
 
 interface Slide {
@@ -16,8 +16,9 @@ interface Slide {
 }
 
 /**
- * Reads a PowerPoint presentation: each slide as a heading with its texts, lists, tables and pictures, and its notes as a quotation.
- * Comments, hidden slides, equations, charts and diagrams are listed as losses. Throws an ExtractError if it is damaged.
+ * Reads a PowerPoint presentation: each slide as a heading with its texts, lists, tables and pictures, and its notes as
+ * a quotation. Comments, hidden slides, equations, charts and diagrams are listed as losses. Throws an ExtractError if
+ * the file is damaged.
  */
 export function readPptx(entries: readonly ZipEntry[]): ExtractedDocument {
   const office = openOffice(entries);
@@ -44,7 +45,7 @@ export function readPptx(entries: readonly ZipEntry[]): ExtractedDocument {
     return [slideHtml(root, own, i + 1, office), notes.html];
   });
   const title = titleIn(office.read('docProps/core.xml'));
-  // Templates of programs have names that say nothing.
+  // Ignore the default titles of presentation programs.
   const ownTitle = /^(?:power ?point.*|presentation|präsentation|untitled)\d*$/i.test(title) ? '' : title;
   return asDocument(
     { kind: 'pptx', content_type: TYPE, html: parts.join('\n'), title: ownTitle, file_characters },
@@ -58,7 +59,7 @@ function wordsIn(node: XmlNode): string {
 
 function slideHtml(slide: XmlNode, own: Slide, number: number, office: OfficePackage): string {
   const shapes = shapesIn(childOf(slide, 'cSld', 'spTree'));
-  // The one for any content names no type.
+  // A placeholder without a type accepts any content.
   const placeholder = (shape: XmlNode) => findAll(shape, 'ph').map(({ attributes }) => attributes.type ?? 'obj')[0];
   const isTitle = (shape: XmlNode) =>
     /^(?:title|ctrTitle)$/.test(placeholder(shape) ?? '') && wordsIn(shape).trim() !== '';
@@ -81,7 +82,7 @@ function slideHtml(slide: XmlNode, own: Slide, number: number, office: OfficePac
   return `<h2>${words}</h2>${content.join('')}`;
 }
 
-/** The shapes in their order, those of groups among them. */
+/** Returns the shapes in document order, with groups flattened. */
 function shapesIn(tree: XmlNode | undefined): XmlNode[] {
   return childrenOf(tree).flatMap((child) => {
     if (child.name === 'grpSp') return shapesIn(child);
@@ -117,7 +118,10 @@ function shapeHtml(shape: XmlNode, own: Slide, office: OfficePackage, placeholde
   return paragraphs(childrenOf(childOf(shape, 'txBody'), 'p'), own, placeholder);
 }
 
-/** The paragraphs of a text; those of the body of a slide, and those with bullets, are items of lists. */
+/**
+ * Renders the paragraphs of a shape. Paragraphs with bullets, and several paragraphs in the body of a slide, become
+ * list items.
+ */
 function paragraphs(all: readonly XmlNode[], own: Slide, placeholder: string | undefined): string {
   const filled = all.filter((each) => paragraph(each, own) !== '');
   const isBody = placeholder === 'body' || placeholder === 'obj';
@@ -154,7 +158,7 @@ function paragraphs(all: readonly XmlNode[], own: Slide, placeholder: string | u
   return html;
 }
 
-/** The runs of a paragraph, with links, bold and italic type. */
+/** Renders the runs of a paragraph with links, bold and italic type. */
 function paragraph(node: XmlNode, own: Slide): string {
   const html = childrenOf(node).flatMap((run): string[] => {
     if (run.name === 'br') return ['<br>'];

@@ -2,13 +2,13 @@ import { escaped, tableOf } from './as-document.ts';
 
 type Marks = Partial<Record<'strong' | 'em' | 's' | 'sup' | 'sub', boolean>>;
 
-/** The mark in front of an item that is counted. */
+/** The number or letter in front of an item of an ordered list. */
 const COUNTED = /^\s*[([]?(?:\d{1,3}|[a-z]{1,4})[.)\]]\s*$/i;
 
-/** Words that end a paragraph; cells of a table within a cell are paragraphs of it. */
+/** Control words that end a paragraph. Cells of a nested table become paragraphs of the outer cell. */
 const ENDS = new Set(['par', 'sect', 'page', 'nestcell', 'nestrow']);
 
-/** A paragraph that is being read. */
+/** The paragraph that is currently read. */
 interface Open {
   html: string;
   mark: string;
@@ -17,7 +17,7 @@ interface Open {
   isInTable: boolean;
 }
 
-/** Blocks of RTF as HTML, in the order in which its words come. */
+/** Builds HTML blocks from text and control words, fed in the order of the file. */
 export class RtfBlocks {
   readonly #notes: string[] = [];
   readonly #around: { open: Open; html: string; url: string }[] = [];
@@ -38,7 +38,7 @@ export class RtfBlocks {
     this.#open.html += words;
   }
 
-  /** The address of the words that follow in their field; "" ends it. */
+  /** Sets the address of the following words of a field; "" ends the link. */
   link(address: string): void {
     this.#url = /^(?:https?|mailto):/i.test(address) ? address : '';
   }
@@ -98,7 +98,7 @@ export class RtfBlocks {
 
   #finishBlocks(): string {
     this.#end();
-    // A file that is cut off ends within a row.
+    // A truncated file ends within a row.
     if (this.#cell !== '') this.#cells.push(this.#cell);
     if (this.#cells.length > 0) this.#rows.push(this.#cells);
     [this.#cell, this.#cells] = ['', []];
@@ -107,7 +107,7 @@ export class RtfBlocks {
     return this.#html;
   }
 
-  /** Ends a paragraph; its level and its place in a list hold for those that follow, until they are reset. */
+  /** Ends a paragraph. Its heading level and list depth stay in effect until they are reset. */
   #end(): void {
     const { level, mark, isInTable, depth, html } = this.#open;
     const words = html.trim();

@@ -1,4 +1,4 @@
-/** Names of encodings by the numbers of Windows' code pages and of the character sets of fonts. */
+/** Encodings by Windows code page, and code pages by character set of a font. */
 const CODE_PAGES: Record<number, string> = {
   437: 'ibm866',
   866: 'ibm866',
@@ -27,12 +27,12 @@ const CHARSETS: Record<number, number> = {
   238: 1250,
 };
 
-/** The code page of a character set; undefined for that of the document. */
+/** Returns the code page of a character set; undefined if the document's code page applies. */
 export function codePageOf(charset: number): number | undefined {
   return CHARSETS[charset];
 }
 
-/** Bytes, one for a character, as text. */
+/** Decodes text that has one byte per character. */
 export function decodeBytes(bytes: string, codePage: number): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for letters beyond ASCII
   if (!/[^\x00-\x7f]/.test(bytes)) return bytes;
@@ -40,7 +40,7 @@ export function decodeBytes(bytes: string, codePage: number): string {
   return new TextDecoder(name).decode(Buffer.from(bytes, 'latin1'));
 }
 
-/** Characters that have a word. */
+/** Characters that have a control word. */
 export const CHARACTERS: Record<string, string> = {
   '~': '\u00a0',
   _: '\u2011',

@@ -1,16 +1,16 @@
 import { ExtractError } from '../extract-error.ts';
 
-/** A piece of RTF. Bytes of a text are in the encoding of its font. */
+/** A token of RTF. The bytes of a text are in the encoding of its font. */
 export type RtfToken =
   | { type: 'open' }
   | { type: 'close' }
   | { type: 'word'; name: string; value: number | undefined }
   | { type: 'text'; bytes: string };
 
-/** What nests deeper is no document that a program wrote. */
+/** No program writes groups nested deeper than this. */
 const DEPTH_MAX = 500;
 
-/** The pieces of RTF in order, from Latin-1. Throws an ExtractError if groups are nested too deep. */
+/** Splits RTF, decoded as Latin-1, into tokens. Throws an ExtractError if groups are nested too deep. */
 export function* rtfTokens(rtf: string): Generator<RtfToken> {
   const token = /[{}]|\\(?:([a-z]{1,32})(-?\d{1,10})? ?|'([0-9a-f]{2})|([^a-z]))|[^\\{}\r\n]+|[\r\n]+/gisy;
   let depth = 0;

@@ -9,10 +9,10 @@ import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
 const BYTES_MAX = 64 * 2 ** 20;
 
-/** Where the words of a group go. */
+/** The destination of the text in a group. */
 type Target = 'text' | 'nothing' | 'style' | 'title' | 'font' | 'field' | 'mark' | 'margin' | 'comment' | 'note';
 
-/** Groups by the word that they begin with. */
+/** Destinations by the first control word of a group. */
 const TARGETS: Record<string, Target> = {
   stylesheet: 'style',
   title: 'title',
@@ -58,25 +58,26 @@ const TARGETS: Record<string, Target> = {
   ),
 };
 
-/** Groups behind `\*` that are text all the same. */
+/** Groups that are read although they are marked as optional by `\*`. */
 const OPTIONAL = new Set(['shppict', 'shpinst', 'fldinst', 'annotation', 'pntext', 'listtext']);
 
-/** What a group inherits from the one around it. */
+/** The state that a group inherits from its parent group. */
 interface State {
   target: Target;
   marks: Partial<Record<'strong' | 'em' | 's' | 'sup' | 'sub', boolean>>;
   isHidden: boolean;
   isDeleted: boolean;
   font: number;
-  /** Whether it is the text of a field. */
+  /** Whether the group is the result of a field. */
   isResult: boolean;
-  /** How many characters follow one of Unicode for readers that know none. */
+  /** The number of fallback characters after each `\u` word, for readers without Unicode. */
   skipped: number;
 }
 
 /**
- * Reads an RTF document: headings by their styles or levels, paragraphs, lists, tables, links and footnotes. Pictures, embedded objects,
- * comments, hidden and deleted text, headers and footers are listed as losses. Throws an ExtractError.
+ * Reads an RTF document: headings by style or outline level, paragraphs, lists, tables, links and footnotes. Pictures,
+ * embedded objects, comments, hidden and deleted text, headers and footers are listed as losses. Throws an
+ * ExtractError.
  */
 export function readRtf({ bytes }: Pick<UploadedFile, 'bytes'>): ExtractedDocument {
   if (bytes.length > BYTES_MAX)
@@ -104,14 +105,14 @@ interface Lost {
   text: string;
 }
 
-/** The names of styles of headings. */
+/** Names of heading styles. */
 const HEADING_STYLE = /^(?:heading|überschrift|titre|título|titolo) ?(\d)/i;
 
 class RtfReader {
   readonly #blocks = new RtfBlocks();
   readonly #lost: Lost[] = [];
   readonly #stack: State[] = [];
-  /** Code pages by fonts, names and levels by styles. */
+  /** Code pages by font, and names and outline levels by style. */
   readonly #pages = new Map<number, number>();
   readonly #styles = new Map<number, string>();
   readonly #levels = new Map<number, number>();
@@ -126,13 +127,16 @@ class RtfReader {
   };
   #codePage = 1252;
   #style = 0;
-  /** Characters that stand for one of Unicode, and are left out. */
+  /** The number of fallback characters of a `\u` word that are still to be skipped. */
   #skip = 0;
-  /** Whether the group has just begun, and with `\*`. */
+  /** Whether the group has no content yet, and whether it began with `\*`. */
   #isStart = false;
   #isOptional = false;
   #characters = 0;
-  /** Bytes of one character may be several tokens, and its halves of Unicode several words: no mark comes between them. */
+  /**
+   * Text not yet emitted. One character may span several tokens, and a surrogate pair several words, so marks are
+   * applied only after both are joined.
+   */
   #pending = '';
   #text = '';
   #title = '';
@@ -212,7 +216,7 @@ class RtfReader {
     else this.#lost.push({ kind, text });
   }
 
-  /** Ends a group: what was read of it goes where it belongs. */
+  /** Ends a group and passes its collected text to its destination. */
   #close(): void {
     const before = this.#stack.pop();
     if (!before) return;
@@ -253,7 +257,7 @@ class RtfReader {
     else if (!this.#mark(name, value !== 0)) this.#blockWord(name, value ?? 0);
   }
 
-  /** Whether it is a word about how the text that follows is shown. */
+  /** Applies a control word for character formatting. Returns false if it is another kind of word. */
   #mark(name: string, isOn: boolean): boolean {
     const state = this.#state;
     const mark = ({ b: 'strong', i: 'em', strike: 's', super: 'sup', sub: 'sub' } as Record<string, string>)[name];

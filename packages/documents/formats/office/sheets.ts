@@ -2,17 +2,17 @@ import { countCharacters } from '../losses.ts';
 import { escaped, tableOf, widthOf } from './as-document.ts';
 import type { OfficePackage } from './office-package.ts';
 
-/** What of a sheet a page shows: rows and columns, and UTF-16 units of a cell and of all sheets. */
+/** Limits of a sheet on its page: rows and columns, and UTF-16 units of a cell and of all sheets together. */
 const ROWS_MAX = 1_000;
 const COLUMNS_MAX = 100;
 const CELL_MAX = 2_000;
 const SHOWN_MAX = 512 * 1_024;
-/** What is kept for search of the rows that are not shown, in UTF-16 units. */
+/** The limit of text outside the page that is kept for search, in UTF-16 units. */
 const REST_MAX = 1_000_000;
 
 export interface Cell {
   text: string;
-  /** The address that it leads to on the web. */
+  /** The web address that the cell links to. */
   url?: string;
 }
 
@@ -23,8 +23,9 @@ export interface Sheet {
 }
 
 /**
- * The sheets as headings and tables, whose first row with text is the head. Of a long one the beginning is shown, and the text says how
- * many rows it has; `rest` is what is not shown. Hidden sheets, and what exceeds the limit of `rest`, are listed as losses.
+ * Renders the sheets as headings and tables, with the first row that has text as the head. A long sheet is truncated,
+ * with a note that says how many rows it has; `rest` is the omitted text. Hidden sheets, and text beyond the limit of
+ * `rest`, are listed as losses.
  */
 export function sheetsToHtml(sheets: readonly Sheet[], { losses }: Pick<OfficePackage, 'losses'>) {
   const rest: string[] = [];

@@ -10,10 +10,10 @@ const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
 const WORKBOOK = 'xl/workbook.xml';
 
-/** Cells beyond are none of a table. */
+/** The number of columns that Excel allows; cells beyond it are ignored. */
 const COLUMN_MAX = 16_384;
 
-/** What the cells of a workbook refer to. */
+/** Data that the cells of a workbook refer to. */
 interface Workbook {
   strings: string[];
   formats: { id: number; code: string }[];
@@ -21,8 +21,8 @@ interface Workbook {
 }
 
 /**
- * Reads an Excel workbook: each sheet as a heading and a table, with the values of formulas. Hidden sheets, rows and columns, comments,
- * charts and pictures are listed as losses. Throws an ExtractError if it is damaged.
+ * Reads an Excel workbook: each sheet as a heading and a table, with the values of formulas. Hidden sheets, rows and
+ * columns, comments, charts and pictures are listed as losses. Throws an ExtractError if the file is damaged.
  */
 export function readXlsx(entries: readonly ZipEntry[]): ExtractedDocument {
   const office = openOffice(entries);
@@ -49,7 +49,7 @@ export function readXlsx(entries: readonly ZipEntry[]): ExtractedDocument {
   return asDocument({ kind: 'xlsx', content_type: TYPE, title, ...sheetsToHtml(sheets, office) }, office);
 }
 
-/** The text of a string, without the readings of Japanese words. */
+/** Returns the text of a string without phonetic readings of Japanese words. */
 function stringOf(node: XmlNode): string {
   return childrenOf(node)
     .map((child) => (child.name === 't' ? textOf(child) : child.name === 'r' ? textOf(childOf(child, 't')) : ''))
@@ -91,7 +91,7 @@ function rowsOf(part: XmlNode, name: string, workbook: Workbook, office: OfficeP
     return cells;
   });
   if (lost.length > 0) {
-    // They are in no count of the sheet.
+    // The file's character count does not include hidden cells, so this loss has no characters.
     office.losses.addThing(
       'hidden_text',
       `${lost.length} cells of hidden rows and columns: ${lost.slice(0, 20).join(' ')}`,
@@ -114,7 +114,7 @@ function shownValue(cell: XmlNode, { strings, formats, is1904 }: Workbook): stri
   return Number.isFinite(number) ? shownNumber(number, formats[Number(style)] ?? { id: 0, code: '' }, is1904) : value;
 }
 
-/** Addresses on the web by the names of their cells. */
+/** Returns web addresses by cell name. */
 function linksOf(part: XmlNode, name: string, office: OfficePackage): Map<string, { url: string }> {
   const links = childrenOf(childOf(part, 'hyperlinks'), 'hyperlink');
   const relations = links.length === 0 ? new Map() : office.relationsOf(name);
@@ -126,7 +126,7 @@ function linksOf(part: XmlNode, name: string, office: OfficePackage): Map<string
   );
 }
 
-/** Comments, charts and pictures of a sheet. */
+/** Lists comments, charts and pictures of a sheet as losses. */
 function addLossesOf(name: string, sheet: string, office: OfficePackage): void {
   for (const { type, target } of office.relationsOf(name).values()) {
     if (type === 'comments' || type === 'threadedComment') {
@@ -144,7 +144,7 @@ function addLossesOf(name: string, sheet: string, office: OfficePackage): void {
   }
 }
 
-/** The number of the column in the name of a cell: 0 of A1, 27 of AB3. */
+/** Returns the zero-based column of a cell name: 0 for A1, 27 for AB3. */
 function columnOf(name: string): number {
   const letters = /^[A-Z]{1,3}/i.exec(name)?.[0].toUpperCase() ?? 'A';
   return [...letters].reduce((sum, letter) => 26 * sum + letter.charCodeAt(0) - 64, 0) - 1;

@@ -1,17 +1,20 @@
 import { ExtractError } from '../extract-error.ts';
 import { attributesOf, decodeXml, isNested, localName, xmlTokens } from '../word/xml-tree.ts';
 
-/** An element with its texts in order. Names are without prefixes, those of attributes too, but for relationships (`r:id`). */
+/**
+ * An element with its texts and child elements in order. Names of elements and attributes lose their prefix, except
+ * relationships (`r:id`).
+ */
 export interface XmlNode {
   name: string;
   attributes: Record<string, string>;
   children: (XmlNode | string)[];
 }
 
-/** What is nested deeper is left out. */
+/** Elements nested deeper than this are skipped. */
 const DEPTH_MAX = 200;
 
-/** The elements of an XML file. Throws an ExtractError if they do not end inside of each other. */
+/** Parses an XML file. Throws an ExtractError if its elements are not properly nested. */
 export function parseNodes(xml: string): XmlNode {
   if (!isNested(xml)) throw damaged();
   const root: XmlNode = { name: '', attributes: {}, children: [] };
@@ -34,7 +37,7 @@ export function parseNodes(xml: string): XmlNode {
   return root;
 }
 
-/** An element may have an `id` of its own beside that of a relationship. */
+/** Reads attributes and keeps `r:id` under its prefixed name, because an element may also have an `id` of its own. */
 function withRelations(source: string): Record<string, string> {
   const attributes = attributesOf(source);
   for (const [, name = '', double, single] of source.matchAll(/\s(r:(?:id|embed))\s*=\s*(?:"([^"]*)"|'([^']*)')/g))
@@ -46,7 +49,7 @@ export function damaged(): ExtractError {
   return new ExtractError('unreadable', 'the file is damaged and cannot be read; save it again and upload it again');
 }
 
-/** The child elements, of this name if one is given. */
+/** Returns the child elements, optionally only those with this name. */
 export function childrenOf(node: XmlNode | undefined, name?: string): XmlNode[] {
   return (node?.children ?? []).filter(
     (child): child is XmlNode => typeof child !== 'string' && (name === undefined || child.name === name),
@@ -57,7 +60,7 @@ export function childOf(node: XmlNode | undefined, ...path: readonly string[]): 
   return path.reduce<XmlNode | undefined>((at, name) => childrenOf(at, name)[0], node);
 }
 
-/** All elements of these names below one, in order; none within another one of them. */
+/** Returns all descendants with one of these names, in order, without looking inside a match. */
 export function findAll(node: XmlNode | undefined, ...names: readonly string[]): XmlNode[] {
   return childrenOf(node).flatMap((child) => (names.includes(child.name) ? [child] : findAll(child, ...names)));
 }
