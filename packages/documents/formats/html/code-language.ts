@@ -1,8 +1,9 @@
 import type { Element, Nodes } from 'hast';
 
 /**
- * The language of a block of code: `language-js` and `lang-js` of HTML, `data-lang`, the brush of SyntaxHighlighter (Confluence), the
- * class of highlight.js, and the frames of Sphinx (`highlight-python`) and GitHub (`highlight-source-js`). "" if it is not named.
+ * Returns the language of a code block, "" if none is named. Reads `language-js` and `lang-js` of HTML, `data-lang`,
+ * the brush of SyntaxHighlighter (Confluence), the class of highlight.js, and the wrappers of Sphinx
+ * (`highlight-python`) and GitHub (`highlight-source-js`).
  */
 export function codeLanguage(pre: Element, frame: Nodes | undefined): string {
   const inner = pre.children.filter((child) => child.type === 'element' && child.tagName === 'code') as Element[];

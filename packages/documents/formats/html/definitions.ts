@@ -3,13 +3,13 @@ import { defaultHandlers, type State } from 'hast-util-to-mdast';
 import type { Nodes, PhrasingContent } from 'mdast';
 import { type Children, isBlank, isBreak, NOTE, newElement, TARGETS, textOf, visit } from './elements.ts';
 
-/** Terms and what they mean. */
+/** Consecutive terms with their shared descriptions. */
 interface Group {
   terms: Element[];
   meanings: Element[];
 }
 
-/** Elements that stand in a line. */
+/** Inline elements. */
 const IN_LINE = new Set(
   'a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd label mark nobr q s samp small span strike strong sub sup time tt u var'.split(
     ' ',
@@ -17,9 +17,9 @@ const IN_LINE = new Set(
 );
 
 /**
- * A definition list as Markdown has it: a paragraph for each group, whose lines are the terms and, behind a colon, what
- * they mean. A list with blocks in it becomes a list whose items begin with the terms; terms alone are items, and what
- * has no term is only indented.
+ * Converts a definition list to a paragraph for each group, whose lines are the terms and, after a colon, the
+ * descriptions. A list that contains blocks becomes a bullet list whose items begin with the terms. Terms without
+ * descriptions become items, and descriptions without terms become plain blocks.
  */
 export function definitionList(state: State, node: Element): Nodes[] | Nodes | undefined {
   const groups = groupsOf(node.children);
@@ -47,7 +47,9 @@ export function definitionList(state: State, node: Element): Nodes[] | Nodes | u
   );
 }
 
-/** Terms that share no meaning, as in tables of contents, where lists are below some, are each one of their own. */
+/**
+ * Splits terms whose only shared description is a list, as in tables of contents: the list belongs to the last term.
+ */
 function groupsOf(children: Children): Group[] {
   return describedTerms(children).flatMap((group) => {
     const { terms, meanings } = group;
@@ -75,7 +77,7 @@ function describedTerms(children: Children): Group[] {
   return groups;
 }
 
-/** The terms and meanings, also those that a <div> groups; what stands between them is a meaning. */
+/** Returns the terms and descriptions, including those grouped in a <div>. Any other content is a description. */
 function partsOf(children: Children): Element[] {
   const isPart = (node: Children[number]) => node.type === 'element' && /^d[td]$/.test(node.tagName);
   return children.flatMap((child): Element[] => {
@@ -85,7 +87,9 @@ function partsOf(children: Children): Element[] {
   });
 }
 
-/** What is a place for links is shown; a term without words is one that a program writes to indent what follows. */
+/**
+ * Whether an element shows nothing. A link target counts as shown; some programs write an empty term for indentation.
+ */
 function isEmpty(element: Element): boolean {
   if (textOf(element).trim() !== '') return false;
   let shown = isShown(element);
@@ -99,7 +103,7 @@ function isShown({ tagName, properties }: Element): boolean {
   return /^(?:hr|img|input|pre)$/.test(tagName) || properties[TARGETS] !== undefined || properties[NOTE] !== undefined;
 }
 
-/** Whether a term or meaning is words in a line, in a paragraph or not. */
+/** Whether a term or description is inline text, optionally wrapped in one paragraph. */
 function isLine(part: Element): boolean {
   return textOf(part).trim() !== '' && contentOf(part).every(isInLine);
 }
@@ -108,14 +112,14 @@ function isInLine(node: Children[number]): boolean {
   return node.type !== 'element' || (IN_LINE.has(node.tagName) && node.children.every(isInLine));
 }
 
-/** What is shown of a part: paragraphs and anchors without words are written for what follows it. */
+/** Returns the visible content of a part, without the empty paragraphs and anchors that programs add for spacing. */
 function contentOf({ children }: Element): Children {
   const shown = children.filter((child) => child.type !== 'element' || isBreak(child) || !isEmpty(child));
   const [paragraph, ...others] = shown.filter((child) => !isBlank(child));
   return paragraph?.type === 'element' && paragraph.tagName === 'p' && others.length === 0 ? paragraph.children : shown;
 }
 
-/** The lines of a group; undefined if one of its parts does not become words in a line. */
+/** Returns the lines of a group; undefined if a part does not become inline text. */
 function linesOf(state: State, { terms, meanings }: Group): PhrasingContent[] | undefined {
   const lines: PhrasingContent[] = [];
   for (const part of [...terms, ...meanings]) {

@@ -2,7 +2,7 @@ import type { Element, Nodes, Root } from 'hast';
 
 export type Children = Element['children'];
 
-/** Calls `each` for every element, parents first; the children are those after the call. */
+/** Calls `each` for every element, parents first, then visits the children that the element has after the call. */
 export function visit(node: Root | Element, each: (element: Element, parent: Root | Element) => void): void {
   for (const child of node.children) {
     if (child.type !== 'element') continue;
@@ -11,15 +11,18 @@ export function visit(node: Root | Element, each: (element: Element, parent: Roo
   }
 }
 
-/** Properties of elements, between here and the Markdown: targets of links, the label of a note, what leads back from one. */
+/**
+ * Internal properties that mark elements until they become Markdown: link targets, the label of a note, a back link of
+ * a note.
+ */
 export const TARGETS = 'dataTargets';
 export const NOTE = 'dataNote';
 export const BACK = 'dataBack';
 
-/** What a link from a heading to itself shows: a sign, or a glyph that only a font of the site has, as Read the Docs writes it. */
+/** The text of a link from a heading to itself: a sign, or a glyph of an icon font (Read the Docs). */
 export const SYMBOL = /^[¶#§🔗\ue000-\uf8ff]\ufe0f?$/u;
 
-/** The text of a node, in which line breaks are line ends. */
+/** Returns the text of a node, with `<br>` as a line feed. */
 export function textOf(node: Nodes | undefined): string {
   if (node?.type === 'text') return node.value;
   if (node?.type === 'element' && node.tagName === 'br') return '\n';
@@ -35,13 +38,13 @@ export function findElement(node: Root | Element, name: string): Element | undef
   return undefined;
 }
 
-/** The classes of an element, each between spaces. */
+/** Returns the classes of an element, each surrounded by spaces. */
 export function classesOf({ properties }: Element): string {
   const { className } = properties;
   return Array.isArray(className) ? ` ${className.join(' ')} ` : '';
 }
 
-/** The role and `epub:type` of an element, each between spaces. */
+/** Returns the role and `epub:type` of an element, each surrounded by spaces. */
 export function rolesOf({ properties }: Element): string {
   if (properties.role === undefined && properties['epub:type'] === undefined) return '';
   return ` ${[properties.role, properties['epub:type']].flat().join(' ')} `;
@@ -55,7 +58,7 @@ export function newText(value: string): Children[number] {
   return { type: 'text', value };
 }
 
-/** Removes the places in the file, which nothing reads and which the converter would copy with each node. */
+/** Removes source positions: nothing reads them, and the converter would copy them with each node. */
 export function dropPositions(node: Root | Element): void {
   for (const child of node.children) {
     child.position = undefined;
@@ -65,7 +68,7 @@ export function dropPositions(node: Root | Element): void {
 
 const IN_LINES = /^(?:a|abbr|b|big|cite|del|em|font|i|ins|s|small|span|strike|strong|sub|sup|u)$/;
 
-/** Line breaks at the edges of what is emphasized stand beside it: Markdown's marks cannot have white space inside. */
+/** Moves line breaks from the edges of emphasized text out of it: Markdown's marks cannot have white space inside. */
 export function moveBreaksOut(node: Root | Element): void {
   node.children = (node.children as Children).flatMap((child): Children => {
     if (child.type !== 'element') return [child];
@@ -74,7 +77,7 @@ export function moveBreaksOut(node: Root | Element): void {
     if (!IN_LINES.test(child.tagName) || !children.some(isBreak)) return [child];
     const isInner = (part: Children[number]) => !isBreak(part) && !isBlank(part);
     const [first, last] = [children.findIndex(isInner), children.findLastIndex(isInner)];
-    // What links lead to may be empty.
+    // Keep an empty element, which may be a link target.
     if (first < 0) return [{ ...child, children: [] }, ...children];
     const start = children.slice(0, first).findLastIndex(isBreak) + 1;
     const length = children.slice(last + 1).findIndex(isBreak);
@@ -91,7 +94,7 @@ export function isBlank(node: Children[number]): boolean {
   return node.type === 'text' && node.value.trim() === '';
 }
 
-/** A block in a heading is a line of it, and its words are not those before it. */
+/** Turns blocks in a heading into inline text, separated by spaces so that their words do not join. */
 export function separateBlocksInHeadings(content: Root): void {
   visit(content, (heading) => {
     if (!/^h[1-6]$/.test(heading.tagName)) return;

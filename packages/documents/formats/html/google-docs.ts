@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast';
 import { type Children, classesOf, findElement, newElement, textOf, visit } from './elements.ts';
 
-/** Declarations of a style that Markdown has an element for. */
+/** CSS declarations with an equivalent element. */
 const MEANINGS: readonly [declaration: RegExp, tagName: string][] = [
   [/font-weight:\s*(?:bold|[6-9]00)/, 'strong'],
   [/font-style:\s*italic/, 'em'],
@@ -13,8 +13,8 @@ const MEANINGS: readonly [declaration: RegExp, tagName: string][] = [
 const LIST_LEVEL = / lst-([\w-]+)-(\d) /;
 
 /**
- * Writes what Google Docs says by classes with elements, in place: bold, italics and the like, the title, lists in lists, and links
- * without the detour over google.com. Does nothing to a document of another origin.
+ * Replaces classes of Google Docs by elements, in place: bold, italics and the like, the title and nested lists.
+ * Removes the redirect over google.com from links. Does nothing to other documents.
  */
 export function readGoogleDocs(document: Root): void {
   const body = findElement(document, 'body');
@@ -41,7 +41,7 @@ function isGoogleDocs(document: Root, body: Element): boolean {
   );
 }
 
-/** The elements that stand for each class. */
+/** Maps each class to its equivalent elements. */
 function meaningsOf(style: string): Map<string, string[]> {
   const meanings = new Map<string, string[]>();
   for (const [, name = '', declarations = ''] of style.matchAll(/\.(c\d+)\{([^}]*)\}/g)) {
@@ -51,7 +51,7 @@ function meaningsOf(style: string): Map<string, string[]> {
   return meanings;
 }
 
-/** A heading is bold by itself. */
+/** Headings are bold already, so they do not need <strong>. */
 function unemphasize(heading: Element, level: string): void {
   if (heading.tagName !== level) return;
   visit(heading, (element) => {
@@ -59,9 +59,12 @@ function unemphasize(heading: Element, level: string): void {
   });
 }
 
-/** Each level is a list beside the one that it belongs below, in the last item of which it goes on. */
+/**
+ * Nests lists: Google Docs writes each level as a sibling list. A deeper list continues the last item of the level
+ * above.
+ */
 function nestLists(parent: Root | Element): void {
-  /** The open lists by level. */
+  /** Open lists by level. */
   let open: { id: string; list: Element }[] = [];
   const kept: Children = [];
   for (const child of parent.children as Children) {
@@ -95,7 +98,7 @@ function nestLists(parent: Root | Element): void {
   parent.children = kept;
 }
 
-/** The address behind `https://www.google.com/url?q=…`. */
+/** Unwraps the address in `https://www.google.com/url?q=…`. */
 function withoutDetour(href: string): string {
   const url = URL.parse(href);
   if (url?.hostname !== 'www.google.com' || url.pathname !== '/url') return href;

@@ -10,7 +10,7 @@ import { NOTE_ELEMENT } from './notes.ts';
 
 type Result = Nodes[] | Nodes | undefined;
 
-/** What a page's Markdown has and hast-util-to-mdast does not know. */
+/** Handlers for Markdown that hast-util-to-mdast does not produce. */
 export const pageHandlers: Record<string, Handle> = {
   a(state: State, node: Element): Result {
     const label = node.properties[NOTE];
@@ -49,13 +49,13 @@ export const pageHandlers: Record<string, Handle> = {
   ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, heading])),
 };
 
-/** Code in a line; a line end in it would end the row of its table. */
+/** Converts inline code; a line end in it would end the row of its table. */
 function inlineCode(state: State, node: Element): InlineCode {
   const code = defaultHandlers.code(state, node) as InlineCode;
   return state.inTable ? { ...code, value: code.value.replace(/(?<!\s)\s*\n\s*/g, ' ') } : code;
 }
 
-/** Takes out of code what Markdown does not have in code: pictures and references to notes, which follow it. */
+/** Removes pictures and note references from code and returns them, because Markdown can only show them after it. */
 function shownIn(state: State, code: Element): RootContent[] {
   const shown: Element[] = [];
   visit(code, (element) => {
@@ -74,8 +74,8 @@ function heading(state: State, node: Element): Result {
 }
 
 /**
- * Markup in a line. The converter takes HTML for a block, which would end the paragraph that it stands in, so that it has a
- * type that is only known in lines until the tree is complete.
+ * Inline markup. The converter treats HTML as a block that ends the surrounding paragraph. Inline markup therefore has
+ * a type that is only known inline, until the tree is complete.
  */
 interface InlineMarkup {
   type: 'mdxTextExpression';
@@ -83,7 +83,7 @@ interface InlineMarkup {
   data?: Html['data'];
 }
 
-/** Gives the markup in the lines of a converted tree its own type, in place. */
+/** Turns inline markup of a converted tree into HTML nodes, in place. */
 export function finishMarkup(node: Nodes): void {
   if (!('children' in node)) return;
   for (const child of node.children as (Nodes | InlineMarkup)[]) {
@@ -96,7 +96,7 @@ function noteReference(label: string): FootnoteReference {
   return { type: 'footnoteReference', identifier: label, label };
 }
 
-/** The empty element of a target: of a reference to a note only this is left of its content. */
+/** Returns an empty element for a link target; a note reference loses all other content. */
 function placesIn(node: Element['children'][number]): Html[] {
   const targets = node.type === 'element' && node.tagName === 'a' ? targetsOf(node) : undefined;
   return targets ? [markup('', { targets })] : [];

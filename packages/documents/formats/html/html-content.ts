@@ -5,7 +5,7 @@ import { countCharacters, type LossKind } from '../losses.ts';
 import { type Children, findElement, NOTE, newElement, newText, SYMBOL, TARGETS, textOf, visit } from './elements.ts';
 import { BLOCKS } from './wrapped-blocks.ts';
 
-/** Elements that are not part of the readable text, and what their text is a loss of. */
+/** Elements that are not part of the readable text, with the kind of loss to list for them. */
 const CHROME: ReadonlyMap<string, LossKind> = new Map([
   ...eachAs('embedded_object', 'applet audio canvas embed frame frameset iframe object video'),
   ...eachAs('form_field', 'button input option select textarea'),
@@ -20,23 +20,23 @@ function eachAs(kind: LossKind, names: string): [string, LossKind][] {
   return names.split(' ').map((name) => [name, kind]);
 }
 
-/** Elements that show a file, with what is shown where that cannot be. */
+/** Elements that embed a file, with fallback content. */
 const FALLBACKS = new Set('audio canvas object video'.split(' '));
 
-/** Emphasis of nothing is nothing; the writer of Markdown would take the square of the length of a row of them. */
+/** Emphasis is dropped if it is empty: the Markdown serializer takes quadratic time for a run of empty emphasis. */
 const EMPHASIS = new Set('b big del em i mark s small strike strong u'.split(' '));
 
-/** Elements that are something without content, besides blocks: what they are, or what they divide. */
+/** Elements besides blocks that are kept if they are empty, because they show something or give structure. */
 const KEPT_EMPTY = new Set('body br caption col colgroup footer form header hgroup img input legend wbr'.split(' '));
 
-/** Navigation, and parts that repeat on every page of a site, by role (WAI-ARIA landmarks). */
+/** WAI-ARIA landmark roles of navigation and of parts that repeat on every page of a site. */
 const CHROME_ROLES = new Set(['navigation', 'search', 'banner', 'contentinfo', 'menu', 'menubar', 'toolbar']);
 
-/** The content of a document: its only <main>, else <body>. What is beside <main> is navigation. */
+/** Returns the content of a document: its only <main>, else <body>. Lists everything outside <main> as navigation. */
 export function mainContent(document: Root, losses: LossList): Root {
   const mains: Element[] = [];
   let body: Element | undefined;
-  // A page of Confluence, exported as HTML.
+  // The content of a page that Confluence exported as HTML.
   let marked: Element | undefined;
   let isExported = false;
   visit(document, (element) => {
@@ -53,7 +53,7 @@ export function mainContent(document: Root, losses: LossList): Root {
   return { type: 'root', children: body?.children ?? [] };
 }
 
-/** Lists what is beside the content. */
+/** Lists everything outside the content as losses. */
 function addBeside(node: Element, content: Element, losses: LossList): void {
   for (const child of node.children) {
     if (child === content) continue;
@@ -72,8 +72,8 @@ function contains(node: Element, searched: Element): boolean {
 }
 
 /**
- * Removes navigation and similar parts in place, and lists them. Headers and footers are removed if they belong to the
- * site and kept in an article.
+ * Removes navigation and similar parts in place, and lists them. Removes headers and footers of the site, and keeps
+ * them inside an article.
  */
 export function removeChrome(content: Root, losses: LossList): void {
   removeFrom(content, true, losses);
@@ -86,12 +86,12 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
     if (child.type !== 'element') return [child];
     const loss = chromeKind(child, isOutermost);
     if (loss === undefined) {
-      // A list of commands is a list.
+      // HTML defines <menu> as a list.
       if (child.tagName === 'menu') child.tagName = 'ul';
-      // A summary may have headings in it.
+      // A summary may contain headings.
       if (child.tagName === 'summary') child.tagName = 'div';
       removeFrom(child, false, losses);
-      // What minifies white space looks over a row of these from each of them.
+      // The whitespace minifier takes quadratic time for a run of empty elements.
       if (isNothing(child)) return [];
       return EMPHASIS.has(child.tagName) ? emphasized(child) : [child];
     }
@@ -106,7 +106,7 @@ function removeFrom(parent: Root | Element, isOutermost: boolean, losses: LossLi
   parent.children = withJoinedPlaces(kept);
 }
 
-/** A link to the file, unless it is there, and what stands in its place. */
+/** Returns the fallback content of an embedded file, after a link to the file unless the fallback links to it. */
 function fallbackOf(element: Element, losses: LossList): Children {
   const address = addressOfMedia(element);
   removeFrom(element, false, losses);
@@ -127,7 +127,7 @@ function isNothing({ tagName, children, properties }: Element): boolean {
   return tagName === 'details' || (!BLOCKS.has(tagName) && !KEPT_EMPTY.has(tagName));
 }
 
-/** Where several targets are at one place, one element: the writer of Markdown would take the square of a row of them. */
+/** Merges adjacent link targets into one element: the Markdown serializer takes quadratic time for a run of them. */
 function withJoinedPlaces(children: Children): Children {
   let place: Element | undefined;
   return children.filter((child) => {
@@ -142,7 +142,7 @@ function withJoinedPlaces(children: Children): Children {
   });
 }
 
-/** Emphasis around its words: in Markdown a space cannot stand at its edge. */
+/** Moves white space at the edges out of emphasis, because Markdown's marks cannot have it inside. */
 function emphasized(element: Element): Children {
   const { children } = element;
   const [first, last] = [children[0], children.at(-1)];
@@ -155,7 +155,7 @@ function emphasized(element: Element): Children {
   return [...(before ? [newText(before)] : []), ...words, ...(after ? [newText(after)] : [])];
 }
 
-/** Where links lead that lead into what is removed. */
+/** Returns an element that keeps the link targets of a removed element. */
 function placesIn(removed: Element): Children {
   const targets: unknown[] = [];
   visit(removed, ({ properties }) => {
@@ -164,20 +164,20 @@ function placesIn(removed: Element): Children {
   return targets.length === 0 ? [] : [newElement('a', { [TARGETS]: targets.flat() as number[] }, [])];
 }
 
-/** Of what is removed, the kind of loss; undefined for what stays. */
+/** Returns the kind of loss for an element to remove; undefined for an element to keep. */
 function chromeKind(element: Element, isOutermost: boolean): LossKind | undefined {
   const { tagName, properties, children } = element;
   const chrome = CHROME.get(tagName);
   if (chrome !== undefined) return chrome;
   if (isOutermost && tagName === 'footer') return 'navigation';
   if (properties.role !== undefined && CHROME_ROLES.has(String(properties.role))) return 'navigation';
-  // A caption that is hidden from screen readers, since it repeats the alternative text, is shown to all others.
+  // A caption that repeats the alternative text may be hidden from screen readers only, so it stays.
   const isHidden = properties.ariaHidden === 'true' && tagName !== 'figcaption';
   if (properties.hidden !== undefined || isHidden) return 'hidden_text';
   if (properties.style !== undefined && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(String(properties.style))) {
     return 'hidden_text';
   }
-  // The symbol after a heading that links to it.
+  // The permalink symbol of a heading.
   const [only, ...more] = children;
   const isSymbol = tagName === 'a' && more.length === 0 && only?.type === 'text' && SYMBOL.test(only.value.trim());
   return isSymbol ? 'navigation' : undefined;
@@ -187,7 +187,7 @@ function isCheckbox({ tagName, properties }: Element): boolean {
   return tagName === 'input' && properties.type === 'checkbox' && properties.disabled !== undefined;
 }
 
-/** The picture that a drawing only frames, as on the covers of books. */
+/** Returns the picture of an SVG that only wraps it, as on covers of books. */
 function pictureIn(svg: Element): Element | undefined {
   const image = findElement(svg, 'image');
   const src = image?.properties.xLinkHref ?? image?.properties.href;
@@ -207,10 +207,9 @@ function addLoss(element: Element, kind: LossKind, losses: LossList): void {
   }
 }
 
-/** Elements whose text is not for readers. */
 const WITHOUT_TEXT = new Set(['script', 'style', 'annotation', 'annotation-xml']);
 
-/** The text of an element without scripts and styles. */
+/** Returns the text of an element without scripts, styles and annotations. */
 function visibleText(node: Children[number] | Root): string {
   if (node.type === 'text') return node.value;
   if (!('children' in node)) return '';
@@ -219,7 +218,7 @@ function visibleText(node: Children[number] | Root): string {
   return node.children.map((child) => (child.type === 'doctype' ? '' : visibleText(child))).join(' ');
 }
 
-/** The characters of an element's text nodes, white space not counted; scripts and styles have none. */
+/** Counts the characters of an element's text nodes without white space; scripts, styles and annotations count as 0. */
 export function countText(node: Children[number] | Root): number {
   if (node.type === 'text') return countCharacters(node.value);
   if (!('children' in node) || (node.type === 'element' && WITHOUT_TEXT.has(node.tagName))) return 0;
@@ -236,13 +235,13 @@ function hasWords(node: Root | Element): boolean {
   });
 }
 
-/** An alternative text that is the caption word for word is said once, by the caption, which everybody sees. */
+/** Clears an alternative text that equals the caption, because the caption is visible to everyone. */
 export function dropRepeatedAlternatives(content: Root): void {
   visit(content, (figure) => {
     if (figure.tagName !== 'figure') return;
     const inside = elementsIn(figure);
     const caption = inside.find(({ tagName }) => tagName === 'figcaption');
-    // A picture may be in a link or a paragraph. No deeper, so that nested figures take time in proportion to their length.
+    // A picture may be in a link or a paragraph. Search no deeper, so that the time for nested figures stays linear.
     const pictures = [...inside, ...inside.flatMap(elementsIn)].filter(({ tagName }) => tagName === 'img');
     if (!caption || pictures.length === 0) return;
     const words = inOneLine(textOf(caption));

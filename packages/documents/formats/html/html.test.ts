@@ -6,7 +6,7 @@ import { htmlToMarkdown } from './html.ts';
 
 const markdownOf = (html: string) => htmlToMarkdown(html).markdown.trimEnd();
 
-/** The kind, count, characters and beginning of what is listed. */
+/** Returns the kind, count, characters and excerpt of each loss. */
 function said(html: string): unknown[] {
   return htmlToMarkdown(html).losses.map(({ kind, count, characters, excerpt }) => [kind, count, characters, excerpt]);
 }
@@ -51,7 +51,7 @@ test('formulas in MathML become TeX', () => {
   for (const [mathml, expected] of cases) assert.equal(tex(mathml), expected);
 });
 
-test('a formula stands in its sentence, cell or block, whatever made it, and is one on the page', () => {
+test('a formula stays inline in its sentence, cell or block, whichever program wrote it', () => {
   assert.equal(markdownOf('<p>the <math><mi>n</mi></math>th for $5'), 'the $n$\u200bth for \\$5');
   assert.equal(
     markdownOf(
@@ -73,13 +73,13 @@ test('a formula stands in its sentence, cell or block, whatever made it, and is 
   assert.match(renderMarkdown('the $n$\u200bth').html, /math-inline">n</);
 });
 
-test('a formula with something unknown is shown as its text and listed', () => {
+test('a formula with an unknown element is shown as its text and listed as lost', () => {
   const html = '<p>A<math><mstack><mn>1</mn></mstack><mi>x</mi></math></p>';
   assert.equal(markdownOf(html), 'A 1x');
   assert.deepEqual(said(html), [['equation', 1, 2, '1x']]);
 });
 
-test('superscripts and subscripts are never joined to what is before them', () => {
+test('superscripts and subscripts never join the text before them', () => {
   assert.equal(
     markdownOf(
       '<p>10<sup>6</sup> H<sub>2</sub>O x<sup><i>n</i></sup> 10<sup>−3,5</sup> <code>a<sup>2</sup>b<sub>,</sub></code>',
@@ -88,16 +88,16 @@ test('superscripts and subscripts are never joined to what is before them', () =
   );
 });
 
-test('what is raised, and what links lead to, ends no paragraph of text without an element of its own', () => {
+test('inline markup without a Markdown form, and link targets, do not split the paragraph', () => {
   assert.equal(
     markdownOf('<body>L<sup><small>Q</small></sup>T, <a href="#n">see</a> <a id=n>here</a><ul><li>a<sub>Q</sub>b</ul>'),
     'L<sup>Q</sup>T, [see](#place-0) <a id="place-0"></a>here\n\n- a<sub>Q</sub>b',
   );
 });
 
-test('a table in a paragraph and emphasis around paragraphs take neither apart', () => {
+test('a table in a paragraph and emphasis around paragraphs keep both intact', () => {
   const table = '<table><tr><th>a<th>b<tr><td>1<td>2</table>';
-  // Without a doctype a table does not end a paragraph.
+  // In quirks mode, without a doctype, a table does not end a paragraph.
   assert.equal(markdownOf(`<p>See${table}there`), 'See\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\nthere');
   assert.equal(
     markdownOf('<b><p>one</p><p>two <i>three</i></p><pre>code</pre></b>'),
@@ -110,14 +110,14 @@ test('a table in a paragraph and emphasis around paragraphs take neither apart',
   );
 });
 
-test('code of several lines stays in its cell', () => {
+test('code of several lines stays in its table cell', () => {
   assert.equal(
     markdownOf('<table><tr><th>a<th>b<tr><td><pre>if (x) {\n\n  y\n}</pre><td><tt>c<br>d</tt></table>'),
     '| a | b |\n| - | - |\n| `if (x) {`<br>`y`<br>`}` | `c d` |',
   );
 });
 
-test('a link leads to what is within code, and one without content is none', () => {
+test('a link can lead into code, and an empty link is dropped', () => {
   assert.equal(
     markdownOf('<p><a href="#n">n</a><a href="#n"></a></p><p id="o">Text</p><pre>a <b id="n">n</b></pre>'),
     '[n](#place-0)\n\nText\n\n<a id="place-0"></a>\n\n```\na n\n```',
@@ -125,7 +125,7 @@ test('a link leads to what is within code, and one without content is none', () 
   assert.equal(markdownOf('<a href="#n">n</a> and <var id="n">n</var>'), '[n](#place-0) and <a id="place-0"></a>`n`');
 });
 
-test('terms of a table of contents are each an item, and a term without words only indents', () => {
+test('terms of a table of contents become an item each, and an empty term only indents', () => {
   assert.equal(
     markdownOf('<dl><dt>A<dt>B<dd><dl><dt>B1<dt>B2</dl><dt>C<dt>D</dl>'),
     '- A\n\n- B\n\n  - B1\n  - B2\n\n- C\n\n- D',
@@ -133,7 +133,7 @@ test('terms of a table of contents are each an item, and a term without words on
   assert.equal(markdownOf('<dl><dt></dt><dd>one<p>two</dl>'), 'one\n\ntwo');
 });
 
-test('a file that says that it is XHTML has elements without content', () => {
+test('empty elements of XHTML close themselves if a file declares that it is XHTML', () => {
   const read = (start: string) =>
     extract({
       filename: 'a.html',
@@ -145,7 +145,7 @@ test('a file that says that it is XHTML has elements without content', () => {
     assert.equal(read(start), '# Chapter\n\none two\n');
 });
 
-test('a line break never joins the words beside it, and is no character at the end of what is emphasized', () => {
+test('a line break never joins the adjacent words, and moves out of emphasis', () => {
   assert.equal(htmlToMarkdown('<h1>one<br>two</h1>').title, 'one two');
   assert.equal(markdownOf('<p>one<sup>a<br>b</sup>'), 'one<sup>a\\\nb</sup>');
   for (const name of ['b', 'em', 'u', 'a', 'span']) {
@@ -155,7 +155,7 @@ test('a line break never joins the words beside it, and is no character at the e
   }
 });
 
-test('links within a document lead to the heading or paragraph that they mean', () => {
+test('links within a document lead to their heading or paragraph', () => {
   const markdown = markdownOf(
     '<ul><li><a href="#s1">1</a><li><a href="#s2">2</a><li><a href="#p">p</a><li><a href="#gone">gone</a></ul>' +
       '<section id="s1"><a href="#s1">Source</a><h2>Same<div>Part</div></h2></section><a name="s2"></a><h2><i>Same Part</i></h2><p id="p">Text</p>',
@@ -169,7 +169,7 @@ test('links within a document lead to the heading or paragraph that they mean', 
     assert.ok(html.includes(`id="${id}"`) && html.includes(`href="#${id}"`));
 });
 
-test('notes are footnotes, wherever they stand', () => {
+test('notes become footnotes, wherever the document has them', () => {
   const markdown = markdownOf(
     '<p>One<a href="#fn1" class="footnote-ref" role="doc-noteref"><sup>1</sup></a> two<sup><a href="#n2" role="doc-noteref">*</a></sup></p>' +
       '<aside id="n2" role="doc-footnote" hidden>Second.</aside><h2>Next</h2>' +
@@ -178,7 +178,7 @@ test('notes are footnotes, wherever they stand', () => {
   assert.equal(markdown, 'One[^1] two[^2]\n\n## Next\n\n[^2]: Second.\n\n[^1]: First **note**.');
 });
 
-test('notes are footnotes in the pages of GitHub, mdBook, docutils, MediaWiki and Asciidoctor', () => {
+test('notes become footnotes in HTML of GitHub, mdBook, docutils, MediaWiki and Asciidoctor', () => {
   const cases: [reference: string, note: string][] = [
     [
       '<sup><a href="#user-content-fn-1" id="user-content-fnref-1" data-footnote-ref="" aria-describedby="footnote-label">1</a></sup>',
@@ -203,14 +203,14 @@ test('notes are footnotes in the pages of GitHub, mdBook, docutils, MediaWiki an
   ];
   for (const [reference, note] of cases)
     assert.equal(markdownOf(`<p>Text${reference}.</p>${note}`), 'Text[^1].\n\n[^1]: A note.', reference);
-  // The numbers of notes are the page's own, so they are neither lost nor text of the file.
+  // The page writes the numbers of notes itself, so they are neither lost nor text of the file.
   for (const [reference, note] of cases) {
     const { file_characters, losses } = htmlToMarkdown(`<p>Text${reference}.</p>${note}`);
     assert.deepEqual([file_characters, losses], ['Text.Anote.'.length, []], reference);
   }
 });
 
-test('a table in a cell of a layout stays a table', () => {
+test('a data table in a cell of a layout table stays a table', () => {
   const inner =
     '<table><tr><td><i>ctxt</i>:</td><td>a context</td></tr><tr><td>node:</td><td>the node</td></tr></table>';
   assert.equal(
@@ -219,7 +219,7 @@ test('a table in a cell of a layout stays a table', () => {
   );
 });
 
-test('what leads back from a note is no text, and a link that leads nowhere is none', () => {
+test('back links of notes are dropped, and links to a removed target lose their address', () => {
   assert.equal(
     markdownOf(
       '<p>One<a id="r1" href="#n1" role="doc-noteref">1</a> two<sup id=r2><a href="#n2" class="footnote-ref">2</a></sup>.</p>' +
@@ -237,7 +237,7 @@ test('what leads back from a note is no text, and a link that leads nowhere is n
   );
 });
 
-test('lists are what a browser shows, whatever stands between their items', () => {
+test('content between list items ends up where a browser shows it', () => {
   const cases: [html: string, markdown: string][] = [
     ['<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>', '- a\n  - b\n- c'],
     ['<ul><ul><li>b</ul><li>c</ul>', '- b\n- c'],
@@ -257,7 +257,7 @@ test('lists are what a browser shows, whatever stands between their items', () =
   assert.match(renderMarkdown(markdownOf('<dl><dt>A<dd>one</dl>')).html, /<dl>\s*<dt>A<\/dt>\s*<dd>one<\/dd>\s*<\/dl>/);
 });
 
-test('a list nested deep in itself takes time in proportion to its length', () => {
+test('the time for a deeply nested list is linear in its length', () => {
   for (const [open, close] of [
     ['<dl><dt>t<dd>', '</dd></dl>'],
     ['<ul><ul>', '</ul></ul>'],
@@ -269,7 +269,7 @@ test('a list nested deep in itself takes time in proportion to its length', () =
   }
 });
 
-test('many links to what is left out lead to one place, in time in proportion to their number', () => {
+test('links to removed elements share one target, in time linear in their number', () => {
   const page = (count: number) => {
     const each = (of: (i: number) => string) => Array.from({ length: count }, (_, i) => of(i)).join('');
     return `<p>${each((i) => `<a href="#n${i}">${i}</a> `)}</p>${each((i) => `<nav id="n${i}">x</nav>`)}`;
@@ -285,7 +285,7 @@ test('many links to what is left out lead to one place, in time in proportion to
   assert.ok(eightfold < 30 * once, `eight times as many take ${Math.round(eightfold / once)} times the CPU`);
 });
 
-test('a table that leads through a site or is for the layout is none', () => {
+test('tables for navigation or layout are not shown as tables', () => {
   const cell = (text: string) => `<td><a href="${text}.html">${text}</a></td>`;
   const rows = `<tr>${cell('Previous')}<td>|</td>${cell('Next')}</tr><tr>${cell('Up')}<td></td>${cell('Home')}</tr>`;
   assert.equal(
@@ -300,7 +300,7 @@ test('a table that leads through a site or is for the layout is none', () => {
   assert.match(markdownOf('<table><tr><th><a href=a>A</a><tr><td><a href=b>B</a></table>'), /^\| \[A\]/);
 });
 
-test('rows of tables stay rows: lists and lines in cells, captions, merged cells', () => {
+test('rows of tables stay rows despite lists and lines in cells, captions and merged cells', () => {
   assert.equal(
     markdownOf(
       '<table><caption>Cap</caption><tr><td>a<td><ul><li>one<li><p>two</p></ul><tr><td>b<br>c<td><ol start=3><li>x<li>y</ol><p>z</table>',
@@ -318,7 +318,7 @@ test('rows of tables stay rows: lists and lines in cells, captions, merged cells
   assert.equal(markdownOf('<table><tr><td><h2>Left</h2><p>text<td><p>right</table>'), '## Left\n\ntext\n\nright');
 });
 
-test('what HTML has besides paragraphs is kept', () => {
+test('other elements of HTML keep their content: details, figures, quotations, ruby, menus and checkboxes', () => {
   assert.equal(
     markdownOf(
       '<details><summary><h2>Sum</h2></summary>inside</details><dl><dt>T<dd>D</dl><figure><img src="x.png" alt="A"><figcaption>Fig</figcaption></figure>' +
@@ -329,7 +329,7 @@ test('what HTML has besides paragraphs is kept', () => {
   );
 });
 
-test('a caption is shown though screen readers skip it, and so are the pictures and notes in code', () => {
+test('captions hidden from screen readers are shown, and so are pictures in code', () => {
   assert.equal(
     markdownOf(
       '<figure><img src="x.png" alt="Fig"><figcaption aria-hidden="true">Fig <em>one</em></figcaption></figure>',
@@ -348,7 +348,7 @@ test('a caption is shown though screen readers skip it, and so are the pictures 
   );
 });
 
-test('what is left out of HTML is listed, and counted among its characters', () => {
+test('content that is removed from HTML is listed and counted as characters of the file', () => {
   const html =
     '<header>Site</header><nav>Menu one</nav><aside>Beside</aside><main><h1>T</h1><nav>Contents</nav><p hidden>hid</p>' +
     '<p style="visibility:hidden">den</p><p aria-hidden=true>aria</p><noscript>none</noscript><button>Press</button>' +
@@ -369,7 +369,7 @@ test('what is left out of HTML is listed, and counted among its characters', () 
   assert.equal(file_characters, 'T'.length + losses.reduce((sum, { characters }) => sum + characters, 0));
 });
 
-test('code keeps the name of its language, however its program writes it', () => {
+test('code keeps the name of its language, whichever program wrote it', () => {
   for (const html of [
     '<pre><code class="language-js">a</code></pre>',
     '<pre class="language-js"><code>a</code></pre>',

@@ -37,31 +37,31 @@ const BREAK: Break = { type: 'break' };
 
 export interface HtmlPart {
   markdown: string;
-  /** The title and language that it states, "" if missing. */
+  /** The declared title and language, "" if missing. */
   title: string;
   language: string;
-  /** The characters of its text nodes, white space and the numbers of notes not counted. */
+  /** The characters of the text nodes, without white space and numbers of notes. */
   file_characters: number;
 }
 
-/** The address of a picture in Markdown, "" to leave it out. */
+/** Returns the address of a picture in Markdown, "" to omit it. */
 type PictureAt = (address: string, path: string) => string;
 
 export interface HtmlOptions {
   /**
-   * For converted documents (Word, EPUB): the addresses of their pictures. Then only links to the web and within the
-   * document are kept.
+   * For converted documents (Word, EPUB): returns the addresses of their pictures. With it, only links to the web and
+   * within the document are kept.
    */
   pictureAt?: PictureAt;
-  /** Takes a picture that is in the address itself, and answers where it is then, "" to leave it out. */
+  /** Stores a picture from a `data:` address and returns its new address, "" to omit it. */
   addPicture?: (bytes: Buffer) => string;
-  /** Whether tables are data, and none is for the layout: true for converted documents unless it is given. */
+  /** Whether tables hold data rather than layout; by default true for converted documents. */
   isData?: boolean;
 }
 
 /**
- * Converts HTML to Markdown: the content of its only <main>, else of <body>, without scripts, forms and navigation,
- * which are listed as losses. Throws a TooComplexError if it is nested too deep.
+ * Converts HTML to Markdown: the content of its only <main>, else of <body>. Scripts, forms and navigation are listed
+ * as losses. Throws a TooComplexError if it is nested too deep.
  */
 export function htmlToMarkdown(html: string, options: HtmlOptions = {}): HtmlPart & { losses: Loss[] } {
   const losses = lossList();
@@ -71,8 +71,7 @@ export function htmlToMarkdown(html: string, options: HtmlOptions = {}): HtmlPar
 }
 
 /**
- * Converts the parts of one document in their order. `finish` gives the links between them their addresses, when all
- * parts have been read.
+ * Converts the parts of one document in order. `finish` resolves the links between parts after all of them are read.
  */
 export function openHtmlParts(references: References, options: HtmlOptions) {
   const { pictureAt, addPicture, isData = pictureAt !== undefined } = options;
@@ -105,7 +104,10 @@ export function openHtmlParts(references: References, options: HtmlOptions) {
   };
 }
 
-/** The title of a page of Confluence, exported as HTML, without the name of its space; other titles as they are. */
+/**
+ * Removes the name of the space from the title of a page that Confluence exported as HTML; returns other titles
+ * unchanged.
+ */
 export function withoutSpace(html: string, title: string): string {
   return /\sid="(?:breadcrumb-section|title-heading)"/.test(html)
     ? title.replace(/^\s*\S[^\n]{0,200}?\s:\s+(?=\S)/, '')
@@ -133,8 +135,8 @@ function treeOf(document: Root, path: string, references: References, isData: bo
 }
 
 /**
- * Resolves addresses against <base>. Links to other schemes than the web's are unwrapped, and pictures from elsewhere
- * become their alternative texts. Rendering is safe without this; such addresses are of no use.
+ * Resolves addresses against <base>. Unwraps links with schemes that pages do not allow, and replaces external pictures
+ * of converted documents by their alternative texts. Rendering is safe without this; such addresses are of no use.
  */
 function rewriteAddresses(
   node: MarkdownNodes,
@@ -163,10 +165,10 @@ function rewriteAddresses(
   node.children = kept as typeof node.children;
 }
 
-/** The address to write; "" if its scheme is not allowed in pages. */
+/** Returns the address to write; "" if pages do not allow its scheme. */
 function webAddress(url: string, base: URL | null): string {
   const address = url.replace(/[\t\n\r]+/g, '').trim();
-  // A script would have followed it.
+  // Only a script would handle this link.
   if (address === '#') return '';
   const scheme = /^[^/?#]*?:/.exec(address)?.[0].toLowerCase();
   if (scheme === undefined)
@@ -174,7 +176,7 @@ function webAddress(url: string, base: URL | null): string {
   return /^(?:https?|mailto):$/.test(scheme) ? address : '';
 }
 
-/** HTML without <p> separates paragraphs by two or more line breaks; displayed formulas are blocks of their own. */
+/** Splits paragraphs at two or more line breaks, as in HTML without <p>; displayed formulas become blocks. */
 function splitParagraphs(node: MarkdownNodes): void {
   if (!('children' in node)) return;
   for (const child of node.children) splitParagraphs(child);

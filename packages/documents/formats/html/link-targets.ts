@@ -6,13 +6,13 @@ import { BACK, type Children, NOTE, newElement, SYMBOL, TARGETS, textOf, visit }
 import { blocksOfNotes, countReferences, dropBrackets, moveNotes } from './notes.ts';
 import { placeOf, type References } from './references.ts';
 
-/** The address of a link whose target is not written yet. */
+/** The address of a link whose target has no id yet. */
 const PENDING = /\]\(#target-(\d+)\.(?= "|\))/g;
 
 /**
- * Marks the links and notes of a part, in place: links to places of the document get the number of their target,
- * references to notes the label of the note, and what they lead to is marked likewise. Notes come last. Returns how many
- * characters the marks of notes had, which the page writes itself: numbers, and what leads back.
+ * Marks the links, notes and targets of a part, in place: links within the document get the number of their target, and
+ * note references the label of their note. Moves notes to the end. Returns the number of characters in note marks
+ * (numbers and back links), which the page writes itself.
  */
 export function markReferences(content: Root, path: string, references: References): number {
   const { targets, notes } = references;
@@ -45,7 +45,7 @@ export function markReferences(content: Root, path: string, references: Referenc
   const marks = before - countCharacters(textOf(content)) + countReferences(content);
   const kept = links.filter(({ element }) => !removed.has(element));
   const linked = new Set(kept.map(({ target }) => target));
-  // Of one part all links are known; those to places in others are in other parts.
+  // A document of one part has no links from other parts, so unused targets can be dropped.
   if (path === '')
     for (const [element, numbers] of wanted)
       wanted.set(
@@ -61,11 +61,11 @@ export function markReferences(content: Root, path: string, references: Referenc
 interface MarkedLink {
   element: Element;
   target: number;
-  /** Whether it leads to a place of its own part. */
+  /** Whether the target is in the same part. */
   isOwn: boolean;
 }
 
-/** Marks a link; returns it if its target is needed. */
+/** Marks a link and returns it; undefined if its target is not needed. */
 function markLink(element: Element, path: string, references: References): MarkedLink | undefined {
   const place = placeOf(path, String(element.properties.href));
   if (place === undefined) return undefined;
@@ -74,15 +74,15 @@ function markLink(element: Element, path: string, references: References): Marke
   if (label !== undefined) element.properties[NOTE] = label;
   else if (target !== undefined) element.properties.href = `#target-${target}.`;
   if (references.noteReferences.has(place)) element.properties[BACK] = true;
-  // Of a symbol beside a heading nothing is left.
+  // Permalink symbols of headings are removed, so they need no target.
   const text = textOf(element).trim();
   if (target === undefined || label !== undefined || text === '' || SYMBOL.test(text)) return undefined;
   return { element, target, isOwn: place.startsWith(`${path}#`) };
 }
 
 /**
- * A target is the heading that it is or begins with, else an empty element in front of its first text. Returns those that
- * are there.
+ * Places each target: on the heading that it is or begins with, else on an empty element before its first text. Returns
+ * the placed targets.
  */
 function placeTargets(content: Root, wanted: ReadonlyMap<Element, number[]>, start: number[]): Set<number> {
   const placed = new Set(start);
@@ -117,7 +117,7 @@ function isShown(node: Children[number]): boolean {
   return node.type === 'element' && (isCode(node) || /^(?:img|hr)$/.test(node.tagName));
 }
 
-/** Code is only its text in Markdown, so that the targets in it stand before it. */
+/** Code becomes plain text in Markdown, so targets inside it move in front of it. */
 function isCode({ tagName }: Element): boolean {
   return /^(?:code|kbd|pre|samp|tt|var)$/.test(tagName);
 }
@@ -132,10 +132,10 @@ function addTargets(heading: Element, targets: readonly number[]): void {
   heading.properties[TARGETS] = [...((heading.properties[TARGETS] as number[] | undefined) ?? []), ...targets];
 }
 
-/** How many elements a section has at most before its heading: a symbol, a link to itself. */
+/** The number of elements that a section may have before its heading, such as a permalink symbol. */
 const BEFORE_HEADING_MAX = 6;
 
-/** The heading that a section begins with. */
+/** Returns the heading at the beginning of a section. */
 function headingOf(section: Element): Element | undefined {
   const open: Children = [section];
   for (let i = 0; i <= BEFORE_HEADING_MAX; i += 1) {
@@ -147,13 +147,13 @@ function headingOf(section: Element): Element | undefined {
   return undefined;
 }
 
-/** Gives the targets of a document their addresses, in the order of its parts. */
+/** Assigns addresses to the targets of a document, in the order of its parts. */
 export function openTargets() {
   const ids = new Set<string>();
   const counts = new Map<string, number>();
   const addresses = new Map<number, string>();
   return {
-    /** Takes the ids of a part's headings as its page will have them, and writes the ids of other targets. */
+    /** Computes the ids of a part's headings as the page will, and writes ids for other targets. */
     place(tree: Markdown): void {
       each(tree, (node) => {
         const targets = node.data?.targets;
@@ -165,7 +165,7 @@ export function openTargets() {
         for (const target of targets ?? []) addresses.set(target, id);
       });
     },
-    /** The Markdown with the addresses of the links' targets. */
+    /** Returns the Markdown with the links pointing to their targets. */
     resolve(markdown: string): string {
       if (!markdown.includes('](#target-')) return markdown;
       return markdown.replace(PENDING, (_link, target) => `](#${encodeFragment(addresses.get(Number(target)) ?? '')}`);
@@ -190,7 +190,7 @@ function wordsOf(node: MarkdownNodes): string {
 
 declare module 'mdast' {
   interface Data {
-    /** The numbers of the targets that a heading or an empty element is. */
+    /** The numbers of the link targets at a heading or an empty element. */
     targets?: number[];
   }
 }

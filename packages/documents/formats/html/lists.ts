@@ -2,8 +2,9 @@ import type { Element, Root } from 'hast';
 import { type Children, isBlank, newElement, visit } from './elements.ts';
 
 /**
- * Makes the children of lists items, in place: HTML in use has lists, paragraphs and texts between items. What stands
- * behind an item is shown below it, so it belongs to it; what stands before the first is an item. A list without items only indents.
+ * Wraps all children of lists in items, in place, because real HTML has lists, paragraphs and texts between items.
+ * Content after an item is shown below it, so it joins that item; content before the first item becomes an item. A list
+ * without items becomes plain blocks.
  */
 export function prepareLists(content: Root): void {
   const lists: Element[] = [];
@@ -17,7 +18,7 @@ export function prepareLists(content: Root): void {
   }
 }
 
-/** Whether a list has no items, and begins with something else than a list, which would have them. */
+/** Whether a list has no items and does not begin with a nested list. */
 function onlyIndents(children: Children): boolean {
   const first = children.find((child) => child.type !== 'comment' && !isBlank(child));
   const isList = first?.type === 'element' && /^(?:ul|ol)$/.test(first.tagName);
@@ -45,7 +46,10 @@ function itemsOf(children: Children): Children {
   return items;
 }
 
-/** The items that a child of a list is or only groups; a list behind an item is below it. */
+/**
+ * Returns the items of a list's child: itself, or the items that it groups. A list after an item is nested in it
+ * instead.
+ */
 function ownItems(child: Children[number], isFirst: boolean): Element[] {
   if (child.type !== 'element') return [];
   if (child.tagName === 'li') return [child];

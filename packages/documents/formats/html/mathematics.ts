@@ -3,10 +3,10 @@ import type { LossList } from '../loss-list.ts';
 import { cleanTex, mathmlToTex } from '../math/mathml.ts';
 import { type Children, classesOf, findElement, newElement, newText, textOf } from './elements.ts';
 
-/** Marks a formula, whose text is TeX, between here and the Markdown. */
+/** Internal classes of formulas, whose text is TeX, until they become Markdown. */
 const MATH_CLASS = { inline: 'math-inline', display: 'math-display' };
 
-/** How a formula between here and the Markdown is displayed; undefined for other elements. */
+/** Returns the display mode of a marked formula; undefined for other elements. */
 export function mathDisplay(element: Element): 'inline' | 'display' | undefined {
   if (element.tagName !== 'code') return undefined;
   const classes = classesOf(element);
@@ -15,8 +15,8 @@ export function mathDisplay(element: Element): 'inline' | 'display' | undefined 
 }
 
 /**
- * Replaces formulas (MathML, and what MathJax, KaTeX, Pandoc and MediaWiki make of TeX) by elements with their TeX, in
- * place. One that cannot be converted becomes its text.
+ * Replaces formulas (MathML, and TeX as rendered by MathJax, KaTeX, Pandoc and MediaWiki) by elements with their TeX,
+ * in place. A formula that cannot be converted becomes its text.
  */
 export function convertMathematics(node: Root | Element, losses: LossList): void {
   if (!node.children.some((child) => child.type === 'element')) return;
@@ -38,7 +38,7 @@ function formulaOf(element: Element, losses: LossList): Children | undefined {
   }
   if (properties.className === undefined) return undefined;
   const classes = classesOf(element);
-  // What is shown of the formula beside it: MathJax 2 in front of its script, MediaWiki around its MathML.
+  // Visual copies of a formula: MathJax 2 adds a preview to its script, MediaWiki wraps MathML with a picture.
   if (/ MathJax(?:_Preview|_Display|_SVG|_CHTML)? /.test(classes)) return [];
   if (classes.includes(' mwe-math-element ')) {
     const math = findElement(element, 'math');
@@ -62,7 +62,7 @@ function mathml(math: Element, losses: LossList): Children {
 
 function isDisplay({ properties, children }: Element): boolean {
   if (properties.display !== undefined) return properties.display === 'block';
-  // MediaWiki says it by a style around the formula.
+  // MediaWiki sets the display mode with a style around the formula.
   const [style] = children.filter((child) => child.type === 'element');
   return (
     properties.mode === 'display' || (style?.properties.displaystyle === 'true' && properties.alttext === undefined)

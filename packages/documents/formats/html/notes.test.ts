@@ -30,16 +30,16 @@ const NOTES: Record<string, [reference: string, note: string]> = {
   'a book': ['<a id="r1" href="#n1">*</a>', '<p id="n1"><a href="#r1">*</a>. A note.</p>'],
 };
 
-test('numbers that lead to each other are notes: of Word, LibreOffice, Google Docs, InDesign and of books', () => {
+test('numbers that link to each other become notes: in Word, LibreOffice, Google Docs, InDesign and books', () => {
   for (const [program, [reference, note]] of Object.entries(NOTES)) {
     const { markdown, file_characters, losses } = htmlToMarkdown(`<p>Text${reference}.</p><p>More.</p>${note}`);
     assert.equal(markdown, 'Text[^1].\n\nMore.\n\n[^1]: A note.\n', program);
-    // The numbers are the page's own.
+    // The page writes the numbers itself.
     assert.deepEqual([file_characters, losses], ['Text.More.Anote.'.length, []], program);
   }
 });
 
-test('a note keeps all its paragraphs, and each reference its own note', () => {
+test('a note keeps all its paragraphs, and each reference leads to its own note', () => {
   const link = (kind: string, id: number, from: string, to: string) =>
     `<a class="sdfootnote${kind}" name="sdfootnote${id}${from}" href="#sdfootnote${id}${to}"><sup>${id}</sup></a>`;
   const note = (id: number, words: string) =>
@@ -52,7 +52,7 @@ test('a note keeps all its paragraphs, and each reference its own note', () => {
   );
 });
 
-test('numbers of contents, headings and paragraphs that lead to each other are no notes', () => {
+test('numbers of contents, headings and paragraphs that link to each other do not become notes', () => {
   const texts: [html: string, markdown: string][] = [
     [
       '<ul><li><a id="t1" href="#s1">1</a></li></ul><h2 id="s1"><a href="#t1">1</a> Part</h2>',
@@ -70,7 +70,7 @@ test('numbers of contents, headings and paragraphs that lead to each other are n
   for (const [html, markdown] of texts) assert.equal(markdownOf(html), markdown);
 });
 
-test('notes of a book may be in a chapter of their own', () => {
+test('notes of a book may be in a separate chapter', () => {
   const parts = [
     { path: 'a.xhtml', html: '<p>Text<sup><a id="r1" href="notes.xhtml#n1">1</a></sup></p>' },
     { path: 'notes.xhtml', html: '<h1>Notes</h1><p><a id="n1" href="a.xhtml#r1">1</a> A note.</p>' },
@@ -80,7 +80,7 @@ test('notes of a book may be in a chapter of their own', () => {
   assert.equal(finish(markdown), 'Text[^1]\n\n# Notes\n\n[^1]: A note.');
 });
 
-test('many tags and numbers at one place take time in proportion to their number', () => {
+test('the time for many tags and numbers at one place is linear in their number', () => {
   const cost = (count: number) => {
     const html = `<p>${'<i>'.repeat(20)}${Array.from({ length: count }, (_, i) => `x<b><a id="a${i}" href="#b${i}">1</a></b>`).join('')}${Array.from({ length: count }, (_, i) => `<p><a id="b${i}" href="#a${i}">1</a> Note`).join('')}`;
     const before = process.cpuUsage();

@@ -13,10 +13,10 @@ import {
   visit,
 } from './elements.ts';
 
-/** The name of an element that is a note. */
+/** The tag name of an element that holds a note. */
 export const NOTE_ELEMENT = 'x-note';
 
-/** The characters of the references to notes. */
+/** Counts the characters of all note references. */
 export function countReferences(content: Root): number {
   let count = 0;
   visit(content, (element) => {
@@ -25,17 +25,17 @@ export function countReferences(content: Root): number {
   return count;
 }
 
-/** Asciidoctor writes brackets around a reference to a note; Markdown has its own. */
+/** Removes the brackets that Asciidoctor writes around a note reference; Markdown has its own. */
 export function dropBrackets(script: Element): void {
   const [open, link, close, ...others] = script.children;
   if (open?.type !== 'text' || link?.type !== 'element' || close?.type !== 'text' || others.length > 0) return;
   if (link.properties[NOTE] !== undefined && open.value === '[' && close.value === ']') script.children = [link];
 }
 
-/** Elements that are only the number of a note. */
+/** Inline elements that may wrap the number of a note. */
 const IN_LINE = /^(?:a|b|em|font|i|small|span|strong|sup)$/;
 
-/** The notes by their elements, where what is known of some is the number that they begin with. */
+/** Maps each note to its block: a marked number is replaced by the block that it begins. */
 export function blocksOfNotes(
   bodies: ReadonlyMap<Element, string>,
   parents: ReadonlyMap<Element, Root | Element>,
@@ -49,7 +49,7 @@ export function blocksOfNotes(
   return new Map(
     blocks.map(({ element, label, isFound }) => {
       const box = parents.get(element);
-      // A note of several paragraphs.
+      // A note of several paragraphs fills its <div>.
       const [first] = box?.children.filter((child) => child.type === 'element') ?? [];
       const isWhole = isFound && box?.type === 'element' && box.tagName === 'div' && first === element;
       return [isWhole && boxes.get(box)?.length === 1 ? box : element, label];
@@ -57,7 +57,7 @@ export function blocksOfNotes(
   );
 }
 
-/** Moves notes to the end and removes what leads back from them, which is returned. */
+/** Moves notes to the end of the content, and removes and returns their back links. */
 export function moveNotes(content: Root, bodies: ReadonlyMap<Element, string>): Set<Element> {
   const removed = new Set<Element>();
   if (bodies.size === 0) return removed;
@@ -72,7 +72,7 @@ export function moveNotes(content: Root, bodies: ReadonlyMap<Element, string>): 
         removed.add(child);
         return false;
       }
-      // What stood around it: the brackets of its number.
+      // Drop the brackets that a removed number leaves.
       if (isInNote && /^\s*\[\s*\]\s*$/.test(textOf(child))) return false;
       if (label === undefined) return !isEmptiedList(child) && !(moved.length > before && isEmptiedBox(child));
       dropDotOfNumber(child);
@@ -96,13 +96,13 @@ function isBackReference(element: Element): boolean {
   return children.length === 1 && only?.type === 'text' && /^\s*[↩↑^←⏎]\ufe0e?\s*$/.test(only.value);
 }
 
-/** A list or section of notes that are elsewhere now. */
+/** Whether a list or section is empty because its notes were moved. */
 function isEmptiedList({ tagName, children, properties }: Element): boolean {
   if (!/^(?:ol|ul|section|aside|dl)$/.test(tagName) || properties[TARGETS] !== undefined) return false;
   return children.every((child) => (child.type === 'text' ? child.value.trim() === '' : isEmptiedNode(child)));
 }
 
-/** What stood around notes: a line above them. */
+/** Whether only the separator above moved notes is left. */
 function isEmptiedBox({ tagName, children }: Element): boolean {
   return tagName === 'div' && children.every((child) => isBlank(child) || isEmptiedNode(child) || isBreak(child));
 }
@@ -112,7 +112,7 @@ function isEmptiedNode(node: Children[number]): boolean {
   return node.tagName === 'hr' || node.properties.id === 'footnote-label' || isEmptiedList(node);
 }
 
-/** Asciidoctor's notes, and those of books, begin with a number that leads back, and a dot. */
+/** Removes the dot after the number of a note, as in Asciidoctor and books; the number itself was a back link. */
 function dropDotOfNumber({ children }: Element): void {
   const first = children.find((child) => !isBlank(child));
   if (first?.type === 'text') first.value = first.value.replace(/^\s*\.\s+/, '');

@@ -1,38 +1,37 @@
-/** A link of a text, as it was found in the tags. */
+/** A link as found while scanning tags. */
 export interface PairedLink {
-  /** Where it leads. */
+  /** The place that it leads to. */
   place: string;
-  /** The places that it is itself, and those of the elements that begin with it. */
+  /** The places of the link itself and of the elements that begin with it. */
   begun: readonly string[];
-  /** Its number or sign, if that is all of it; "" for other links. */
+  /** The number or sign if it is the whole text of the link; "" for other links. */
   mark: string;
-  /** Whether it stands behind a word, is raised or in brackets. */
+  /** Whether the link follows a word directly, is a superscript or is in brackets. */
   isRaised: boolean;
-  /** Whether a block of text begins with it. */
   beginsBlock: boolean;
 }
 
-/** A start tag, with those that stand right before it. */
+/** A start tag with the start tags directly before it. */
 export interface OpenTags {
   names: readonly string[];
   ids: readonly string[];
-  /** Where the first of them begins and the last one ends. */
+  /** Offsets of the start of the first tag and the end of the last tag. */
   start: number;
   end: number;
 }
 
-/** More tags than these do not begin at one place. */
+/** The limit of consecutive start tags. */
 const TAGS_MAX = 8;
 
-/** How far the end of a link is looked for that is only a number: Word writes several elements around one. */
+/** How far to search for the end of a link that is only a number: Word wraps it in several elements. */
 const MARK_HTML_MAX = 400;
 
 const MARK = /^([[(]?)(\d{1,4}|[ivxlcdm]{1,8}|[a-z]|\*{1,4}|[†‡§]{1,3})[\])]?$/i;
 
-/** Blocks of text that notes are. */
+/** Blocks that may hold a note. */
 const BLOCKS = new Set('aside dd div li p td'.split(' '));
 
-/** The tags that end with this one, if nothing but white space is between them. */
+/** Appends a tag to the tags before it if only white space separates them; otherwise starts a new run. */
 export function withTag(
   before: OpenTags | undefined,
   html: string,
@@ -46,7 +45,7 @@ export function withTag(
   return { names: [...before.names, name], ids: [...before.ids, ...ids], start: before.start, end };
 }
 
-/** What is known of a link from the tags that begin with it. */
+/** Derives the properties of a link from the tags that it is in and the text after them. */
 export function linkIn(html: string, tags: OpenTags): Omit<PairedLink, 'place' | 'begun'> {
   const piece = html.slice(tags.end, tags.end + MARK_HTML_MAX);
   const close = piece.search(/<\/a\s*>/i);
@@ -65,8 +64,9 @@ export function linkIn(html: string, tags: OpenTags): Omit<PairedLink, 'place' |
 }
 
 /**
- * The references to notes that nothing else says are some: a number behind a word leads to a block that begins with the
- * same number, and that leads back, as in what Word, LibreOffice, Google Docs and InDesign write. With the link that leads back.
+ * Finds note references that have no markup: a number after a word links to a block that begins with the same number,
+ * and that number links back. Word, LibreOffice, Google Docs and InDesign write such pairs. Maps each reference to its
+ * back link.
  */
 export function pairedReferences(links: readonly PairedLink[]): Map<PairedLink, PairedLink> {
   const references = new Map<PairedLink, PairedLink>();

@@ -2,20 +2,20 @@ import { posix } from 'node:path';
 import { linkIn, type OpenTags, type PairedLink, pairedReferences, withTag } from './paired-notes.ts';
 
 /**
- * What the parts of a document (the chapters of a book, or the one text of a file) refer to in each other. A place is
+ * References between the parts of a document: the chapters of a book, or the single text of a file. A place is
  * `path#id`, or the path of a part for its beginning.
  */
 export interface References {
-  /** The number of each place that a link leads to and that exists. */
+  /** Numbers of the linked places that exist. */
   targets: ReadonlyMap<string, number>;
-  /** The label of each note, by its place. */
+  /** Labels of notes by place. */
   notes: ReadonlyMap<string, string>;
-  /** The places of the references to notes, to which notes lead back. */
+  /** Places of note references, the targets of back links. */
   noteReferences: ReadonlySet<string>;
 }
 
 export interface PartText {
-  /** "" for a document of one part. */
+  /** "" for a document with a single part. */
   path: string;
   html: string;
 }
@@ -23,25 +23,27 @@ export interface PartText {
 const TAG = /<([a-zA-Z][^\s<>/]*)((?:\s[^<>]*)?)>/g;
 const ID = /\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/i;
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))/i;
-/** Pandoc, Hugo and kramdown; docutils; GitHub; older kramdown; Asciidoctor. */
+/** Note references of Pandoc, Hugo and kramdown; docutils; GitHub; older kramdown; Asciidoctor. */
 const NOTE_REFERENCE =
   /\s(?:epub:type|role|class)\s*=\s*["']?[^"'<>]*\b(?:noteref|doc-noteref|footnote-ref(?:erence)?)\b|\s(?:data-footnote-ref\b|rel\s*=\s*["']?footnote\b|id\s*=\s*["']?_footnoteref_\d)/i;
-/** What mdBook and MediaWiki put around a reference. */
+/** Elements that mdBook and MediaWiki wrap around a note reference. */
 const AROUND_REFERENCE = /\s(?:class\s*=\s*["']?footnote-reference\b|id\s*=\s*["']?cite_ref-)/i;
-/** The references to notes that Word documents have after their conversion. */
+/** Note references in converted Word documents. */
 const WORD_NOTE = /\sid="(foot|end)note-ref-(\d+)"/;
 const NOTE_ELEMENTS = new Set('aside dd div li p section td'.split(' '));
 
-/** The limits of a document, so that hostile ones cannot fill the memory. */
+/** The limit of places and links, so that a hostile document cannot exhaust memory. */
 const PLACES_MAX = 200_000;
 
 interface Link extends PairedLink {
   note: string;
-  /** The places that it is itself, and that what it is all of is. */
+  /** Places of the link itself and of an element that begins directly before it. */
   ids: string[];
 }
 
-/** Finds the references of a document in its tags, before its trees are made: only one of these is held at a time. */
+/**
+ * Scans the tags of a document for references before any part is parsed, so that only one tree is in memory at a time.
+ */
 export function findReferences(parts: Iterable<PartText>): References {
   const places = new Map<string, string>();
   const links: Link[] = [];
@@ -100,14 +102,14 @@ function resolved(places: ReadonlyMap<string, string>, links: readonly Link[]): 
   return { targets, notes, noteReferences };
 }
 
-/** The label of the note that a link refers to, "any" if it has none of its own; "" for other links. */
+/** Returns the label of the note that a link refers to: "any" if the link does not name one, "" for other links. */
 function noteLabel(attributes: string): string {
   const [, kind, number] = WORD_NOTE.exec(attributes) ?? [];
   if (number !== undefined) return kind === 'end' ? `end-${number}` : number;
   return NOTE_REFERENCE.test(attributes) ? 'any' : '';
 }
 
-/** The place that an address in a part leads to; undefined for other files and the web. */
+/** Resolves an address to a place of the document; undefined for other files and the web. */
 export function placeOf(path: string, address: string): string | undefined {
   const href = address.trim();
   if (href === '' || /^[a-z][a-z0-9+.-]*:|^\//i.test(href)) return undefined;
@@ -131,7 +133,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // An invalid percent-encoding is kept as text.
+    // Keep an invalid percent-encoding as text.
     return text;
   }
 }

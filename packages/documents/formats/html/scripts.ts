@@ -10,9 +10,9 @@ function pairs(list: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Writes superscripts and subscripts with Unicode's own characters where it has them all: `10⁶` must never read 106.
- * Others stay elements, and in code become `^(…)` and `_(…)`. Changes the tree in place. References to notes, which are
- * links, are raised by themselves.
+ * Writes superscripts and subscripts as Unicode characters if Unicode has all of them: `10⁶` must never read 106.
+ * Others stay elements, and become `^(…)` and `_(…)` in code. Scripts with a link (such as a note reference), picture or code are unwrapped.
+ * Changes the tree in place.
  */
 export function raiseScripts(content: Root | Element, isInCode = false): void {
   content.children = (content.children as Children).flatMap((child): Children => {
@@ -33,7 +33,7 @@ export function raiseScripts(content: Root | Element, isInCode = false): void {
   });
 }
 
-/** A text in Unicode's superscripts or subscripts; undefined if it does not have them all. */
+/** Converts a text to Unicode superscripts or subscripts; undefined if a character is missing. */
 export function asScript(text: string, kind: 'sup' | 'sub'): string | undefined {
   const characters = kind === 'sup' ? SUPERSCRIPTS : SUBSCRIPTS;
   let raised = '';
@@ -53,7 +53,7 @@ function hasReference(element: Element): boolean {
   return found;
 }
 
-/** Readings of ruby text stand in parentheses behind it, as browsers without ruby show them. */
+/** Puts ruby readings in parentheses after their text, as browsers without ruby show them. */
 export function bracketReadings(content: Root | Element): void {
   visit(content, (ruby) => {
     if (ruby.tagName !== 'ruby' || ruby.children.some((child) => child.type === 'element' && child.tagName === 'rp'))

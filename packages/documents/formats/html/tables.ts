@@ -2,10 +2,10 @@ import { TooComplexError } from '@ibid/markdown/parse-markdown.ts';
 import type { Element, Root } from 'hast';
 import { type Children, classesOf, isBlank, NOTE, newElement, newText, textOf, visit } from './elements.ts';
 
-/** Elements that cells of data tables do not contain. */
+/** Blocks that cells of data tables do not contain. */
 const BLOCKS = new Set('blockquote center h1 h2 h3 h4 h5 h6 hr pre table'.split(' '));
 
-/** Elements that begin a line of their own in a cell. */
+/** Elements that start a new line in a cell. */
 const LINES = new Set(
   'address article blockquote center dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 li ol p pre section ul'.split(
     ' ',
@@ -15,16 +15,16 @@ const LINES = new Set(
 /** The limit of cells that colspan and rowspan expand to, per document. */
 const MAX_SPANNED_CELLS = 100_000;
 
-/** A cell with more text than this is a part of a page rather than a value. */
+/** A cell with more text, in UTF-16 units, is a part of a page rather than a value. */
 const CELL_MAX = 1_000;
 
-/** A table of links with more rows than this lists something. */
+/** A table that consists of links and has more rows is a list, not navigation. */
 const NAVIGATION_ROWS = 2;
 
 /**
- * Prepares tables for Markdown, in place: captions stand before their tables, layout tables become plain blocks, and
- * what is in a cell of a data table becomes one line. For `isData` (Word, EPUB), which rarely mark the head, the first
- * row is the head; only a table with tables in it is layout.
+ * Prepares tables for Markdown, in place: captions move before their tables, layout tables become plain blocks, and the
+ * content of a data cell becomes one line. With `isData` (Word, EPUB), where the head is rarely marked, the first row
+ * becomes the head, and only a table that contains tables is layout.
  */
 export function prepareTables(content: Root, isData: boolean): void {
   let spanned = 0;
@@ -49,7 +49,7 @@ function spanOf({ properties }: Element, name: 'colSpan' | 'rowSpan'): number {
   return Math.max(Number(properties[name]) || 1, 1);
 }
 
-/** Makes the first row of a table the head if it has none. */
+/** Makes the first row the head of a table without one. */
 function ensureTableHead(table: Element, seen: Set<Element>): void {
   let first: Element | undefined;
   let hasHead = false;
@@ -63,8 +63,8 @@ function ensureTableHead(table: Element, seen: Set<Element>): void {
 }
 
 /**
- * A data table has header cells and others below them, or rows of the same number (two or more) of cells with little text each. Of
- * a single row the first cell says what stands behind it.
+ * Whether a table is for layout. A data table has header cells above other cells, or rows of equal width (two or more
+ * cells) with little text in each cell. In a single row, a header cell is only the label of the other cells.
  */
 function isLayout(table: Element): boolean {
   let isData = false;
@@ -93,7 +93,7 @@ function isLayout(table: Element): boolean {
   return blocks > 0 || rows < 2 || widths.has(1) || (widths.size > 1 && spans === 0);
 }
 
-/** A table that says that it is for the layout, or leads to other pages: few rows with nothing but links, and no heads. */
+/** Whether a table declares itself as layout or navigation, or has few rows, only links and no header cells. */
 function isForNavigation(table: Element): boolean {
   const { role, summary } = table.properties;
   if (/^(?:none|presentation)$/.test(String(role)) || /^navigation\b/i.test(String(summary ?? ''))) return true;
@@ -115,7 +115,7 @@ function lettersOf(element: Element): number {
   return textOf(element).replace(/[^\p{L}\p{N}]/gu, '').length;
 }
 
-/** A table in one of its cells stays what it is: it was prepared before. */
+/** Turns a table into blocks; a nested table was already prepared and stays. */
 function asBlocks(table: Element): void {
   const open = [table];
   for (let element = open.pop(); element; element = open.pop()) {
@@ -143,7 +143,7 @@ function hasLines(cell: Element): boolean {
   return found;
 }
 
-/** The lines of a cell; items of lists keep their marks. */
+/** Splits a cell into lines; list items keep their marks. */
 function collectLines(node: Element, lines: Children[]): void {
   let no = Number(node.properties.start) || 1;
   for (const child of node.children) {
@@ -158,7 +158,7 @@ function collectLines(node: Element, lines: Children[]): void {
   }
 }
 
-/** Each line of a program is one of the cell; what is no text in it follows it. */
+/** Makes each line of code a line of the cell, followed by the pictures and note references in the code. */
 function collectCode(pre: Element, lines: Children[]): void {
   const written = textOf(pre)
     .replace(/^\n|(?<!\s)\s+$/g, '')
@@ -180,7 +180,6 @@ function beginLine(lines: Children[]): void {
   if (!isBegun(lines)) lines.push([]);
 }
 
-/** Whether the last line is empty or only the mark of an item. */
 function isBegun(lines: Children[]): boolean {
   const [mark, ...others] = lines.at(-1) ?? [];
   return mark === undefined || (others.length === 0 && mark.type === 'text' && /^(?:•|\d+\.) $/.test(mark.value));

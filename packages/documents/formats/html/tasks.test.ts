@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { htmlToMarkdown } from './html.ts';
 
-test('tasks keep their state, however a program writes it', () => {
+test('tasks keep their state, whichever program wrote them', () => {
   for (const html of [
     '<ul><li><input type="checkbox" checked> done</li><li><input type="checkbox"> open</li></ul>',
     '<ul><li><label><input type=checkbox checked=""> done</label></li><li><label> <input type=checkbox> open</label></li></ul>',
@@ -18,7 +18,7 @@ test('tasks keep their state, however a program writes it', () => {
   assert.match(markdown, /^[-*] \[x\] done\n\ntext/);
 });
 
-test('what stands behind and inside of objects and media is kept, with a link to the file', () => {
+test('text after and inside of embedded objects and media is kept, with a link to the file', () => {
   for (const name of ['object data', 'video src', 'audio src', 'iframe src']) {
     const { markdown } = htmlToMarkdown(`<p>before</p><${name}="f.bin" type="a/b"/><p>after it</p>`);
     assert.match(markdown, /before[\s\S]*after it/, name);

@@ -2,8 +2,8 @@ import type { Element, Root } from 'hast';
 import { classesOf, isBlank, newElement, visit } from './elements.ts';
 
 /**
- * Makes tasks of the items that programs write in their own ways, in place: with a checkbox of HTML, as Confluence (`li.checked`), Notion
- * (`checkbox-on`) and OneNote (`data-tag="to-do:completed"`) write them.
+ * Marks task items in place, whichever way a program writes them: as an HTML checkbox, or as Confluence (`li.checked`),
+ * Notion (`checkbox-on`) and OneNote (`data-tag="to-do:completed"`) do.
  */
 export function markTasks(content: Root): void {
   const items: [Element, boolean][] = [];
@@ -21,7 +21,7 @@ export function markTasks(content: Root): void {
   }
 }
 
-/** Whether a task is done; undefined for what is no task. Takes what says so off the element. */
+/** Whether a task is done; undefined if the element is not a task. Removes the checkbox from the element. */
 function stateOf(element: Element, parent: Root | Element): boolean | undefined {
   const { tagName, properties } = element;
   const tag = /(?:^|,)to-do(:completed)?(?:,|$)/.exec(String(properties.dataTag ?? ''));
@@ -34,7 +34,7 @@ function stateOf(element: Element, parent: Root | Element): boolean | undefined 
 
 const AROUND = new Set(['label', 'span', 'p', 'div']);
 
-/** Takes the checkbox that an element begins with. */
+/** Removes the checkbox at the beginning of an element and returns whether it is checked; undefined without one. */
 function takeBox(element: Element): boolean | undefined {
   const at = element.children.findIndex((child) => !isBlank(child) && child.type !== 'comment');
   const first = element.children[at];

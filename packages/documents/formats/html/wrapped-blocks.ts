@@ -1,7 +1,7 @@
 import type { Element, Root } from 'hast';
 import { type Children, isBlank, newElement } from './elements.ts';
 
-/** Elements that stand in a line, which HTML in use has around whole blocks. */
+/** Inline elements that real HTML puts around whole blocks. */
 const EMPHASIS = new Set('b big cite del em i ins mark s small strike strong u'.split(' '));
 
 export const BLOCKS: ReadonlySet<string> = new Set(
@@ -10,12 +10,12 @@ export const BLOCKS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Blocks whose words are not emphasized further: code has its own form, and a heading is emphasized as a whole. */
+/** Blocks that do not take emphasis: code has its own format, and a heading is emphasized as a whole. */
 const PLAIN = /^(?:h[1-6]|hr|pre)$/;
 
 /**
- * Makes blocks of elements that have blocks in them and would be a line or a paragraph, in place: a table in a paragraph, as in HTML
- * without a doctype, and what is emphasized over several paragraphs, whose words are then emphasized in each.
+ * Opens inline elements and paragraphs that contain blocks, in place: a table in a paragraph, as in HTML without a
+ * doctype, becomes its sibling, and emphasis around several paragraphs moves into each of them.
  */
 export function openWrappedBlocks(content: Root): void {
   const around = new Set<Element>();
@@ -23,7 +23,7 @@ export function openWrappedBlocks(content: Root): void {
   if ([...around].some(isWrapper)) distribute(content, around, []);
 }
 
-/** Adds the elements that have a block in them; returns whether the node has one. */
+/** Collects the elements that contain a block; returns whether the node has one. */
 function findAround(node: Root | Element, around: Set<Element>): boolean {
   let hasBlock = false;
   for (const child of node.children) {
@@ -39,7 +39,7 @@ function isWrapper({ tagName }: Element): boolean {
   return tagName === 'p' || EMPHASIS.has(tagName);
 }
 
-/** `names`: the elements that emphasize all lines of the node. */
+/** Pushes emphasis down into the lines of a node. `names`: the elements that emphasize it. */
 function distribute(node: Root | Element, around: ReadonlySet<Element>, names: readonly string[]): void {
   const children: Children = [];
   let line: Children = [];
@@ -68,7 +68,7 @@ function emphasized(line: Children, names: readonly string[]): Children {
   return names.reduce((inner, name) => [newElement(name, {}, inner)], line);
 }
 
-/** Google Docs has an element of this kind around a whole document. */
+/** Google Docs wraps a whole document in such an element. */
 function isNormal({ properties }: Element): boolean {
   return /font-weight\s*:\s*(?:normal|[1-4]00)\b/i.test(String(properties.style ?? ''));
 }

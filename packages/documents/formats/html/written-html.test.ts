@@ -4,7 +4,7 @@ import { htmlToMarkdown } from './html.ts';
 
 const markdownOf = (html: string) => htmlToMarkdown(html).markdown.trimEnd();
 
-test('what is written of a definition besides its words makes no other list of it: empty paragraphs, anchors, parts', () => {
+test('empty paragraphs and anchors do not change the form of a definition list', () => {
   for (const html of [
     '<dl><dt>A<dd>one<p><dt>B<dd>two<p></dl>',
     '<dl><dd><span id=i></span></dd><dt>A</dt><dd><p>one</p><span id=j></span></dd><dt>B</dt><dd><p>two</p></dd></dl>',
@@ -14,7 +14,7 @@ test('what is written of a definition besides its words makes no other list of i
   assert.equal(markdownOf('<dl><dt>A<dd>one<br>two</dl>'), '- A\n\n  one\\\n  two');
 });
 
-test('a single row whose first cell says what stands behind it is no table of heads alone', () => {
+test('a single row with one header cell becomes text, and a row of header cells alone stays a table', () => {
   assert.equal(
     markdownOf('<table><tr><th>Jump to:<td><a href=a>A</a> <a href=b>B</a></table>'),
     'Jump to:\n\n[A](a) [B](b)',
@@ -29,7 +29,7 @@ test('a list without items only indents, as pod2html writes it', () => {
   assert.equal(markdownOf('<ul><p>x</p><li>a</ul>'), '- x\n\n- a');
 });
 
-test('the sign of a link from a heading or caption to itself is no part of it, whatever font shows it', () => {
+test('the permalink symbol of a heading or caption is dropped, whatever font shows it', () => {
   for (const sign of ['¶', '#', '🔗', '\uf0c1', '\ue9cb']) {
     const link = `<a class="headerlink" href="#a" title="Permalink to this heading">${sign}</a>`;
     assert.equal(markdownOf(`<section id="a"><h1>Text${link}</h1></section>`), '# Text', sign);
@@ -38,7 +38,7 @@ test('the sign of a link from a heading or caption to itself is no part of it, w
   }
 });
 
-test('many elements without content beside each other take time in proportion to their number', () => {
+test('the time for a run of empty elements is linear in its length', () => {
   assert.equal(markdownOf('<p>a<a></a><abbr> </abbr><span><a href=x></a></span>b<details></details></p>'), 'a b');
   const forms = ['<a>', '<a href="#x"></a>', '<abbr></abbr>', '<span><x-y></x-y></span>', '<details></details>'];
   const cost = (count: number) => {

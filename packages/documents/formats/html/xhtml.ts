@@ -1,7 +1,7 @@
 const EMPTY_ELEMENT = /<([a-z][\w:.-]*)((?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<]*"|'[^'<]*'))?)*)\s*\/>/gi;
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
-/** XHTML as the parser of HTML reads it: elements that are empty have end tags, and MathML has no prefix. */
+/** Rewrites XHTML for an HTML parser: empty elements get end tags, and MathML loses its prefix. */
 export function asHtml(xhtml: string): string {
   const prefix = /\sxmlns:([a-z]\w{0,20})\s*=\s*["']http:\/\/www\.w3\.org\/1998\/Math\/MathML["']/i.exec(xhtml)?.[1];
   const plain = prefix === undefined ? xhtml : xhtml.replace(new RegExp(`<(/?)${prefix}:`, 'g'), '<$1');
@@ -10,7 +10,7 @@ export function asHtml(xhtml: string): string {
   );
 }
 
-/** Whether a file says at its beginning that it is XHTML, as what programs make of DocBook does, also with names in .html. */
+/** Whether a file declares XHTML at its beginning, as output of DocBook tools does even in .html files. */
 export function isXhtml(html: string): boolean {
   return /^\ufeff?\s*(?:<\?xml\s|<!DOCTYPE\s+html\s+PUBLIC\s+["'][^"'<>]{0,80}\bXHTML\b)/i.test(html.slice(0, 1_000));
 }

@@ -49,7 +49,7 @@ export function damaged(): ExtractError {
   return new ExtractError('unreadable', 'the file is damaged and cannot be read; save it again and upload it again');
 }
 
-/** Returns the child elements, optionally only those with this name. */
+/** Returns the child elements, filtered by name if one is given. */
 export function childrenOf(node: XmlNode | undefined, name?: string): XmlNode[] {
   return (node?.children ?? []).filter(
     (child): child is XmlNode => typeof child !== 'string' && (name === undefined || child.name === name),
@@ -60,7 +60,7 @@ export function childOf(node: XmlNode | undefined, ...path: readonly string[]): 
   return path.reduce<XmlNode | undefined>((at, name) => childrenOf(at, name)[0], node);
 }
 
-/** Returns all descendants with one of these names, in order, without looking inside a match. */
+/** Returns all descendants with any of these names, in order, without looking inside a match. */
 export function findAll(node: XmlNode | undefined, ...names: readonly string[]): XmlNode[] {
   return childrenOf(node).flatMap((child) => (names.includes(child.name) ? [child] : findAll(child, ...names)));
 }
