@@ -21,7 +21,7 @@ const part = (name: string, root: string, content: string): [string, Buffer] => 
   `word/${name}.xml`,
   Buffer.from(`<w:${root} ${WORD}>${content}</w:${root}>`),
 ];
-/** The relationship of the document to a part that is named as its kind. */
+/** A relationship of the document to a part, whose file name equals its kind. */
 const related = (name: string) =>
   `<Relationship Id="${name}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${name}" Target="${name}.xml"/>`;
 
@@ -87,7 +87,7 @@ test('equations of Word become TeX', async () => {
   for (const [omml, expected] of cases) assert.equal(await tex(omml), expected);
 });
 
-test('an equation stands in its sentence, or by itself where it is displayed, and is a formula of the page', async () => {
+test('an equation stays in its sentence, or becomes a block if it is displayed, and renders as a formula', async () => {
   const square = `<m:sSup><m:e>${symbol('c')}</m:e><m:sup>${symbol('2')}</m:sup></m:sSup>`;
   const display = `<m:oMathPara ${MATH}><m:oMathParaPr/>${equation(square)}</m:oMathPara>`;
   const { markdown } = await read(
@@ -98,7 +98,7 @@ test('an equation stands in its sentence, or by itself where it is displayed, an
   assert.match(renderMarkdown(markdown).html, /<code class="language-math math-inline">E=mc\^\{2\}<\/code>/);
 });
 
-test('an equation with something unknown is shown as its text and listed', async () => {
+test('an equation with an unknown element is shown as its text and listed as lost', async () => {
   const { markdown, losses } = await read(
     paragraph(run('See'), equation(`<m:future>${symbol('a')}</m:future>${symbol('+b')}`)),
   );
@@ -106,7 +106,7 @@ test('an equation with something unknown is shown as its text and listed', async
   assert.deepEqual(said(losses), [['equation', 1, 3, 'a +b']]);
 });
 
-test('superscripts and subscripts are never joined to the number before them', async () => {
+test('superscripts and subscripts never join the number before them', async () => {
   const raised = (text: string, place: string) => run(text, `<w:vertAlign w:val="${place}script"/>`);
   const { markdown } = await read(
     paragraph(run('10'), raised('−6', 'super'), run(' H'), raised('2', 'sub'), run('O 1'), raised('st!', 'super')),
@@ -114,7 +114,7 @@ test('superscripts and subscripts are never joined to the number before them', a
   assert.equal(markdown, '10⁻⁶ H₂O 1<sup>st!</sup>');
 });
 
-test('links within a document lead to headings and paragraphs, also by fields', async () => {
+test('links within a document lead to headings and paragraphs, including links made by fields', async () => {
   const mark = (name: string) => `<w:bookmarkStart w:id="0" w:name="${name}"/><w:bookmarkEnd w:id="0"/>`;
   const field = (code: string, text: string) =>
     `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve">${code}</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>${run(text)}<w:r><w:fldChar w:fldCharType="end"/></w:r>`;
@@ -147,7 +147,7 @@ test('links within a document lead to headings and paragraphs, also by fields', 
     assert.ok(html.includes(`id="${id}"`), `${id} is on the page`);
 });
 
-test('a list in a cell stays in its row, and merged cells move no other', async () => {
+test('a list in a cell stays in its row, and merged cells do not shift other cells', async () => {
   const cell = (content: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${content}</w:tc>`;
   const item = (text: string) =>
     paragraph('<w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>', run(text));
@@ -168,7 +168,7 @@ test('a list in a cell stays in its row, and merged cells move no other', async 
   assert.equal(markdown, '| a | b | c |\n| - | - | - |\n| x | • one<br>• two | p<br>q |\n| | wide | |');
 });
 
-test('a row that begins behind columns has its cells in theirs, and numbers that are moved are raised or lowered', async () => {
+test('a row that skips columns keeps its cells in the right columns, and raised or lowered numbers become scripts', async () => {
   const row = (cells: string[], properties = '') =>
     `<w:tr>${properties}${cells.map((text) => `<w:tc>${wordParagraph(text)}</w:tc>`).join('')}</w:tr>`;
   const run = (text: string, position: number) =>
@@ -182,7 +182,7 @@ test('a row that begins behind columns has its cells in theirs, and numbers that
   assert.equal(markdown, '| a | b | c |\n| - | - | - |\n| | | d |\n\n10⁶ H₂O5\n');
 });
 
-test('a list whose levels are its own is not what the list says that it is made from', async () => {
+test('the levels that a list overrides win over its abstract list', async () => {
   const level = (no: number, format: string) =>
     `<w:lvl w:ilvl="${no}"><w:start w:val="1"/><w:numFmt w:val="${format}"/></w:lvl>`;
   const own = (no: number, format: string) => `<w:lvlOverride w:ilvl="${no}">${level(no, format)}</w:lvlOverride>`;
@@ -192,7 +192,7 @@ test('a list whose levels are its own is not what the list says that it is made 
     `<w:abstractNum w:abstractNumId="1">${level(0, 'bullet')}${level(1, 'bullet')}</w:abstractNum>` +
       `<w:abstractNum w:abstractNumId="2">${level(0, 'decimal')}</w:abstractNum>` +
       '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num>' +
-      // As LibreOffice writes them: each level twice, and levels that the list lacks.
+      // LibreOffice writes each level twice, and levels that the abstract list lacks.
       `<w:num w:numId="2"><w:abstractNumId w:val="1"/>${own(1, 'decimal')}<w:lvlOverride w:ilvl="1"/></w:num>` +
       `<w:num w:numId="3"><w:abstractNumId w:val="2"/>${own(1, 'bullet')}</w:num>`,
   );
@@ -212,7 +212,7 @@ test('a list whose levels are its own is not what the list says that it is made 
   assert.equal(markdown, '- a\n\n  1. one\n  2. two\n\n\\-\n\n1. first\n   - x');
 });
 
-test('a picture of which the document has no file is listed', async () => {
+test('a picture whose file is missing is listed as lost', async () => {
   const picture =
     '<w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><wp:docPr id="1" name="Object1"/><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData uri="p"><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:blipFill><a:blip/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing>';
   const { markdown, losses } = await read(paragraph(run('Let '), `<w:r>${picture}</w:r>`, run(' be.')).repeat(2));
@@ -223,7 +223,7 @@ test('a picture of which the document has no file is listed', async () => {
   );
 });
 
-test('lists have the levels and numbers that Word shows, whatever defines them', async () => {
+test('lists have the levels and numbers that Word shows, wherever they are defined', async () => {
   const level = (no: number, format: string, more = '') =>
     `<w:lvl w:ilvl="${no}"><w:start w:val="1"/><w:numFmt w:val="${format}"/>${more}</w:lvl>`;
   const list = (no: number, more = '') =>
@@ -264,7 +264,7 @@ test('lists have the levels and numbers that Word shows, whatever defines them',
       item('three', 1),
       item('without a mark', 3),
       item('seven', 4),
-      // What the list was before it was changed says nothing.
+      // The tracked previous properties are ignored.
       item('eight', 4, 0, `<w:pPrChange><w:pPr>${properties(1, 1)}</w:pPr></w:pPrChange>`),
       styled('Step by its style', 'Step'),
       styled('Step by another', 'Sub'),
@@ -288,13 +288,13 @@ test('lists have the levels and numbers that Word shows, whatever defines them',
   );
 });
 
-test('a numbered heading is a heading, and ends the list before it', async () => {
+test('a numbered heading stays a heading and ends the list before it', async () => {
   const level = (format: string) => `<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="${format}"/></w:lvl>`;
   const numbering = part(
     'numbering',
     'numbering',
     `<w:abstractNum w:abstractNumId="1">${level('decimal')}</w:abstractNum>` +
-      // The numbers of headings in every document of LibreOffice: none.
+      // LibreOffice defines such a list without numbers for the headings of every document.
       '<w:abstractNum w:abstractNumId="2"><w:lvl w:ilvl="0"><w:numFmt w:val="none"/><w:lvlText w:val=""/></w:lvl></w:abstractNum>' +
       [1, 2].map((no) => `<w:num w:numId="${no}"><w:abstractNumId w:val="${no}"/></w:num>`).join(''),
   );
@@ -315,14 +315,14 @@ test('a numbered heading is a heading, and ends the list before it', async () =>
   assert.equal(markdown, '# Numbered\n\n2. an item\n\n## Without a number');
 });
 
-test('a document whose elements do not end, or are nested without end, is damaged', async () => {
+test('a document with unclosed or endlessly nested elements is refused as damaged', async () => {
   assert.equal((await read(paragraph('<w:r><w:rPr><w:i/ ></w:rPr><w:t>read</w:t></w:r>'))).markdown, '*read*');
   const depth = 40_000;
   for (const body of ['<w:p>'.repeat(depth), '<w:p>'.repeat(depth) + '</w:p>'.repeat(depth), '<w:p><w:r></w:p></w:r>'])
     await assert.rejects(read(body), /the Word document is damaged and cannot be read; save it again/);
 });
 
-test('what a document does not show is listed: deletions, comments, hidden text, headers and footers', async () => {
+test('hidden content is listed as lost: deletions, comments, hidden text, headers and footers', async () => {
   const { markdown, losses, file_characters, title } = await read(
     paragraph(
       run('Dose 10'),
@@ -355,7 +355,7 @@ test('what a document does not show is listed: deletions, comments, hidden text,
   assert.equal(headed.title, 'Own title');
 });
 
-test('text in boxes, fields, tags, controls, ruby and other directions is kept', async () => {
+test('text in boxes, fields, smart tags, content controls, ruby and bidirectional runs is kept', async () => {
   const box = `<w:txbxContent>${paragraph(run('In a box'))}</w:txbxContent>`;
   const drawing = `<w:r><w:drawing><wp:inline><a:graphic><a:graphicData><wps:wsp xmlns:wps="wps"><wps:txbx>${box}</wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>`;
   const alternatives = (fallback: string) =>
@@ -383,7 +383,7 @@ test('text in boxes, fields, tags, controls, ruby and other directions is kept',
   assert.equal(file_characters, markdown.replace(/[\s()\\]/g, '').length);
 });
 
-test('headings are those of styles that are based on them or have a level of the outline', async () => {
+test('paragraphs are headings if their style is based on a heading or has an outline level', async () => {
   const style = (id: string, content: string) =>
     `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${id} style"/>${content}</w:style>`;
   const styles = part(
@@ -401,7 +401,7 @@ test('headings are those of styles that are based on them or have a level of the
   assert.equal(markdown, '## 159. berschrift2\n\n## 159. Mine\n\n### 159. Outlined\n\n159\\. Circle');
 });
 
-test('code keeps its lines and spaces by the style of its paragraphs and words, and its notes', async () => {
+test('code keeps its lines, spaces and notes, whether a paragraph or character style marks it', async () => {
   const style = (id: string, name: string, base = '') =>
     `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/><w:basedOn w:val="${base}"/></w:style>`;
   const styles = part(
@@ -433,7 +433,7 @@ test('code keeps its lines and spaces by the style of its paragraphs and words, 
   assert.deepEqual(losses, []);
 });
 
-test('a paragraph between items that says it has no number continues the item, unless its style has numbers', async () => {
+test('a paragraph with numbering switched off continues the list item, unless its style is numbered', async () => {
   const parts = [
     part(
       'styles',
@@ -459,7 +459,7 @@ test('a paragraph between items that says it has no number continues the item, u
   assert.equal(markdown, 'before\n\n1. one\n\n   more of it\n\n2. two\n\nbehind');
 });
 
-test('code that continues an item of a list keeps its lines and spaces, and its place in the item', async () => {
+test('code that continues a list item keeps its lines and spaces, and stays in the item', async () => {
   const parts = [
     part(
       'styles',
@@ -491,7 +491,7 @@ test('code that continues an item of a list keeps its lines and spaces, and its 
   assert.equal(markdown, '1. Write:\n\n   ```\n   if (a) {\n       b();\n   }\n   ```\n\n   Go on.\n\n2. Next');
 });
 
-test('paragraphs are headings by their own level, quotations by their style, and an initial is the letter of a word', async () => {
+test('headings by outline level, quotations by style and drop caps are recognized', async () => {
   const named = (id: string, name: string, more = '') =>
     `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/>${more}</w:style>`;
   const styles = part(
@@ -528,7 +528,7 @@ test('paragraphs are headings by their own level, quotations by their style, and
   );
 });
 
-test('a document whose main part is numbered is one of Word', async () => {
+test('a package whose main part has a number in its name is read as a Word document', async () => {
   const document = docxOf(wordParagraph('Numbered'));
   const numbered = zipOf(
     openZip(document).map((entry) => [
@@ -540,7 +540,7 @@ test('a document whose main part is numbered is one of Word', async () => {
   assert.deepEqual([kind, markdown], ['docx', 'Numbered\n']);
 });
 
-test('a box shows whether it is ticked', async () => {
+test('a checkbox shows whether it is ticked', async () => {
   const box = (checked: number) =>
     `<w:sdt><w:sdtPr><w14:checkbox xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"><w14:checked w14:val="${checked}"/></w14:checkbox></w:sdtPr><w:sdtContent>${run('☒')}</w:sdtContent></w:sdt>`;
   const { markdown, losses } = await read(paragraph(box(1), run('yes ')) + paragraph(box(0), run('no')));
@@ -548,7 +548,7 @@ test('a box shows whether it is ticked', async () => {
   assert.deepEqual(losses, []);
 });
 
-test('embedded objects are listed, and the text of a diagram is shown', async () => {
+test('embedded objects are listed as lost, and the text of a diagram is shown', async () => {
   const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const graphic = (content: string) =>
     `<w:r><w:drawing><wp:inline><a:graphic><a:graphicData>${content}</a:graphicData></a:graphic></wp:inline></w:drawing></w:r>`;
@@ -581,7 +581,7 @@ test('embedded objects are listed, and the text of a diagram is shown', async ()
   ]);
 });
 
-test('deep nesting of what is rewritten neither overflows nor takes the square of its length', async () => {
+test('deep nesting of rewritten elements neither overflows the stack nor takes quadratic time', async () => {
   const nested = (name: string, depth: number) =>
     `<w:p>${`<${name}>`.repeat(depth)}${run('x')}${`</${name}>`.repeat(depth)}</w:p>`;
   for (const name of ['w:smartTag', 'w:del', 'w:ins', 'mc:AlternateContent', 'm:oMath', 'w:txbxContent', 'w:ruby']) {
@@ -591,7 +591,7 @@ test('deep nesting of what is rewritten neither overflows nor takes the square o
   }
 });
 
-test('a long equation takes time in proportion to its length', () => {
+test('the time for a long equation is linear in its length', () => {
   const cost = (length: number) => {
     const math = parseXmlPiece(equation(symbol('x').repeat(length)));
     const before = process.cpuUsage();

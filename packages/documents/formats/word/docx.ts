@@ -14,12 +14,12 @@ import { MATH_STYLES } from './word-parts.ts';
 import { codeStyles, headingStyles, type ParagraphStyles } from './word-styles.ts';
 import { decodeXml } from './xml-tree.ts';
 
-/** Word's and LibreOffice's styles for quotations. */
+/** Quotation styles of Word and LibreOffice. */
 const QUOTE_STYLES = ['Quote', 'Intense Quote', 'Block Text', 'Quotations'].map(
   (name) => `p[style-name='${name}'] => blockquote > p:fresh`,
 );
 
-/** Styles of words of programs' code: pandoc's, Word's and LibreOffice's. */
+/** Character styles for code in pandoc, Word and LibreOffice. */
 const CODE_WORD_STYLES = ['Verbatim Char', 'HTML Code', 'HTML Typewriter', 'Source Text', 'Teletype'].map(
   (name) => `r[style-name='${name}'] => code`,
 );
@@ -27,16 +27,16 @@ const CODE_WORD_STYLES = ['Verbatim Char', 'HTML Code', 'HTML Typewriter', 'Sour
 type Files = ReturnType<typeof openWordPackage>['files'];
 
 /**
- * Converts a Word document: headings, lists, tables, links, equations, footnotes and embedded pictures. What is not
- * shown (comments, deletions, hidden text, headers and footers, embedded objects) is listed. External references are
- * never fetched. Throws an ExtractError if it is damaged.
+ * Converts a Word document: headings, lists, tables, links, equations, footnotes and embedded pictures. Comments,
+ * deletions, hidden text, headers, footers and embedded objects are listed as losses. Never fetches external
+ * references. Throws an ExtractError if the document is damaged.
  */
 export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
   const losses = lossList();
   const word = openWordPackage(openZip(bytes), losses);
   const { pictures, add } = collectPictures();
   const convertImage = mammoth.images.imgElement(async (image) => {
-    // No browser shows the metafiles of Windows.
+    // Browsers do not show Windows metafiles.
     const src = /[/-][ew]mf$/.test(image.contentType ?? '') ? '' : add(await image.readAsBuffer());
     return { src };
   });
@@ -49,7 +49,7 @@ export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
   const headers = word.edges('header');
   const title = titleOf(html) || document.title || titleInHeader(markdown, [...headers.keys()]);
   for (const [text, count] of headers) {
-    // One of those that say the title is shown as that.
+    // One header with the text of the title is shown as the title.
     const left = oneLine(text, TITLE_MAX) === title ? count - 1 : count;
     if (left > 0) losses.add('repeated_line', text, left);
   }
@@ -68,13 +68,13 @@ export async function readDocx(bytes: Uint8Array): Promise<ExtractedDocument> {
   };
 }
 
-/** The words of the paragraph with Word's style for titles. */
+/** Returns the text of the paragraph with Word's title style; "" without one. */
 function titleOf(html: string): string {
   const [, title = ''] = /<p class="document-title">(.*?)<\/p>/s.exec(html) ?? [];
   return oneLine(decodeXml(title.replace(/<[^>]*>/g, '')), TITLE_MAX);
 }
 
-/** A document without headings may have its title only above its pages. */
+/** Takes the first header as the title of a document without headings. */
 function titleInHeader(markdown: string, headers: readonly string[]): string {
   if (/^#{1,6} /m.test(markdown)) return '';
   return oneLine(headers.find((text) => /\p{L}{2}/u.test(text)) ?? '', TITLE_MAX);
@@ -109,13 +109,13 @@ async function convert(
     ...LIST_STYLES,
     ...codeStyles(styles),
     ...CODE_WORD_STYLES,
-    // What a break divides are not the halves of a word.
+    // A break must not join the words around it.
     "br[type='page'] => br",
     "br[type='column'] => br",
   ];
   try {
     const { value, messages } = await mammoth.convertToHtml(
-      // The converter takes a package that is open already, which its types do not say.
+      // The converter also accepts an open package, which its types do not declare.
       { file: files } as unknown as { buffer: Buffer },
       { convertImage, styleMap, externalFileAccess: false, includeEmbeddedStyleMap: false },
     );
@@ -123,7 +123,7 @@ async function convert(
     if (symbols > 0) losses.sum('unreadable_text', '', symbols);
     return value;
   } catch {
-    // The library's errors mean that the file is not a Word document or is damaged; their messages are not for users.
+    // The converter throws if the file is not a Word document or is damaged; its messages are not for users.
     throw new ExtractError(
       'unreadable',
       'the Word document is damaged and cannot be read; save it again as .docx and upload it again',

@@ -2,10 +2,13 @@ import type { FindLevel, ListLevel } from './numbering.ts';
 import { headingLevelOf, isCodeStyle, type ParagraphStyles } from './word-styles.ts';
 import { attributesOf } from './xml-tree.ts';
 
-/** Levels of lists; Word has nine. */
+/** Word has nine list levels. */
 const LEVELS = 9;
 
-/** The styles of paragraphs and of code that continue an item, and the bookmark of an item whose number is not the next one. */
+/**
+ * Internal styles for paragraphs and code that continue an item, and a bookmark prefix for items with an
+ * out-of-sequence number.
+ */
 const CONTINUING = 'IbidItemText';
 const CONTINUING_CODE = 'IbidItemCode';
 const NUMBER = 'ibid-number-';
@@ -13,7 +16,7 @@ const NUMBER_MAX = 999_999_999;
 
 const MAIN = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 
-/** The definitions that rewritten items refer to: bullets are list 1, numbers list 2. */
+/** The definitions that rewritten items refer to: list 1 has bullets, list 2 has numbers. */
 export const PLAIN_NUMBERING = `<w:numbering xmlns:w="${MAIN}">${['bullet', 'decimal']
   .map((format, i) => {
     const levels = Array.from(
@@ -26,7 +29,7 @@ export const PLAIN_NUMBERING = `<w:numbering xmlns:w="${MAIN}">${['bullet', 'dec
     '',
   )}${[1, 2].map((i) => `<w:num w:numId="${i}"><w:abstractNumId w:val="${i}"/></w:num>`).join('')}</w:numbering>`;
 
-/** Lines of the converter's style map, whose own lists end at five levels. */
+/** Rules for the converter's style map, because its default lists stop at five levels. */
 export const LIST_STYLES: readonly string[] = Array.from({ length: LEVELS }, (_, i) => {
   const outer = 'ul|ol > li > '.repeat(i);
   return [
@@ -37,24 +40,24 @@ export const LIST_STYLES: readonly string[] = Array.from({ length: LEVELS }, (_,
   ];
 }).flat();
 
-/** A list that is open: its level in Word, and the number that the converter's next item has. */
+/** An open list: its level in Word, and the number that the converter will give the next item. */
 interface OpenList {
   level: number;
   isOrdered: boolean;
   next: number;
 }
 
-/** The text of a document, of a cell or of a box. */
+/** A sequence of paragraphs: the document body, a cell or a text box. */
 interface Flow {
   open: OpenList[];
-  /** What its last paragraph is; undefined before its properties and without any. */
+  /** The kind of its last paragraph; undefined while its properties are unread or if it has none. */
   paragraph: 'item' | 'continuing' | 'other' | undefined;
 }
 
 /**
- * Rewrites the paragraphs of a part that are items of lists for the converter, which takes levels and numbers as they
- * come: a level that is left out nests no deeper, a number that does not follow is marked for `withNumbers`, and a
- * paragraph in Word's style for paragraphs of lists continues the item before it. One pass, in linear time.
+ * Rewrites list paragraphs of a part for the converter, which reads levels and numbers in sequence. A skipped level
+ * does not nest deeper, an out-of-sequence number is marked for `withNumbers`, and a paragraph in Word's list paragraph
+ * style continues the item before it. Takes one pass, in linear time.
  */
 export function rewriteLists(xml: string, findLevel: FindLevel, styles: ParagraphStyles): string {
   const w = /<(\w+):(?:document|footnotes|endnotes)[\s>]/.exec(xml)?.[1] ?? 'w';
@@ -81,7 +84,7 @@ export function rewriteLists(xml: string, findLevel: FindLevel, styles: Paragrap
     } else if (flow.paragraph === undefined) {
       endOfProperties.lastIndex = pieces.lastIndex;
       const end = endOfProperties.exec(xml);
-      // XML that is not well-formed is for the converter to refuse.
+      // The converter refuses XML that is not well-formed.
       if (!end) return xml;
       const properties = xml.slice(pieces.lastIndex, end.index);
       const rewritten = rewriteProperties(properties, flow, { findLevel, styles, count, w });
@@ -103,7 +106,10 @@ interface Context {
   w: string;
 }
 
-/** The properties of a paragraph that is an item or continues one, and a number that does not follow. */
+/**
+ * Rewrites the properties of a list item or of a paragraph that continues one. Also returns a number that is out of
+ * sequence. Returns undefined if the properties need no change.
+ */
 function rewriteProperties(
   properties: string,
   flow: Flow,
@@ -117,7 +123,7 @@ function rewriteProperties(
   flow.paragraph = 'other';
   const plain = numbering === undefined ? properties : properties.replace(numbering, '');
   if (headingLevelOf(style, styles) > 0) {
-    // It counts in its list, whose number here is that of another, but is no item and continues none.
+    // A numbered heading advances its list's counter, but it is neither an item nor the continuation of one.
     if (item && !item.isBlank) count(item);
     return numbering === undefined ? undefined : { properties: plain };
   }
@@ -132,7 +138,8 @@ function rewriteProperties(
   }
   if (item) endDeeper(flow.open, item.level);
   else {
-    // LibreOffice's form for a paragraph of a list without a number. Where the style has numbers, it only says that this has none.
+    // LibreOffice writes numId 0 for a list paragraph without a number. If the style is numbered, it only switches the
+    // number off.
     const isWithoutNumber = numId === '0' && !findLevel({ style, numId: undefined, level: undefined });
     const isOfList = isWithoutNumber || /^list (?:paragraph|continue)/i.test(styles.get(style)?.name ?? '');
     if (!isOfList) return undefined;
@@ -149,7 +156,7 @@ function propertyOf(properties: string, name: string): string | undefined {
   return tag === undefined ? undefined : attributesOf(tag).val;
 }
 
-/** The list that an item belongs to, which begins if it is not open; deeper ones end. */
+/** Returns the open list of an item, opening it if needed, and closes deeper lists. */
 function openList(open: OpenList[], { level, isOrdered }: ListLevel): OpenList {
   endDeeper(open, level);
   const last = open.at(-1);
@@ -165,7 +172,7 @@ function endDeeper(open: OpenList[], level: number): void {
   while ((open.at(-1)?.level ?? -1) > level) open.pop();
 }
 
-/** Counts the items of lists: an item restarts the lists below it. */
+/** Counts the items of lists; an item restarts the lists below it. */
 function openCounters(): (item: ListLevel) => number {
   const numbers = new Map<string, (number | undefined)[]>();
   const restarted = new Set<string>();
@@ -182,7 +189,7 @@ function openCounters(): (item: ListLevel) => number {
   };
 }
 
-/** The HTML of the converter with the numbers that items have in Word: a list whose numbers do not follow is divided. */
+/** Gives items in the converter's HTML the numbers that they have in Word: splits a list where the sequence breaks. */
 export function withNumbers(html: string): string {
   if (!html.includes(`<a id="${NUMBER}`)) return html;
   return html

@@ -1,22 +1,22 @@
 import { type ParagraphStyles, stylesOf } from './word-styles.ts';
 import { attributesOf, localName, xmlTokens } from './xml-tree.ts';
 
-/** A level of a list of a Word document. */
+/** A level of a list in a Word document. */
 export interface ListLevel {
-  /** The list whose items it counts: several lists of a document may count the same. */
+  /** The id of the counter; several lists of a document may share one. */
   counter: string;
-  /** From 0. */
+  /** Zero-based. */
   level: number;
   isOrdered: boolean;
-  /** Whether its items have no mark: they continue those before them. */
+  /** Whether items have no mark and so continue the previous item. */
   isBlank: boolean;
-  /** The number of its first item. */
+  /** The number of the first item. */
   start: number;
-  /** What restarts it where it is met first; "" if nothing does. */
+  /** A key that restarts the counter the first time it occurs; "" for no restart. */
   restart: string;
 }
 
-/** What a paragraph says of its list; undefined if it says nothing. */
+/** The numbering properties of a paragraph; undefined if they are not set. */
 interface NumberedParagraph {
   style: string;
   numId: string | undefined;
@@ -27,26 +27,26 @@ type LevelDefinition = Pick<ListLevel, 'isOrdered' | 'isBlank' | 'start'>;
 
 interface AbstractList {
   levels: Map<number, LevelDefinition>;
-  /** The style of lists that defines it elsewhere; "" if it is defined here. */
+  /** The list style that defines the levels; "" if they are defined here. */
   style: string;
 }
 
 interface List {
   abstract: string;
   starts: Map<number, number>;
-  /** The levels that it defines itself, in place of those of its abstract list. */
+  /** Levels that override the levels of the abstract list. */
   levels: Map<number, LevelDefinition>;
 }
 
-/** Word has nine. */
+/** Word has nine list levels. */
 const LEVELS = 9;
-/** A list refers to another by a style once; a circle ends here. */
+/** A list refers to another list through a style once; more links are a cycle. */
 const LINKS_MAX = 5;
 
-/** The level that a paragraph is an item of; undefined for a paragraph that is none. */
+/** Finds the list level of a paragraph; undefined if the paragraph is not a list item. */
 export type FindLevel = (paragraph: NumberedParagraph) => ListLevel | undefined;
 
-/** Reads `word/numbering.xml`: which paragraphs are items of lists. */
+/** Parses `word/numbering.xml` into a function that finds the list level of a paragraph. */
 export function readNumbering(xml: string, styles: ParagraphStyles): FindLevel {
   const { lists, abstracts, levelsOfStyles } = definitionsOf(xml);
   const abstractOf = (numId: string, links = 0): string | undefined => {

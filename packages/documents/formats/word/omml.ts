@@ -9,14 +9,16 @@ const SCRIPTS: Record<string, string> = {
   monospace: 'mathtt',
 };
 
-/** Properties, marks of changes and bookmarks. */
+/** Properties, revision marks and bookmarks. */
 const IGNORED =
   /^(?:\w+Pr|del|moveFrom|bookmarkStart|bookmarkEnd|proofErr|comment\w+|perm\w+|br|lastRenderedPageBreak)$/;
 const GROUPS = new Set(
   'oMath oMathPara box e num den deg fName lim sub sup ins moveTo smartTag sdt sdtContent hyperlink'.split(' '),
 );
 
-/** The TeX of an equation of Word (m:oMath, ECMA-376 part 1, 22.1); undefined if it contains something else. */
+/**
+ * Converts an equation of Word (m:oMath, ECMA-376 part 1, 22.1) to TeX; undefined if it contains an unknown element.
+ */
 export function ommlToTex(math: XmlElement): string | undefined {
   return tex.convertedBy(() => group(math, 0));
 }
@@ -113,7 +115,7 @@ function all(node: XmlElement, name: string): XmlElement[] {
   return node.children.filter((child) => child.name === name);
 }
 
-/** The value of a property; undefined if it is not there, "" if it has none. */
+/** Returns the value of a property; undefined if the property is absent, "" if it is present without a value. */
 function property(node: XmlElement, properties: string, name: string): string | undefined {
   const found = node.children.find((child) => child.name === properties)?.children.find((child) => child.name === name);
   return found && (found.attributes.val ?? '');

@@ -3,22 +3,22 @@ import { attributesOf } from './xml-tree.ts';
 
 const HEADING = 'IbidHeading';
 
-/** Of the properties of a paragraph, and of an initial, in characters. */
+/** The limit of the properties of a paragraph, and of a drop cap, in characters. */
 const PROPERTIES_MAX = 10_000;
 
-/** Word has no tables with more columns. */
+/** The limit of columns in Word tables. */
 const COLUMNS_MAX = 63;
 
-/** The styles of paragraphs that are headings by a level of the outline of their own. */
+/** Styles for paragraphs that are headings by their own outline level. */
 export const OUTLINE_STYLES: readonly [id: string, style: ParagraphStyle][] = [1, 2, 3, 4, 5, 6].map((outline) => [
   `${HEADING}${outline}`,
   { name: `${HEADING}${outline}`, basedOn: '', outline, numId: '', listLevel: 0 },
 ]);
 
 /**
- * Rewrites what paragraphs, runs and rows say of themselves and the converter does not read: a level of the outline becomes
- * the style of a heading, an initial that is a paragraph of its own joins the paragraph that it begins, numbers that are moved up or
- * down become superscripts and subscripts, and the columns that a row begins behind become an empty cell. In time linear in the length.
+ * Rewrites properties of paragraphs, runs and rows that the converter does not read. An outline level becomes a heading
+ * style. A drop cap joins its paragraph. Raised and lowered numbers become superscripts and subscripts. Columns that a
+ * row skips become an empty cell. Takes linear time.
  */
 export function rewriteOwnProperties(xml: string, styles: ParagraphStyles): string {
   const prefix = /<(\w+):document[\s>]/.exec(xml)?.[1];
@@ -29,7 +29,7 @@ export function rewriteOwnProperties(xml: string, styles: ParagraphStyles): stri
   return raised.includes(`<${prefix}:gridBefore `) ? withCellsBefore(raised, prefix) : raised;
 }
 
-/** How far a number is moved at least, in half points; less is for the looks of a line. */
+/** The smallest offset of a superscript or subscript, in half points; smaller offsets are typographic adjustments. */
 const MOVED_MIN = 4;
 
 function withScripts(xml: string, w: string): string {
@@ -74,7 +74,7 @@ function asHeadings(xml: string, w: string, styles: ParagraphStyles): string {
   });
 }
 
-/** An initial over several lines is a frame before its paragraph. */
+/** A drop cap is a framed paragraph before the paragraph that it belongs to. */
 function withInitials(xml: string, w: string): string {
   const start = `<${w}:p(?:\\s[^<>]*[^<>/])?>\\s*`;
   const properties = `<${w}:pPr(?:\\s[^<>]*)?>(?:(?!</${w}:pPr>|<${w}:p[\\s>])[^]){0,${PROPERTIES_MAX}}</${w}:pPr>`;

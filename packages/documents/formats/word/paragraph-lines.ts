@@ -1,20 +1,23 @@
 import { addRun, type LineRun } from '../../source-lines.ts';
 import { decodeXml } from './xml-tree.ts';
 
-/** The beginning or end of a paragraph, or a text of it. */
+/** The start or end tag of a paragraph, or a text in it. */
 const TOKENS = /<(\/?)w:p(?:\s[^<>]*?)?(\/?)>|<w:t(?:\s[^<>]*)?>([^<]*)</g;
 
-/** What stands twice in the file: for programs that do not know the first. */
+/** Fallback content for older programs, which repeats the text before it. */
 const FALLBACKS = /<mc:Fallback>.*?<\/mc:Fallback>/gs;
 
-/** Notes and numbers that the Markdown has beside the text between two paragraphs, in letters and digits. */
+/** The number of letters and digits, such as notes and list numbers, that Markdown may add between two paragraphs. */
 const GAP_MAX = 200;
 
-/** Words that are shorter may stand anywhere; they are looked for only right behind the paragraph before. */
+/** A shorter paragraph could match anywhere, so it is only searched for NEAR letters after the previous paragraph. */
 const CERTAIN_LENGTH = 8;
 const NEAR = 12;
 
-/** The texts of a document's paragraphs, in the order in which they begin: those of tables and text boxes and empty ones, too. */
+/**
+ * Returns the texts of a document's paragraphs in order of their beginning, including paragraphs in tables and text
+ * boxes and empty ones.
+ */
 export function paragraphsOf(xml: string): string[] {
   const paragraphs: string[] = [];
   const open: number[] = [];
@@ -32,8 +35,8 @@ export function paragraphsOf(xml: string): string[] {
 }
 
 /**
- * The paragraphs, counted from 1, that the lines of a document's Markdown are from; of what is not found among them, as notes
- * and equations, it is not known. Letters and digits are compared, in the order of both.
+ * Maps the lines of a document's Markdown to paragraphs, counted from 1. Lines without a matching paragraph, such as
+ * notes and equations, stay unmapped. Compares letters and digits only, in the order of both texts.
  */
 export function linesOfParagraphs(markdown: string, paragraphs: readonly string[]): LineRun[] {
   const { letters, lines } = lettersOf(markdown);
@@ -65,12 +68,12 @@ export function linesOfParagraphs(markdown: string, paragraphs: readonly string[
   return runs;
 }
 
-/** The letters and digits of a text, and the line of each, from 1. */
+/** Returns the letters and digits of a text, and the line of each, counted from 1. */
 function lettersOf(markdown: string): { letters: string; lines: number[] } {
   const lines: number[] = [];
   let letters = '';
   for (const [i, line] of markdown.split('\n').entries()) {
-    // Addresses of links, marks of notes and the codes of characters are no text.
+    // Link addresses, note marks, character references and tags are not text.
     const key = keyOf(line.replace(/\]\([^()\s]*\)|\[\^[^\]]*\]|&#x?[\da-f]+;|<[^<>]*>/gi, ' '));
     letters += key;
     for (let k = 0; k < key.length; k += 1) lines.push(i + 1);

@@ -11,28 +11,27 @@ import { paragraphStyles } from './word-styles.ts';
 import { countWordCharacters, textOfXml } from './word-text.ts';
 import { attributesOf, isNested, xmlTokens } from './xml-tree.ts';
 
-/** The limit of one part, in bytes; the unpacked size of all is limited before. */
+/** The limit of one part in bytes; the total unpacked size was checked when the archive was opened. */
 const PART_MAX = 256 * 2 ** 20;
 
 const NUMBERING = 'word/numbering.xml';
-/** The relationships of the main part. */
 const RELATIONSHIPS = /^word\/_rels\/document\d*\.xml\.rels$/;
 
 const MAIN = /^word\/document\d*\.xml$/;
 
-/** The parts whose text is shown. */
+/** Parts whose text is shown. */
 const SHOWN = /^word\/(?:document|footnotes|endnotes)\d*\.xml$/;
 const COUNTED =
   /^word\/(?:(?:document|footnotes|endnotes|header|footer|comments)\d*|charts\/chart\w*|diagrams\/data\d*)\.xml$/;
 
-/** Files of a Word document as its converter reads them: the parts with text rewritten. */
+/** The files of a Word document for the converter, with text parts rewritten. */
 interface WordPackage {
   exists(name: string): boolean;
   read(name: string): Promise<Uint8Array>;
   read(name: string, encoding: string): Promise<string>;
 }
 
-/** Opens the package of a Word document; what is left out of the rewritten parts is listed when these are read. */
+/** Opens the package of a Word document. Losses of a rewritten part are listed when the converter reads it. */
 export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const bytesOf = (name: string) => byName.get(name)?.read(PART_MAX);
@@ -47,7 +46,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
     if (encoding === 'base64') return bytes.toString('base64');
     if (name === NUMBERING) return PLAIN_NUMBERING;
     const text = new TextDecoder(encoding).decode(bytes);
-    // Word refuses it as well; the converter's parser may take minutes for it.
+    // Word refuses such a part too, and the converter's parser may take minutes for it.
     if (!isNested(text))
       throw new ExtractError('unreadable', 'the Word document is damaged: a part of it is not well-formed');
     if (!SHOWN.test(name)) return text;
@@ -58,7 +57,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
   return {
     files,
     styles,
-    /** The texts of its headers or footers, and how many of them say the same: each section may have three. */
+    /** Returns the texts of headers or footers with the number of times each occurs: a section may have three. */
     edges(kind: 'header' | 'footer'): Map<string, number> {
       const names = [...byName.keys()].filter((name) => new RegExp(`^word/${kind}\\d*\\.xml$`).test(name)).sort();
       const texts = names.map((name) => textOfXml(textOf(name)).replace(/\s+/g, ' ').trim());
@@ -66,7 +65,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
       for (const text of texts) if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
       return counts;
     },
-    /** The texts of the paragraphs of the main part. */
+    /** Returns the texts of the paragraphs in the main part. */
     paragraphs(): string[] {
       return paragraphsOf(textOf([...byName.keys()].find((name) => MAIN.test(name)) ?? ''));
     },
@@ -74,7 +73,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
       const comments = textOf('word/comments.xml').split(/<(?:\w+:)?comment\s/);
       return comments.slice(1).map((comment) => textOfXml(`<${comment}`).replace(/\s+/g, ' ').trim());
     },
-    /** The characters of all its texts, white space not counted. */
+    /** Counts the characters of all texts without white space. */
     countCharacters(): number {
       const counted = [...byName.keys()].filter((name) => COUNTED.test(name));
       return counted.reduce((sum, name) => sum + countWordCharacters(textOf(name)), 0);
@@ -82,7 +81,7 @@ export function openWordPackage(entries: readonly ZipEntry[], losses: LossList) 
   };
 }
 
-/** The texts of the diagram or chart that the document's text refers to. */
+/** Returns a function that finds the texts of a diagram or chart by relationship id. */
 function relatedTexts(textOf: (name: string) => string, source: string): (id: string) => string[] {
   let targets: Map<string, string> | undefined;
   return (id) => {

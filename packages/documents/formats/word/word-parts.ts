@@ -3,58 +3,58 @@ import { ommlToTex } from './omml.ts';
 import { textOfXml } from './word-text.ts';
 import { attributesOf, decodeXml, encodeXml, localName, parseXmlPiece, type XmlToken, xmlTokens } from './xml-tree.ts';
 
-/** The style of runs that are formulas, whose text is TeX. */
+/** Internal styles of runs that are formulas, whose text is TeX. */
 export const MATH_STYLES = { inline: 'IbidInlineMath', display: 'IbidDisplayMath' };
 
 interface Branch {
-  /** [start, end) of what was written for it and of its losses. */
+  /** [start, end) of the branch in `written` and in the losses. */
   written: [start: number, end: number];
   losses: [start: number, end: number];
-  /** How many texts and pictures it has. */
+  /** The number of texts and pictures in the branch. */
   shown: number;
 }
 
-/** An element that is open, with what is written and lost since. */
+/** An open element, with positions from which its output and losses can be removed. */
 interface Open {
   name: string;
-  /** How much was written before it. */
+  /** The length of `written` before the element. */
   at: number;
-  /** The shown things and the losses before it. */
+  /** The number of shown texts and pictures, and of losses, before the element. */
   shown: number;
   lossesBefore: number;
-  /** Its content is not for readers. */
+  /** The reason why the content is not shown. */
   removed?: 'tracked_change' | 'hidden_text';
-  /** Where the branches of alternate content begin and end. */
+  /** The branches of alternate content. */
   choice?: Branch;
   fallback?: Branch;
-  /** Text boxes and diagrams of a drawing, which follow its paragraph. */
+  /** Text boxes and diagrams of a drawing, written after its paragraph. */
   boxes?: string[];
-  /** The reading of ruby text, which follows it. */
+  /** The reading of ruby text, written after it. */
   reading?: string[];
-  /** What is written when it ends, in place of its own tag. */
+  /** The end tag to write if it differs from the source. */
   closing?: string;
 }
 
-/** What a part of a Word document refers to by relationship: the text of a diagram or chart, "" if it has none. */
+/** Returns the texts of a diagram or chart by relationship id, empty if it has no text. */
 export type RelatedText = (id: string) => string[];
 
-/** Text is rarely nested deeper than 30; what is deeper than this is for the converter to refuse. */
+/** Text is rarely nested deeper than 30. A part with deeper nesting is not rewritten; the converter refuses it. */
 const DEPTH_MAX = 500;
 
-/** Elements of which only the content matters. */
+/** Elements that are replaced by their content. */
 const UNWRAPPED = new Set(['dir', 'bdo', 'Choice', 'Fallback', 'AlternateContent', 'ruby', 'rubyBase', 'rt']);
 
-/** Where a picture names its file; LibreOffice writes some that have none. */
+/** Attributes that name the file of a picture; LibreOffice writes some pictures without a file. */
 const FILE_OF_PICTURE = /:(?:embed|link|id|pict|href)=/;
 
-/** Whether a part has anything that the rewriting below is about; most have nothing. */
+/** Whether a part contains anything to rewrite; most parts do not. */
 const CONCERNED =
   /<(?:\w+:)?(?:oMath|AlternateContent|txbxContent|del|moveFrom|vanish|ruby|fldSimple|instrText|dir|bdo|cr|object|chart|relIds|altChunk)[\s>/]|<(?:\w+:)?(?:blip|imagedata)(?=[\s>/])(?![^<>]*:(?:embed|link|id|pict|href)=)/;
 
 /**
- * Rewrites the XML of a part of a Word document (its text, notes) to what the converter reads, and lists what is not
- * for readers: equations become runs of TeX, text boxes and diagrams paragraphs, fields links; deletions and hidden text
- * are left out. One pass, in time linear in the length.
+ * Rewrites the XML of a part (text, notes) for the converter: equations become runs of TeX, text boxes and diagrams
+ * become paragraphs, fields become links. Deletions and hidden text are removed and listed as losses. Takes one pass,
+ * in linear time.
  */
 export function rewriteWordPart(xml: string, losses: LossList, related: RelatedText): string {
   if (!CONCERNED.test(xml)) return xml;
@@ -79,9 +79,9 @@ interface Part {
   open: Open[];
   losses: LossList;
   related: RelatedText;
-  /** The prefix of Word's own elements. */
+  /** The prefix of the WordprocessingML namespace. */
   prefix: string;
-  /** How many texts and pictures there were. */
+  /** The number of texts and pictures read so far. */
   shown: number;
 }
 
@@ -91,8 +91,8 @@ function writeText({ written, open }: Part, source: string): void {
 }
 
 /**
- * Links of fields in the one form that the converter reads: an address with its place, or a place of the document. A
- * reference to a bookmark is a link to it.
+ * Normalizes the links of fields to the two forms that the converter reads: an address with fragment, or a bookmark. A
+ * cross-reference becomes a link to its bookmark.
  */
 function fieldLink(code: string): string {
   const reference = /^\s*REF\s+"?([^\s"\\]+)"?\s[^"]*\\h/.exec(code);
@@ -132,7 +132,7 @@ function openField({ written, prefix }: Part, element: Open, { source }: XmlToke
   element.closing = `</${prefix}:hyperlink>`;
 }
 
-/** Something that is not text of the document: a diagram's text is shown, the rest is listed. */
+/** Shows the text of a diagram, and lists any other embedded object as a loss. */
 function addEmbedded({ losses, open, related }: Part, name: string, { source }: XmlToken): void {
   const attributes = attributesOf(source);
   const texts = related(attributes[name === 'relIds' ? 'dm' : 'id'] ?? '');
@@ -151,7 +151,7 @@ function closeElement(part: Part, token: XmlToken): void {
   const name = localName(token.name);
   const element = open.at(-1);
   if (element?.name !== name) {
-    // XML that is not well-formed is for the converter to refuse.
+    // The converter refuses XML that is not well-formed.
     written.push(token.source);
     return;
   }
@@ -168,7 +168,7 @@ function closeElement(part: Part, token: XmlToken): void {
 const CLOSERS: Record<string, (part: Part, element: Open) => void> = {
   oMath: (part, element) => writeEquation(part, element, part.open.at(-1)?.name === 'oMathPara'),
   oMathPara({ written }, { at }) {
-    // Only its equations, which are runs.
+    // Keep only the equations, which are runs by now.
     const equations = written
       .splice(at)
       .join('')
@@ -227,7 +227,7 @@ function endBranch({ written, open, losses, shown }: Part, name: 'choice' | 'fal
   };
 }
 
-/** Of alternate content the form for older programs, if it says something: the converter knows that best. */
+/** Keeps the fallback of alternate content if it shows anything, because the converter reads it best. */
 function closeAlternatives({ written, losses }: Part, { choice, fallback }: Open): void {
   if (!choice || !fallback) return;
   const dropped = fallback.shown > 0 || choice.shown === 0 ? choice : fallback;

@@ -3,25 +3,25 @@ import { attributesOf, localName, xmlTokens } from './xml-tree.ts';
 export interface ParagraphStyle {
   name: string;
   basedOn: string;
-  /** 1 to 6, 0 for none. */
+  /** The heading level from 1 to 6; 0 without an outline level. */
   outline: number;
-  /** The list that its paragraphs are items of; "" if it says nothing about that. */
+  /** The list of the style's paragraphs; "" if the style sets no list. */
   numId: string;
-  /** The level of these items in their list, from 0. */
+  /** The zero-based level of these items. */
   listLevel: number;
 }
 
 export type ParagraphStyles = ReadonlyMap<string, ParagraphStyle>;
 
-/** Styles are based on others a few times at most; a circle ends here. */
+/** The longest chain of inherited styles; a longer one is a cycle. */
 const CHAIN_MAX = 20;
 
-/** Ids that a style map can state; of others, such as those of Chinese Word, the name is stated. */
+/** Ids that a style map can express. Other styles, for example in Chinese versions of Word, are matched by name. */
 const PLAIN_ID = /^[A-Za-z][\w-]*$/;
 
 /**
- * Lines of a style map for the paragraph styles that are headings only by what they are based on or by their level in
- * the outline; the converter knows the names of Word's own.
+ * Returns style map rules for paragraph styles that are headings only through their base style or outline level; the
+ * converter knows Word's built-in names.
  */
 export function headingStyles(styles: ParagraphStyles): string[] {
   return [...styles].flatMap(([id, { name }]) => {
@@ -32,22 +32,21 @@ export function headingStyles(styles: ParagraphStyles): string[] {
   });
 }
 
-/** Of pandoc, Word, LibreOffice, and what people call their own. */
+/** Code styles of pandoc, Word and LibreOffice, and common custom names. */
 const CODE_STYLE = /^(?:source code|html preformatted|preformatted text|code|code block)$/i;
 
-/** Lines of a style map for the paragraph styles of programs' code, whose line ends and spaces matter. */
+/** Returns style map rules for code paragraphs, which keep their line ends and spaces. */
 export function codeStyles(styles: ParagraphStyles): string[] {
   return [...styles.keys()].flatMap((id) => {
     return isCodeStyle(id, styles) && PLAIN_ID.test(id) ? [`p.${id} => pre:separator('\\n')`] : [];
   });
 }
 
-/** Whether the paragraphs of a style are lines of programs' code. */
 export function isCodeStyle(id: string, styles: ParagraphStyles): boolean {
   return [...stylesOf(id, styles)].some(({ name }) => CODE_STYLE.test(name)) && headingLevelOf(id, styles) === 0;
 }
 
-/** The level of a heading of this style, 0 if it is none. */
+/** Returns the heading level of a style, 0 if it is not a heading. */
 export function headingLevelOf(id: string, styles: ParagraphStyles): number {
   let outline = 0;
   for (const style of stylesOf(id, styles)) {
@@ -58,7 +57,7 @@ export function headingLevelOf(id: string, styles: ParagraphStyles): number {
   return outline;
 }
 
-/** The style, and those that it is based on, the nearest first. */
+/** Yields a style and the styles that it is based on, nearest first. */
 export function* stylesOf(id: string, styles: ParagraphStyles): Generator<ParagraphStyle> {
   let style = styles.get(id);
   for (let i = 0; style && i < CHAIN_MAX; i += 1) {
@@ -75,7 +74,7 @@ export function paragraphStyles(xml: string): ParagraphStyles {
     const name = localName(tag);
     const { val = '', styleId = '', type: kind } = attributesOf(source);
     if (name === 'style') {
-      // Styles of lists are what numbering refers to.
+      // Numbering refers to list styles.
       const isKnown = kind === 'paragraph' || kind === 'numbering';
       style = isKnown ? { name: '', basedOn: '', outline: 0, numId: '', listLevel: 0 } : undefined;
       if (style) styles.set(styleId, style);

@@ -3,14 +3,14 @@ import { decodeXml } from './xml-tree.ts';
 
 const TEXTS = /<(?:\w+:)?(t|delText|v)(?:\s[^<>]*)?>([^<]*)</g;
 
-/** The text of a piece of XML of Word: of its runs, deletions and equations. */
+/** Returns the text of a piece of Word XML: runs, deletions and equations. */
 export function textOfXml(xml: string): string {
   let text = '';
   for (const [, , piece = ''] of xml.matchAll(TEXTS)) text += `${decodeXml(piece)} `;
   return text;
 }
 
-/** The characters of the texts of a part, white space not counted; alternate content counts once. */
+/** Counts the characters of a part's texts without white space; skips the fallback of alternate content. */
 export function countWordCharacters(xml: string): number {
   let count = 0;
   let from = 0;

@@ -1,4 +1,4 @@
-/** An element of a piece of XML. Names are without prefixes; text is that of the element itself. */
+/** An element of a piece of XML. Names lose their prefix; `text` is the element's direct text. */
 export interface XmlElement {
   name: string;
   attributes: Record<string, string>;
@@ -9,7 +9,7 @@ export interface XmlElement {
 const ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 const ATTRIBUTE = /([^\s=<>"'/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** Text without references to characters; entities that a document defines stay as they are. */
+/** Decodes character references and predefined entities; entities that a document defines are kept. */
 export function decodeXml(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{2,4}));/gi, (whole, hex, decimal, name) => {
@@ -23,7 +23,7 @@ export function encodeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** The attributes of a tag, by name without prefix. */
+/** Returns the attributes of a tag by name without prefix. */
 export function attributesOf(tag: string): Record<string, string> {
   const attributes: Record<string, string> = {};
   for (const [, name = '', double, single] of tag.matchAll(ATTRIBUTE)) {
@@ -36,18 +36,18 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** A tag, or the text between two. */
+/** A tag, or the text between two tags. */
 export interface XmlToken {
   type: 'open' | 'close' | 'empty' | 'text';
-  /** Of a tag, with its prefix. */
+  /** The name of a tag with its prefix; "" for text. */
   name: string;
-  /** As it is written. */
+  /** The source text. */
   source: string;
 }
 
 /**
- * The tags and texts of XML in order, without comments, declarations and processing instructions. Damaged XML ends
- * early: whether it is well-formed is for a parser to say.
+ * Yields the tags and texts of XML in order, without comments, declarations and processing instructions. Stops early at
+ * damaged XML; a parser has to check that it is well-formed.
  */
 export function* xmlTokens(xml: string): Generator<XmlToken> {
   let at = 0;
@@ -66,12 +66,12 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
   }
 }
 
-/** Elements of Word are nested 100 deep at most. */
+/** The limit of nesting; Word nests elements 100 deep at most. */
 const DEPTH_MAX = 2_000;
 
 /**
- * Whether each element that ends does so inside of the one that it begins in, and none is nested as no program writes it. Linear in
- * the length, unlike parsers that repair XML.
+ * Whether every end tag matches the innermost open element, and nesting stays within the limit. Takes linear time,
+ * unlike parsers that repair XML.
  */
 export function isNested(xml: string): boolean {
   const open: string[] = [];
@@ -85,7 +85,7 @@ export function isNested(xml: string): boolean {
 
 function tagOf(source: string): XmlToken {
   const isClose = source[1] === '/';
-  // Some write a space behind the slash.
+  // Some programs write a space after the slash.
   const isEmpty = source.slice(-100, -1).trimEnd().endsWith('/');
   let end = isClose ? 2 : 1;
   const first = end;
@@ -93,13 +93,13 @@ function tagOf(source: string): XmlToken {
   return { type: isClose ? 'close' : isEmpty ? 'empty' : 'open', name: source.slice(first, end), source };
 }
 
-/** The offset behind the tag, comment or CDATA section that begins at `start`; -1 if it does not end. */
+/** Returns the offset after the tag, comment or CDATA section that begins at `start`; -1 if it does not end. */
 function tagEnd(xml: string, start: number): number {
   if (xml.startsWith('<!--', start)) return after(xml, '-->', start);
   if (xml.startsWith('<![CDATA[', start)) return after(xml, ']]>', start);
   if (xml.startsWith('<?', start)) return after(xml, '?>', start);
   let end = xml.indexOf('>', start);
-  // A `>` may stand in an attribute, which is rare: then the quotes before it do not pair up.
+  // An attribute may contain `>`, which is rare: then the quotes before it do not pair up.
   for (let i = 0; end >= 0 && i < 100 && hasOpenQuote(xml.slice(start, end)); i += 1) end = xml.indexOf('>', end + 1);
   return end < 0 ? -1 : end + 1;
 }
@@ -118,7 +118,7 @@ function hasOpenQuote(tag: string): boolean {
   return quote !== '';
 }
 
-/** The elements of a piece of XML. What is nested deeper than `depthMax` is left out. */
+/** Parses the elements of a piece of XML. Skips elements nested deeper than `depthMax`. */
 export function parseXmlPiece(xml: string, depthMax = 200): XmlElement {
   const root: XmlElement = { name: '', attributes: {}, children: [], text: '' };
   const open = [root];
