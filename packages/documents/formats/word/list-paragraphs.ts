@@ -50,7 +50,7 @@ interface OpenList {
 /** A sequence of paragraphs: the document body, a cell or a text box. */
 interface Flow {
   open: OpenList[];
-  /** The kind of its last paragraph; undefined while its properties are unread or if it has none. */
+  /** The kind of the last paragraph; undefined if its properties are unread or missing. */
   paragraph: 'item' | 'continuing' | 'other' | undefined;
 }
 

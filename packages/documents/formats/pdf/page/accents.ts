@@ -1,12 +1,12 @@
-/** A text of the library, as far as it is changed. */
+/** The fields of a PDF.js text item that change here. */
 interface Item {
   str: string;
-  /** The matrix that places it; its first two numbers are the direction of the line, times the size. */
+  /** The matrix that places the text. The first two numbers are the direction of the line, scaled by the font size. */
   transform: number[];
   width: number;
 }
 
-/** Accents that take a place of their own, and the same as parts of a letter. */
+/** Accents that fonts paint as separate characters, with the equivalent combining characters. */
 const COMBINING: ReadonlyMap<string, string> = new Map([
   ['`', '\u0300'],
   ['\u00b4', '\u0301'],
@@ -25,16 +25,19 @@ const COMBINING: ReadonlyMap<string, string> = new Map([
   ['\u02db', '\u0328'],
 ]);
 
-/** An accent lies over its letter where the second of them begins this far before the end of the first, in sizes of the font. */
+/**
+ * Bounds of the overlap of an accent and its letter, in font sizes: the second starts this far before the end of the
+ * first.
+ */
 const OVER_MIN = 0.2;
 const OVER_MAX = 0.9;
-/** How much higher than those of small letters the accents of capitals are set. */
+/** How much higher the accents of capitals are set than the accents of small letters, in font sizes. */
 const RISE_MAX = 0.4;
 
 /**
- * Makes one letter of an accent and the letter that it is painted over, in place. Fonts with few letters have no others, as
- * TeX's first ones: "vocˆe", where the accent is followed by a step back. Words are as they were where nothing lies over
- * another, such as "it´s".
+ * Combines an accent with the letter that it is painted over, in place. Fonts without accented letters, such as TeX's
+ * first fonts, need this: "vocˆe", where a step back follows the accent. Does not change words without an overlap, such
+ * as "it´s".
  */
 export function composeAccents(items: readonly Item[]): void {
   for (const [i, after] of items.entries()) {
@@ -52,13 +55,13 @@ export function composeAccents(items: readonly Item[]): void {
     const under = composed(last, first);
     if (under === undefined) continue;
     before.str = before.str.slice(0, -1) + under;
-    // The step back to where the accent ends looks like a space.
+    // The step back to the end of the accent looks like a space.
     after.str = after.str.slice(1).replace(/^ (?=\p{L})/u, '');
     cutBeginning(after, over);
   }
 }
 
-/** Moves where a text begins along its line. */
+/** Moves the start of a text along its line. */
 function cutBeginning(item: Item, by: number): void {
   const [a = 0, b = 0, c = 0, d = 0, x = 0, y = 0] = item.transform;
   const size = Math.hypot(a, b);
@@ -66,7 +69,7 @@ function cutBeginning(item: Item, by: number): void {
   item.width = Math.max(0, item.width - by);
 }
 
-/** The letter with the accent; undefined where there is no such letter. */
+/** Returns the letter with the accent; undefined if Unicode has no such character. */
 function composed(letter: string, accent: string): string | undefined {
   const combining = COMBINING.get(accent);
   if (combining === undefined || !/^\p{L}$/u.test(letter)) return undefined;
@@ -75,7 +78,10 @@ function composed(letter: string, accent: string): string | undefined {
   return normal.length === 1 ? normal : undefined;
 }
 
-/** How far before the end of a text the next one begins, where that is as wide as an accent and on the same line; else 0. */
+/**
+ * Returns by how much a text overlaps the previous one if the overlap is as wide as an accent and both are on one line;
+ * otherwise 0.
+ */
 function overlap(before: Item, after: Item): number {
   const [a = 0, b = 0, , , x = 0, y = 0] = before.transform;
   const [, , , , nextX = 0, nextY = 0] = after.transform;

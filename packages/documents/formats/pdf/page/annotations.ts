@@ -3,20 +3,20 @@ import { countCharacters, type Loss } from '../../losses.ts';
 import type { Box } from './frames.ts';
 
 interface LinkArea extends Box {
-  /** For a place of the document what `Destinations` gives it. */
+  /** The address on the web, or the placeholder that `Destinations` returns for a place in the document. */
   url: string;
 }
 
-/** Where a bookmark or a link leads: a name, or a page and what of it is shown. */
+/** The target of a bookmark or link: a name, or a page with the part of it to show. */
 export type Destination = string | readonly unknown[];
 
-/** The places of a document that its links lead to; the address of one is `#target-<number>.` until it is known. */
+/** The places in a document that its links lead to. The placeholder address of a place is `#target-<number>.`. */
 export interface Destinations {
   addressOf(destination: Destination): string;
   byAddress: ReadonlyMap<string, Destination>;
 }
 
-/** The limit of different places that links lead to. */
+/** The limit of distinct places that links lead to. */
 const DESTINATIONS_MAX = 5_000;
 
 export function collectDestinations(): Destinations {
@@ -37,7 +37,7 @@ export function collectDestinations(): Destinations {
   };
 }
 
-/** A value that stands in a field of a form, or a note that is written on the page. */
+/** The value of a form field, or a note written on the page. */
 interface FieldText extends Box {
   text: string;
   size: number;
@@ -49,7 +49,7 @@ export interface Annotations {
   losses: Loss[];
 }
 
-/** As the library gives them. */
+/** An annotation as PDF.js returns it. */
 interface Annotation {
   subtype?: string;
   url?: string;
@@ -68,13 +68,16 @@ interface Annotation {
   contentsObj?: { str?: string };
 }
 
-/** Flags of annotations that are not shown: hidden, and not on the screen. */
+/** Flags of annotations that are not shown: Hidden and NoView. */
 const NOT_SHOWN = 2 | 32;
 
-/** The limit of annotations of a page that are read. */
+/** The limit of annotations that are read on a page. */
 const ANNOTATIONS_MAX = 5_000;
 
-/** What stands on a page besides its contents: links to the web and within the document, values of forms; comments are losses. */
+/**
+ * Reads the annotations of a page: links to the web and within the document, and values of form fields. Comments are
+ * listed as losses.
+ */
 export async function readAnnotations(page: PDFPageProxy, destinations: Destinations): Promise<Annotations> {
   const found: Annotations = { links: [], fields: [], losses: [] };
   const annotations = (await page.getAnnotations()) as Annotation[];
@@ -100,7 +103,7 @@ function addressOf({ url = '', dest }: Annotation, destinations: Destinations): 
   return dest ? destinations.addressOf(dest) : '';
 }
 
-/** The lines of a field, from the top of its box; none if it is empty. */
+/** Returns the lines of a field from the top of its box; none if it is empty. */
 function fieldTexts(annotation: Annotation, box: Box): FieldText[] {
   const high = box.top - box.bottom;
   const lines = valueIn(annotation)

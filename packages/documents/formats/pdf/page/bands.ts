@@ -2,14 +2,14 @@ import { CELL_GAP } from './cell-lines.ts';
 import { type Line, lineOf } from './lines.ts';
 import type { PlacedText } from './placed-texts.ts';
 
-/** Rows of a table are not farther from each other than this, in sizes. */
+/** The largest distance between rows of a table, in font sizes. */
 const APART = 3.5;
-/** The last line of a table may be the rest of a cell, not farther than this below the one above, in sizes. */
+/** The largest distance at which the last line of a table may continue the cell above it, in font sizes. */
 const REST = 1.4;
-/** Lines that are nearer to each other than this, in sizes, belong to one row: cells of different heights stand beside each other. */
+/** Lines at a smaller distance, in font sizes, belong to one row, whose cells have different heights. */
 const BESIDE = 0.8;
 
-/** This share of the cells of a column begin, end or have their middle at one place, within this many points. */
+/** The share of cells in a column that start, end or are centered at one place, within this many points. */
 const ALIGNED = 0.6;
 const ALIGNED_POINTS = 2.5;
 
@@ -18,33 +18,36 @@ export interface Column {
   right: number;
 }
 
-/** Rows of lines that are nearer to each other than lines of a text are: cells of different heights beside each other. */
+/** Rows of lines that are closer than lines of a text, so that they form one row of cells with different heights. */
 export type Band = readonly (readonly Line[])[];
 
-/** Bands that fit into columns, of which some may be empty in a band. */
+/** Bands that fit into common columns; a band may leave columns empty. */
 export interface Region {
   columns: Column[];
   columnOf: ReadonlyMap<Line, Column>;
   bands: readonly Band[];
 }
 
-/** Limits of a table, so that the time for a page grows with its length: what has more rows is divided. */
+/** Limits of a table, so that the time for a page stays linear in its length. A longer table is split. */
 const BANDS_MAX = 120;
 const BAND_ROWS_MAX = 12;
-/** Of cells whose lines the PDF writes one after the other. */
+/** The limit of rows if the PDF writes the lines of each cell consecutively. */
 const WRITTEN_ROWS_MAX = 40;
 
 export function columnsIn({ columnOf }: { columnOf: ReadonlyMap<Line, Column> }, band: Band): number {
   return new Set(band.flatMap((row) => row.map((line) => columnOf.get(line)))).size;
 }
 
-/** The share of the lines of a region that have several cells. */
+/** Returns the share of a region's lines that have several cells. */
 export function shareOfLines(region: Region): number {
   const rows = region.bands.flat();
   return rows.filter((row) => columnsIn(region, [row]) > 1).length / rows.length;
 }
 
-/** Rows in which a line goes on from one of the others, or, unless only those are asked for, that stand beside each other. */
+/**
+ * Returns the rows of the band that starts at `from`: rows that continue a cell of the band, and rows close to the row
+ * above. With `isWritten`, the band ends at the last row that continues a cell.
+ */
 export function bandAt<Row extends readonly Line[]>(rows: readonly Row[], from: number, isWritten = false): Row[] {
   const orders = new Set(rows[from]?.map(({ order }) => order));
   let to = from + 1;
@@ -61,8 +64,8 @@ export function bandAt<Row extends readonly Line[]>(rows: readonly Row[], from: 
 }
 
 /**
- * Whether the PDF writes cells of several lines one after the other, so that it is known where rows begin: behind the last
- * line of a cell it goes on with what stands higher.
+ * Whether the PDF writes multi-line cells one after the other, which shows where rows begin: after the last line of a
+ * cell, the next text is higher up.
  */
 export function isWrittenByCells(bands: readonly Band[]): boolean {
   return bands.some((band) => {
@@ -80,7 +83,10 @@ export function gapBetween(above: readonly Line[] | undefined, below: readonly L
   return (above?.[0]?.y ?? 0) - (below?.[0]?.y ?? 0);
 }
 
-/** As many bands as fit into the columns of those before them. Ends with one of several cells or the rest of one. */
+/**
+ * Collects bands from `from` on as long as they fit into the columns of the bands before. The last band has several
+ * cells or continues one.
+ */
 export function widestRegion(rows: readonly Line[][], from: number): Region {
   const columns: Column[] = [];
   const columnOf = new Map<Line, Column>();
@@ -102,7 +108,10 @@ export function widestRegion(rows: readonly Line[][], from: number): Region {
   return { columns: columns.filter((column) => used.has(column)), columnOf, bands: kept };
 }
 
-/** The rows from here on whose lines know their columns, with what goes on below their last cells; undefined if there are none. */
+/**
+ * Returns the region at `from` whose lines already know their columns, with the lines that continue its last cells;
+ * undefined without such a region.
+ */
 export function dividedRegion(rows: readonly (readonly Line[])[], from: number): Region | undefined {
   const table = rows[from]?.[0]?.column?.table;
   if (!table) return undefined;
@@ -146,8 +155,8 @@ export function dividedRegion(rows: readonly (readonly Line[])[], from: number):
 }
 
 /**
- * Places the lines of a band in columns, in place. Returns the band if each is in one by itself, with those divided whose
- * texts are of several columns; else undefined.
+ * Places the lines of a band in columns, in place. Returns the band, with lines that span several columns split, if
+ * each line fits one free column; otherwise undefined.
  */
 function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): Band | undefined {
   const placed: [Line, Column][] = [];
@@ -166,7 +175,7 @@ function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): 
       used.add(own);
     }
   }
-  // A row of one cell begins no table, and stands in a column that is known.
+  // A row with a single cell does not open columns.
   if (added.length > 0 && new Set(placed.map(([, column]) => column)).size < 2) return undefined;
   for (const [line, column] of placed) {
     column.x = Math.min(column.x, line.x);
@@ -178,7 +187,7 @@ function placeBand(columns: Column[], columnOf: Map<Line, Column>, band: Band): 
   return divided;
 }
 
-/** The cells of a line, as far as there are wider gaps than between words. */
+/** Splits a line into cells at gaps that are wider than word spaces. */
 function cellsOf(line: Line): Line[] {
   if (!line.parts) return [line];
   const groups: PlacedText[][] = [];
@@ -191,7 +200,7 @@ function cellsOf(line: Line): Line[] {
   return groups.length < 2 ? [line] : groups.map((parts) => ({ ...line, ...lineOf(parts), code: undefined }));
 }
 
-/** Whether most cells of each column begin, end or have their middle at the same place. */
+/** Whether most cells of each column start, end or are centered at the same place. */
 export function isAligned({ columns, columnOf, bands }: Region): boolean {
   const byColumn = Map.groupBy(bands.flat(2), (line) => columnOf.get(line));
   return columns.every((column) => {

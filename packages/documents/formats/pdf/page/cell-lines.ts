@@ -1,6 +1,6 @@
 import type { PlacedText } from './placed-texts.ts';
 
-/** What is needed of a line; lines are in the order in which the PDF writes them. */
+/** The fields needed of a line; lines are in the order in which the PDF writes them. */
 interface WrittenLine {
   x: number;
   right: number;
@@ -9,18 +9,19 @@ interface WrittenLine {
   parts: readonly PlacedText[];
 }
 
-/** Lines of one cell are not farther from each other than this, in sizes. */
+/** The largest distance between lines of one cell, in font sizes. */
 const LEADING = 1.65;
-/** The lines of a cell begin at one place, within this many sizes. */
+/** The tolerance for the common start of lines in a cell, in font sizes. */
 const SAME_PLACE = 0.2;
-/** Cells of one line have wider gaps between them, in sizes. */
+/** The smallest gap between cells of one line, in font sizes. */
 export const CELL_GAP = 0.45;
-/** The cell that follows reaches this far above the one before it at most, in sizes. */
+/** The largest height of the next cell's top above the previous cell, in font sizes. */
 const HIGHER = 20;
 
 /**
- * The numbers of lines that go on from the one before them in a cell of several lines. A PDF writes the cells of a row one
- * after the other: behind the last line of one it goes on at the right of it and higher, or it has gone up to its first line.
+ * Returns the indexes of lines that continue the previous line of a multi-line cell. A PDF writes the cells of a row
+ * one after the other. Either the text after the last line of a cell is to the right and higher, or the text before its
+ * first line was to the left and lower.
  */
 export function continuedCells(lines: readonly WrittenLine[]): Set<number> {
   const inCells = new Set<number>();
@@ -39,7 +40,7 @@ function isCell(lines: readonly WrittenLine[], first: number, last: number): boo
   const { size } = top;
   const isUp = (line: WrittenLine, to: WrittenLine) => to.y > line.y + 0.3 * size && to.y < line.y + HIGHER * size;
   if (next && next.x > end.x + size && isUp(end, next) && next.y < top.y + HIGHER * size) return true;
-  // Some programs write the cells of one line first.
+  // Some programs write single-line cells first.
   if (before && before.x > top.right + CELL_GAP * size && Math.abs(before.y - top.y) < 0.3 * size) return true;
   const [{ x } = top] = piecesOf(top).slice(-1);
   if (piecesOf(top).length > 1 && goesOn(lines, first + 1)) return true;
@@ -51,7 +52,10 @@ function isCell(lines: readonly WrittenLine[], first: number, last: number): boo
   );
 }
 
-/** Whether a line begins below the one before it: in a cell that is justified the words of a line may be as far from each other as cells. */
+/**
+ * Whether a line starts below the start of the previous line. In a justified cell, words of a line may be as far apart
+ * as cells.
+ */
 function isBelow(lines: readonly WrittenLine[], at: number): boolean {
   const [before, line] = [lines[at - 1], lines[at]];
   if (!before || !line || Math.abs(line.x - before.x) > SAME_PLACE * line.size) return false;
@@ -59,7 +63,7 @@ function isBelow(lines: readonly WrittenLine[], at: number): boolean {
   return gap >= 0.3 * line.size && gap <= LEADING * line.size;
 }
 
-/** Whether a line stands below the last cell of the one before it, at the same place. */
+/** Whether a line is below the last cell of the previous line, at the same place. */
 function goesOn(lines: readonly WrittenLine[], at: number): boolean {
   const [earlier, before, line] = [lines[at - 2], lines[at - 1], lines[at]];
   if (!before || !line) return false;
@@ -69,13 +73,13 @@ function goesOn(lines: readonly WrittenLine[], at: number): boolean {
   const [last, beside = earlier && Math.abs(earlier.y - before.y) < 0.3 * line.size ? earlier : undefined] =
     piecesOf(before).reverse();
   if (!cell || !last || cell.x >= last.right || last.x >= cell.right) return false;
-  // What stands below several cells is in none of them.
+  // A line below several cells continues none of them.
   if (beside && beside.x < last.x && cell.x < beside.right) return false;
   const differences = [cell.x - last.x, cell.right - last.right, (cell.x + cell.right - last.x - last.right) / 2];
   return differences.some((difference) => Math.abs(difference) < line.size);
 }
 
-/** From where to where the cells of a line reach that are as near to each other as words. */
+/** Returns the extents of the pieces of a line; a piece ends at a gap wide enough to separate cells. */
 function piecesOf({ parts, size }: WrittenLine): { x: number; right: number }[] {
   const pieces: { x: number; right: number }[] = [];
   for (const { x, width } of parts) {

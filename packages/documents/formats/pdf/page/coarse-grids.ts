@@ -2,16 +2,19 @@ import type { Grid, GridCell } from './grids.ts';
 import type { Line } from './lines.ts';
 import { isNumber } from './table-rows.ts';
 
-/** A grid is coarse if more than this share of its numbers are in a cell with others, and no fewer than the minimum. */
+/**
+ * A grid is coarse if more than this share of its numbers, and at least the minimum, share a cell with other numbers.
+ */
 const SHARED = 0.5;
 const NUMBERS_MIN = 4;
 
-/** Lines that are nearer to each other than this, in sizes, are at one height. */
+/** The largest difference in height of lines in one row, in font sizes. */
 const SAME_HEIGHT = 0.4;
 
 /**
- * The grids whose ruled lines do not separate all rows or columns, as rules after every five rows: most numbers are in a cell with
- * other numbers, beside them or in rows that other cells have, too. Alignment tells more about such a table than its lines.
+ * Finds grids whose ruled lines do not separate all rows or columns, for example with a rule after every five rows.
+ * Most numbers of such a grid share their cell with another number in the same row, or in another row that other cells
+ * have too. Alignment is a better guide to its cells than the rules.
  */
 export function coarseGrids(lines: readonly Line[]): Set<Grid> {
   const coarse = new Set<Grid>();
@@ -30,7 +33,7 @@ export function coarseGrids(lines: readonly Line[]): Set<Grid> {
   return coarse;
 }
 
-/** Whether another cell of the same row has a line at the height of this one. */
+/** Whether another cell of the grid row has a line at the same height. */
 function isBesideOthers(
   { cell, y }: Line,
   byCell: ReadonlyMap<GridCell, readonly Line[]>,

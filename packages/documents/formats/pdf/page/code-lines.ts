@@ -1,27 +1,30 @@
 import type { PlacedText } from './placed-texts.ts';
 
-/** A line in type whose characters are all equally wide; lengths in points. */
+/** A line in a monospaced font; lengths in points. */
 export interface CodeLine {
-  /** The number of the line, if it is printed in front of it; "" without one. */
+  /** The line number printed in front of the line; "" without one. */
   number: string;
-  /** The text, with the spaces that its gaps stand for. */
+  /** The text, with gaps converted to spaces. */
   text: string;
   x: number;
   /** The width of a character. */
   pitch: number;
   size: number;
-  /** The name of the font of most of it. */
+  /** The font of most of the line. */
   font: string;
 }
 
-/** The width of a character, in sizes of its font: those of Chinese and Japanese, which all fonts have of one width, are wider. */
+/**
+ * Bounds of the width of a character, in font sizes. Chinese and Japanese characters, which have one width in every
+ * font, are wider.
+ */
 const PITCH_MIN = 0.4;
 const PITCH_MAX = 0.75;
 
-/** Signs from other fonts, such as arrows, are this share of a line at most. */
+/** The largest share of a line in other fonts, for signs such as arrows. */
 const OTHERS = 0.25;
 
-/** What a line of one font of equal widths is as a line of code; undefined if it has words in another font. */
+/** Reads a line as code; undefined if it is not monospaced or has words in another font. */
 export function codeLineOf(parts: readonly PlacedText[]): CodeLine | undefined {
   const number = numberOf(parts);
   const own = number === '' ? parts : parts.slice(1);
@@ -48,13 +51,13 @@ export function codeLineOf(parts: readonly PlacedText[]): CodeLine | undefined {
   };
 }
 
-/** The number in front of a line, which is smaller or in another font. */
+/** Returns the line number in front of a line, which is smaller or in another font; "" without one. */
 function numberOf([first, second]: readonly PlacedText[]): string {
   if (!first || !second || !/^\s*\d{1,5}\s*$/.test(first.text)) return '';
   return first.fixedFont === undefined || first.size < 0.95 * second.size ? first.text.trim() : '';
 }
 
-/** Texts of a line with as many spaces between them as their gaps are wide. */
+/** Joins the texts of a line, with gaps converted to spaces. */
 export function onGrid(
   parts: readonly { text: string; x: number; right: number }[],
   pitch: number,
@@ -70,5 +73,5 @@ export function onGrid(
   return { text: text.trim(), x: (parts[0]?.x ?? 0) + start * pitch };
 }
 
-/** A line that is longer is no code. */
+/** The limit of spaces in one gap; code has no wider gaps. */
 const SPACES_MAX = 200;

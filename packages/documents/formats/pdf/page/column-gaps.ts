@@ -1,51 +1,55 @@
 import type { Line } from './lines.ts';
 import { cutOf, ESTIMATED_IN_HEAD, gapsInPairs, isNumber, isTall, type Piece, ROWS_MIN } from './near-cells.ts';
 
-/** Texts that are nearer to each other than this, in sizes, are one piece of a row. */
+/** Texts at a smaller distance, in font sizes, form one piece of a row. */
 export const PIECE_GAP = 0.2;
-/** Rows of a table are not farther from each other than this, in sizes. */
+/** The largest distance between rows of a table, in font sizes. */
 const APART = 3.5;
-/** In some row it is wider than a space between words, in sizes; if not only numbers are behind it, also than one in a justified line. */
+/**
+ * The width that a column gap needs in at least one row, in font sizes: more than a word space. Unless the column has
+ * numbers, it must also exceed word spaces of justified lines.
+ */
 const WIDE = 0.55;
 const WIDE_OF_WORDS = 1.6;
-/** This share of the cells of a column of numbers are numbers. */
+/** The share of numbers among the cells of a numeric column. */
 const NUMBERS = 0.6;
-/** This share of the cells behind it begin, end or have their middle at one place, within this many points. */
+/** The share of cells after a gap that must start, end or be centered at one place, within this many points. */
 const ALIGNED = 0.65;
 const ALIGNED_POINTS = 1.2;
-/** The words of a head may be wider than all cells below them; a line of text is wider still. */
+/** A head may be wider than the cells below it by this factor; a line of text is wider still. */
 const WIDER = 1.5;
 
-/** How many rows of a table may have cells that are one text before there is one that has not. */
+/** The number of rows at the top of a table whose cells may be joined into one text. */
 const FIRST_ROWS = 4;
 
-/** How many lines of one column only may follow each other. */
+/** The limit of consecutive lines in a single column. */
 const LINES_MAX = 6;
 
-/** Limits, so that the time for a page grows with its length. */
+/** Limits that keep the time for a page linear in its length. */
 const TABLE_ROWS_MAX = 120;
 const PIECES_MAX = 100;
 
-/** From where to where no row has text. */
+/** A horizontal range without text in any row. */
 interface Gap {
   from: number;
   to: number;
-  /** The rows that have text on both sides of it. */
+  /** The number of rows with text on both sides. */
   rows: number;
 }
 
-/** Rows with the gaps between the columns of a table, from left to right. */
+/** Rows with the gaps between their columns, from left to right. */
 export interface GappedRows {
   from: number;
   count: number;
   gaps: { from: number; to: number }[];
-  /** How many of them were found above the others: heads, and rows whose cells are one text. */
+  /** The number of rows added at the top: heads, and rows whose cells are joined into one text. */
   above: number;
 }
 
 /**
- * The rows from here on that a table may consist of, although some of its cells are as near to each other as words: between
- * its columns no row has text, and what stands behind a gap is aligned. Undefined if there are none. `after`: the first row that is in no table before.
+ * Finds table rows from `from` on even if some cells are as close as words: no row has text in the gaps between
+ * columns, and the text after a gap is aligned. Returns undefined if there is no table. `after`: the first row after
+ * the previous table.
  */
 export function gappedRows(
   rows: readonly (readonly Line[])[],
@@ -55,10 +59,11 @@ export function gappedRows(
 ): GappedRows | undefined {
   const found = widestAt(rows, pieces, from);
   if (!found) return undefined;
-  // A line of text above a table may have a gap where the table has one, and cells of its first rows may be one text.
+  // A line of text above a table may happen to have a gap at the same place, and cells of the first rows may be joined
+  // into one text.
   for (let at = from + 1; at <= from + Math.min(FIRST_ROWS, found.count); at += 1) {
     const next = widestAt(rows, pieces, at);
-    // The lines of its head may lack columns.
+    // The lines of a head may lack columns.
     const isHead = !pieces.slice(from, at).flat().some(isNumber) && at + (next?.count ?? 0) === from + found.count;
     if (next && next.gaps.length > found.gaps.length && (isHead || sizeOf(next) > sizeOf(found))) return undefined;
   }
@@ -71,7 +76,6 @@ export function gappedRows(
   return whole;
 }
 
-/** How much of a page it divides. */
 function sizeOf({ gaps, count }: GappedRows): number {
   return gaps.length * count;
 }
@@ -92,14 +96,14 @@ function widestAt(
     const open = gaps.flatMap((gap) => without(gap, own));
     const divided = open.filter((gap) => isBetween(gap, own));
     const crossed = gaps.filter((gap) => !open.some((each) => each.from >= gap.from && each.to <= gap.to));
-    // Cells that touch each other may be one text, but not in all rows.
+    // Adjacent cells may be joined into one text, but not in all rows.
     const isText = (gap: Gap) => own.some((piece) => cutOf(piece, gap) !== undefined);
     const mayCross = divided.length > 0 || !tolerated;
     if (crossed.some((gap) => gap.rows >= ROWS_MIN && !(mayCross && isText(gap)))) break;
     open.push(...(mayCross ? crossed.filter(isText) : []));
     open.sort((a, b) => a.from - b.from);
     tolerated = crossed.length > 0 && divided.length === 0;
-    // Lines of one column are the rest of cells, or a text behind the table.
+    // Lines in a single column continue cells, or are text after the table.
     if (divided.length === 0 && (gap > 1.1 * farthest || at - from - count >= LINES_MAX)) break;
     if (divided.length > 0) farthest = Math.max(farthest, gap);
     for (const each of divided) each.rows += 1;
@@ -125,7 +129,7 @@ function gapsOf(pieces: readonly Piece[]): Gap[] {
   });
 }
 
-/** What is left of a gap where a row has text. */
+/** Returns the parts of a gap that a row leaves free. */
 function without(gap: Gap, pieces: readonly Piece[]): Gap[] {
   let { from } = gap;
   const left: Gap[] = [];
@@ -143,10 +147,10 @@ function isBetween({ from, to }: { from: number; to: number }, pieces: readonly 
   return pieces.some(({ right }) => right <= from + 0.1) && pieces.some(({ x }) => x >= to - 0.1);
 }
 
-/** Whether what stands behind a gap, up to the next one, is a column. */
+/** Whether the text between a gap and the next gap is a column. */
 function isColumnGap(gap: Gap, next: Gap | undefined, table: readonly (readonly Piece[])[]): boolean {
   const cells: { x: number; right: number }[] = [];
-  // Where the numbers before it end, and where the texts beside these begin.
+  // The ends of numbers before the gap, and the starts of the texts after them.
   const ends: number[] = [];
   const begins: number[] = [];
   let [widest, numbers] = [0, 0];
@@ -164,14 +168,14 @@ function isColumnGap(gap: Gap, next: Gap | undefined, table: readonly (readonly 
     if (isNumber(before)) begins.push(first.x);
     widest = Math.max(widest, (first.x - before.right) / first.size);
   }
-  // Behind numbers that all end at one place words may begin as near to them as in a sentence.
+  // After numbers that all end at one place, words may follow at the distance of a word space.
   const isBehindNumbers =
     ends.length >= NUMBERS * cells.length && mostAt(ends) >= rowsMin(table) && mostAt(begins) >= NUMBERS * cells.length;
   const least = isBehindNumbers ? PIECE_GAP : numbers >= NUMBERS * cells.length ? WIDE : WIDE_OF_WORDS;
   return cells.length >= rowsMin(table) && widest >= least && areAligned(cells, rowsMin(table));
 }
 
-/** Cells of several lines say more than those of one. */
+/** Multi-line cells are stronger evidence, so fewer rows suffice. */
 function rowsMin(table: readonly (readonly Piece[])[]): number {
   return table.flat().some(isTall) ? ROWS_MIN - 1 : ROWS_MIN;
 }
@@ -185,7 +189,7 @@ function areAligned(cells: readonly { x: number; right: number }[], rows: number
   return places.some((each) => mostAt(each) >= Math.max(rows, ALIGNED * each.length));
 }
 
-/** The largest number of places that are one. */
+/** Returns how many places coincide, within the tolerance, at the most common place. */
 function mostAt(places: readonly number[]): number {
   const sorted = [...places].sort((a, b) => a - b);
   let [most, start] = [0, 0];
@@ -196,7 +200,7 @@ function mostAt(places: readonly number[]): number {
   return most;
 }
 
-/** With the row above, if it can be divided at the gaps, too: words of a head may be one text. */
+/** Adds the row above if the gaps divide it too; words of a head may be joined into one text. */
 function withRowAbove(
   rows: readonly (readonly Line[])[],
   pieces: readonly (readonly Piece[])[],
@@ -210,7 +214,7 @@ function withRowAbove(
   const isWithin = (head.at(-1)?.right ?? 0) - first.x < WIDER * width;
   const isInOrder = head.length === found.gaps.length + 1 && head.every(isWord);
   const gaps = found.gaps.flatMap((gap) => {
-    // What stands in a gap belongs to the column that it is nearer to.
+    // Text that reaches into a gap belongs to the closer column.
     const [widest] = without({ ...gap, rows: 0 }, head).sort((a, b) => b.to - b.from - (a.to - a.from));
     return widest ?? (isInOrder || head.some((piece) => cutOf(piece, gap, ESTIMATED_IN_HEAD)) ? gap : []);
   });

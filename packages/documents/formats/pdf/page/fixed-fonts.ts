@@ -1,14 +1,17 @@
 import type { TextItem } from './placed-texts.ts';
 
-/** Of a font with as many texts and characters most are as wide as each other, within a share: digits are in any font. */
+/**
+ * A font with this many texts and characters is monospaced if most texts have the same width per character, within a
+ * tolerance. Texts that differ only in digits count once, because digits have one width in any font.
+ */
 const TEXTS_MIN = 3;
 const CHARACTERS_MIN = 12;
 const MOST = 0.9;
 const SAME = 0.01;
 
 /**
- * The fonts of a page whose characters are all equally wide: those whose flags say so, and, because not all programs set these,
- * those whose texts are as wide as their number of characters says.
+ * Returns the monospaced fonts of a page: by their flags, or, because some programs do not set them, if the width of
+ * texts is proportional to their number of characters.
  */
 export function fixedFonts(
   texts: readonly TextItem[],

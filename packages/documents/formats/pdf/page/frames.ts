@@ -6,7 +6,7 @@ export interface Box {
   top: number;
 }
 
-/** The rectangle around boxes. */
+/** Returns the smallest rectangle that contains all boxes. */
 export function around(boxes: readonly Box[]): Box {
   return {
     x: Math.min(...boxes.map(({ x }) => x)),
@@ -17,7 +17,7 @@ export function around(boxes: readonly Box[]): Box {
 }
 
 /**
- * The angle in degrees, counterclockwise, at which a text runs: a multiple of 90, and of 15 for text that is slanted.
+ * Returns the direction of a text in degrees, counterclockwise, rounded to a multiple of 90, or of 15 for slanted text.
  * Vertical text runs down.
  */
 export function angleOf([a = 1, b = 0]: readonly number[], isVertical: boolean): number {
@@ -28,7 +28,7 @@ export function angleOf([a = 1, b = 0]: readonly number[], isVertical: boolean):
   return ((rounded % 360) + 360) % 360;
 }
 
-/** A point in the frame in which text of this angle runs from left to right. */
+/** Rotates a point into the frame in which text of this angle runs from left to right. */
 export function turnPoint(x: number, y: number, angle: number): [x: number, y: number] {
   if (angle === 0) return [x, y];
   if (angle === 90) return [y, -x];
@@ -39,7 +39,7 @@ export function turnPoint(x: number, y: number, angle: number): [x: number, y: n
   return [x * cos + y * sin, y * cos - x * sin];
 }
 
-/** The rectangle around a box in that frame. */
+/** Returns the bounding rectangle of a box after the same rotation. */
 export function turnBox({ x, right, bottom, top }: Box, angle: number): Box {
   if (angle === 0) return { x, right, bottom, top };
   const corners = [x, right].flatMap((each) => [bottom, top].map((other) => turnPoint(each, other, angle)));

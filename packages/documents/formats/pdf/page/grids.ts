@@ -1,4 +1,4 @@
-/** A line that a page draws, in points: at `at` on the one axis, from `from` to `to` on the other. */
+/** A drawn line, in points: its position on one axis, and its extent on the other. */
 export interface Rule {
   isHorizontal: boolean;
   at: number;
@@ -6,33 +6,33 @@ export interface Rule {
   to: number;
 }
 
-/** A cell of a table with ruled lines, of one or several rows and columns: the first of them. */
+/** A cell of a ruled table; a merged cell has the indexes of its first row and column. */
 export interface GridCell {
   grid: Grid;
   row: number;
   column: number;
 }
 
-/** The lines of a table: from left to right, and from top to bottom. */
+/** The ruled lines of a table: x coordinates from left to right, and y coordinates from top to bottom. */
 export interface Grid {
   xs: readonly number[];
   ys: readonly number[];
-  /** For each row its columns: the cell that is there. */
+  /** The cell at each row and column; a merged cell repeats. */
   cells: readonly (readonly GridCell[])[];
 }
 
-/** Lines that are nearer to each other are one, as the borders of two cells; in points. */
+/** Lines at a smaller distance are one line, for example borders of adjacent cells; in points. */
 const NEAR = 3;
 
 const COLUMNS_MAX = 60;
 const ROWS_MAX = 300;
 
-/** A column or row without a line at the edge of its table is wider than this, in points. */
+/** The smallest width of a column or row at a table edge without a line, in points. */
 const OPEN = 8;
 
 /**
- * The tables that the lines of a page make: at least two rows and two columns, whose lines touch each other. Where two lines
- * reach equally far beyond the last one across them, the table has a column or row there, and no line at its edge.
+ * Finds ruled tables on a page: at least two rows and two columns of connected lines. Where two lines extend equally
+ * far beyond the last crossing line, the table has an open column or row there.
  */
 export function gridsOf(rules: readonly Rule[]): Grid[] {
   const across = merged(rules.filter(({ isHorizontal }) => isHorizontal));
@@ -45,7 +45,7 @@ export function gridsOf(rules: readonly Rule[]): Grid[] {
   });
 }
 
-/** The places of lines, and where those that cross them end beyond the outermost ones. */
+/** Adds the positions where crossing lines end beyond the outermost lines. */
 function withOpenEdges(places: readonly number[], crossing: readonly Rule[]): number[] {
   const [first, last] = [Math.min(...places), Math.max(...places)];
   const isShared = (ends: readonly number[], end: number) =>
@@ -61,7 +61,7 @@ function withOpenEdges(places: readonly number[], crossing: readonly Rule[]): nu
   ];
 }
 
-/** The lines with those joined that continue or repeat another one; lines that are near each other are at one place. */
+/** Merges lines that continue or repeat each other, and aligns lines that are near each other. */
 function merged(rules: readonly Rule[]): Rule[] {
   const sorted = [...rules].sort((a, b) => a.at - b.at);
   const all: Rule[] = [];
@@ -81,7 +81,7 @@ function merged(rules: readonly Rule[]): Rule[] {
   return all;
 }
 
-/** The lines that touch each other, directly or by others. */
+/** Groups lines that touch each other, directly or through other lines. */
 function groupsOf(across: readonly Rule[], down: readonly Rule[]): { across: Rule[]; down: Rule[] }[] {
   const left = new Set<Rule>([...across, ...down]);
   const groups: { across: Rule[]; down: Rule[] }[] = [];
@@ -126,7 +126,7 @@ function gridOf(xs: readonly number[], ys: readonly number[], across: readonly R
   return grid;
 }
 
-/** The cell that a point lies in; undefined outside of all. */
+/** Returns the cell at a point; undefined outside all grids. */
 export function cellAt(grids: readonly Grid[], x: number, y: number): GridCell | undefined {
   for (const { xs, ys, cells } of grids) {
     const column = xs.findLastIndex((each) => each <= x);

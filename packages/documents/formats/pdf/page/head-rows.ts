@@ -1,6 +1,6 @@
 import type { Line } from './lines.ts';
 
-/** A line above a table, and the columns that it is the head of. */
+/** A line above a table, with its range of columns. */
 export interface HeadLine {
   line: Line;
   from: number;
@@ -12,19 +12,19 @@ interface Range {
   right: number;
 }
 
-/** Heads of more rows, and of more columns above each other, are not told apart. */
+/** Limits of a head that can be analyzed: rows, and columns below each other. */
 const ROWS_MAX = 3;
 const COLUMNS_MAX = 14;
 
 /**
- * The rows of a head by the order in which its cells are written, though they are as near to each other as lines: behind the
- * last cell of a row a program goes back to the left. What stands above several columns is in the first of them. Undefined
- * where the lines are not written cell by cell, or are one row.
+ * Splits a head into rows by the order in which the PDF writes its cells, even if the rows are as close as lines: after
+ * the last cell of a row, the next cell is to the left. A cell above several columns belongs to the first of these
+ * columns. Returns undefined if the lines are not written cell by cell or form one row.
  */
 export function writtenHeadRows(lines: readonly HeadLine[], columns: readonly Range[]): HeadLine[][] | undefined {
   const sorted = [...lines].sort((a, b) => a.line.order - b.line.order || a.line.x - b.line.x);
   const pairs = sorted.slice(1).map((next, i) => ({ before: (sorted[i] as HeadLine).line, line: next.line }));
-  // Lines that are written one below the other never go up.
+  // Lines written from top to bottom never go up.
   if (!pairs.some(({ before, line }) => line.y > before.y + 0.3 * line.size && line.x >= before.x)) return undefined;
   const rows: HeadLine[][] = [sorted.slice(0, 1)];
   for (const [i, { before, line }] of pairs.entries()) {
@@ -38,7 +38,7 @@ export function writtenHeadRows(lines: readonly HeadLine[], columns: readonly Ra
   return rows.map((row, i) => (i === rows.length - 1 ? row : spread(row, below, columns)));
 }
 
-/** The cells of a row above others, each above the columns whose middle is nearest to its own. */
+/** Assigns each cell of an upper row to consecutive columns, so that the centers of cell and columns are closest. */
 function spread(row: readonly HeadLine[], below: readonly number[], columns: readonly Range[]): HeadLine[] {
   const cells = cellsOf(row);
   const isAlone = ({ x, right }: Range) => {
@@ -68,7 +68,7 @@ function spread(row: readonly HeadLine[], below: readonly number[], columns: rea
   });
 }
 
-/** The lines of a row by the cells that they are written in. */
+/** Groups the lines of a row by cell. */
 function cellsOf(row: readonly HeadLine[]): (Range & { lines: HeadLine[] })[] {
   const cells: (Range & { lines: HeadLine[] })[] = [];
   for (const each of row) {

@@ -1,4 +1,4 @@
-/** How wide characters are in usual fonts, in sizes: enough to tell where in a text a word begins. */
+/** Widths of characters in common fonts, in font sizes; precise enough to estimate where a word of a text begins. */
 const WIDTHS: readonly (readonly [characters: RegExp, width: number])[] = [
   [/[ ijl.,:;'|!()[\]ft/I-]/, 0.29],
   [/[mwMW%@—]/, 0.86],
@@ -13,19 +13,19 @@ function widthOf(character: string): number {
   const before = known.get(character);
   if (before !== undefined) return before;
   const width = WIDTHS.find(([characters]) => characters.test(character))?.[1] ?? USUAL;
-  // Of all languages there are not more characters than this in use.
+  // All languages together use fewer characters; this bounds the cache.
   if (known.size < 10_000) known.set(character, width);
   return width;
 }
 
-/** The width of a text that is about as wide as in usual fonts, in sizes. */
+/** Estimates the width of a text in common fonts, in font sizes. */
 function usualWidth(text: string): number {
   let width = 0;
   for (const character of text) width += widthOf(character);
   return width;
 }
 
-/** The share of its width after which a text has its first `count` UTF-16 units. */
+/** Returns the share of a text's width that its first `count` UTF-16 units take. */
 export function shareBefore(text: string, count: number): number {
   const all = usualWidth(text);
   return all === 0 ? 0 : usualWidth(text.slice(0, count)) / all;

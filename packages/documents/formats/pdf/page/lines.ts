@@ -12,50 +12,49 @@ export interface Run {
   url: string;
 }
 
-/** A column of a table: the gaps that divide that, and its number. */
+/** A table column found by gaps: an object that identifies the table, and the index. */
 interface GapColumn {
   table: object;
   index: number;
 }
 
-/** Words beside each other, up to a gap that is wider than a space. */
+/** Adjacent words up to a gap that is wider than a space. */
 export interface Line {
   runs: Run[];
-  /** The text of the runs. */
   words: string;
   x: number;
   right: number;
   y: number;
   size: number;
-  /** Its number in the order in which the PDF writes the lines of its page. */
+  /** The position of the line in the order in which the PDF writes its page. */
   order: number;
-  /** The number of the line that it goes on from, if both are in a cell that has others beside it. */
+  /** The order of the line that it continues, if both are in a cell of a table row. */
   above?: number | undefined;
   element?: TaggedElement | undefined;
-  /** Whether a tagged PDF says that it is none of the document's text. */
+  /** Whether a tagged PDF marks it as an artifact, which is not part of the text. */
   isArtifact?: boolean;
   cell?: GridCell | undefined;
-  /** What it is as a line of code, if it may be one. */
+  /** The line as code, if it may be code. */
   code?: CodeLine | undefined;
-  /** The column of a table that it stands in, if that was found by the gaps between columns. */
+  /** The table column of the line, if it was found by gaps between columns. */
   column?: GapColumn | undefined;
-  /** Of a line from left to right outside of tables: the texts that it is made of. */
+  /** The texts of the line; only for left-to-right lines outside of tables. */
   parts?: readonly PlacedText[] | undefined;
 }
 
 /** Gaps wider than this multiple of the font size separate columns and cells, not words. */
 export const CELL_GAP = 1.6;
 
-/** Gaps wider than this are spaces between two runs, even if the PDF has none. */
+/** Gaps wider than this, in font sizes, are spaces between two runs even if the PDF writes no space. */
 const WORD_GAP = 0.13;
 
-/** A line whose parts are known, in the order of the PDF. */
+/** A line under construction, with parts in the order of the PDF. */
 interface OpenLine extends Omit<Line, 'parts'> {
   parts: PlacedText[];
   hasRtl: boolean;
 }
 
-/** Joins texts to lines, in the order of the PDF; lines of Arabic and Hebrew in their logical order. */
+/** Joins texts into lines, in the order of the PDF. Lines of Arabic and Hebrew get their logical order. */
 export function linesOf(texts: readonly PlacedText[]): Line[] {
   const lines: OpenLine[] = [];
   let line: OpenLine | undefined;
@@ -67,7 +66,7 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
       line.x = Math.min(line.x, text.x);
       line.right = Math.max(line.right, end);
       line.hasRtl ||= text.rtl;
-      // A superscript is smaller than its line and an initial larger; the longer part determines size and height.
+      // A superscript is smaller than its line and a drop cap larger; the longer part determines size and height.
       if (text.width > line.right - line.x - text.width) {
         line.size = text.size;
         line.y = text.y;
@@ -97,7 +96,7 @@ export function linesOf(texts: readonly PlacedText[]): Line[] {
   });
 }
 
-/** The texts of a line, from left to right, as one by themselves. */
+/** Makes a line of texts that are in order from left to right. */
 export function lineOf(parts: readonly PlacedText[]): Pick<Line, 'runs' | 'words' | 'x' | 'right' | 'size' | 'parts'> {
   const runs = trimRuns(runsOf(withScripts(parts), false));
   const size = parts.reduce((widest, part) => (part.width > widest.width ? part : widest), parts[0] as PlacedText).size;
@@ -115,13 +114,13 @@ function continues(line: OpenLine, text: PlacedText): boolean {
   return (text.rtl || line.hasRtl) && isBeside(line.x - text.x - text.width);
 }
 
-/** What a smaller part is raised or lowered at least and at most, in sizes of its line. */
+/** Bounds of the offset of superscripts and subscripts, in font sizes of their line. */
 const RAISED = { from: 0.2, to: 0.7 };
 const LOWERED = { from: 0.08, to: 0.35 };
 
 /**
- * Numbers that are smaller than their line and raised or lowered, as Unicode's superscripts and subscripts: `10⁶` must never
- * read 106. Letters stay as they are: of `1st` the last two may be raised.
+ * Converts small raised or lowered numbers to Unicode superscripts and subscripts: `10⁶` must never read 106. Letters
+ * do not change, because the end of `1st` may be raised.
  */
 function withScripts(parts: readonly PlacedText[]): readonly PlacedText[] {
   if (parts.length < 2) return parts;
@@ -134,13 +133,13 @@ function withScripts(parts: readonly PlacedText[]): readonly PlacedText[] {
     const [raised, lowered] = [isBetween(part.y - base.y, RAISED), isBetween(base.y - part.y, LOWERED)];
     const before = parts[i - 1];
     const isBeside = before && !/\s$/.test(before.text) && part.x - before.x - before.width < 0.25 * base.size;
-    // The mark of a note stands in front of it.
+    // The number of a footnote is at the start of its line.
     if (!(raised || lowered) || !(isBeside || (raised && i === 0))) return part;
     return { ...part, text: part.text.replace(text, asScript(text, raised ? 'sup' : 'sub') ?? text) };
   });
 }
 
-/** The texts as runs, with spaces where there are gaps. */
+/** Joins texts into runs and adds spaces at gaps. */
 function runsOf(parts: readonly PlacedText[], hasRtl: boolean): Run[] {
   const runs: Run[] = [];
   let [x, right] = [0, 0];
@@ -159,8 +158,8 @@ function runsOf(parts: readonly PlacedText[], hasRtl: boolean): Run[] {
 }
 
 /**
- * Texts of a line that has some from right to left, in the order in which they are read: from the side at which most of
- * the line begins, and those in the other direction, and the numbers beside them, in theirs.
+ * Sorts the texts of a line with right-to-left text into reading order: from the side of the line's main direction,
+ * with sequences in the other direction, including adjacent numbers, reversed.
  */
 function inLogicalOrder(parts: readonly PlacedText[]): PlacedText[] {
   const length = (rtl: boolean) => parts.reduce((sum, part) => sum + (part.rtl === rtl ? letters(part.text) : 0), 0);
@@ -183,7 +182,7 @@ function letters(text: string): number {
   return text.replace(/[^\p{L}]+/gu, '').length;
 }
 
-/** Appends to the runs of a text; neighbours with the same address are joined. */
+/** Appends a text, joined to the last run if both have the same address. */
 export function addRun(runs: Run[], text: string, url: string): void {
   const last = runs.at(-1);
   if (last && last.url === url) last.text += text;
@@ -198,7 +197,7 @@ export function wordsOf(runs: readonly Run[]): string {
     .trim();
 }
 
-/** The runs of a cell without white space at its ends; a space beside a link stays. */
+/** Trims white space at the ends of a cell's runs; spaces between runs stay. */
 export function trimRuns(runs: readonly Run[]): Run[] {
   return runs.map(({ text, url }, i) => {
     const words = text.replace(/\s+/g, ' ');
@@ -207,7 +206,7 @@ export function trimRuns(runs: readonly Run[]): Run[] {
   });
 }
 
-/** The rectangle around lines. */
+/** Returns the bounding rectangle of lines. */
 export function boxOf(lines: readonly Line[]): Box {
   return {
     x: Math.min(...lines.map((line) => line.x)),

@@ -1,6 +1,6 @@
 import { AnnotationMode, OPS, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs';
 
-/** A text of the library, as far as it is changed. */
+/** The fields of a PDF.js text item that change here. */
 interface Item {
   str: string;
   transform: number[];
@@ -15,8 +15,8 @@ interface Glyph {
 }
 
 /**
- * Knuth's text fonts have ligatures at the codes of white space. Ghostscript and dvipdfmx name in a font's ToUnicode only the
- * characters that have no usual name, so that the library takes these codes for what they are in ASCII: "find" is " nd".
+ * Knuth's text fonts have ligatures at the codes of white space. Ghostscript and dvipdfmx list only characters without
+ * a standard name in a font's ToUnicode map. PDF.js therefore reads the ligature codes as ASCII: "find" becomes " nd".
  */
 const LIGATURES: ReadonlyMap<number, string> = new Map([
   [11, 'ff'],
@@ -26,16 +26,19 @@ const LIGATURES: ReadonlyMap<number, string> = new Map([
 const TEXT_FONT = /^(?:[A-Z]{6}\+)?CM(?:B|BX|BXSL|BXTI|R|SL|SS|SSBX|SSI|TI|U)\d+$/;
 const PRODUCERS = /dvipdfm|ghostscript/i;
 
-/** Pages whose fonts are looked into before it is decided that a document has none: it takes as long as reading them. */
+/**
+ * The number of pages to inspect before assuming that a document has no lost ligatures; inspecting fonts takes as long
+ * as reading a page.
+ */
 const PAGES_TRIED = 3;
 
-/** A move to the right by this share of a thousandth of the font's size is a space. */
+/** A move to the right of this size, in thousandths of the font size, is a space. */
 const SPACE = -180;
 
-/** Puts the ligatures that the library took for white space into the texts of a page, in place. */
+/** Inserts the ligatures that PDF.js read as white space into the texts of a page, in place. */
 export type RestoreLigatures = (page: PDFPageProxy, items: readonly Item[]) => Promise<void>;
 
-/** Undefined for a document whose program writes fonts that say what all of their characters are. */
+/** Returns undefined if the program that made the document writes complete ToUnicode maps. */
 export async function ligatureRestorer(document: PDFDocumentProxy): Promise<RestoreLigatures | undefined> {
   const { info } = await document.getMetadata().catch(() => ({ info: {} }));
   if (!PRODUCERS.test(String((info as { Producer?: unknown }).Producer))) return undefined;
@@ -50,17 +53,19 @@ export async function ligatureRestorer(document: PDFDocumentProxy): Promise<Rest
   };
 }
 
-/** What a page shows, in order, without white space. */
+/** A shown glyph; white space is skipped. */
 interface Shown {
   text: string;
   ligature: boolean;
-  /** In thousandths of the font's size. */
+  /** In thousandths of the font size. */
   width: number;
   spaceBefore: boolean;
   spaceAfter: boolean;
 }
 
-/** What a page shows, and whether a font of it has ligatures that are lost: on other pages if not on this one. */
+/**
+ * Reads the glyphs of a page in order, and whether any font on it has lost ligatures, even if only other pages use them.
+ */
 async function glyphsOf(page: PDFPageProxy): Promise<{ glyphs: Shown[]; mayBeLost: boolean }> {
   const { fnArray, argsArray } = await page.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
   const shown: Shown[] = [];
@@ -87,7 +92,7 @@ async function glyphsOf(page: PDFPageProxy): Promise<{ glyphs: Shown[]; mayBeLos
   return { glyphs: shown, mayBeLost };
 }
 
-/** A font as the library describes it: the widths of its glyphs by code, 0 for those that it lacks, and characters. */
+/** A font as PDF.js describes it: the widths of its glyphs by code, 0 if missing, and their characters. */
 interface TextFont {
   name?: string;
   widths?: (number | undefined)[];
@@ -105,18 +110,20 @@ function hasLostLigature({ widths, toUnicode }: TextFont): boolean {
   );
 }
 
-/** Whether there is a space between a glyph and what is beside it in the same operator; behind its ends there is. */
+/**
+ * Whether a space separates a glyph from its neighbour in the same operator; the ends of an operator count as spaces.
+ */
 function isGap(beside: Glyph | number | undefined): boolean {
   return typeof beside === 'number' ? beside < SPACE : beside === undefined || beside.isSpace;
 }
 
-/** Where a character of a page's texts is. */
+/** The position of a character in the texts of a page. */
 interface Position {
   item: number;
   at: number;
 }
 
-/** Both have the same characters in the same order; where they do not, the texts stay as they are. */
+/** Inserts lost ligatures if glyphs and texts have the same characters in the same order; otherwise changes nothing. */
 function restore(items: readonly Item[], glyphs: readonly Shown[]): void {
   const positions = items.flatMap(({ str }, item): Position[] =>
     [...str.matchAll(/\S/g)].map(({ index }) => ({ item, at: index })),
@@ -124,7 +131,7 @@ function restore(items: readonly Item[], glyphs: readonly Shown[]): void {
   const characters = positions.map(({ item, at }) => items[item]?.str[at]).join('');
   const known = glyphs.filter(({ ligature }) => !ligature).map(({ text }) => text);
   if (known.join('') !== characters.normalize('NFKC') || known.join('').length !== positions.length) return;
-  // From the end on, so that positions stay right.
+  // Iterate backwards, so that earlier positions stay valid.
   let next = positions.length;
   for (const glyph of glyphs.toReversed()) {
     if (glyph.ligature) insert(items, glyph, positions[next - 1], positions[next]);

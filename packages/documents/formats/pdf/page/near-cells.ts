@@ -1,24 +1,27 @@
 import { shareBefore } from './letter-widths.ts';
 import type { PlacedText } from './placed-texts.ts';
 
-/** Where a space in a text is can only be estimated, this well, in sizes; words of a head may stand in the middle of their column. */
+/**
+ * The error of estimated positions of spaces in a text, in font sizes. It is larger in a head, where words may be
+ * centered in their column.
+ */
 export const ESTIMATED = 0.9;
 export const ESTIMATED_IN_HEAD = 1.8;
 
-/** Two numbers that stand in most rows of a column are two cells, unless they are one with spaces between its thousands. */
+/** Two numbers in most rows of a column are two cells, unless they are one number with a space between thousands. */
 const PAIR = /^(?:[+−-]?\d[\d.,]*%?|[–—-]) (?:[+−-]?\d[\d.,]*%?|[–—-])$/;
 const THOUSANDS = /^[+−-]?\d{1,3} \d{3}$/;
 const PAIRS = 0.8;
 
-/** A gap divides columns if this many rows have texts on both sides of it. */
+/** The number of rows with text on both sides that a column gap needs. */
 export const ROWS_MIN = 3;
 
-/** Texts of a row without a gap between them. */
+/** A run of texts in a row without a gap. */
 export interface Piece {
   x: number;
   right: number;
   size: number;
-  /** Undefined for a line that is not divided. */
+  /** Undefined for a line that cannot be split. */
   parts: readonly PlacedText[] | undefined;
 }
 
@@ -26,12 +29,12 @@ export function isNumber({ parts }: Piece): boolean {
   return parts !== undefined && !parts.some(({ text }) => /\p{L}/u.test(text));
 }
 
-/** Whether its texts are of several lines. */
+/** Whether the piece spans several lines. */
 export function isTall({ parts = [], size }: Piece): boolean {
   return parts.some(({ y }) => Math.abs(y - (parts[0]?.y ?? 0)) > 0.5 * size);
 }
 
-/** Gaps between numbers that are so near to each other in all rows that they are one text. */
+/** Finds gaps between numbers that are so close in all rows that each pair is one text. */
 export function gapsInPairs(
   gaps: readonly { from: number; to: number }[],
   table: readonly (readonly Piece[])[],
@@ -65,7 +68,10 @@ function textOf(parts: readonly PlacedText[]): string {
     .trim();
 }
 
-/** Where a piece that crosses a gap can be divided: its part, and the place of a space in it. `off`: how well that is known. */
+/**
+ * Finds the space at which to split a piece that crosses a gap. `off`: the error of the estimated position, in font
+ * sizes.
+ */
 export function cutOf(
   { x, right, size, parts }: Piece,
   { from, to }: { from: number; to: number },

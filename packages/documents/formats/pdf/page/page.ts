@@ -13,24 +13,24 @@ import { stackedTexts } from './stacked-texts.ts';
 import { tagsOf } from './tagged-texts.ts';
 import type { TaggedElement } from './tags.ts';
 
-/** A page as lines, in points. */
+/** The lines of a page; lengths in points. */
 export interface PdfPage {
-  /** The object number of the page in the PDF; 0 if it cannot be read. */
+  /** The object number of the page in the PDF; 0 if the page cannot be read. */
   object: number;
-  /** The angle of most of its text: lines and box are in the frame in which it runs from left to right. */
+  /** The angle of most of the text. `lines` and `box` are rotated so that this text runs from left to right. */
   angle: number;
   box: Box;
-  /** What of the page is shown, in its own coordinates, and how far it is turned for that, clockwise in degrees. */
+  /** The visible part of the page in its own coordinates, and its display rotation, clockwise in degrees. */
   view: Box;
   rotate: number;
   lines: Line[];
-  /** The elements of a tagged PDF, in their order; none if too little of the page is tagged. */
+  /** The elements of a tagged PDF in order; empty if too little of the page is tagged. */
   elements: readonly TaggedElement[];
-  /** The texts that `lines` are made of, if tables in them may be looked for by their lines; else none. */
+  /** The texts of `lines`, for table detection by ruled lines; empty if the page is not searched for them. */
   tabular: readonly PlacedText[];
-  /** Text at other angles, such as the names of axes, in frames of their own. */
+  /** Text at other angles, such as axis labels, each group in its own frame. */
   turned: TurnedLines[];
-  /** How many characters its text operators write, white space not counted, in UTF-16 units. */
+  /** The number of characters in text operators and form fields, in UTF-16 units without white space. */
   characters: number;
   losses: Loss[];
 }
@@ -40,7 +40,7 @@ export interface TurnedLines {
   lines: Line[];
 }
 
-/** A page of which nothing could be read. */
+/** Returns an empty page in place of an unreadable one. */
 export function unreadPage(number: number): PdfPage {
   const box = { x: 0, right: 0, bottom: 0, top: 0 };
   return {
@@ -62,13 +62,13 @@ export function lossOn(page: number, loss: Pick<Loss, 'kind'> & Partial<Loss>): 
   return { first_page: page, last_page: page, place: '', count: 1, characters: 0, excerpt: '', ...loss };
 }
 
-/** Pages with fewer lines have no margin. */
+/** The number of lines from which a page has margins. */
 const TEXT_LINES = 10;
 
-/** The first pages of a document, whose tables may be looked for by their lines: it takes as long as reading their text. */
+/** The number of pages, from the first, to search for ruled lines, which takes as long as reading their text. */
 const TABULAR_PAGES = 500;
 
-/** The length of a stamp in the margin; what is shorter is a label of the text beside it. */
+/** The minimum length of a stamp in the margin, in UTF-16 units; shorter text is a label. */
 const STAMP = 25;
 
 interface PageOptions {
@@ -78,7 +78,7 @@ interface PageOptions {
   destinations: Destinations;
 }
 
-/** Throws what the library throws for a damaged page. */
+/** Reads a page. Throws the error of PDF.js if the page is damaged. */
 export async function readPage(
   page: PDFPageProxy,
   { unreadableOn, restoreLigatures, isTagged, destinations }: PageOptions,
@@ -102,7 +102,7 @@ export async function readPage(
   const drawn = new Map<string, Set<number>>();
   let characters = 0;
   for (const item of texts) {
-    // Where it was the accent of the letter beside it.
+    // The text was an accent, now combined with its letter.
     if (item.str === '' || isDrawnTwice(item, drawn)) continue;
     const length = countCharacters(item.str);
     characters += length;
@@ -162,7 +162,7 @@ export async function readPage(
   };
 }
 
-/** Whether it is one long line beside all text of a page, as the stamp of an archive. */
+/** Whether it is a single long line outside of all text on the page, such as an archive stamp. */
 function isInMargin({ angle, lines }: TurnedLines, text: TurnedLines): boolean {
   if (lines.length !== 1 || text.lines.length < TEXT_LINES || (lines[0]?.words.length ?? 0) < STAMP) return false;
   const stamp = turnBox(turnBox(boxOf(lines), (360 - angle) % 360), text.angle);
@@ -170,13 +170,13 @@ function isInMargin({ angle, lines }: TurnedLines, text: TurnedLines): boolean {
   return stamp.right <= box.x || stamp.x >= box.right || stamp.top <= box.bottom || stamp.bottom >= box.top;
 }
 
-/** The text of a page is read although what stands on it cannot be. */
+/** Returns a loss for annotations that cannot be read, so that the page's text is still read. */
 function damagedAnnotations(number: number): Annotations {
   const loss = lossOn(number, { kind: 'damaged_part', place: 'links, notes and fields of forms' });
   return { links: [], fields: [], losses: [loss] };
 }
 
-/** Whether the same text was written at the same place before, as some programs write bold type and shadows. */
+/** Whether the same text was drawn at the same place before; some programs draw bold type and shadows this way. */
 function isDrawnTwice({ str, transform, height, width }: TextItem, drawn: Map<string, Set<number>>): boolean {
   const step = 0.05 * Math.max(height, width / str.length, 1);
   const key = (column: number, row: number) => 2 ** 20 * column + row;

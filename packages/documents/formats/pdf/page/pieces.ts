@@ -1,18 +1,18 @@
 import { CELL_GAP } from './lines.ts';
 import type { PlacedText } from './placed-texts.ts';
 
-/** Gaps from this multiple of the font size on may separate the cells of a table. */
+/** The smallest gap that may separate cells of a table, in font sizes. */
 const NARROW_GAP = 0.45;
-/** Cells of this many rows stand below each other, within this many points. */
+/** The number of rows whose pieces must align, within this many points. */
 const TABULAR_ROWS = 3;
 const ALIGNED_POINTS = 2;
-/** The length of the words of a cell; what is longer is prose in columns. */
+/** The longest text of a cell; longer text is prose in columns. */
 const CELL_LENGTH = 30;
 
 /**
- * Whether texts stand in rows of pieces, and pieces below each other, so that they may be a table whose lines should be
- * looked for. `hasCells`: cells that are far from each other are known; only what is in one of them is asked about. All
- * lines of a justified paragraph begin and end at the same places, which says nothing.
+ * Whether texts form rows of short pieces that align vertically, so that it pays to search for ruled lines. With
+ * `hasCells`, wide gaps already separate cells, and only pieces within a cell count. Full lines of justified text are
+ * not evidence, because all of them start and end at the same places.
  */
 export function mayBeTable(texts: readonly PlacedText[], hasCells: boolean): boolean {
   const aligned = new Map<string, number>();
@@ -33,7 +33,7 @@ interface Piece {
   length: number;
 }
 
-/** The rows of texts as pieces that have gaps between them; with `hasCells` the cells of rows instead. */
+/** Splits rows of texts into pieces at gaps; with `hasCells`, also splits rows into cells. */
 function piecesOf(texts: readonly PlacedText[], hasCells: boolean): Piece[][] {
   const rows: Piece[][] = [];
   for (const row of Map.groupBy(texts, ({ y }) => Math.round(y)).values()) {

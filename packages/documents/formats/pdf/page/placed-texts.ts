@@ -10,19 +10,19 @@ export interface PlacedText {
   y: number;
   width: number;
   size: number;
-  /** The address of its link; "" without one. */
+  /** The address of the link; "" without one. */
   url: string;
-  /** Whether it is written from right to left. */
+  /** Whether the text runs from right to left. */
   rtl: boolean;
-  /** The element of a tagged PDF that it belongs to, or "artifact" for what is none of the document's text. */
+  /** The element of a tagged PDF that the text belongs to, or "artifact" for text outside of the document's content. */
   element?: TaggedElement | 'artifact' | undefined;
-  /** The cell of a table with ruled lines that it stands in. */
+  /** The cell of a ruled table that contains the text. */
   cell?: GridCell | undefined;
-  /** The name of its font if all characters of it are equally wide. */
+  /** The name of the font if it is monospaced. */
   fixedFont?: string | undefined;
 }
 
-/** A text of the library, as far as it is used. */
+/** The fields used of a PDF.js text item. */
 export interface TextItem {
   str: string;
   dir: string;
@@ -32,7 +32,7 @@ export interface TextItem {
   fontName: string;
 }
 
-/** A text and its links: one that is only a part of it divides it between words. */
+/** Places a text in its frame, split between words where a link covers only a part of it. */
 export function placedTexts(
   { str, dir, transform, width, height }: TextItem,
   text: string,
@@ -56,7 +56,7 @@ export function placedTexts(
   return isWhole || isVertical || whole.rtl ? [{ ...whole, url }] : partsOf(whole, urlAt);
 }
 
-/** The words of a text in the order of their links; where they stand is known by their share of the characters. */
+/** Splits a text by link. Positions of words are estimated from their share of the characters. */
 function partsOf(whole: PlacedText, urlAt: (share: number) => string): PlacedText[] {
   const { text, x, width } = whole;
   const parts: PlacedText[] = [];

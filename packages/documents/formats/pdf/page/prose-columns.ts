@@ -1,22 +1,25 @@
 import type { Line } from './lines.ts';
 
-/** The minimum number of lines in a column, and how many words they have on average. */
+/** The minimum number of lines in a column, and of words per line on average. */
 const LINES_MIN = 8;
 const WORDS_MIN = 2.5;
-/** This share of the lines of a column go on in the line below; more where the PDF writes the lines of all columns row by row. */
+/**
+ * The share of lines in a column whose sentence continues in the next line; larger if the PDF writes all columns row by
+ * row.
+ */
 const GO_ON = 0.5;
 const GO_ON_ACROSS = 0.6;
-/** Lines of one text are not farther from each other than this, in sizes, and begin at about one place. */
+/** The largest distance of lines in one text, and of their starts, in font sizes. */
 const LEADING = 1.9;
 const SAME_PLACE = 2.5;
-/** Cells that begin beside each other below a gap are a row; a table has this many. */
+/** The number of aligned cell starts below a gap from which both sides are a table. */
 const ROWS_MIN = 2;
-/** A gap is larger than the usual distance of lines by this factor. */
+/** The factor from the usual line distance to a gap. */
 const GAP = 1.3;
 
 /**
- * Whether lines on both sides of an edge are columns of prose, although they stand beside each other as cells do: sentences go on in
- * the line below, and no rows of cells begin beside each other.
+ * Whether lines on both sides of an edge are columns of prose rather than cells: sentences continue in the line below,
+ * and paragraphs of both sides do not start at the same heights.
  */
 export function readDown(before: readonly Line[], behind: readonly Line[], isWrittenAcross: boolean): boolean {
   const least = isWrittenAcross ? GO_ON_ACROSS : GO_ON;
@@ -27,7 +30,7 @@ export function readDown(before: readonly Line[], behind: readonly Line[], isWri
   return rows.length < ROWS_MIN;
 }
 
-/** For each line the one that it may go on from, in the same column. */
+/** Maps each line to the line above it in the same column. */
 function linesAbove(lines: readonly Line[]): Map<Line, Line> {
   const sorted = [...lines].sort((a, b) => b.y - a.y);
   const found = new Map<Line, Line>();
@@ -54,7 +57,7 @@ function isProse(lines: readonly Line[], above: ReadonlyMap<Line, Line>, least: 
   return goOn.length >= least * above.size;
 }
 
-/** The lines that begin below a gap. */
+/** Returns the lines that start below a gap. */
 function beginnings(lines: readonly Line[], above: ReadonlyMap<Line, Line>): Line[] {
   const gaps = [...above].map(([line, before]) => before.y - line.y).sort((a, b) => a - b);
   const usual = gaps[gaps.length >> 1] ?? 0;

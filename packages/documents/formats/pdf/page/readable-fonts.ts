@@ -1,28 +1,28 @@
 import { AnnotationMode, type PDFPageProxy } from 'unpdf/pdfjs';
 
-/** Names the fonts on a page whose codes say nothing about which characters they show. */
+/** Returns the fonts on a page whose character codes cannot be mapped to Unicode. */
 export type UnreadableFonts = (
   page: PDFPageProxy,
   texts: readonly { str: string; fontName: string }[],
 ) => Promise<ReadonlySet<string>>;
 
-/** A font as the library describes it. */
+/** A font as PDF.js describes it. */
 interface Font {
   composite?: boolean;
   differences?: (string | undefined)[];
-  /** Characters by code; without them every code stands for itself. */
+  /** Characters by code; without a map, each code stands for itself. */
   toUnicode?: { _map?: (string | undefined)[] };
 }
 
-/** How much of a font's text is looked at, in UTF-16 units. */
+/** The length of text to sample per font, in UTF-16 units. */
 const SAMPLE = 500;
 
-/** The limit of pages whose fonts are looked into: it takes longer than reading them. */
+/** The limit of pages whose fonts are inspected, which takes longer than reading the pages. */
 const PAGES_MAX = 4;
 
 /**
- * Decides about the fonts of a document. Where a font does not say which characters its codes stand for, the library
- * takes the codes for characters, which gives a text of signs. What looks like one is looked into.
+ * Decides which fonts of a document are unreadable. If a font does not map its codes to characters, PDF.js uses the
+ * codes as characters, which yields gibberish. Only fonts whose text looks like gibberish are inspected.
  */
 export function unreadableFonts(): UnreadableFonts {
   const samples = new Map<string, string>();
@@ -57,34 +57,34 @@ export function unreadableFonts(): UnreadableFonts {
   };
 }
 
-/** Whether a text is unlike that of any language: mostly signs, no vowels, letters of many scripts. */
+/** Whether a text resembles no language: mostly signs, hardly any vowels, or letters of many scripts. */
 function looksWrong(text: string): boolean {
   const written = text.replace(/\s+/g, '');
   if (written.length < 8) return false;
-  // Leaders of a table of contents are dots.
+  // Dots are excluded because a table of contents has leaders.
   const signs = written.replace(/[^!-\-/:-@[-`{-~\p{Co}\p{Cn}\p{Cc}\ufffd]+/gu, '').length;
   if (signs > 0.4 * written.length) return true;
   const latin = written.replace(/[^a-z]+/gi, '');
   const vowels = latin.replace(/[^aeiouy]+/gi, '').length;
-  // Codes that are shifted make capitals of small letters.
+  // Shifted codes turn small letters into capitals.
   const usual = latin === latin.toUpperCase() ? 0.32 : 0.2;
   if (latin.length >= 12 && vowels < usual * latin.length) return true;
   const rare = written.replace(/[^\u0080-\u024f\u0250-\u036f\p{Co}\p{Cn}\p{Cc}\ufffd]+/gu, '').length;
   return rare > 0.3 * written.length;
 }
 
-/** Whether each new character is the next one from "!" on: some programs number the glyphs of a font as they use them. */
+/** Whether new characters appear in sequence from "!" on: some programs number the glyphs of a font in order of use. */
 function isNumberedByUse(text: string): boolean {
   const used = [...new Set(text.replace(/\s+/g, ''))];
   return used.length >= 6 && used.every((character, i) => character.codePointAt(0) === 33 + i);
 }
 
-/** Whether characters were only guessed from codes. */
+/** Whether the characters of a font were only guessed from its codes. */
 function isWithoutUnicode({ composite, differences, toUnicode }: Font): boolean {
   const map = toUnicode?._map;
   if (composite) return map === undefined;
   const named = (differences ?? []).flatMap((name, code) => (name === undefined ? [] : [{ name, code }]));
-  // Names that are numbers, and codes that stand for themselves.
+  // Glyphs whose name is a number that equals the mapped code.
   const guessed = named.filter(
     ({ name, code }) =>
       /^[a-z]{0,5}[-_.]?\d+$/i.test(name) && (map?.[code] ?? '').codePointAt(0) === Number(/\d+$/.exec(name)?.[0]),

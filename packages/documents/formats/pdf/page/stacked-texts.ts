@@ -1,14 +1,16 @@
 import type { TextItem } from './placed-texts.ts';
 
-/** Columns have this many characters at least; fewer below each other are labels. */
+/** The minimum number of characters in a column; shorter stacks are labels. */
 const COLUMN_MIN = 8;
-/** Tolerances of a column in sizes: sideways, and the distance between two characters. */
+/** Tolerances of a column in font sizes: the sideways offset, and the distance between two characters. */
 const ASIDE = 0.3;
 const STEP = { from: 0.8, to: 1.8 };
 
 const CHARACTER = /^\s*[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60ー]\s*$/u;
 
-/** Characters of Chinese and Japanese that a program writes one by one, each below the one before: columns of vertical text. */
+/**
+ * Finds Chinese and Japanese characters that a program writes one by one from top to bottom: columns of vertical text.
+ */
 export function stackedTexts(items: readonly TextItem[]): Set<TextItem> {
   const stacked = new Set<TextItem>();
   let column: TextItem[] = [];
@@ -22,7 +24,7 @@ export function stackedTexts(items: readonly TextItem[]): Set<TextItem> {
     if (CHARACTER.test(item.str)) column.push(item);
   }
   end();
-  // The last column of a text may be a short one.
+  // The last column of a text may be short.
   if (stacked.size > 0 && 2 * stacked.size > items.length)
     for (const item of items) if (CHARACTER.test(item.str)) stacked.add(item);
   return stacked;

@@ -1,20 +1,20 @@
 import { type Band, type Column, columnsIn, gapBetween, isWrittenByCells, type Region } from './bands.ts';
 import type { Line } from './lines.ts';
 
-/** A row of a table: the lines of each of its cells, and how many rows of lines it takes. */
+/** A row of a table: the lines of each cell, and the number of bands that it spans. */
 export interface TableRow {
   cells: Line[][];
   count: number;
 }
 
-/** Lines that are nearer to each other than this, in sizes, are at one height. */
+/** The largest difference in height of lines in one row, in font sizes. */
 const SAME_HEIGHT = 0.4;
-/** Rows are farther from each other than the lines in them by this factor, if they are at all. */
+/** The factor by which distances between rows exceed distances within rows, if they differ at all. */
 const LOOSE = 1.15;
 
 /**
- * The bands of a table as its rows. Where the distances between rows are larger than those within them, these divide them;
- * else a row begins with its first cell.
+ * Splits a table into rows. If distances between rows are larger than distances within rows, they separate the rows;
+ * otherwise a row begins with its first cell.
  */
 export function rowsIn(region: Region): TableRow[] {
   const { columns, columnOf, bands } = region;
@@ -23,7 +23,8 @@ export function rowsIn(region: Region): TableRow[] {
   const isLoose = (i: number) => (gaps[i] ?? 0) > LOOSE * leading;
   const hasFirst = (band: Band) => band.flat().some((line) => columnOf.get(line) === columns[0]);
   const loose = bands.filter((_, i) => isLoose(i)).length;
-  // What has all cells, or several with a number, is a row, and never the rest of one: rows may stand in groups.
+  // A band with all cells, or with several cells and a number, starts a row. If such a band is close to the band above,
+  // larger distances only separate groups of rows.
   const isRow = (band: Band) => {
     const count = columnsIn(region, band);
     return count === columns.length || (count > 1 && band.flat().some(isNumber));
@@ -34,9 +35,9 @@ export function rowsIn(region: Region): TableRow[] {
     const lines = band.flat();
     return columnsIn(region, band) > 1 ? lines.every(({ words }) => /^\p{Ll}/u.test(words)) : !lines.some(isNumber);
   };
-  // Words of the first cell go on below it.
+  // A lowercase word in a single cell continues the cell above.
   const goesOn = (band: Band) => columnsIn(region, band) === 1 && /^\p{Ll}/u.test(band[0]?.[0]?.words ?? '');
-  // So do those of a cell that has none beside it, if rows are farther from each other than lines.
+  // A single cell also continues the cell above if it is as close as lines of a cell, and rows are farther apart.
   const within = isWritten ? LOOSE * leadingOfCells(bands) : 0;
   const isNear = (i: number) => (gaps[i] ?? 0) <= within;
   const isClose = bands.some((band, i) => isNear(i) && columnsIn(region, band) > 1);
@@ -59,7 +60,7 @@ export function isNumber({ words }: Line): boolean {
   return /\p{N}/u.test(words) && !/\p{L}/u.test(words);
 }
 
-/** How far the lines of a cell are from each other. */
+/** Returns the largest distance between lines of a cell. */
 function leadingOfCells(bands: readonly Band[]): number {
   const lines = bands.flat(2);
   const byOrder = new Map(lines.map((line) => [line.order, line]));
@@ -71,8 +72,8 @@ function leadingOfCells(bands: readonly Band[]): number {
 }
 
 /**
- * The rows that a row of cells is, from top to bottom: numbers below each other are no lines of one text. It is divided if a cell has
- * only numbers, all lines are at their heights, and another cell has a line at each of them.
+ * Splits a row whose cells contain stacked numbers, which are not lines of one text, from top to bottom. A row is split
+ * if a cell has only numbers, all lines are at the heights of the numbers, and another cell has a line at each height.
  */
 export function numberRows(cells: readonly (readonly Line[])[]): Line[][][] {
   const whole = [cells.map((lines) => [...lines])];
@@ -86,7 +87,7 @@ export function numberRows(cells: readonly (readonly Line[])[]): Line[][][] {
   return heights.map((height) => cells.map((lines) => lines.filter((line) => isAt(line, height))));
 }
 
-/** From top to bottom. */
+/** Returns distinct heights from top to bottom. */
 function heightsOf(lines: readonly Line[]): number[] {
   const heights: number[] = [];
   for (const line of [...lines].sort((a, b) => b.y - a.y))

@@ -1,10 +1,10 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
 import { type TaggedElement, type TaggedPage, taggedPage } from './tags.ts';
 
-/** A tree that has less of a page's characters is not used. */
+/** A structure tree that covers a smaller share of a page's characters is ignored. */
 const TAGGED = 0.7;
 
-/** Texts and the marks around them, as the library gives them. */
+/** Texts and marked-content operators as PDF.js returns them. */
 type Item = { str: string } | { type: string; id?: string | null; tag?: string };
 
 export interface TaggedTexts {
@@ -12,9 +12,9 @@ export interface TaggedTexts {
   byItem: ReadonlyMap<object, TaggedElement | 'artifact'>;
 }
 
-/** Which element of the page's structure tree each text belongs to; undefined if there is no tree or too little in it. */
+/** Maps each text to its element in the page's structure tree; undefined without a tree or if it covers too little. */
 export async function tagsOf(page: PDFPageProxy, items: readonly Item[]): Promise<TaggedTexts | undefined> {
-  // A damaged tree is as good as none.
+  // Treat a damaged tree as a missing tree.
   const tree = (await page.getStructTree().catch(() => null)) as Parameters<typeof taggedPage>[0] | null;
   if (!tree) return undefined;
   const { elements, byContent }: TaggedPage = taggedPage(tree);
@@ -31,7 +31,7 @@ export async function tagsOf(page: PDFPageProxy, items: readonly Item[]): Promis
       if (element !== 'artifact') tagged += length;
     } else if (item.type === 'endMarkedContent') open.pop();
     else if (item.tag === 'Artifact') open.push('artifact');
-    // What is marked within an element belongs to it.
+    // Marked content inherits the element of the mark around it.
     else open.push((item.id ? byContent.get(item.id) : undefined) ?? open.at(-1));
   }
   return tagged >= TAGGED * characters ? { elements, byItem } : undefined;

@@ -1,14 +1,14 @@
-/** What a structure tree (tagged PDF) says about a text: the element of the document that it belongs to. */
+/** An element in the structure tree of a tagged PDF. */
 export interface TaggedElement {
   kind: 'heading' | 'text' | 'item' | 'cell';
-  /** The level of a heading, from 1; 0 for what is none. */
+  /** The level of a heading, from 1; 0 for other elements. */
   level: number;
-  /** For an item: how many lists are around its own, and whether it has a mark or number. */
+  /** For an item: the number of lists around its own list, and whether it has a mark or number. */
   depth: number;
   isMarked: boolean;
-  /** For an item: whether it is the rest of one, below a list that stands in that. */
+  /** For an item: whether it continues an item after a nested list. */
   isRest: boolean;
-  /** For a cell: which table, row and cell of the page it is; else 0. */
+  /** For a cell: the numbers of its table, row and cell on the page; otherwise 0. */
   table: number;
   row: number;
   cell: number;
@@ -16,7 +16,7 @@ export interface TaggedElement {
   isHeader: boolean;
 }
 
-/** A node of the library's tree; contents have an id. */
+/** A node of the tree in PDF.js; only content nodes have an id. */
 interface TreeNode {
   role?: string;
   type?: string;
@@ -24,15 +24,15 @@ interface TreeNode {
   children?: readonly TreeNode[];
 }
 
-/** The elements of a page in their order, and those of its contents by id. */
+/** The elements of a page in order, and by id of their content. */
 export interface TaggedPage {
   elements: readonly TaggedElement[];
   byContent: ReadonlyMap<string, TaggedElement>;
 }
 
-/** Elements that are written as one block. */
+/** Roles of elements that become a block. */
 const BLOCKS = new Set(['P', 'Caption', 'Note', 'FENote', 'BlockQuote', 'TOCI', 'Formula', 'Code', 'Figure', 'Title']);
-/** Elements that hold others. */
+/** Roles that contain other elements. */
 const CONTAINERS = new Set([
   'Root',
   'Document',
@@ -48,7 +48,7 @@ const CONTAINERS = new Set([
   'Private',
 ]);
 
-/** The elements of a page's structure tree. */
+/** Collects the elements of a page's structure tree. */
 export function taggedPage(tree: TreeNode): TaggedPage {
   const elements: TaggedElement[] = [];
   const byContent = new Map<string, TaggedElement>();
@@ -68,7 +68,7 @@ export function taggedPage(tree: TreeNode): TaggedPage {
     elements.push(element);
     return element;
   };
-  /** `open`: a paragraph without an element of its own, which goes on until a block begins. */
+  /** `open`: a paragraph for content without an element; it ends where a block begins. */
   const walk = (
     node: TreeNode,
     inside: TaggedElement | undefined,
@@ -99,7 +99,7 @@ export function taggedPage(tree: TreeNode): TaggedPage {
   return { elements, byContent };
 }
 
-/** The element that begins with a node, or the one that it is inside of. */
+/** Returns the element that begins at a node, or else the element around it. */
 function elementOf(
   { role = '' }: TreeNode,
   inside: TaggedElement | undefined,
@@ -126,12 +126,15 @@ function elementOf(
   return BLOCKS.has(role) && inside === undefined ? begin('text') : inside;
 }
 
-/** Whether any of an element is on the page: of one that goes over several pages, all elements are in the tree of each. */
+/**
+ * Whether a part of an element is on the page. If an element spans several pages, the tree of each page has all of its
+ * nodes.
+ */
 function hasContent({ type, children = [] }: TreeNode): boolean {
   return type === 'content' || children.some(hasContent);
 }
 
-/** Browsers write both blocks and words as NonStruct: blocks have no content of their own. */
+/** Browsers write both blocks and words as NonStruct; only blocks have no content of their own. */
 function isContainer({ role = '', children = [] }: TreeNode): boolean {
   return CONTAINERS.has(role) || (role === 'NonStruct' && !children.some(({ type }) => type === 'content'));
 }
