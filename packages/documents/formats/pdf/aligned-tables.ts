@@ -16,26 +16,32 @@ import { isNumber, numberRows, rowsIn, type TableRow } from './page/table-rows.t
 import type { PdfBlock } from './pdf-block.ts';
 import { withHeads } from './table-heads.ts';
 
-/** A table has rows of several cells, at least this many. */
+/** The minimum number of rows with several cells. */
 const ROWS_MIN = 3;
-/** No table has more rows of lines. */
+/** The limit of rows of lines that a table may span. */
 const REACH = 600;
-/** Up to this many rows are a table if they are numbers below a head; they are looked for in no more rows of lines than that. */
+/**
+ * A table with this many rows or fewer needs numbers below a head, and is only searched for within this many rows of
+ * lines.
+ */
 const [FEW_ROWS, FEW_LINES] = [3, 30];
-/** The head stands at the places of their cells, as far as this many points. */
+/** The tolerance of a head's position relative to its column, in points. */
 const HEAD_POINTS = 2.5;
-/** Cells of every column that are longer than this are lines of prose beside each other. */
+/** If cells of every column are longer than this on average, they are lines of prose in columns. */
 const PROSE = 35;
-/** Justified paragraphs: the share of lines with a common end, the tolerance of that in points, the share in lower case, words a line. */
+/**
+ * Signs of a justified paragraph: the share of lines with a common end and its tolerance in points, the share of rows
+ * whose later cells start in lower case, and the words per line.
+ */
 const [JUSTIFIED, EDGE_POINTS, SMALL, LINE_WORDS] = [0.75, 1.5, 0.5, 5];
 
-/** This share of the lines have several cells; where there are two columns more, because lists of terms look like them. */
+/** The share of lines that need several cells; higher for two columns, because lists of terms look like them. */
 const WITH_CELLS = 0.4;
 const WITH_BOTH = 0.7;
 
 const LEADER = /(?:[.·…]\s?){4}/;
 
-/** A table, and the rows of lines that it takes. */
+/** A table, and the rows of lines that it spans. */
 export interface AlignedTable {
   from: number;
   count: number;
@@ -43,9 +49,9 @@ export interface AlignedTable {
 }
 
 /**
- * The table that begins with this row: cells that stand below each other in three or more rows. Cells may be missing, and
- * may have several lines. Rows are told from lines by their distance, or else by what stands in the first column. `free`:
- * from which row on its head may be above it.
+ * Returns the table that begins at a row: cells aligned in three or more rows. Cells may be missing or have several
+ * lines. Rows are told from lines by their distance, otherwise by the first column. `free`: the first row that may
+ * belong to its head.
  */
 export function tableAt(
   rows: readonly Line[][],
@@ -86,7 +92,10 @@ export function tableAt(
   };
 }
 
-/** The first row from here on that was divided at the gaps between columns, as far as a table reaches; -1 if there is none. */
+/**
+ * Returns the first row from `from` on that was split at column gaps, within the reach of a table; -1 without such a
+ * row.
+ */
 function dividedFrom(rows: readonly Line[][], from: number): number {
   for (let at = from; at < Math.min(rows.length, from + REACH); at += 1) if (rows[at]?.[0]?.column) return at;
   return -1;
@@ -96,7 +105,7 @@ function countOf(table: readonly TableRow[]): number {
   return table.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The text of a cell of one or several lines. */
+/** Joins the lines of a cell. */
 export function runsOfCell(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
   const runs: Run[] = [];
   for (const line of rowsDown(lines).flat()) {
@@ -106,12 +115,12 @@ export function runsOfCell(lines: readonly Line[], hyphenated: Hyphenated): Run[
   return trimRuns(runs);
 }
 
-/** Whether one cell is above the other. */
+/** Whether two cells overlap horizontally. */
 export function overlaps(cell: Line, other: Line | undefined): boolean {
   return other !== undefined && cell.x < other.right + cell.size && other.x < cell.right + cell.size;
 }
 
-/** Rows from here on with the same number of cells at the same places, one line each. */
+/** Returns the rows from `from` on that have the same number of single-line cells at the same places. */
 function equalRows(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const first = rows[from] ?? [];
   if (first.length < 2) return undefined;
@@ -124,7 +133,10 @@ function equalRows(rows: readonly Line[][], from: number): TableRow[] | undefine
   return count < ROWS_MIN || isProse(table) ? undefined : table;
 }
 
-/** One or two rows from here on of which most cells are numbers: a table if a head is above them. */
+/**
+ * Returns up to FEW_ROWS rows from `from` on, each with at least half of its cells numbers. They are a table only if a
+ * head is above them.
+ */
 function fewRowsAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const isNumeric = (row: readonly Line[]) => 2 * row.filter(isNumber).length >= Math.max(2, row.length);
   const cellsOf = (row: readonly Line[]) => row.flatMap((line) => splitAtGaps(line, []));
@@ -136,7 +148,7 @@ function fewRowsAt(rows: readonly Line[][], from: number): TableRow[] | undefine
   return isBody && !isListed(region) ? table : undefined;
 }
 
-/** Whether rows have a head of words, one for each column or for all but the first, at the places of their cells. */
+/** Whether rows have a head of words, one for each column or for each except the first, aligned with their cells. */
 function isBelowHead(body: readonly TableRow[], table: readonly TableRow[]): boolean {
   const heads = table.slice(0, -body.length).map(({ cells }) => cells);
   if (heads.flat(2).some(isNumber)) return false;
@@ -153,7 +165,7 @@ function isBelowHead(body: readonly TableRow[], table: readonly TableRow[]): boo
   return filled.length === columns.length - 1 && 2 * aligned.length > columns.length;
 }
 
-/** Lines of prose beside each other are not cells, and neither are words of justified lines. */
+/** Whether the cells are lines of adjacent prose columns, or words of justified lines. */
 function isProse(table: readonly TableRow[]): boolean {
   const isLong = (table[0]?.cells ?? []).every((_, k) => {
     const own = table.flatMap(({ cells }) => cells[k] ?? []);
@@ -162,12 +174,12 @@ function isProse(table: readonly TableRow[]): boolean {
   return isLong || isJustified(table);
 }
 
-/** Whether rows are lines of a paragraph that all end at one place, with a wide space below another one. */
+/** Whether rows are lines of a justified paragraph that happen to have wide spaces below each other. */
 function isJustified(table: readonly TableRow[]): boolean {
   const rows = table.map(({ cells }) => cells.flat()).filter((lines) => lines.length > 1);
   const right = Math.max(...rows.flat().map((line) => line.right));
   const words = rows.map((lines) => lines.map((line) => line.words).join(' '));
-  // Equal words end at one place in a table, too.
+  // Equal words also end at one place in a table.
   const lengths = new Set(words.map(({ length }) => length));
   const full = rows.filter((lines) => lines.some((line) => right - line.right <= EDGE_POINTS));
   const small = rows.filter((lines) => lines.slice(1).every((line) => /^\p{Ll}/u.test(line.words)));
@@ -180,25 +192,28 @@ function isJustified(table: readonly TableRow[]): boolean {
   );
 }
 
-/** The rows from here on whose columns were found by the gaps between them. */
+/** Returns the table at a row that was split at column gaps. */
 function dividedAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const region = dividedRegion(rows, from);
   if (!region) return undefined;
   const table = rowsIn(region);
   const isWritten = isWrittenByCells(region.bands);
-  // Of cells that are known as such it does not matter how many lines they have.
+  // If cells are known from the writing order, the number of their lines does not matter.
   const share = isWritten ? shareOfRows(table) : shareOfLines(region);
   const isTable =
     table.length >= (isWritten ? ROWS_MIN - 1 : ROWS_MIN) && (region.columns.length > 2 || share >= WITH_BOTH);
   return !isTable || isProse(table) || isListed(region) ? undefined : table;
 }
 
-/** The share of the rows that have several cells. */
+/** Returns the share of rows that have several cells. */
 function shareOfRows(table: readonly TableRow[]): number {
   return table.filter(({ cells }) => cells.filter(({ length }) => length > 0).length > 1).length / table.length;
 }
 
-/** The table of a region with rows that were divided at the gaps between columns, if it has all of those, and no fewer columns. */
+/**
+ * Returns the aligned table around rows that were split at column gaps if it includes all of these rows and has no
+ * fewer columns.
+ */
 function wholeRegionAt(rows: readonly Line[][], from: number): TableRow[] | undefined {
   const divided = dividedFrom(rows, from);
   const { table: other } = rows[divided]?.[0]?.column ?? {};
@@ -225,7 +240,7 @@ function regionAt(rows: readonly Line[][], from: number): TableRow[] | undefined
   return table.length >= least && !isProse(table) && !isListed(region) ? table : undefined;
 }
 
-/** Whether it is a list, of which the first column has the marks, or a table of contents. */
+/** Whether a region is a list with its marks in the first column, or a table of contents. */
 function isListed({ columns, columnOf, bands }: Region): boolean {
   const lines = bands.flat(2);
   return (

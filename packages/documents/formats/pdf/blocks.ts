@@ -10,16 +10,19 @@ import type { PdfBlock, Place } from './pdf-block.ts';
 
 const RAISED = /^\s*(?:[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|[†‡]{1,2})\s?[\p{L}"“(]/u;
 
-/** The longest heading, in lines. */
+/** The limit of lines in a heading. */
 const HEADING_ROWS = 4;
 
-/** The highest head of a table, in rows of lines. */
+/** The limit of rows of lines in the head of a table. */
 const HEAD_ROWS = 9;
 
-/** How far the text of an item is from its mark at most, in sizes. */
+/** The largest distance from the mark of an item to its text, in font sizes. */
 const MARK_GAP = 5;
 
-/** The blocks of one column: paragraphs, list items, tables. `hasNearCells`: cells of tables may be as near to each other as words. */
+/**
+ * Splits one column into blocks: paragraphs, list items, tables. `hasNearCells`: cells of tables may be as close as
+ * words.
+ */
 export function blocksOfColumn(
   lines: readonly Line[],
   page: number,
@@ -104,7 +107,10 @@ export function blocksOfColumn(
   return blocks;
 }
 
-/** The tables of rows, by the row that they begin with. `others`: how many rows from one on are something else. */
+/**
+ * Maps the first row of each table to the table. `others`: the number of rows from a row on that are another kind of
+ * block.
+ */
 function tablesIn(
   rows: readonly Line[][],
   others: (from: number) => number,
@@ -113,7 +119,7 @@ function tablesIn(
 ): ReadonlyMap<number, AlignedTable> {
   const tables = new Map<number, AlignedTable>();
   let free = 0;
-  // What may be a table by itself is the head of one whose columns are known.
+  // An aligned group of rows may also be the head of a table with known columns below.
   const tableBelow = (i: number) => {
     const at = i + rows.slice(i, i + HEAD_ROWS + 1).findIndex((row) => row[0]?.column !== undefined);
     const table = at > i ? tableAt(rows, at, page, hyphenated, i) : undefined;
@@ -130,17 +136,17 @@ function tablesIn(
   return tables;
 }
 
-/** A row with the mark of an item and its text as one line: some programs set them as far from each other as cells. */
+/** Joins the mark of an item with its text: some programs set them as far apart as cells. */
 function joinMark(row: Line[]): Line[] {
   const [mark, text, ...more] = row;
   if (!mark || !text || mark.code || !isMark(mark.words) || text.x - mark.right > MARK_GAP * text.size) return row;
-  // What is a bullet in no table may have cells behind it.
+  // A bullet outside of a table may be followed by cells.
   if (more.length > 0 && !/^[•‣◦▪●○■]$/.test(mark.words)) return row;
   const joined = asOneLine([mark, text]) as Line;
   return [{ ...joined, size: text.size, y: text.y, code: undefined, parts: undefined }, ...more];
 }
 
-/** The heading that the rows from here on are, by a bookmark of the page with its words. */
+/** Returns the heading that starts at a row if a bookmark of the page has the same words. */
 function headingAt(
   rows: readonly Line[][],
   from: number,
@@ -170,7 +176,7 @@ function widen(place: Place | undefined, more: Place): void {
   place.bottom = Math.min(place.bottom, more.bottom);
 }
 
-/** The most frequent distance between lines of a paragraph. */
+/** Returns the most frequent distance between lines of a paragraph. */
 function typicalLeading(rows: readonly Line[][]): number {
   const counts = new Map<number, number>();
   for (const [i, row] of rows.entries()) {
@@ -180,7 +186,7 @@ function typicalLeading(rows: readonly Line[][]): number {
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0]?.[0] ?? 0;
 }
 
-/** The size of most lines that are no code; 0 if there are none. */
+/** Returns the font size of most lines that are not code; 0 without such lines. */
 function sizeOfProse(lines: readonly Line[]): number {
   const letters = new Map<number, number>();
   for (const { code, size, words } of lines) {
@@ -212,11 +218,12 @@ function continuesBlock(
   const gap = before.y - line.y;
   if (gap < -0.1 * size || gap > 1.25 * Math.max(column.leading, 1.05 * size)) return false;
   const { words } = line;
-  // A note begins with its mark.
+  // A footnote begins with its raised number.
   if (RAISED.test(words)) return false;
   if (BULLET.test(words) || (block.kind === 'item' && NUMBER.test(words))) return false;
   const indent = line.x - before.x;
-  // The first line of a paragraph is indented, and the line before it is not; the entry of a list of references hangs.
+  // A first-line indent starts a paragraph if the line before is not indented. An entry in a list of references has a
+  // hanging indent instead.
   const isEntry = /^\s*\[[^\]]{1,12}\]\s/.test(block.runs[0]?.text ?? '');
   if (
     block.kind === 'text' &&
@@ -227,7 +234,7 @@ function continuesBlock(
   ) {
     return false;
   }
-  // The entry of an index ends with a page.
+  // An entry of an index ends with a page number.
   if (column.isIndex && /\d$/.test(before.words)) return false;
   // A short line that ends a sentence ends its paragraph.
   const isShort = before.right < column.right - 0.2 * (column.right - column.left);

@@ -2,31 +2,31 @@ import type { Line } from './page/lines.ts';
 import { boxOf } from './page/lines.ts';
 import type { PdfBlock, PlacedCode } from './pdf-block.ts';
 
-/** Lines of a block have the same size and width of characters, within this share. */
+/** The tolerance for equal font sizes and character widths in a block, as a share. */
 const SAME = 0.04;
 
-/** The largest distance between lines of a block, in sizes: a few lines may be empty. */
+/** The largest distance between lines of a block, in font sizes; it allows a few empty lines. */
 const APART = 5;
-/** How many empty lines are kept. */
+/** The limit of consecutive empty lines in the output. */
 const EMPTY_MAX = 3;
 
-/** Code of up to this many lines that is larger than the text by this factor is a title. */
+/** Code of up to this many lines is a title if it is larger than the text by this factor. */
 const TITLE_ROWS = 2;
 const LARGER = 1.15;
 
-/** A single line of code stands apart from the lines around it by this multiple of their distance. */
+/** A single line of code needs this multiple of the line distance around it. */
 const ALONE = 1.2;
 
 interface Around {
-  /** The usual distance between lines. */
+  /** The usual line distance. */
   leading: number;
-  /** The size of most lines that are no code; 0 if there are none. */
+  /** The font size of most lines that are not code; 0 without such lines. */
   usual: number;
-  /** From where on a line is about as long as its column. */
+  /** The x coordinate from which a line counts as full. */
   full: number;
 }
 
-/** The number of rows from here on that are code. */
+/** Returns the number of rows from `from` on that are code. */
 export function codeAt(rows: readonly Line[][], from: number, around: Around): number {
   const first = codeIn(rows[from]);
   if (!first) return 0;
@@ -50,7 +50,7 @@ function continuesCode([before]: readonly Line[] = [], line: Line): boolean {
   return gap > 0 && gap < APART * line.size;
 }
 
-/** Whether a line of code is one by itself, and not the rest of a sentence or the term of a definition. */
+/** Whether a line of code is a block of its own, not part of a sentence or the term of a definition. */
 function isDisplayed(rows: readonly Line[][], from: number, { leading, full }: Around): boolean {
   const [line] = rows[from] ?? [];
   if (!line || !/[^\p{L}\p{N}_.-]/u.test(line.words)) return false;
@@ -59,12 +59,12 @@ function isDisplayed(rows: readonly Line[][], from: number, { leading, full }: A
   const usual = ALONE * Math.max(leading, 1.05 * line.size);
   const isApart = (one: Line | undefined, other: Line | undefined) => !one || !other || one.y - other.y > usual;
   const isIndented = [above, below].every((other) => !other || line.x > other.x + 0.9 * line.size);
-  // What follows a line that is not full is not its rest.
+  // The line cannot continue a line that ended early.
   if (isIndented && above && (rows[from - 1]?.at(-1)?.right ?? 0) < full) return true;
   return isApart(above, line) && (isApart(line, below) || isIndented);
 }
 
-/** The block of lines of code, one below the other. */
+/** Makes a block of consecutive lines of code. */
 export function codeBlock(lines: readonly Line[], page: number): PdfBlock {
   const code = lines.map((line): PlacedCode => ({ ...(line.code as NonNullable<Line['code']>), y: line.y }));
   const places = [{ page, ...boxOf(lines) }];
@@ -72,8 +72,8 @@ export function codeBlock(lines: readonly Line[], page: number): PdfBlock {
 }
 
 /**
- * Joins code that begins a page or column to the code that the one before ended with, notes at its foot aside, in place.
- * Returns whether it is.
+ * Appends code at the top of a page or column to the code at the end of the previous one, in place, skipping footnotes.
+ * Returns whether it did.
  */
 export function continueCode(blocks: readonly PdfBlock[], next: PdfBlock, apart = APART): boolean {
   if (next.kind !== 'code') return false;
@@ -82,19 +82,19 @@ export function continueCode(blocks: readonly PdfBlock[], next: PdfBlock, apart 
   if (last?.kind !== 'code' || !before || !after || !next.code) return false;
   const [end, start] = [last.places.at(-1), next.places[0]];
   if (!end || !start || start.page - end.page > 1) return false;
-  // On one page it goes on below, or at the top of the next column.
+  // On the same page, code continues below or at the top of the next column.
   const gap = start.page === end.page ? end.bottom - start.top + next.size : Number.NaN;
   if (gap > apart * next.size || Math.abs(end.top - start.top) < next.size) return false;
   if (Math.abs(before.pitch - after.pitch) > SAME * before.pitch) return false;
   const offset = offsetOf(last.code ?? [], next.code);
   const [first, ...more] = next.code.map((line) => ({ ...line, x: line.x + offset }));
-  // Whether a line was empty between the pages is not known.
+  // An empty line at a page break cannot be detected.
   if (first) last.code?.push({ ...first, y: gap > 0 ? first.y : Number.NaN }, ...more);
   last.places.push(...next.places);
   return true;
 }
 
-/** What the lines of another page are moved by: nothing if they stand on the same grid of characters. */
+/** Returns the horizontal offset to align lines of another page, 0 if they are already on the same character grid. */
 function offsetOf(code: readonly PlacedCode[], next: readonly PlacedCode[]): number {
   const [left, other] = [leftOf(code), leftOf(next)];
   const columns = (other - left) / (code[0]?.pitch ?? 1);
@@ -105,7 +105,7 @@ function leftOf(code: readonly PlacedCode[]): number {
   return Math.min(...code.map(({ x }) => x));
 }
 
-/** The lines as they stand on the page: indented, with empty ones between them, and the numbers that are printed. */
+/** Returns the text with indentation, empty lines and printed line numbers. */
 export function codeText({ code = [] }: PdfBlock): string {
   const left = leftOf(code);
   const pitch = code[0]?.pitch ?? 1;

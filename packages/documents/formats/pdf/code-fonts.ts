@@ -2,23 +2,25 @@ import { type CodeLine, onGrid } from './page/code-lines.ts';
 import { addRun, type Line, wordsOf } from './page/lines.ts';
 import type { PdfPage } from './page/page.ts';
 
-/** Letters that are narrow in other fonts, and how many others a font must have for its widths to say anything. */
+/**
+ * Letters that are narrow in proportional fonts, and the number of other letters needed to judge a font by its widths.
+ */
 const NARROW = /[fijlrtI]/;
 const OTHER_LETTERS = 3;
 
-/** Of a text whose lines are code for the most part, as one that a typewriter wrote, the font says nothing. */
+/** If a larger share of a document is monospaced, such as in a typewritten text, its fonts do not indicate code. */
 const MOST = 0.8;
 
-/** Japanese and Chinese fonts have letters of one width for the text, too. */
+/** Japanese and Chinese fonts also use letters of one width in prose. */
 const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const IDEOGRAPHS_MAX = 0.1;
 
-/** Cells of a line of code stand on the grid of its characters, within this share of a character. */
+/** The tolerance of cells relative to the character grid of a code line, in characters. */
 const OFF_GRID = 0.15;
 
 /**
- * The pages with `code` only for lines of fonts that the document has beside those of its prose, and lines of code joined
- * where wide gaps divided them.
+ * Drops `code` from lines whose font is not a code font of the document, and joins lines of code that wide gaps had
+ * split.
  */
 export function withCode(pages: readonly PdfPage[]): PdfPage[] {
   const fonts = fontsOfCode(pages);
@@ -33,7 +35,7 @@ export function withCode(pages: readonly PdfPage[]): PdfPage[] {
 
 interface FixedFont {
   words: string[];
-  /** The width of its characters, in hundredths of its size. */
+  /** The width of a character, in hundredths of the font size. */
   width: number;
 }
 
@@ -49,7 +51,7 @@ function fontsOfCode(pages: readonly PdfPage[]): Set<string> {
   }
   const texts = [...fonts].map(([name, { words, width }]) => ({ name, text: words.join(''), width }));
   const sure = texts.filter(({ text }) => isOfOneWidth(text));
-  // The pages of a document may have parts of one font, each with the few letters that it shows.
+  // A document may embed the same font several times, each with only a few letters.
   const widths = new Set(sure.map(({ width }) => width));
   const own = texts.filter(({ text, width }) => widths.has(width) && !isIdeographic(text));
   return own.reduce((sum, { text }) => sum + text.length, 0) > MOST * all
@@ -57,7 +59,10 @@ function fontsOfCode(pages: readonly PdfPage[]): Set<string> {
     : new Set(own.map(({ name }) => name));
 }
 
-/** Whether a text has letters whose widths differ in all other fonts: a few digits or signs have one width anyway. */
+/**
+ * Whether a text has letters whose widths differ in every proportional font; digits and signs may have one width
+ * anyway.
+ */
 function isOfOneWidth(text: string): boolean {
   const letters = new Set(text.match(/[a-z]/gi) ?? []);
   const others = [...letters].filter((letter) => !NARROW.test(letter)).length;
@@ -69,7 +74,7 @@ function isIdeographic(text: string): boolean {
   return (text.match(IDEOGRAPHS)?.length ?? 0) > IDEOGRAPHS_MAX * text.length;
 }
 
-/** Lines of code at one height, written one after the other, are one, if nothing else stands beside them. */
+/** Joins consecutive lines of code at the same height, unless other text is at that height. */
 function joinedCells(lines: readonly Line[]): Line[] {
   const joined: Line[] = [];
   for (let i = 0; i < lines.length; i += 1) {
@@ -90,7 +95,7 @@ function isLevel(line: Line, other: Line | undefined): boolean {
   return other !== undefined && Math.abs(line.y - other.y) < 0.2 * line.size && line.element === other.element;
 }
 
-/** Undefined if not all are code, or one stands between the characters of the others. */
+/** Returns undefined if a part is not code or overlaps the others. */
 function asOneLine(row: readonly Line[]): Line | undefined {
   const [first] = row;
   const number = first && !first.code && /^\d{1,5}$/.test(first.words) ? first.words : '';

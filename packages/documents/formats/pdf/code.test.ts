@@ -5,7 +5,7 @@ import { readPdf } from './read-pdf.ts';
 
 const FONTS = '/F2<</Type/Font/Subtype/Type1/BaseFont/Courier>>';
 
-/** The width of a character of Courier of 10 points. */
+/** The width of a character in 10-point Courier. */
 const PITCH = 6;
 
 type Text = readonly [text: string, x: number, y: number, size?: number];
@@ -15,7 +15,7 @@ const show = (font: string, [text, x, y, size = 10]: Text) =>
 const prose = (...texts: readonly Text[]) => texts.map((text) => show('F1', text)).join('\n');
 const code = (...texts: readonly Text[]) => texts.map((text) => show('F2', text)).join('\n');
 
-/** Lines of code from a height on, as far to the right as they are indented. */
+/** Shows lines of code downwards from `y`, shifted right by their indentation. */
 const codeFrom = (y: number, lines: readonly string[], x = 80) =>
   code(
     ...lines.flatMap((line, i): Text[] =>
@@ -23,7 +23,7 @@ const codeFrom = (y: number, lines: readonly string[], x = 80) =>
     ),
   );
 
-/** Paragraphs of three lines, so that most of the text is no code. */
+/** Paragraphs of three lines, so that most of the text is not code. */
 const paragraphs = (y: number, count: number) =>
   prose(
     ...Array.from({ length: count }, (_, i): Text[] =>
@@ -41,7 +41,7 @@ async function read(...contents: string[]) {
 
 const FUNCTION = ['if (x > 1) {', '  print("i");', '', '    # *deeper*', '}'];
 
-test('lines in monospaced type are a block of code with its lines, its indentation and its empty lines', async () => {
+test('monospaced lines become a code block that keeps lines, indentation and empty lines', async () => {
   const markdown = await read(
     [prose(['See the loop:', 50, 790]), codeFrom(760, FUNCTION), paragraphs(660, 6)].join('\n'),
   );
@@ -51,7 +51,7 @@ test('lines in monospaced type are a block of code with its lines, its indentati
   );
 });
 
-test('words in columns of monospaced type are code and no table, and no headings', async () => {
+test('columns of monospaced words become code, not a table or headings', async () => {
   const rows = [
     'name        size  note',
     'first         12  small',
@@ -65,7 +65,7 @@ test('words in columns of monospaced type are code and no table, and no headings
   assert.ok(markdown.startsWith(`\`\`\`\n${rows.join('\n')}\n\`\`\`\n\n`), markdown.slice(0, 200));
 });
 
-test('code goes on over the end of a page, on pages whose margins differ, too, and without the notes between', async () => {
+test('code continues across pages, even with different margins or footnotes between', async () => {
   const half = ['while (true) {', '  first();', '  second();'];
   const rest = ['  third();', '}'];
   const note = prose(['1 A note at the foot of the page, in smaller type than the text is.', 50, 60, 7]);
@@ -77,7 +77,7 @@ test('code goes on over the end of a page, on pages whose margins differ, too, a
   assert.ok(shifted.includes(`${half.join('\n')}\nnext();\n  end();\n\`\`\``), shifted);
 });
 
-test('numbers of lines stay in front of the code, which keeps its indentation', async () => {
+test('line numbers stay in front of the code, which keeps its indentation', async () => {
   const numbers = FUNCTION.flatMap((line, i): Text[] =>
     line === '' ? [] : [[String(i + 8), i < 2 ? 64 : 60, 760 - 12 * i, 6]],
   );
@@ -87,7 +87,7 @@ test('numbers of lines stay in front of the code, which keeps its indentation', 
   assert.equal(/```\n(.*)\n```/s.exec(markdown)?.[1]?.replace('\n\n', '\n'), lines.join('\n'));
 });
 
-test('words in monospaced type within a sentence stay in it, and so does a term above its meaning', async () => {
+test('monospaced words within a sentence stay in it, and so does a term above its definition', async () => {
   const markdown = await read(
     [
       paragraphs(790, 5),
@@ -104,7 +104,7 @@ test('words in monospaced type within a sentence stay in it, and so does a term 
   assert.match(markdown, /```\nmake it --all\nmake this\n```/);
 });
 
-test('a text that is all in monospaced type is read as text, and one in a font of digits only is no code', async () => {
+test('a fully monospaced document is read as prose, and a font used only for digits is not code', async () => {
   const lines = ['A line of a letter that a typewriter wrote, which', 'goes on here, and ends with this.'];
   assert.equal(await read(codeFrom(760, lines)), `${lines.join(' ')}\n`);
   const digits = codeFrom(760, ['1 2 3', '4 5 6']);

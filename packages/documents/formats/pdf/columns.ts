@@ -4,29 +4,32 @@ import { readDown } from './page/prose-columns.ts';
 /** The minimum number of long lines in a column. */
 const PROSE_LINES = 5;
 
-/** How far the lines of a column are indented at most, as a share of its width. */
+/** The largest indent of lines in a column, as a share of its width. */
 const INDENT = 0.15;
 
-/** A table has this many rows with cells of several lines. */
+/** The number of upward moves from left to right, with cells of several lines, that identify a table. */
 const ROWS_OF_CELLS = 3;
 
-/** The minimum number of lines in a column of short ones, such as an index or a reference card. */
+/** The minimum number of lines in a column of short lines, such as an index or a reference card. */
 const SHORT_LINES = 10;
-/** The lines of a table change sides with every row, and stand beside each other. */
+/**
+ * Lines of a table alternate between sides in writing order, and are at the same heights. Limits of changes per line,
+ * and of the share of lines at a height of their own.
+ */
 const CHANGES = 0.1;
 const APART = 0.15;
-/** An entry of an index ends with the pages that it is on, behind a comma or dots; most lines of its columns are entries. */
+/** An index entry ends with page numbers after a comma or dots; most lines of its columns are entries. */
 const INDEX_ENTRY = /(?:^|,|\.\s?\.)\s*\d{1,4}(?:\s?[-–,]\s*\d{1,4})*,?$/;
 const ENTRIES = 0.6;
-/** Few lines, such as titles, cross the space between columns. */
+/** The limit of lines, such as titles, that may cross the space between columns, as a share. */
 const CROSSING = 0.1;
 
-/** A title is larger than what follows. */
+/** A title is larger than the next line by this factor. */
 const TITLE = 1.2;
 
 /**
- * The lines in reading order: columns of prose from left to right, between lines that span them. Short pieces beside
- * each other are cells of a table and stay in their rows.
+ * Sorts lines into reading order: columns of prose from left to right, between lines that span them. Short pieces at
+ * one height are cells of a table and stay in their rows.
  */
 export function inReadingOrder(lines: readonly Line[]): Line[][] {
   const gutter = findGutter(lines);
@@ -52,7 +55,7 @@ export function inReadingOrder(lines: readonly Line[]): Line[][] {
   return columns.filter((column) => column.length > 0);
 }
 
-/** Whether the first row stands above all columns, as a title in the middle of three does. */
+/** Whether the first row spans all columns, as a title centered over three columns does. */
 function isTitle([first = [], second = []]: readonly Line[][]): boolean {
   const [title] = first;
   const [line] = second;
@@ -60,14 +63,14 @@ function isTitle([first = [], second = []]: readonly Line[][]): boolean {
   return title.size > TITLE * line.size && title.y - line.y > 1.5 * title.size;
 }
 
-/** From top to bottom, and from left to right in a row. */
+/** Groups lines into rows from top to bottom, each sorted from left to right. */
 export function rowsDown(lines: readonly Line[]): Line[][] {
   const rows = rowsOf([...lines].sort((a, b) => b.y - a.y));
   for (const row of rows) row.sort((a, b) => a.x - b.x);
   return rows;
 }
 
-/** Consecutive lines at about the same height. */
+/** Groups consecutive lines at about the same height. */
 export function rowsOf(lines: readonly Line[]): Line[][] {
   const rows: Line[][] = [];
   for (const line of lines) {
@@ -79,8 +82,8 @@ export function rowsOf(lines: readonly Line[]): Line[][] {
 }
 
 /**
- * The left edge of the second column of prose; undefined if there are no columns. Lines of lists and of references begin
- * at several edges of their column: the one counts that the fewest lines cross.
+ * Finds the left edge of the second column of prose; undefined without columns. Lines of lists and references start at
+ * several edges of their column, so the edge that the fewest lines cross wins.
  */
 function findGutter(lines: readonly Line[]): number | undefined {
   if (lines.length < 8) return undefined;
@@ -105,8 +108,8 @@ function findGutter(lines: readonly Line[]): number | undefined {
 }
 
 /**
- * Whether the PDF writes what stands on both sides as the rows of a table with cells of several lines: behind the last line of a
- * cell it goes up to the next one, and back again, between lines that cross the edge; from one column of prose it goes up once.
+ * Whether the PDF writes both sides row by row, as a table with multi-line cells: between two lines that cross the
+ * edge, it moves up to the right side repeatedly. For two columns of prose it moves up once.
  */
 function isWrittenByRows(lines: readonly Line[], at: number): boolean {
   let [ups, before] = [0, undefined as Line | undefined];
@@ -121,8 +124,8 @@ function isWrittenByRows(lines: readonly Line[], at: number): boolean {
 }
 
 /**
- * The number of lines of prose on the shorter side of an edge, between lines that cross it: what else a page has on one side
- * only, such as its headings, says nothing about what stands beside each other.
+ * Counts lines of prose on the shorter side of an edge, separately between lines that cross it. Other content on one
+ * side only, such as headings, is not evidence for columns.
  */
 function proseBeside(rows: readonly Line[][], at: number, { left, right }: { left: number; right: number }): number {
   let [sum, before, behind] = [0, 0, 0];
@@ -140,14 +143,14 @@ function proseBeside(rows: readonly Line[][], at: number, { left, right }: { lef
   return sum + Math.min(before, behind);
 }
 
-/** 1 for a line of prose that is about as wide as its column. */
+/** Returns 1 for a line of prose that is about as wide as its column, otherwise 0. */
 function isAsWideAs(line: Line, width: number): number {
   return line.right - line.x > 0.6 * width && line.words.length > 15 ? 1 : 0;
 }
 
 /**
- * The number of lines beside each other, on the shorter side, if they are columns although their lines are short: the PDF
- * writes one side after the other, and lines do not stand beside lines as cells do. 0 if they are not.
+ * Returns the number of lines on the shorter side of an edge if both sides are columns of short lines: the PDF writes
+ * one side after the other, and their lines are not aligned as cells. Returns 0 otherwise.
  */
 function independentLines(lines: readonly Line[], at: number): number {
   const sides = lines.filter((line) => line.right <= at + 1 || line.x >= at);
@@ -160,18 +163,20 @@ function independentLines(lines: readonly Line[], at: number): number {
   const isWrittenAcross = changes > Math.max(1, CHANGES * count);
   if (!isWrittenByRows(lines, at) && readDown(before, behind, isWrittenAcross)) return count;
   if (isWrittenAcross) return 0;
-  // The entries of an index stand beside each other, and each of them has its own words and numbers.
+  // Entries of an index are at the same heights, although each side has its own words and numbers.
   if (isIndex(before) && isIndex(behind)) return count;
   return Math.min(shareApart(before, behind), shareApart(behind, before)) >= APART ? count : 0;
 }
 
-/** Whether lines are those of a column of an index. */
+/** Whether lines are a column of an index. */
 export function isIndex(lines: readonly Line[]): boolean {
   if (lines.length < SHORT_LINES) return false;
   return lines.filter(({ words }) => INDEX_ENTRY.test(words)).length >= ENTRIES * lines.length;
 }
 
-/** The share of lines that have none of the others beside them, of those that are as high as any of the others. */
+/**
+ * Of the lines within the vertical extent of `others`, returns the share with no line of `others` at the same height.
+ */
 function shareApart(lines: readonly Line[], others: readonly Line[]): number {
   const heights = others.map(({ y }) => y).sort((a, b) => a - b);
   const near = lines.filter(({ y, size }) => y > (heights[0] ?? 0) - size && y < (heights.at(-1) ?? 0) + size);

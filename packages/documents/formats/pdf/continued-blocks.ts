@@ -4,16 +4,18 @@ import { type Run, wordsOf } from './page/lines.ts';
 import { lossOn } from './page/page.ts';
 import type { PdfBlock } from './pdf-block.ts';
 
-/** How many rows of a head may be repeated. */
+/** The limit of head rows that may repeat. */
 const HEAD_ROWS = 4;
 
-/** The share of the width of a table in which its rest on the next page stands; words of cells differ in length. */
+/**
+ * The share of the wider part's width by which two parts of a table must overlap; cells differ in width between pages.
+ */
 const BELOW = 0.5;
 
 /**
- * Joins the first block of a page of a tagged PDF to the last one of the page before, if it is the rest of its table or
- * item: a table whose head is the same or missing, an item without a mark. Returns whether it is. A head that is
- * repeated is listed.
+ * Joins the first block of a page in a tagged PDF to the last block of the previous page if it continues its table or
+ * item: a table whose head is equal or missing, or an item without a mark. Returns whether it did. A repeated head is
+ * listed as a loss.
  */
 export function continueTagged(
   last: PdfBlock | undefined,
@@ -22,7 +24,7 @@ export function continueTagged(
   losses: Loss[],
 ): boolean {
   if (last?.kind === 'item' && next.kind === 'item' && (last.depth ?? 0) > (next.depth ?? 0)) {
-    // What stands below a list in the last item of the page before.
+    // Text below a nested list continues the item that contains the list.
     next.isRest ||= next.isMarked === false && last.isMarked === true;
     return false;
   }
@@ -42,14 +44,14 @@ export function continueTagged(
   return true;
 }
 
-/** Appends in place what a cell has on the next page. */
+/** Appends the text of a cell on the next page, in place. */
 function joinCell(cell: Run[], more: readonly Run[], hyphenated: Hyphenated): void {
   if (wordsOf(more) !== '') joinRuns(cell, more, hyphenated);
 }
 
 /**
- * Whether the first row of a table on a page is the rest of the last row on the page before: some of its cells go on, of
- * several lines, in the middle of a sentence, and the others are complete.
+ * Whether the first row on a page continues the last row of the previous page: some of its cells, with several lines,
+ * continue in the middle of a sentence, and the other cells are complete.
  */
 function isRestOfRow(table: PdfBlock, next: PdfBlock, heads: number): boolean {
   const [row = [], rest = []] = [table.rows.at(-1), next.rows[heads]];
@@ -65,12 +67,13 @@ function isRestOfRow(table: PdfBlock, next: PdfBlock, heads: number): boolean {
   return open.some(goesOn) && open.every((cell) => goesOn(cell) || !/[.!?:]["”’)\]]?$/.test(cell.before));
 }
 
-/** The columns of the rest of a table begin, end or have their middle where those of the table do, within this many points. */
+/** The tolerance for columns of both parts to start, end or be centered at the same place, in points. */
 const SAME_PLACE = 2.5;
 
 /**
- * Joins the first block of a page to the last one of the page before, if both are tables of the same columns: the row that
- * the first began with is repeated, or the columns stand at the same places. Returns whether it is. A repeated row is listed.
+ * Joins the first block of a page to the last block of the previous page if both are tables with the same columns: the
+ * first row is repeated, or the columns are at the same places. Returns whether it did. A repeated row is listed as a
+ * loss.
  */
 export function continueTable(last: PdfBlock | undefined, next: PdfBlock, losses: Loss[]): boolean {
   if (last?.kind !== 'table' || next.kind !== 'table') return false;
@@ -83,7 +86,7 @@ export function continueTable(last: PdfBlock | undefined, next: PdfBlock, losses
   return true;
 }
 
-/** How many rows of words both tables begin with. Numbers that happen to be the same are no head. */
+/** Counts the equal head rows at the beginning of both tables. Equal rows of numbers do not count. */
 function repeatedRows(last: PdfBlock, next: PdfBlock): number {
   const isHead = (row: readonly Run[][]) => {
     const words = row.map(wordsOf).filter((each) => each !== '');
@@ -95,11 +98,11 @@ function repeatedRows(last: PdfBlock, next: PdfBlock): number {
     if (!isHead(row) || row.some((cell, k) => wordsOf(cell) !== wordsOf(other[k] ?? []))) break;
     count += 1;
   }
-  // What is in the first column only is a group of rows.
+  // Text in the first column only is the title of a row group.
   return last.rows.slice(0, count).some((row) => row.some((cell, k) => k > 0 && wordsOf(cell) !== '')) ? count : 0;
 }
 
-/** Whether a table begins with words where the other has only numbers below its head. */
+/** Whether a table begins with words in a column where the other table has only numbers below its head. */
 function beginsWithHead({ rows }: PdfBlock, { rows: [first = []] }: PdfBlock): boolean {
   const hasLetter = (cell: Run[] | undefined) => /\p{L}/u.test(wordsOf(cell ?? []));
   return first.some((cell, k) => {
@@ -120,7 +123,7 @@ function hasSameColumns({ columns = [] }: PdfBlock, { columns: others = [] }: Pd
   );
 }
 
-/** `from`: the first row that is a new one. */
+/** `from`: the index of the first new row. */
 function appendRows(last: PdfBlock, next: PdfBlock, repeated: number, losses: Loss[], from = repeated): void {
   for (const row of next.rows.slice(0, repeated)) {
     const excerpt = row.map(wordsOf).join(' ').trim();
@@ -142,7 +145,7 @@ function isRestOfTable(table: PdfBlock, next: PdfBlock): boolean {
   return isBelow(table, next);
 }
 
-/** Whether a table stands where the other did on the page before. */
+/** Whether a table is at about the same horizontal place as the table on the previous page. */
 function isBelow(table: PdfBlock, next: PdfBlock): boolean {
   const [place] = table.places.slice(-1);
   const [other] = next.places;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type PdfLine, pdfOf } from '../../../../test/pdf.ts';
 import { readPdf } from './read-pdf.ts';
 
-/** Rows of texts at these places. */
+/** Rows of texts at given x coordinates. */
 const rowsAt = (places: readonly number[], rows: readonly (readonly string[])[]): PdfLine[] =>
   rows.flatMap((row, i) =>
     row.flatMap((text, k): PdfLine[] => (text === '' ? [] : [[text, places[k] ?? 0, 740 - 16 * i]])),
@@ -11,7 +11,7 @@ const rowsAt = (places: readonly number[], rows: readonly (readonly string[])[])
 
 const markdownOf = async (lines: readonly PdfLine[]) => (await readPdf(pdfOf([lines]))).markdown;
 
-test('cells that are as near to each other as words are cells if they are aligned, and one text of two cells is divided', async () => {
+test('cells as close as words are separate if they are aligned, and a text that joins two cells is split', async () => {
   const markdown = await markdownOf([
     ['Text above the table, which is a sentence of its own and no row of it.', 50, 770],
     ...rowsAt(
@@ -21,7 +21,7 @@ test('cells that are as near to each other as words are cells if they are aligne
         ['North', '398', '86'],
         ['South', '71', '12'],
         ['West', '15', '37'],
-        // It ends where the numbers of the second column do.
+        // The text ends where the numbers of the second column end.
         ['Second in autumn 493', '', '52'],
         ['East', '20', '9'],
       ],
@@ -34,7 +34,7 @@ test('cells that are as near to each other as words are cells if they are aligne
   );
 });
 
-test('two numbers that are one text in all rows are two cells, and the thousands of one number are not', async () => {
+test('two numbers joined in all rows are two cells, but the thousands of one number are not split', async () => {
   const table = (pairs: readonly string[]) =>
     markdownOf(
       rowsAt(
@@ -52,7 +52,7 @@ test('two numbers that are one text in all rows are two cells, and the thousands
   );
 });
 
-test('words of prose that happen to stand below each other are no cells', async () => {
+test('prose words that happen to align are not cells', async () => {
   const lines = rowsAt(
     [50, 140],
     [
@@ -67,7 +67,7 @@ test('words of prose that happen to stand below each other are no cells', async 
   );
 });
 
-test('a word below the first cell that begins with a small letter is the rest of its text', async () => {
+test('a lowercase word below the first cell continues its text', async () => {
   const rows = [
     ['Revenue of', '34', '9,272'],
     ['both halves', '', ''],

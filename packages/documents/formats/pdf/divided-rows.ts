@@ -6,7 +6,7 @@ import { type Line, lineOf } from './page/lines.ts';
 import { cutOf, ESTIMATED, ESTIMATED_IN_HEAD, type Piece } from './page/near-cells.ts';
 import type { PlacedText } from './page/placed-texts.ts';
 
-/** Rows whose lines are divided where a table has gaps between its columns. */
+/** Splits the lines of rows where a table has gaps between its columns. */
 export function dividedRows(rows: readonly Line[][]): Line[][] {
   const bands = bandsOf(rows);
   const lines = bands.map((band) => band.flat());
@@ -18,7 +18,7 @@ export function dividedRows(rows: readonly Line[][]): Line[][] {
     if (!found) continue;
     for (let at = found.from; at < found.from + found.count; at += 1) {
       const isHead = at < found.from + found.above;
-      // The words of a head stand in the middle of their columns, whose numbers may not be below them.
+      // Words of a head may be centered in columns whose numbers are not below them, so assign the words in order.
       const inOrder = isHead && bands[at]?.length === 1 ? pieces[at] : undefined;
       if (inOrder?.length === found.gaps.length + 1 && inOrder.every(({ parts }) => parts)) {
         const [line] = lines[at] as [Line];
@@ -35,14 +35,14 @@ export function dividedRows(rows: readonly Line[][]): Line[][] {
   return divided.flat();
 }
 
-/** Rows, those together whose lines are of the same cells. */
+/** Groups rows whose lines belong to the same cells. */
 function bandsOf(rows: readonly Line[][]): Line[][][] {
   const bands: Line[][][] = [];
   for (let from = 0; from < rows.length; from += bands.at(-1)?.length ?? 1) bands.push(bandAt(rows, from, true));
   return bands;
 }
 
-/** The pieces of rows whose lines are of the same cells: what stands below each other is one. */
+/** Merges pieces of a band that overlap horizontally. */
 function mergedPieces(lines: readonly Line[]): Piece[] {
   const merged: Piece[] = [];
   for (const piece of piecesOf(lines).sort((a, b) => a.x - b.x)) {
@@ -57,13 +57,13 @@ function mergedPieces(lines: readonly Line[]): Piece[] {
   return merged;
 }
 
-/** A line as one line for each column that it has texts in. */
+/** Splits a line into one line for each column that it has texts in. */
 function cellsOf(line: Line, table: GappedRows, isHead: boolean): Line[] {
   const { gaps } = table;
   const parts = cutAt(line, gaps, isHead ? ESTIMATED_IN_HEAD : ESTIMATED);
   const indexOf = ({ x, right }: { x: number; right: number }) =>
     gaps.filter(({ from, to }) => (x + right) / 2 > (from + to) / 2).length;
-  // What stands in a gap belongs to the column that the whole piece is nearest to.
+  // Text in a gap belongs to the column that is closest to the whole piece.
   const pieces = piecesOf([{ ...line, parts }]).filter((piece) => piece.parts);
   const cells = [...Map.groupBy(pieces, indexOf)];
   if (cells.length < 2) return [{ ...line, column: { table, index: indexOf(line) } }];
@@ -74,7 +74,7 @@ function cellsOf(line: Line, table: GappedRows, isHead: boolean): Line[] {
   }));
 }
 
-/** The parts of a line, with those divided that cross a gap. */
+/** Returns the parts of a line, with parts that cross a gap split. */
 function cutAt(line: Line, gaps: readonly { from: number; to: number }[], estimated: number): PlacedText[] {
   let parts = line.code ? [] : [...(line.parts ?? [])];
   for (const gap of gaps) {
@@ -86,10 +86,10 @@ function cutAt(line: Line, gaps: readonly { from: number; to: number }[], estima
   return parts;
 }
 
-/** What is wider than a space between words, in sizes. */
+/** The smallest gap that is wider than a word space, in font sizes. */
 const WIDER = 0.45;
 
-/** A line of a head above a table, divided where there is more than a space, and at the gaps between columns. */
+/** Splits a line above a table at wide gaps and at the gaps between columns. */
 export function splitAtGaps(line: Line, gaps: readonly { from: number; to: number }[]): Line[] {
   if (!line.parts || line.code) return [line];
   const groups: PlacedText[][] = [];
@@ -106,7 +106,7 @@ export function splitAtGaps(line: Line, gaps: readonly { from: number; to: numbe
   return groups.length < 2 ? [line] : groups.map((parts) => ({ ...line, ...lineOf(parts) }));
 }
 
-/** The words before and behind a space; where they stand is estimated. */
+/** Splits a text at a space; positions are estimated. */
 function halvesOf(part: PlacedText, at: number): PlacedText[] {
   const { text, x, width } = part;
   const before = shareBefore(text, at) * width;
@@ -117,7 +117,7 @@ function halvesOf(part: PlacedText, at: number): PlacedText[] {
   ];
 }
 
-/** The mark of an item is no piece of its own. */
+/** The mark of an item is not a separate piece. */
 function piecesOf(row: readonly Line[]): Piece[] {
   return row.flatMap(({ parts, x, right, size, code }): Piece[] => {
     if (!parts || code) return [{ x, right, size, parts: undefined }];

@@ -13,8 +13,8 @@ import { taggedBlocks } from './tagged-blocks.ts';
 import { takeTurnedHeads } from './turned-heads.ts';
 
 /**
- * The blocks of pages, in reading order: that of the structure tree where a page has one. Adds the heads of tables that
- * are repeated on further pages to the losses.
+ * Collects the blocks of pages in reading order, by the structure tree where a page has one. Adds table heads that
+ * repeat on later pages to the losses.
  */
 export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Loss[]): PdfBlock[] {
   const hyphenated = new Set<string>();
@@ -58,7 +58,10 @@ export function blocksOf(pages: readonly PdfPage[], outline: Outline, losses: Lo
   return blocks;
 }
 
-/** Inserts what a structure tree lacks before the first block of its page, from a number on, that is below it. */
+/**
+ * Inserts a block that is missing in the structure tree in front of the first block below it on the page, searching
+ * from index `from`.
+ */
 function insertBlock(blocks: PdfBlock[], from: number, block: PdfBlock): void {
   const [place] = block.places;
   const below = blocks.findIndex(({ places: [other] }, i) => {
@@ -84,7 +87,7 @@ function turnedPlace({ page, ...box }: Place, from: number, to: number): Place {
   return { page, ...turnBox(turnBox(box, (360 - from) % 360), to) };
 }
 
-/** The paragraph that a block at the top of a column continues: footnotes, in smaller type, are skipped. */
+/** Returns the paragraph that a block at the top of a column continues; skips footnotes, which are smaller. */
 function unfinished(blocks: readonly PdfBlock[], next: PdfBlock): PdfBlock | undefined {
   if (next.kind !== 'text' || (next.level ?? 0) > 0 || !/^\s*["“(]?\p{Ll}/u.test(next.runs[0]?.text ?? ''))
     return undefined;

@@ -4,18 +4,18 @@ import type { Run } from './page/lines.ts';
 import type { PdfPage } from './page/page.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 
-/** What a link shows may begin this far above its target, in points. */
+/** How far a block must extend below a target to be its destination, in points. */
 const ABOVE = 3;
 
-/** A rectangle of a block, by its page. */
+/** A rectangle of a block on a page. */
 interface BlockPlace {
   block: PdfBlock;
   place: Place;
 }
 
 /**
- * The blocks with the numbers of the targets (`#target-<number>.`) that they are, which are changed in place. Links that
- * lead nowhere become their words.
+ * Assigns target numbers (`#target-<number>.`) to the blocks that links lead to, in place. Links without a destination
+ * become plain text.
  */
 export function withTargets(
   blocks: PdfBlock[],
@@ -24,7 +24,7 @@ export function withTargets(
 ): PdfBlock[] {
   const byPage = new Map<number, BlockPlace[]>();
   for (const block of blocks) {
-    // In a block of code nothing can be a target: what follows it is.
+    // A code block cannot hold a target; the next block gets it.
     if (block.kind === 'code') continue;
     for (const place of block.places) {
       const places = byPage.get(place.page) ?? [];
@@ -49,7 +49,7 @@ export function withTargets(
   return blocks;
 }
 
-/** The block that a target shows first: the highest one below it, of its column. */
+/** Returns the destination of a target: the highest block below it in its column. */
 function blockAt({ x, y }: Target, angle: number, places: readonly BlockPlace[]): PdfBlock | undefined {
   if (y === undefined) return places[0]?.block;
   const [left, top] = turnPoint(x ?? 0, y, angle);
@@ -60,5 +60,5 @@ function blockAt({ x, y }: Target, angle: number, places: readonly BlockPlace[])
   return (best ?? places.at(-1))?.block;
 }
 
-/** What is further to the right of a target, in points, is in another column. */
+/** Text further to the right of a target, in points, is in another column. */
 const COLUMN = 150;

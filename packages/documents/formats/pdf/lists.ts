@@ -2,25 +2,25 @@ import type { List, PhrasingContent } from 'mdast';
 import { readItem } from './marks/item-marks.ts';
 import type { PdfBlock } from './pdf-block.ts';
 
-/** How much further to the right an item begins than those of the list around it, in multiples of its font size. */
+/** The indent of a nested item relative to the outer list, in font sizes. */
 const NESTED = 0.9;
 
 interface OpenList {
   list: List;
   indent: number;
-  /** The number that the next item has. */
+  /** The number of the next item. */
   next: number;
 }
 
-/** A list of the top level, with the items of all its lists in their order. */
+/** A top-level list, with the items of all nested lists in order. */
 export interface PlacedList {
   list: List;
   items: PdfBlock[];
 }
 
 /**
- * The lists of items that follow each other: nested as the structure tree says, else by where they begin; a number that
- * does not follow begins another list.
+ * Builds lists from consecutive items, nested by the structure tree or else by indentation. A number out of sequence
+ * starts another list.
  */
 export function listsOf(items: readonly PdfBlock[], contentOf: (item: PdfBlock) => PhrasingContent[]): PlacedList[] {
   const lists: PlacedList[] = [];
@@ -31,7 +31,7 @@ export function listsOf(items: readonly PdfBlock[], contentOf: (item: PdfBlock) 
     const around = item.isRest ? open[item.depth ?? 0]?.list.children.at(-1) : undefined;
     if (around) {
       around.children.push({ type: 'paragraph', children: contentOf(item) });
-      // Below the list in it, and no part of that.
+      // The text follows the nested list and is not part of it.
       around.spread = true;
       lists.at(-1)?.items.push(item);
       continue;
@@ -61,7 +61,7 @@ function closeDeeper(open: OpenList[], { depth, indent = 0, size }: PdfBlock): v
   else while (open.length > 1 && (open.at(-1)?.indent ?? 0) > indent + NESTED * size) open.pop();
 }
 
-/** Whether an item begins a list in the last one that is open. */
+/** Whether an item starts a list nested in the innermost open list. */
 function isDeeper({ depth, indent = 0, size }: PdfBlock, open: readonly OpenList[]): boolean {
   return depth === undefined ? indent > (open.at(-1)?.indent ?? 0) + NESTED * size : depth >= open.length;
 }

@@ -12,7 +12,7 @@ import { usualSize } from './usual-size.ts';
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
-/** Writes the blocks as Markdown, with the pages of each top-level block and where it is on them. */
+/** Writes blocks as Markdown, with the pages and rectangles of each top-level block. */
 export function writeBlocks(
   blocks: readonly PdfBlock[],
   boxesOf: BoxesOf,
@@ -85,7 +85,10 @@ function imageOf({ runs }: PdfBlock): Image {
   return { type: 'image', url: runs[0]?.url ?? '' };
 }
 
-/** The words of a paragraph; those of a caption on a line of their own, below its pictures or above them as in the document. */
+/**
+ * Returns the content of a paragraph. A caption is on a line of its own, above or below its pictures as in the
+ * document.
+ */
 function withPictures(block: PdfBlock): PhrasingContent[] {
   const words = [...targetIn(block), ...phrasing(block.runs)];
   const { pictures = [], places } = block;
@@ -96,7 +99,7 @@ function withPictures(block: PdfBlock): PhrasingContent[] {
   return isAbove ? [...words, { type: 'break' }, ...shown.slice(0, -1)] : [...shown, ...words];
 }
 
-/** The element that links to a block lead to. */
+/** Returns the anchor for links to a block. */
 function targetIn({ targets }: PdfBlock): Html[] {
   return targets ? [{ type: 'html', value: '', data: { targets } }] : [];
 }
@@ -110,7 +113,7 @@ function phrasing(runs: readonly Run[]): PhrasingContent[] {
       content.push({ type: 'text', value });
       continue;
     }
-    // The space beside a link is not part of it.
+    // The spaces around a link are not part of it.
     if (value.startsWith(' ')) content.push({ type: 'text', value: ' ' });
     content.push({ type: 'link', url, children: [{ type: 'text', value: words }] });
     if (value.endsWith(' ')) content.push({ type: 'text', value: ' ' });
@@ -124,13 +127,13 @@ function headingLevel(block: PdfBlock, levels: ReadonlyMap<number, Level>): Leve
   const words = wordsOf(block.runs);
   if (/^(?:table|picture|code)$/.test(block.kind) || words.length > 250) return undefined;
   if (block.level !== undefined) return block.level === 0 ? undefined : (Math.min(block.level, 6) as Level);
-  // Numbers in a chart are larger than its text.
+  // Numbers in a chart may be larger than headings.
   if (!hasLetters(block)) return undefined;
-  // An item in larger type than the code that a document consists of.
+  // An item may be larger than the text of a document that is mostly code.
   if (BULLET.test(words)) return undefined;
-  // A line of a table of contents.
+  // A line of a table of contents has leaders.
   if (/(?:[.·…]\s?){4}|(?:[.·…]\s){2}\d{1,4}$/.test(words)) return undefined;
-  // "3.1 Traces" is as large as the text and only bolder.
+  // A numbered heading such as "3.1 Traces" may be as large as the text and only bolder.
   const [, number = ''] = /^(\d{1,2}(?:\.\d{1,2}){1,3})\.?\s+\p{Lu}.{0,80}[^.,;:]$/u.exec(words) ?? [];
   return (
     levels.get(Math.round(2 * block.size)) ??
@@ -143,8 +146,8 @@ function hasLetters({ runs }: PdfBlock): boolean {
 }
 
 /**
- * Heading levels by font size in half points: sizes above that of most of the text are headings, the largest is the
- * title.
+ * Assigns heading levels by font size in half points: sizes above the size of most text are headings, and the largest
+ * is the title.
  */
 function headingLevels(blocks: readonly PdfBlock[]): ReadonlyMap<number, Level> {
   const usual = Math.round(2 * usualSize(blocks));

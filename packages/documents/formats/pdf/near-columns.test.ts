@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { pdfOfContents } from '../../../../test/pdf.ts';
 import { readPdf } from './read-pdf.ts';
 
-/** Letters of Helvetica as far as they are used here, in thousandths of the size; others are as wide as a digit. */
+/**
+ * Widths of the Helvetica letters used here, in thousandths of the font size; other characters are as wide as a digit.
+ */
 const WIDTHS: Readonly<Record<string, number>> = {
   ...{ '.': 278, '%': 889, i: 222, j: 222, l: 222, t: 278, r: 333, c: 500, k: 500, v: 500, y: 500, m: 833, w: 722 },
   ...{ I: 278, A: 667, S: 667, V: 667, C: 722, D: 722, N: 722, R: 722, O: 778, M: 833 },
@@ -11,10 +13,10 @@ const WIDTHS: Readonly<Record<string, number>> = {
 
 const widthOf = (text: string) => [...text].reduce((sum, letter) => sum + (WIDTHS[letter] ?? 556), 0) / 100;
 
-/** A text that a program writes at once. */
+/** A text written in one operation. */
 const whole = (text: string, x: number, y: number) => `BT /F1 10 Tf ${x.toFixed(2)} ${y} Td (${text}) Tj ET`;
 
-/** One of which each letter has a place of its own. */
+/** A text with each letter placed separately. */
 const byLetters = (text: string, x: number, y: number) => {
   const steps = [...text].map((letter, i) => {
     const step = i === 0 ? `${x.toFixed(2)} ${y}` : `${widthOf(text[i - 1] ?? '').toFixed(2)} 0`;
@@ -32,7 +34,7 @@ const ROWS = [
   ['Malta', '316', 'Valletta'],
 ];
 
-/** Numbers end at one place, and words begin directly behind that: `gap` in points. `right`: where the numbers end. */
+/** A table with right-aligned numbers followed closely by words. `gap` in points; `right`: where the numbers end. */
 function table(show: typeof whole, gap: number, right = 140): string {
   return ROWS.map(([country = '', area = '', capital = ''], i) => {
     const y = 700 - 14 * i;
@@ -46,11 +48,11 @@ const READ = `${ROWS.map((row) => `| ${row.join(' | ')} |`)
 
 const markdownOf = async (content: string) => (await readPdf(pdfOfContents([Buffer.from(content)]))).markdown;
 
-test('words behind numbers are a column of their own, although both are as near to each other as words', async () => {
+test('words after numbers are a separate column, even if both are as close as words', async () => {
   assert.equal(await markdownOf(table(whole, 4)), READ);
 });
 
-test('numbers end at one place, whether or not others are as near to them as words', async () => {
+test('right-aligned numbers are a column, even if other numbers are as close as words', async () => {
   const rows = [
     ['Country', 'Area', 'Share'],
     ['Denmark', '42943', '62.4%'],
@@ -65,16 +67,16 @@ test('numbers end at one place, whether or not others are as near to them as wor
   assert.equal(await markdownOf(content.join('\n')), `${read.join('\n')}\n`);
 });
 
-test('so they are where a program writes each letter at a place of its own', async () => {
+test('columns are found if a program places each letter separately', async () => {
   assert.equal(await markdownOf(table(byLetters, 4)), READ);
 });
 
-test('a number that touches the longest word before it is a cell of its own', async () => {
+test('a number that touches the longest word before it is a separate cell', async () => {
   const right = 50 + widthOf('Denmark') + 1 + widthOf('42943');
   assert.equal(await markdownOf(table(whole, 30, right)), READ);
 });
 
-test('numbers in the lines of a text are no column', async () => {
+test('numbers in lines of prose are not a column', async () => {
   const lines = [
     'In 1950 there were 1200 people in the town, and 300 of them',
     'had come from 12 other places; by 1960 they were 1530, and in',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type PdfLine, pdfOf, pdfOfPages, pixelImage } from '../../../../test/pdf.ts';
 import { readPdf } from './read-pdf.ts';
 
-/** A line at the left edge; what is between `^` and the next character that is no digit is raised. */
+/** A line at the left edge; digits after `^` are raised. */
 function line(text: string, y: number, size = 10): string {
   const parts = text.split(/(\^\d+)/).map((part) => {
     const isRaised = part.startsWith('^');
@@ -14,7 +14,7 @@ function line(text: string, y: number, size = 10): string {
   return `BT 50 ${y} Td ${parts.join(' ')} ET`;
 }
 
-test('the mark of a note leads to the note of its page and the note back; an exponent leads nowhere, and every number stays', async () => {
+test('a note mark links to the note on its page and back, exponents stay unlinked, and every number is kept', async () => {
   const first = [
     line('The text of the first paragraph says much about the sea,^1 and ten', 700),
     line('square kilometres of it are 3 km^2 of water, as an old book^2 says.', 688),
@@ -47,7 +47,7 @@ test('the mark of a note leads to the note of its page and the note back; an exp
   ]);
 });
 
-test('a picture stands in one paragraph with its caption, whichever is above, and only with that', async () => {
+test('a picture and its caption share a paragraph in their original order, and no other text joins it', async () => {
   const image = pixelImage(120, 90, (x, y) => [x, y, 90]);
   const text = (y: number): PdfLine => ['A paragraph of the text that goes on for a while and then ends here.', 50, y];
   const pdf = pdfOf(

@@ -2,22 +2,22 @@ import { addRun, type Run, wordsOf } from './page/lines.ts';
 import type { PdfBlock } from './pdf-block.ts';
 import { usualSize } from './usual-size.ts';
 
-/** The mark of a note: a number that `Line` has raised, or a symbol. */
+/** A note mark: a number that `Line` has raised, or a symbol. */
 const MARK = '[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|[*\u2217†‡]{1,3}';
 
-/** A note begins with its mark; the number of some is not raised there. */
+/** A note begins with its mark, whose number may not be raised there. */
 const NOTE = new RegExp(String.raw`^\s*(${MARK}|\d{1,3}[.)]?(?=\s))\s?[\p{L}\p{N}"“(\[]`, 'u');
 
-/** In a text a mark follows a word, or what ends a sentence. */
+/** In a text, a mark follows a word or punctuation. */
 const MARKS = new RegExp(
   String.raw`(?<=(?<before>[\p{L}\p{N}]{0,4})[\p{P}]?)(?<=\S)(?<!\p{No})(?:${MARK})(?![\p{L}\p{N}*\u2217\u207a\u207b])`,
   'gu',
 );
 
-/** Behind a number, a letter or a unit of length a raised number may be an exponent. */
+/** After a number, a single letter or a unit of length, a raised number may be an exponent. */
 const WITH_EXPONENT = /^(?:\p{L}|[kcmdµn]m|\d+)$/u;
 
-/** Notes are in smaller type than the text, by this factor at most. */
+/** Notes are smaller than the text, by this factor at most. */
 const SMALLER = 0.95;
 
 interface Mark {
@@ -31,8 +31,8 @@ interface Mark {
 }
 
 /**
- * Links the marks of notes to the notes of their page, and these back to the texts, in place. All words stay, and where they
- * are: the numbers are the document's own, which other texts cite. `target`: the first number that no target has yet.
+ * Links note marks to the notes on their page and back, in place. All words stay where they are, because other texts
+ * may cite the document's own note numbers. `target`: the first unused target number.
  */
 export function linkNotes(blocks: PdfBlock[], target: number): PdfBlock[] {
   const size = SMALLER * usualSize(blocks);
@@ -46,7 +46,7 @@ export function linkNotes(blocks: PdfBlock[], target: number): PdfBlock[] {
     for (const [key, [note, ...others]] of Map.groupBy(notes, keyOfNote)) {
       const own = marksFor(key, marks);
       const [first] = own;
-      // Of two notes with one number it is not known which is meant.
+      // If two notes share a number, the mark is ambiguous.
       if (!note || !first || others.length > 0) continue;
       links.push(...own.map((mark): [Mark, string] => [mark, `#target-${next}.`]));
       note.targets = [...(note.targets ?? []), next];
@@ -54,7 +54,7 @@ export function linkNotes(blocks: PdfBlock[], target: number): PdfBlock[] {
       linkBack(note, `#target-${next + 1}.`);
       next += 2;
     }
-    // From the end, so that the places of the others stay.
+    // Iterate backwards, so that earlier offsets stay valid.
     links.sort(([a], [b]) => b.at - a.at);
     for (const [mark, address] of links) linkMark(mark, address);
   }
@@ -73,7 +73,7 @@ function byPage(blocks: readonly PdfBlock[]): PdfBlock[][] {
   return [...pages.values()];
 }
 
-/** The marks in a text that lead nowhere yet. */
+/** Finds the marks in a text that are not linked yet. */
 function marksOf(block: PdfBlock): Mark[] {
   const texts = block.kind === 'table' ? block.rows.flat() : [block.runs];
   return texts.flatMap((runs) =>
@@ -93,12 +93,12 @@ function marksOf(block: PdfBlock): Mark[] {
   );
 }
 
-/** The marks of a note: of several authors that have one in common, all of them. */
+/** Returns all marks of a note; several authors may share a mark. */
 function marksFor(key: string, marks: readonly Mark[]): Mark[] {
   const same = marks.filter((mark) => mark.key === key);
   const sure = same.filter(({ mayBeExponent }) => !mayBeExponent);
   if (sure.length === 0) return same.length === 1 ? same : [];
-  // A paragraph that goes on on another page may have that page's note of this number.
+  // A paragraph that continues on another page may refer to that page's note of the same number.
   const isLong = ({ block }: Mark) => block.places.some(({ page }) => page !== block.places[0]?.page);
   return sure.length > 1 && sure.some(isLong) ? [] : sure;
 }
@@ -118,11 +118,11 @@ function linkMark({ runs, run, at, length }: Mark, url: string): void {
   runs.splice(runs.indexOf(run) + 1, 0, link, ...(rest.text === '' ? [] : [rest]));
 }
 
-/** The mark that a note begins with leads back. */
+/** Links the mark at the beginning of a note back to the text. */
 function linkBack(note: PdfBlock, url: string): void {
   const [first] = note.runs;
   const [beginning = '', mark = ''] = /^\s*(\S+?)(?=[\s\p{L}"“([]|$)/u.exec(first?.text ?? '') ?? [];
-  // The numbers of items are written by the browser.
+  // The browser writes the numbers of list items.
   if (first?.url !== '' || keyOf(mark) !== keyOfNote(note) || /[.)]$/.test(mark)) return;
   note.kind = 'text';
   const runs: Run[] = [];

@@ -4,24 +4,24 @@ import { ExtractError } from '../extract-error.ts';
 import { IMAGE_PIXELS } from './pictures/pictures.ts';
 
 /**
- * The predefined encodings of Chinese, Japanese and Korean fonts: unpdf has the library without its data. A confined process is
- * told where they are.
+ * The predefined encodings of Chinese, Japanese and Korean fonts, which unpdf does not include. A confined process gets
+ * the directory in its environment.
  */
 const CHARACTER_MAPS =
   process.env.CHARACTER_MAPS ?? fileURLToPath(new URL('cmaps/', import.meta.resolve('pdfjs-dist/package.json')));
 
-/** Opens a PDF; one that is encrypted with an empty password, too. Throws an ExtractError if it cannot. */
+/** Opens a PDF, including PDFs encrypted with an empty password. Throws an ExtractError if it cannot be opened. */
 export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   try {
     return await getDocument({
-      // The library takes ownership of the bytes.
+      // PDF.js takes ownership of the bytes.
       data: new Uint8Array(bytes),
-      // The library must not load system fonts, addresses, or files other than these.
+      // PDF.js must not load system fonts, addresses, or other files.
       cMapUrl: CHARACTER_MAPS,
       cMapPacked: true,
       useSystemFonts: false,
       disableFontFace: true,
-      // A font tells how its codes became characters: see readable-fonts.ts.
+      // Needed by readable-fonts.ts to see how a font maps codes to characters.
       fontExtraProperties: true,
       useWorkerFetch: false,
       enableXfa: false,

@@ -1,21 +1,21 @@
 import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 import type { Destination } from './page/annotations.ts';
 
-/** The bookmarks of a document that lead to a page, by the number of the page. */
+/** The bookmarks of a document by the number of the page that they lead to. */
 export type Outline = ReadonlyMap<number, readonly Bookmark[]>;
 
 export interface Bookmark {
-  /** The title, as `titleKey` makes it. */
+  /** The title, normalized by `titleKey`. */
   key: string;
   /** From 1. */
   level: number;
 }
 
-/** The limits of bookmarks that are read, and of levels. */
+/** The limit of bookmarks and of their levels. */
 const BOOKMARKS_MAX = 3_000;
 const LEVELS = 6;
 
-/** A place on a page (counted from 1), in points; without coordinates where the whole page is shown. */
+/** A place on a page (counted from 1), in points; without coordinates for the whole page. */
 export interface Target {
   page: number;
   x: number | undefined;
@@ -28,7 +28,7 @@ interface OutlineItem {
   items: OutlineItem[];
 }
 
-/** Reads the bookmarks; none if there are none or they are damaged. */
+/** Reads the bookmarks; empty if they are missing or damaged. */
 export async function readOutline(document: PDFDocumentProxy): Promise<Outline> {
   const outline = new Map<number, Bookmark[]>();
   const items = ((await document.getOutline().catch(() => null)) ?? []) as OutlineItem[];
@@ -46,7 +46,7 @@ export async function readOutline(document: PDFDocumentProxy): Promise<Outline> 
   return outline;
 }
 
-/** The place to which a destination leads; undefined if there is none. */
+/** Resolves a destination to a place; undefined if it does not exist. */
 export async function targetOf(document: PDFDocumentProxy, destination: Destination): Promise<Target | undefined> {
   try {
     const found = typeof destination === 'string' ? await document.getDestination(destination) : destination;
@@ -58,7 +58,7 @@ export async function targetOf(document: PDFDocumentProxy, destination: Destinat
     if (fit?.name === 'FitH' || fit?.name === 'FitBH') return { page: number, x: undefined, y: first };
     return { page: number, x: undefined, y: undefined };
   } catch {
-    // What leads nowhere is no heading and no link.
+    // A destination that does not resolve makes neither a heading nor a link.
     return undefined;
   }
 }
@@ -68,7 +68,10 @@ async function pageNumber(document: PDFDocumentProxy, page: unknown): Promise<nu
   return (await document.getPageIndex(page as Parameters<PDFDocumentProxy['getPageIndex']>[0])) + 1;
 }
 
-/** The letters and digits of a title: bookmarks and headings differ in spaces and signs, and in numbers before them. */
+/**
+ * Returns the letters and digits of a title. Bookmarks and headings may differ in spaces, signs and the number in
+ * front.
+ */
 export function titleKey(title: string): string {
   const words = title.normalize('NFKC').toLowerCase();
   const bare = words.replace(

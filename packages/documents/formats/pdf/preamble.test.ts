@@ -11,7 +11,7 @@ const file = (before: string, filename: string, content_type = '') => ({
   bytes: Buffer.concat([Buffer.from(before), PDF]),
 });
 
-test('a PDF is one although lines of a program stand before its header', async () => {
+test('a PDF is recognized after a preamble of other lines', async () => {
   for (const before of ['GPL Converter 10.0\n', '\r\n', `${'x'.repeat(1_000)}\r\n`]) {
     for (const each of [file(before, 'a.pdf'), file(before, 'a', 'application/pdf')]) {
       assert.equal(isDocument(each), true, before);
@@ -20,7 +20,7 @@ test('a PDF is one although lines of a program stand before its header', async (
   }
 });
 
-test('a text that quotes the header of a PDF, and a header that no reader looks for, make no PDF', () => {
+test('a quoted or misplaced PDF header does not make a PDF', () => {
   assert.equal(isDocument(file('A PDF begins so:\n', 'a.md')), false);
   assert.equal(isDocument(file('A PDF begins so:\n', 'a', 'text/plain')), false);
   const inline = { filename: 'a.pdf', content_type: '', bytes: Buffer.from('It begins with %PDF-1.7 as a rule.') };

@@ -7,7 +7,7 @@ const WORDS = 'quiet rivers carry small boats past green hills where people wait
   ' ',
 );
 
-/** Lines of sentences of seven lines each, no two of them the same. */
+/** Lines of distinct sentences, each seven lines long. */
 function column(name: string, count: number, shift: number): string[] {
   return Array.from({ length: count }, (_, i) => {
     const words = [0, 1, 2].map((k) => WORDS[(shift + 3 * i + k) % WORDS.length]).join(' ');
@@ -39,13 +39,13 @@ test('columns of prose on the same baselines are read one after the other', asyn
   }
 });
 
-test('a title and a text over all columns stand above them', async () => {
+test('a title and a text across all columns are read before the columns', async () => {
   const markdown = await markdownOf([['A report', 50, 750, 16], ...COLUMNS.flatMap(linesOf)]);
   assert.match(markdown, /^# A report\n\n/);
   assert.doesNotMatch(markdown, /\|/);
 });
 
-test('cells of several lines stay the cells of a table', async () => {
+test('cells of several lines stay cells of a table', async () => {
   const rows = [
     ['Method', 'What it does', 'When to use it'],
     ['Filter of sand', 'the water runs through', 'for small towns with'],
@@ -70,7 +70,7 @@ test('cells of several lines stay the cells of a table', async () => {
   assert.match(markdown, /\| Heat \| the water boils for ten minutes and cools down again \|/);
 });
 
-test('justified lines with a wide space below another are a paragraph', async () => {
+test('justified lines with wide spaces below each other are a paragraph', async () => {
   const rows = [
     ['variables for which the', 'population is of interest to'],
     ['users of the data, and so', 'the deviation is often used'],

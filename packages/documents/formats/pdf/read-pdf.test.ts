@@ -9,7 +9,7 @@ async function read(pdf: Uint8Array) {
   return { markdown, losses: losses.map(shortLoss), file_characters };
 }
 
-/** `repeated_line 2-4 footer: 2` */
+/** Formats a loss as `repeated_line 2-4 footer: 2`. */
 function shortLoss({ kind, first_page, last_page, place, excerpt, count }: Loss): string {
   const pages = first_page === last_page ? `${first_page}` : `${first_page}-${last_page}`;
   return `${kind} ${pages}${place && ` ${place}`}: ${excerpt}${count === 1 ? '' : ` (${count})`}`;
@@ -26,8 +26,8 @@ const PROSE = Array.from(
   (_, i): PdfLine => [`Some words ${'abcdefghijkl'[i]} that fill the page.`, 50, 700 - 14 * i],
 );
 
-test('a cell of a table is never a page number, at whatever edge of however many pages', async () => {
-  // The rows go from edge to edge, and the last column counts up by one on each page.
+test('a table cell is never taken for a page number, at any edge of any number of pages', async () => {
+  // The rows extend from edge to edge, and the last column increases by one on each page.
   const cellsOf = (page: number) =>
     Array.from({ length: 60 }, (_, row) => [`Item ${page}-${row}`, String(1000 + row), String(page + row)]);
   const pages = Array.from({ length: 5 }, (_, page) =>
@@ -40,7 +40,7 @@ test('a cell of a table is never a page number, at whatever edge of however many
   assert.deepEqual(losses, []);
 });
 
-test('a single column of numbers is text, and so are lines that differ in their digits', async () => {
+test('a column of numbers and lines that differ only in digits are kept as text', async () => {
   const lists = Array.from({ length: 4 }, (_, page) =>
     Array.from({ length: 60 }, (_, i): PdfLine => [String(7 * (60 * page + i)), 50, 825 - 13.5 * i]),
   );
@@ -59,13 +59,13 @@ test('a single column of numbers is text, and so are lines that differ in their 
   assert.deepEqual(losses, []);
 });
 
-test('page numbers and repeated lines are left out, and the source says so', async () => {
+test('page numbers and repeated lines are removed and listed as losses', async () => {
   const pages = Array.from({ length: 8 }, (_, page): PdfLine[] => [
     ['The Book of Examples', 50, 810],
     [`Chapter ${page < 4 ? 'one' : 'two'}`, 400, 810],
     [`Only page ${page + 1} says ${'abcdefgh'[page]}.`, 50, 750],
     ...PROSE,
-    // The first page of a chapter has its number elsewhere.
+    // The first page of a chapter has its number at another place.
     [page === 4 ? `- ${page + 11} -` : String(page + 11), page % 2 === 0 ? 50 : 500, page === 4 ? 80 : 30],
     [`Draft of May 2020, ${page + 1} of 8`, 200, 30],
   ]);
@@ -81,7 +81,7 @@ test('page numbers and repeated lines are left out, and the source says so', asy
   ]);
 });
 
-test('cells of a column that say the same are no header, although a page begins and ends with one', async () => {
+test('equal cells of a column are not a header, even at the top and bottom of pages', async () => {
   const pages = Array.from({ length: 4 }, (_, page) =>
     Array.from({ length: 25 }, (_, row): PdfLine[] => [
       ['A part that is long and is written', 40, 810 - 32 * row],
@@ -95,7 +95,7 @@ test('cells of a column that say the same are no header, although a page begins 
   assert.deepEqual(losses, []);
 });
 
-test('the only text of pages, the titles of slides and numbers without a sequence are kept', async () => {
+test('repeated text is kept if it is the only text, a slide title or a number out of sequence', async () => {
   const numbers = await read(pdfOf(['1', '2', '3'].map((number): PdfLine[] => [[number, 300, 30]])));
   assert.equal(numbers.markdown, '1\n\n2\n\n3\n');
   const slides = Array.from({ length: 5 }, (_, i): PdfLine[] => [[`Lesson ${i + 1}`, 50, 800, 24], ...PROSE]);
@@ -105,7 +105,7 @@ test('the only text of pages, the titles of slides and numbers without a sequenc
     assert.match((await read(pdfOf(years))).markdown, new RegExp(String(year)));
 });
 
-test('turned pages, landscape text and vertical writing are read like any other', async () => {
+test('rotated pages, landscape text and vertical writing are read like any other text', async () => {
   const landscape = pdfOfPages(
     [
       ['The first line of a turned page', 'and the second one.']
@@ -128,7 +128,7 @@ test('turned pages, landscape text and vertical writing are read like any other'
 const japanese = (encoding: string) =>
   `/F2<</Type/Font/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/${encoding}/DescendantFonts[<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>>>]>>`;
 
-test('fonts with the predefined encodings of Chinese, Japanese and Korean are read, in lines and in columns', async () => {
+test('fonts with predefined Chinese, Japanese and Korean encodings are read, in lines and in columns', async () => {
   const lines = pdfOfPages(
     ['BT /F2 12 Tf 50 700 Td <93fa967b8cea836583588367> Tj ET BT /F1 12 Tf 50 650 Td (Hello) Tj ET'],
     japanese('90ms-RKSJ-H'),
@@ -140,7 +140,7 @@ test('fonts with the predefined encodings of Chinese, Japanese and Korean are re
   assert.equal((await read(pdfOfPages([columns.join(' ')], japanese('90ms-RKSJ-V')))).markdown, '日本語テスト日本語\n');
 });
 
-test('vertical text whose characters are written one by one is read in its columns, from right to left', async () => {
+test('vertical text written character by character is read in columns from right to left', async () => {
   const text = '93fa967b8cea83658358836793fa967b8cea836583588367';
   const column = (count: number, x: number) =>
     Array.from(
@@ -159,7 +159,7 @@ test('vertical text whose characters are written one by one is read in its colum
   assert.equal((await read(label)).markdown.replace(/\s/g, ''), '日本語テ');
 });
 
-test('a font that does not say which characters it shows gives no signs, but a loss of its page', async () => {
+test('text in a font without a mapping to Unicode is a loss of its page instead of gibberish', async () => {
   const font = (encoding: string) =>
     `/F2<</Type/Font/Subtype/Type0/BaseFont/ABCDEF+Foo/Encoding/${encoding}/DescendantFonts[<</Type/Font/Subtype/CIDFontType2/BaseFont/ABCDEF+Foo/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor<</Type/FontDescriptor/FontName/ABCDEF+Foo/Flags 4>>>>]>>`;
   const glyphs = [...'The quick brown fox jumps over the lazy dog'].map((letter) =>
@@ -178,7 +178,7 @@ test('a font that does not say which characters it shows gives no signs, but a l
   const numbered =
     '/F2<</Type/Font/Subtype/Type3/FontBBox[0 0 1 1]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 1/LastChar 3/Widths[500 500 500]/CharProcs<<>>/Encoding<</Type/Encoding/Differences[1/g1/g2/g3]>>>>';
   const type3 = pdfOfPages([`${show('And these.', 50, 700)} BT /F2 12 Tf 50 600 Td <010203010203> Tj ET`], numbered);
-  // Charts of one program number their glyphs as they use them.
+  // Some charting programs number glyphs in order of use.
   const chart = pdfOfPages(
     [`${show('And these.', 50, 700)} ${show('!"#$%"#&#!', 50, 600, '/F2 12 Tf')}`],
     '/F2<</Type/Font/Subtype/Type1/BaseFont/Courier>>',
@@ -191,7 +191,7 @@ test('a font that does not say which characters it shows gives no signs, but a l
   });
 });
 
-/** A font whose codes a-z stand for these characters. */
+/** A font that maps the codes from "a" on to these characters. */
 function fontOf(characters: string): [font: string, encode: (text: string) => string] {
   const map = [...characters].map(
     (each, i) => `<${(97 + i).toString(16)}> <${each.charCodeAt(0).toString(16).padStart(4, '0')}>`,
@@ -200,7 +200,7 @@ function fontOf(characters: string): [font: string, encode: (text: string) => st
   return [cmap, (text) => [...text].map((each) => String.fromCharCode(97 + characters.indexOf(each))).join('')];
 }
 
-/** A PDF of dvipdfmx with a page for each array of texts, in one of Knuth's fonts, whose ligatures have the codes of white space. */
+/** A PDF by dvipdfmx with one text per page, in a font of Knuth's that has ligatures at the codes of white space. */
 function pdfWithKnuthsLigatures(...pages: string[]): Buffer {
   const map = '1 begincodespacerange <00><ff> endcodespacerange\n1 beginbfchar <0b><00660066> endbfchar';
   return pdfOfObjects(
@@ -219,7 +219,7 @@ function pdfWithKnuthsLigatures(...pages: string[]): Buffer {
   );
 }
 
-test('ligatures that a font does not name are no spaces, on whichever page they are', async () => {
+test("ligatures missing in a font's ToUnicode map are restored, on whichever page they occur", async () => {
   const array = '(W)-9(e)-333(\\014nd)-333(speci\\014ed)-333(\\015ows)-333(o\\013)';
   assert.equal((await readPdf(pdfWithKnuthsLigatures(array))).markdown, 'We find specified flows off\n');
   const before = ['(One.)', '(Two.)', '(Three.)', '(Four.)', '(Five.)'];
@@ -227,7 +227,7 @@ test('ligatures that a font does not name are no spaces, on whichever page they 
   assert.match(markdown, /^One\.\n.*\n\nWe find specified flows off\n$/s);
 });
 
-test('an accent that is painted over a letter is part of it, and one that stands by itself is not', async () => {
+test('an accent painted over a letter joins it, and a separate accent does not', async () => {
   const line = (array: string, y: number) => `BT /F1 12 Tf 50 ${y} Td [${array}] TJ ET`;
   const pdf = pdfOfPages([
     [
@@ -241,7 +241,7 @@ test('an accent that is painted over a letter is part of it, and one that stands
   assert.equal(markdown, 'Você não está\n\nLICENÇA\n\nmídia, distribuições it´s1´2\n');
 });
 
-test('numbers that are raised or lowered are never joined to the number or word before them', async () => {
+test('raised or lowered numbers never join the number or word before them', async () => {
   const show = (text: string, x: number, y: number, size = 10) => `BT /F1 ${size} Tf ${x} ${y} Td (${text}) Tj ET`;
   const content = [
     ...[show('There are 10', 50, 700), show('6', 107.2, 704, 7), show('of H', 115, 700), show('2', 133.5, 698, 7)],
@@ -257,13 +257,13 @@ test('numbers that are raised or lowered are never joined to the number or word 
   assert.equal(markdown, 'There are 10⁶ of H₂O, on the 1st day¹²\n\n¹A note below, with 5 7\n');
 });
 
-test('words of Hebrew and Arabic are in the order in which they are read, and letters are not their printed forms', async () => {
+test('Hebrew and Arabic words are in reading order, with letters instead of presentation forms', async () => {
   const [cmap, encode] = fontOf('שלוםעכ 12ﻢﻟﺎﻌﻟﺍ');
   const font =
     '/F2<</Type/Font/Subtype/TrueType/BaseFont/Foo/FirstChar 97/LastChar 113/Widths[500 500 500 500 500 500 500 500 500 500 500 500 500 500 500 500 500]/ToUnicode 5 0 R>>';
   const content = (texts: [string, number, number][]) =>
     texts.map(([text, x, y]) => `BT /F2 12 Tf ${x} ${y} Td (${encode(text)}) Tj ET`).join(' ');
-  // As programs write it: what is right comes first in the text, and each word is written from left to right.
+  // Programs write the rightmost word first, and each word from left to right.
   const texts: [string, number, number][] = [
     ['םולש', 300, 700],
     ['21', 280, 700],
@@ -281,16 +281,16 @@ test('words of Hebrew and Arabic are in the order in which they are read, and le
   }
 });
 
-test('a damaged PDF gives what it has, and a loss for each page that cannot be read', async () => {
+test('a damaged PDF yields its readable pages and a loss for each unreadable page', async () => {
   const pdf = pdfOfPages(['one', 'two', 'three'].map((word) => show(`Page ${word}.`, 50, 700)));
-  // Its second page has no contents, and its third is no page.
+  // The second page has no contents, and the third is not a page object.
   const text = pdf.toString('latin1');
   const broken = Buffer.from(text.replace(/7 0 obj\n<<\/Type\/Page/, '7 0 obj\n<</Type/Pag_'), 'latin1');
   const without = await read(Buffer.from(text.replace(/(?<=Kids\[3 0 R 5 0 R )7 0 R/, '99 0 R'), 'latin1'));
   assert.equal(without.markdown, 'Page one.\n\nPage two.\n');
   assert.deepEqual(without.losses, ['page_unreadable 3: ', 'damaged_part 3 pages behind it, if there are any: ']);
   assert.equal((await read(broken)).markdown.startsWith('Page one.\n\nPage two.'), true);
-  // Files that are made for the web have a trailer at their beginning.
+  // Files optimized for the web have a trailer at their beginning.
   const beginning = pdf.subarray(9, text.indexOf('8 0 obj'));
   const cut = await read(Buffer.concat([Buffer.from('%PDF-1.7\ntrailer\n<</Root 1 0 R>>\n'), beginning]));
   assert.equal(cut.markdown, 'Page one.\n\nPage two.\n');
@@ -307,7 +307,7 @@ test('a damaged PDF gives what it has, and a loss for each page that cannot be r
   assert.ok(cut.losses.includes('damaged_part 3 the end of the file is missing: '), cut.losses.join('\n'));
 });
 
-test('values of forms stand in their places; comments are losses, and what is hidden is not shown', async () => {
+test('values of forms are shown in place, comments are listed as losses, and hidden fields are omitted', async () => {
   const field = (entries: string, y: number) => `<</Type/Annot/Subtype/Widget/Rect[150 ${y} 400 ${y + 16}]${entries}>>`;
   const pdf = pdfOfPages(
     [

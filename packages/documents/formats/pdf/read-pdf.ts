@@ -27,16 +27,18 @@ import { removeRepeatedLines } from './repeated-lines.ts';
 import { drawnTables, mayHaveRuledTable, withRuledTables } from './ruled-tables.ts';
 import { shownBoxes } from './shown-boxes.ts';
 
-/** The page limit: a book of this length takes half a minute. */
+/** The page limit: reading a book of this length takes half a minute. */
 const PAGES_MAX = 2_000;
 
-/** Some programs write after the mark of the end. */
+/** Some programs write data after the end mark, so search this many bytes. */
 const END_BYTES = 4_096;
 
 /**
- * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables, links to
- * the web and within the document and from marks to their notes, values of forms, without headers and footers. `losses` says what is left out. `block_pages` has the pages of each block, and its places on them. `readMore` returns the same
- * with the pictures between the blocks, and tables divided by their ruled lines. Throws an ExtractError if it is protected, damaged or without text.
+ * Reads a PDF in reading order: headings by font size, paragraphs joined from lines, lists, simple tables, values of
+ * forms. Links to the web, within the document and from note marks to notes are kept; headers and footers are removed.
+ * `losses` lists omitted content. `block_pages` has the pages and rectangles of each block. `readMore` returns the same
+ * with the pictures between the blocks, and tables split by their ruled lines. Throws an ExtractError if the PDF is
+ * protected, damaged or without text.
  */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   const document = await openPdf(bytes);
@@ -89,7 +91,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ExtractedDocument> {
   };
 }
 
-/** The pages without what repeats, their blocks, and what is left out. */
+/** The pages without repeated lines, their blocks, and the losses. */
 interface Composed {
   pages: PdfPage[];
   blocks: PdfBlock[];
@@ -108,17 +110,18 @@ async function readPages(document: PDFDocumentProxy) {
   const pages: PdfPage[] = [];
   for (let number = 1; number <= document.numPages; number += 1) {
     const page = await document.getPage(number).catch(() => undefined);
-    // What can be read of a damaged document is shown, and the source lists the rest.
+    // Show the readable pages of a damaged document, and list the other pages as losses.
     const read = page?.ref ? await readPage(page, options).catch(() => undefined) : undefined;
     pages.push(read ?? unreadPage(number));
-    // The library looks for no pages behind one that it cannot find, or for the first of which it takes an empty one.
+    // PDF.js stops at the first page that it cannot find, and returns an empty page without `ref` in place of a missing
+    // page 1.
     if (!page?.ref && number === document.numPages)
       pages.at(-1)?.losses.push(lossOn(number, { kind: 'damaged_part', place: 'pages behind it, if there are any' }));
   }
   return { pages, destinations };
 }
 
-/** Where the links within the document lead, by their address. */
+/** Maps the addresses of links within the document to their targets. */
 async function targetsOf(document: PDFDocumentProxy, { byAddress }: Destinations): Promise<Map<string, Target>> {
   const targets = new Map<string, Target>();
   for (const [address, destination] of byAddress) {
@@ -128,7 +131,7 @@ async function targetsOf(document: PDFDocumentProxy, { byAddress }: Destinations
   return targets;
 }
 
-/** What pages lack by themselves, in their order; one that shows a picture and no text lacks that. */
+/** Collects the losses of pages in order. A page that shows a picture but has no text is a loss itself. */
 function lossesOf(pages: readonly PdfPage[], bytes: Uint8Array): Loss[] {
   const isEmpty = ({ losses, characters }: PdfPage) => characters === 0 && losses.length === 0;
   const empty = pages.filter(isEmpty).map(({ object }) => object);
@@ -140,8 +143,8 @@ function lossesOf(pages: readonly PdfPage[], bytes: Uint8Array): Loss[] {
 }
 
 /**
- * Whether the end of a PDF is missing: what can be found of it is read. One that is made for the web has a mark of its end
- * near its beginning, and says how long it is.
+ * Whether the end of a PDF is missing, in which case its remains are read. A PDF for the web has an end mark near its
+ * beginning too, but declares its length.
  */
 function isCutOff(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

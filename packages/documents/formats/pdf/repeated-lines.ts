@@ -4,39 +4,38 @@ import { rowsDown } from './columns.ts';
 import type { Line } from './page/lines.ts';
 import { lossOn, type PdfPage } from './page/page.ts';
 
-/** Headers and footers are within this share of the page's height from its edges, among the outermost rows. */
+/** Headers and footers are among the outermost rows, within this share of the page height from the edge. */
 const EDGE = 0.12;
 const EDGE_ROWS = 3;
 
-/** Lines repeat if they stand at the same place, within this many points, on this many pages. */
+/** Lines repeat if they are at the same place, within this many points, on this many pages. */
 const PLACE_POINTS = 4;
 const REPEATED_PAGES = 3;
 const NUMBERED_PAGES = 2;
-/** Of the pages from the first to the last that has the line, this share has it: left pages may differ from right. */
+/** The share of pages, from the first to the last with the line, that must have it: left and right pages may differ. */
 const SHARE = 0.4;
 
-/** Larger than most of the page's text. */
+/** A line is large if it exceeds the size of most text on the page by this factor. */
 const LARGE = 1.2;
 
-/** A row at the edge of a page: what may be a header or footer. */
+/** A row at the edge of a page, which may be a header or footer. */
 interface EdgeRow {
   page: number;
   edge: 'header' | 'footer';
-  /** The distance from the edge, in steps of `PLACE_POINTS`. */
+  /** The distance from the edge, in units of `PLACE_POINTS`. */
   place: number;
   lines: readonly Line[];
-  /** Whether it is a row of a table. */
   isTable: boolean;
-  /** The size of most of the page's text. */
+  /** The font size of most text on the page. */
   usualSize: number;
-  /** The lines of the page that are not at its edges, as `looksOf` has them. */
+  /** The lines of the page outside of its edges, as returned by `looksOf`. */
   body: ReadonlySet<string>;
 }
 
 /**
- * Removes headers, footers and page numbers, and says so. A line is one if it stands alone at the same place on many
- * pages, or if a number in it counts the pages. A row of a table is none, and neither is a line whose digits differ from
- * page to page in another way, or that its page also has elsewhere, as the cells of a column that say the same.
+ * Removes headers, footers and page numbers, and lists them as losses. A line is removed if it repeats at the same
+ * place on many pages, or if a number in it counts the pages. Rows of tables stay. So do lines whose digits differ from
+ * page to page in another way, and lines that occur elsewhere on their page, such as equal cells of a column.
  */
 export function removeRepeatedLines(pages: readonly PdfPage[]): { pages: PdfPage[]; losses: Loss[] } {
   const rows = pages.flatMap((page, i) => edgeRows(page, i + 1));
@@ -53,7 +52,7 @@ export function removeRepeatedLines(pages: readonly PdfPage[]): { pages: PdfPage
     return lines.length > 0 ? [{ ...row, lines }] : [];
   });
   const kept = withoutRows(pages, dropped);
-  // What is on every page of a document that has nothing else is its text.
+  // If most pages would become empty, the repeated lines are the text of the document.
   const isEmptied = (page: PdfPage, i: number) => page.lines.length === 0 && (pages[i]?.lines.length ?? 0) > 0;
   if (2 * kept.filter(isEmptied).length > pages.length) return { pages: [...pages], losses: [] };
   return { pages: kept, losses: lossesOf(dropped) };
@@ -89,7 +88,7 @@ function edgeRows({ lines, box }: PdfPage, page: number): EdgeRow[] {
   return found;
 }
 
-/** What lines of a column that say the same have in common. */
+/** Returns a key of the position, size and words of a line; equal cells of a column share it. */
 function looksOf({ x, size, words }: Line): string {
   return `${Math.round(x)} ${Math.round(size)} ${words}`;
 }
@@ -100,14 +99,14 @@ function sizeOfMost(lines: readonly Line[]): number {
   return [...letters].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
 }
 
-/** Whether two rows have the same cells, as rows of a table do. */
+/** Whether two rows have cells at the same places, as rows of a table do. */
 function isAligned(row: readonly Line[], next: readonly Line[]): boolean {
   const apart = Math.abs((row[0]?.y ?? 0) - (next[0]?.y ?? 0));
   if (row.length < 2 || row.length !== next.length || apart > 3 * (row[0]?.size ?? 0)) return false;
   return row.every((cell, i) => overlaps(cell, next[i]));
 }
 
-/** What the row would have in common with those of other pages if it was a header: the same words, a number that counts. */
+/** Returns keys that equal headers on other pages share: the same words, or a number that counts pages. */
 function keysOf(row: EdgeRow): string[] {
   return row.lines.flatMap((line) => [...wordKeys(row, line), ...numberKeys(row, line)]);
 }
@@ -117,7 +116,9 @@ function wordKeys({ edge, place, isTable, body }: EdgeRow, line: Line): string[]
   return isTable || !/\p{L}/u.test(words) || body.has(looksOf(line)) ? [] : [`words ${edge} ${place} ${words}`];
 }
 
-/** A number at the end or beginning of a line, less the number of the page: equal on all pages if it counts them. */
+/**
+ * Returns keys for a number at the start or end of a line, minus the page number: equal on all pages if it counts them.
+ */
 function numberKeys({ edge, place, page, isTable, usualSize }: EdgeRow, { words, size }: Line): string[] {
   if (isTable) return [];
   const bare = pageNumber(words);
@@ -125,7 +126,7 @@ function numberKeys({ edge, place, page, isTable, usualSize }: EdgeRow, { words,
     const count = `${bare.roman} ${bare.value - page}`;
     return [`bare ${edge} ${place} ${count}`, `anywhere ${count}`];
   }
-  // "Lesson 3" in large type is the title of its page.
+  // A large "Lesson 3" is the title of its page.
   if (size > LARGE * usualSize) return [];
   return [/^\d{1,4}(?=\s)/, /(?<=\s)\d{1,4}$/, /(?<=\s)\d{1,4}(?=\s*(?:of|\/|von|de|sur)\s*\d{1,4}$)/].flatMap(
     (pattern) => {
@@ -137,7 +138,7 @@ function numberKeys({ edge, place, page, isTable, usualSize }: EdgeRow, { words,
   );
 }
 
-/** The number of a line that is nothing else, perhaps between dashes. */
+/** Returns the number of a line that consists of a page number, optionally between dashes. */
 function pageNumber(words: string): { value: number; roman: boolean } | undefined {
   const [, text = ''] = /^[\s–—\-|·[(]*(\d{1,4}|[ivxlc]{1,8})[\s–—\-|·\])]*$/i.exec(words) ?? [];
   if (/^\d/.test(text)) return { value: Number(text), roman: false };
@@ -145,7 +146,7 @@ function pageNumber(words: string): { value: number; roman: boolean } | undefine
   return value > 0 ? { value, roman: true } : undefined;
 }
 
-/** 0 if it is none. */
+/** Returns the value of a Roman numeral; 0 for other text. */
 function romanNumber(text: string): number {
   if (!/^(?:c{0,3})(?:x[cl]|l?x{0,3})(?:i[xv]|v?i{0,3})$/.test(text)) return 0;
   const values: Record<string, number> = { i: 1, v: 5, x: 10, l: 50, c: 100 };
@@ -153,10 +154,10 @@ function romanNumber(text: string): number {
   return digits.reduce((sum, digit, i) => sum + (digit < (digits[i + 1] ?? 0) ? -digit : digit), 0);
 }
 
-/** The lines of the row that are repeated; all of them beside a page number. */
+/** Returns the repeated lines of a row, or the whole row if it has a page number. */
 function repeatedIn(row: EdgeRow, pagesByKey: ReadonlyMap<string, readonly number[]>): readonly Line[] {
   const isRepeated = (key: string, least: number) => {
-    // A place on the border of two steps is counted with either.
+    // A place on the border of two steps counts with either.
     const keys = key.startsWith('anywhere')
       ? [key]
       : [-1, 0, 1].map((step) => key.replace(/(?<=^\w+ \w+ )\d+/, String(row.place + step)));
@@ -167,7 +168,7 @@ function repeatedIn(row: EdgeRow, pagesByKey: ReadonlyMap<string, readonly numbe
   const isAlone = row.lines.length === 1;
   const isNumber = (line: Line) =>
     numberKeys(row, line).some((key) => {
-      // The first page of a chapter has its number elsewhere than the others.
+      // The first page of a chapter may have its number at another place.
       if (key.startsWith('anywhere')) return isAlone && isRepeated(key, REPEATED_PAGES);
       return isRepeated(key, isAlone && key.startsWith('bare') ? NUMBERED_PAGES : REPEATED_PAGES);
     });
@@ -175,12 +176,12 @@ function repeatedIn(row: EdgeRow, pagesByKey: ReadonlyMap<string, readonly numbe
   if (numbers.some(({ words }) => pageNumber(words))) return row.lines;
   return row.lines.filter(
     (line) =>
-      // A tagged PDF says itself what is none of its text.
+      // A tagged PDF marks artifacts itself.
       line.isArtifact || numbers.includes(line) || wordKeys(row, line).some((key) => isRepeated(key, REPEATED_PAGES)),
   );
 }
 
-/** Whether the pages around this one have it without long gaps. */
+/** Whether the nearby pages have the line without long gaps. */
 function isDense(numbers: readonly number[], page: number, least: number): boolean {
   const at = numbers.indexOf(page);
   const near = numbers.slice(Math.max(0, at - least), at + least + 1);
@@ -188,7 +189,7 @@ function isDense(numbers: readonly number[], page: number, least: number): boole
   return near.length >= least && near.length >= SHARE * (last - first + 1);
 }
 
-/** One loss for each text that repeats, numbers aside. */
+/** Returns one loss for each repeated text, ignoring digits. */
 function lossesOf(dropped: readonly EdgeRow[]): Loss[] {
   const byText = new Map<string, Loss>();
   for (const { page, edge, lines } of dropped) {

@@ -5,10 +5,10 @@ import { readPdf } from './read-pdf.ts';
 
 const show = (text: string, x: number, y: number) => `BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET`;
 const line = (x: number, y: number, u: number, v: number) => `${x} ${y} m ${u} ${v} l S`;
-/** A line as browsers draw it. */
+/** A thin rectangle, as browsers draw lines. */
 const thin = (x: number, y: number, width: number, height: number) => `${x} ${y} ${width} ${height} re f`;
 
-/** A header over two columns, a cell of two lines, one over two rows, and numbers that are as near as words. */
+/** A header over two columns, a cell of two lines, a cell over two rows, and numbers as close as words. */
 const TABLE = [
   show('What was measured in the year:', 50, 760),
   ...[750, 730, 710, 680, 660, 640].map((y) =>
@@ -45,16 +45,16 @@ async function markdownOf(...contents: string[]): Promise<string> {
   return ((await read.readMore?.()) ?? read).markdown;
 }
 
-test('a table with ruled lines has its cells: near each other, of several lines, over several columns and rows', async () => {
+test('a ruled table keeps its cells: close to each other, with several lines, over several columns and rows', async () => {
   assert.equal(await markdownOf(TABLE.join('\n')), READ);
 });
 
-test('a table stays one on a page that is turned, moved and scaled', async () => {
+test('a ruled table is found on a page that is rotated, moved and scaled', async () => {
   assert.equal(await markdownOf(['q 0 1 -1 0 800 20 cm', ...TABLE, 'Q'].join('\n')), READ);
   assert.equal(await markdownOf(['q 0.7 0 0 0.7 30 40 cm', ...TABLE, 'Q'].join('\n')), READ);
 });
 
-test('a table without lines at its left and right edges has its outer columns', async () => {
+test('a table without lines at its left and right edges keeps its outer columns', async () => {
   const rows = [
     ['Name', 'Size', 'Meaning'],
     ['first', '315', 'A text of the first row'],
@@ -74,7 +74,7 @@ test('a table without lines at its left and right edges has its outer columns', 
   );
 });
 
-test('two tables side by side are two, each with its rows', async () => {
+test('two adjacent tables stay two tables, each with its rows', async () => {
   const grid = (x: number, from: number) => [
     ...[700, 680, 660, 640].map((y) => line(x, y, x + 80, y)),
     ...[0, 40, 80].map((step) => line(x + step, 700, x + step, 640)),
@@ -89,7 +89,7 @@ test('two tables side by side are two, each with its rows', async () => {
   );
 });
 
-test('a frame around a text, lines below headings and a drawing are no tables, and change no text', async () => {
+test('a frame around text, lines below headings and a drawing do not become tables or change the text', async () => {
   const words = [0, 1, 2, 3].flatMap((row) => [show('Some', 60, 700 - 12 * row), show('words', 95, 700 - 12 * row)]);
   const plain = await markdownOf(words.join('\n'));
   const frame = ['50 650 200 70 re S', line(50, 640, 250, 640)];
@@ -98,7 +98,7 @@ test('a frame around a text, lines below headings and a drawing are no tables, a
   assert.equal(await markdownOf([...words, ...drawing].join('\n')), plain);
 });
 
-test('heads that are turned are those of the columns below them, with and without ruled lines', async () => {
+test('rotated heads belong to the columns below them, with and without ruled lines', async () => {
   const turn = (text: string, x: number, y: number) => `BT /F1 10 Tf 0 1 -1 0 ${x} ${y} Tm (${text}) Tj ET`;
   const heads = ['January', 'February', 'last year'].map((head, k) => turn(head, 208 + 50 * k, 515));
   const cells = ['Pears', 'Apples', 'Plums'].flatMap((name, row) => [
@@ -118,14 +118,14 @@ test('heads that are turned are those of the columns below them, with and withou
   assert.equal(await markdownOf([...around, ...heads, ...cells, ...rules].join('\n')), text(''));
 });
 
-test('a link within a cell stays apart from the words beside it, with and without ruled lines', async () => {
+test('a link in a cell keeps the spaces around it, with and without ruled lines', async () => {
   const cells = ['ash', 'ksh', 'zsh'].flatMap((name, row) => [
     show(name, 54, 700 - 20 * row),
     show('a clone of sh for it', 154, 700 - 20 * row),
   ]);
   const rules = [720, 695, 675, 655].map((y) => line(50, y, 300, y));
   rules.push(...[50, 150, 300].map((x) => line(x, 720, x, 655)));
-  // "of sh" of the second row.
+  // The link covers "of sh" in the second row.
   const link = '/Annots[<</Type/Annot/Subtype/Link/Rect[191 676 216 692]/A<</S/URI/URI(https://sh.example/)>>>>]';
   const cell = 'a clone [of sh](https://sh.example/) for it';
   const expected = `| ash | a clone of sh for it |\n| - | - |\n| ksh | ${cell} |\n| zsh | a clone of sh for it |\n`;
@@ -135,12 +135,12 @@ test('a link within a cell stays apart from the words beside it, with and withou
   }
 });
 
-test('cells that stand below each other are a table without lines, too: some are empty, some have several lines', async () => {
+test('aligned cells form a table without lines, even if some are empty or have several lines', async () => {
   const rows = (lines: readonly (readonly [y: number, ...cells: string[]])[]) =>
     lines.flatMap(([y, ...cells]) =>
       cells.flatMap((text, k) => (text === '' ? [] : [show(text, [50, 200, 320][k] ?? 0, y)])),
     );
-  // The cells of a row are in its middle, so that the lines of one are above and below those beside it.
+  // Cells are centered in their row, so a taller cell has lines above and below the others.
   const table = rows([
     [700, 'Name', 'Size', 'Meaning'],
     [680, 'first', '315', ''],
@@ -157,7 +157,7 @@ test('cells that stand below each other are a table without lines, too: some are
       '| first | 315 | |\n| second | | Nothing |\n| third | 2408 | A text of the third row in two lines |\n' +
       '| fourth | 17 | The last |\n',
   );
-  // Without more space between rows than between lines, a row begins with its first cell.
+  // Without extra space between rows, a row begins with its first cell.
   const dense = rows([
     [700, 'Name', 'Size', 'Meaning'],
     [688, 'first', '315', 'A text that has'],
@@ -172,13 +172,13 @@ test('cells that stand below each other are a table without lines, too: some are
   );
 });
 
-test('rows of numbers that stand in groups stay rows, and entries with marks are no table', async () => {
+test('rows of numbers in groups stay rows, and entries with marks do not form a table', async () => {
   const rows = Array.from({ length: 9 }, (_, i) => [`method ${i}`, `${i}1,457`, `0.${i}`]);
   const y = (i: number) => 700 - 12 * i - 10 * Math.floor(i / 3);
   const shown = rows.flatMap((row, i) => row.map((text, k) => show(text, 50 + 120 * k, y(i))));
   const [head = '', ...others] = rows.map((row) => `| ${row.join(' | ')} |`);
   assert.equal(await markdownOf(shown.join('\n')), `${[head, '| - | - | - |', ...others].join('\n')}\n`);
-  // Rows of a group have no first cell.
+  // Only the first row of a group has a first cell.
   const groups = Array.from({ length: 6 }, (_, i) => [i % 2 === 0 ? `group ${i}` : '', `kind ${i}`, `${i}00`]);
   const inGroups = groups.flatMap((row, i) =>
     row.flatMap((text, k) => (text === '' ? [] : [show(text, 50 + 120 * k, 700 - 12 * i - 8 * Math.floor(i / 2))])),
@@ -192,7 +192,7 @@ test('rows of numbers that stand in groups stay rows, and entries with marks are
   assert.doesNotMatch(await markdownOf(entries.join('\n')), /\|/);
 });
 
-test('thousands of rows on a page, nearer to each other than lines are, take time in proportion to their number', async () => {
+test('the time for thousands of dense rows on a page is linear in their number', async () => {
   const page = (rows: number) =>
     Array.from({ length: rows }, (_, i) => `BT /F1 0.2 Tf ${50 + (i % 5)} ${830 - 0.13 * i} Td (word ${i}) Tj ET`).join(
       '\n',
@@ -207,7 +207,7 @@ test('thousands of rows on a page, nearer to each other than lines are, take tim
   assert.ok(many < 10 * few, `${few} and ${many} µs`);
 });
 
-test('a cell beside rows of several lines is known by the lines around it, and lines with few words between them are a drawing', async () => {
+test('ruled lines assign a cell next to several rows, and lines with little text between them are a drawing', async () => {
   const cells = [
     show('Group', 54, 745),
     show('Task', 154, 745),
@@ -241,7 +241,7 @@ const GROUPED = [
 ];
 const COUNTRIES = ['Austria', 'Belgium', 'Cyprus', 'Denmark', 'Estonia', 'Finland'];
 
-test('rows and columns that ruled lines do not separate are rows and columns', async () => {
+test('rows and columns are found where ruled lines do not separate them', async () => {
   const rows = COUNTRIES.map((name, i) => [name, `1,${200 + i}`, `${30 + i}.5`]);
   const texts = rows.flatMap(([name = '', men = '', women = ''], i) => [
     show(name, 54, 688 - 15 * i),
@@ -261,7 +261,7 @@ test('rows and columns that ruled lines do not separate are rows and columns', a
   for (const row of pairs) assert.ok(markdown.includes(`| ${row.join(' | ')} |`), markdown);
 });
 
-test('one ruled row with numbers below each other in a table of single ones is as many rows', async () => {
+test('stacked numbers in one ruled row become several rows in a table of single numbers', async () => {
   const cells = [
     ['North', '11', '12', 690],
     ['South', '21', '22', 675],
@@ -278,7 +278,7 @@ test('one ruled row with numbers below each other in a table of single ones is a
   assert.match(markdown, /\| Men \| 14 \| 15 \|\n\| Women \| 16 \| 17 \|/);
 });
 
-test('a text of several lines beside a number stays in its ruled row', async () => {
+test('a multi-line text next to a number stays in its ruled row', async () => {
   const table = [
     ...[704, 674, 644, 614].map((y) => line(50, y, 290, y)),
     ...[50, 210, 290].map((x) => line(x, 704, x, 614)),

@@ -16,17 +16,20 @@ import { numberRows } from './page/table-rows.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 import { imagesOfPages } from './pictures/image-pages.ts';
 
-/** To find the lines of a page its pictures are decoded; this is the limit for a document, in pixels. */
+/** Finding the lines of a page decodes its pictures; this limits a document, in pixels. */
 const PIXELS_MAX = 50 * 2 ** 20;
 
-/** Fewer cells with text are a frame. */
+/** A ruled region with fewer filled cells is a frame. */
 const CELLS_MIN = 4;
 
-/** Of the cells of a table that only its lines show this share has text, and this share of the texts is in one cell each. */
+/**
+ * For tables found by lines alone: the share of cells that must have text, and the share of the text that must be
+ * within one cell.
+ */
 const FILLED = 0.4;
 const WITHIN = 0.95;
 
-/** Whether a page has a table that its lines show, or may have one that is not found by the places of its texts alone. */
+/** Whether a page draws a ruled table, or has text that may be a table but is not recognized by alignment alone. */
 export function mayHaveRuledTable(page: PdfPage, drawn: DrawnTables): boolean {
   return drawn(page).length > 0 || mayHaveOtherTable(page);
 }
@@ -34,7 +37,7 @@ export function mayHaveRuledTable(page: PdfPage, drawn: DrawnTables): boolean {
 function mayHaveOtherTable({ tabular, lines }: PdfPage): boolean {
   if (!mayBeTable(tabular, false)) return false;
   return inReadingOrder(lines).some((column) => {
-    // Lines know better than alignment which cells there are near each other.
+    // Ruled lines separate close cells more reliably than alignment, so alignment must not split them here.
     const blocks = blocksOfColumn(column, 0, new Set(), [], false);
     const tables = blocks.flatMap(({ kind, places }) => (kind === 'table' ? places : []));
     const box = boxOf(column);
@@ -48,7 +51,7 @@ function mayHaveOtherTable({ tabular, lines }: PdfPage): boolean {
   });
 }
 
-/** The tables that a page draws by its own program, and not by what that includes; a page is looked at once. */
+/** Finds the tables that a page's own content stream draws, without its form XObjects; cached by page. */
 export type DrawnTables = (page: PdfPage) => Grid[];
 
 export function drawnTables(shapesOf: (page: PdfPage) => DrawnShapes): DrawnTables {
@@ -65,7 +68,7 @@ export function drawnTables(shapesOf: (page: PdfPage) => DrawnShapes): DrawnTabl
   };
 }
 
-/** Whether lines are those of a table and not of a drawing: most cells have text, and texts do not cross the lines. */
+/** Whether lines form a table rather than a drawing: most cells have text, and little text crosses the lines. */
 function isTable(grid: Grid, texts: readonly PlacedText[]): boolean {
   const filled = new Set<GridCell>();
   let [words, within] = [0, 0];
@@ -81,8 +84,9 @@ function isTable(grid: Grid, texts: readonly PlacedText[]): boolean {
 }
 
 /**
- * The pages with what stands in tables with ruled lines divided into their cells: only then cells that are near each other,
- * or of several lines, are told from words. The library is asked for the lines of a page only if that may have a table and draws none itself.
+ * Splits texts in ruled tables into their cells; only lines can separate cells that are as close as words, or that have
+ * several lines. Asks PDF.js for the lines of a page only if the page may have a table and its own content stream draws
+ * none.
  */
 export async function withRuledTables(
   document: PDFDocumentProxy,
@@ -117,12 +121,12 @@ async function rulesOfPage(document: PDFDocumentProxy, number: number): Promise<
     page.cleanup();
     return rulesOf(fnArray, argsArray);
   } catch {
-    // The text of a page is kept where its drawing is damaged.
+    // Keep the text of a page whose drawing is damaged.
     return [];
   }
 }
 
-/** A rule in the frame in which text of this angle runs from left to right. */
+/** Rotates a rule into the frame in which text of this angle runs from left to right. */
 function turned({ isHorizontal, at, from, to }: Rule, angle: number): Rule {
   if (angle === 0) return { isHorizontal, at, from, to };
   const box = isHorizontal ? { x: from, right: to, bottom: at, top: at } : { x: at, right: at, bottom: from, top: to };
@@ -132,7 +136,10 @@ function turned({ isHorizontal, at, from, to }: Rule, angle: number): Rule {
     : { isHorizontal: false, at: x, from: bottom, to: top };
 }
 
-/** Texts and the cells in which they begin and end; words of several cells that are one text are divided. */
+/**
+ * Returns texts with the cells in which they start, end and are centered; a text that spans several cells is split into
+ * words.
+ */
 function inCells(texts: readonly PlacedText[], grids: readonly Grid[]) {
   const cellOf = ({ x, width, y, size }: PlacedText, share: number) => cellAt(grids, x + share * width, y + size / 3);
   const [start, finish] = [0.05, 0.95];
@@ -147,7 +154,10 @@ function inCells(texts: readonly PlacedText[], grids: readonly Grid[]) {
   });
 }
 
-/** The lines of a page whose texts know their cells, except in what has too few cells, is one row or column, or is coarse. */
+/**
+ * Assigns cells to the texts of a page and returns its lines; skips grids with too few cells, a single row or column,
+ * or a coarse structure.
+ */
 function dividedLines({ tabular, lines }: PdfPage, grids: readonly Grid[]): Line[] {
   const placed = inCells(tabular, grids).map(({ text, middle: cell }) => ({ text, cell }));
   const cells = new Set(placed.map(({ cell }) => cell));
@@ -166,7 +176,7 @@ function dividedLines({ tabular, lines }: PdfPage, grids: readonly Grid[]): Line
   return fine.length === 0 ? lines : linesIn(fine);
 }
 
-/** The words of a text; where they stand is known by their share of the characters. */
+/** Splits a text into words; positions are estimated from the share of characters. */
 function wordsOfText(whole: PlacedText): PlacedText[] {
   const step = whole.width / whole.text.length;
   return [...whole.text.matchAll(/\S+/g)].map(({ 0: text, index }) => ({
@@ -177,12 +187,12 @@ function wordsOfText(whole: PlacedText): PlacedText[] {
   }));
 }
 
-/** A line that stands for a table among the other lines of its page. */
+/** A placeholder for a table among the lines of its page. */
 export interface TableLine extends Line {
   table: PdfBlock;
 }
 
-/** The lines of a page with one for each table instead of those in its cells. */
+/** Replaces the lines in each table by one placeholder line. */
 export function withTableLines(lines: readonly Line[], page: number, hyphenated: Hyphenated): (Line | TableLine)[] {
   const inTables = Map.groupBy(lines, ({ cell }) => cell?.grid);
   const tables = [...inTables].flatMap(([grid, own]): TableLine[] => {
@@ -197,7 +207,7 @@ export function withTableLines(lines: readonly Line[], page: number, hyphenated:
   return [...(inTables.get(undefined) ?? []), ...tables];
 }
 
-/** The lines of a column, divided where tables are. */
+/** Splits the lines of a column at its tables. */
 export function betweenTables(column: readonly (Line | TableLine)[]): (Line[] | PdfBlock)[] {
   const parts: (Line[] | PdfBlock)[] = [];
   for (const line of column) {
@@ -209,7 +219,7 @@ export function betweenTables(column: readonly (Line | TableLine)[]): (Line[] | 
   return parts;
 }
 
-/** Rows of equal length: a cell of several rows or columns is in the first of them. Those without text are left out. */
+/** Returns a table with rows of equal length: a merged cell is in its first row and column. Omits rows without text. */
 function tableBlock(grid: Grid, lines: readonly Line[], page: number, hyphenated: Hyphenated): PdfBlock {
   const byCell = Map.groupBy(lines, ({ cell }) => cell);
   const byColumn = Map.groupBy(lines, ({ cell }) => cell?.column ?? 0);

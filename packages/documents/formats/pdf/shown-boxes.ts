@@ -2,16 +2,16 @@ import { turnBox } from './page/frames.ts';
 import type { PdfPage } from './page/page.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 
-/** The limit of rectangles of one paragraph, item or row: one for each column that it is in. */
+/** The limit of rectangles for a paragraph, item or row; it has one for each column that it spans. */
 const PLACES_MAX = 4;
 
-/** Of the size of its letters, how far those go below the line. */
+/** The depth of letters below the baseline, in font sizes. */
 const DESCENT = 0.25;
 
 /** The limit of a page's sides, in points; PDF has a lower one. */
 const POINTS_MAX = 2 ** 20;
 
-/** Turns places into rectangles, as in PageRange. */
+/** Converts places to rectangles as in PageRange. */
 export type BoxesOf = (block: PdfBlock, places?: readonly Place[]) => number[];
 
 export function shownBoxes(pages: readonly PdfPage[]): BoxesOf {
@@ -22,7 +22,7 @@ export function shownBoxes(pages: readonly PdfPage[]): BoxesOf {
     });
 }
 
-/** From the frame of the text to that of the page as it is shown: left, top, right, bottom, rounded outwards. */
+/** Converts a place to coordinates of the displayed page: left, top, right, bottom, rounded outwards. */
 function shownBox(place: Place, { angle, view, rotate }: PdfPage): number[] {
   const box = turnBox(turnBox(place, (360 - angle) % 360), rotate);
   const shown = turnBox(view, rotate);

@@ -5,10 +5,10 @@ import { type PdfLine, pdfOf, pdfOfObjects, pdfOfPages } from '../../../../test/
 import { readItem } from './marks/item-marks.ts';
 import { readPdf } from './read-pdf.ts';
 
-/** An element of a structure tree: its role and its children; numbers are the texts. */
+/** An element of a structure tree: its role and children; numbers are indexes of texts. */
 type Element = [role: string, ...children: (Element | number)[]];
 
-/** A tagged PDF. `texts`: pieces of contents with their places, in the order in which they are painted. */
+/** A tagged PDF. `texts`: pieces of content with their places, in painting order. */
 function taggedPdf(
   texts: readonly (readonly [text: string, x: number, y: number, page?: number, font?: string])[],
   tree: Element,
@@ -55,10 +55,10 @@ function taggedPdf(
   ]);
 }
 
-test('a tagged PDF has the headings, lists, tables and order of its structure tree, and cells that span are in their columns', async () => {
+test('a tagged PDF follows the headings, lists, tables and order of its structure tree, and spanning cells are in their columns', async () => {
   const pdf = taggedPdf(
     [
-      // A note in the margin is painted first, and read last.
+      // A note in the margin is painted first and read last.
       ['A note beside it.', 400, 700],
       ['The same size as text', 50, 750],
       ['First words of a para-', 50, 720],
@@ -100,7 +100,7 @@ test('a tagged PDF has the headings, lists, tables and order of its structure tr
   );
 });
 
-test('a structure tree that lacks most of a page is not used', async () => {
+test('a structure tree that lacks most of a page is ignored', async () => {
   const pdf = taggedPdf(
     [
       ['One word.', 50, 700],
@@ -112,7 +112,7 @@ test('a structure tree that lacks most of a page is not used', async () => {
   assert.equal((await readPdf(lost)).markdown, 'All the rest of the page stands here.\n\nOne word.\n');
 });
 
-test('lists of a tagged PDF are nested, and items and tables that go over two pages stay one', async () => {
+test('lists of a tagged PDF are nested, and items and tables that span two pages are joined', async () => {
   const row = (from: number): Element => ['TR', ['TD', from], ['TD', from + 1]];
   const pdf = taggedPdf(
     [
@@ -163,7 +163,7 @@ test('lists of a tagged PDF are nested, and items and tables that go over two pa
   ]);
 });
 
-test('items of a tagged PDF that are names in type of one width are items, and what stands below a list in an item is its rest', async () => {
+test('items of a tagged PDF that are monospaced names stay items, and text below a nested list continues its item', async () => {
   const item = (mark: number, ...body: (Element | number)[]): Element => ['LI', ['Lbl', mark], ['LBody', ...body]];
   const name = (text: string, x: number, y: number, page = 0) => [text, x, y, page, 'F2'] as const;
   const pdf = taggedPdf(
@@ -203,10 +203,10 @@ test('items of a tagged PDF that are names in type of one width are items, and w
   );
 });
 
-test('a row of a tagged table that goes over two pages stays one, and cells that say the same on all pages are no header', async () => {
+test('a row of a tagged table that spans two pages is joined, and equal cells on all pages are not a header', async () => {
   const cell = (text: string, x: number, y: number, page: number) => [text, x, y, page] as const;
   const pages = [0, 1, 2];
-  // On every page the table begins at the top, with a row whose second cell is the same.
+  // On every page the table begins at the top, with a row whose second cell is equal.
   const pdf = taggedPdf(
     pages.flatMap((page) => [
       cell(page === 0 ? 'Name' : '', 50, 820, page),
@@ -247,7 +247,7 @@ test('a row of a tagged table that goes over two pages stays one, and cells that
   assert.deepEqual(losses, []);
 });
 
-test('lists without tags are nested by where their items begin, and keep their numbers', async () => {
+test('lists without tags are nested by indentation and keep their numbers', async () => {
   const { markdown, block_pages = [] } = await readPdf(
     pdfOf([
       [
@@ -273,7 +273,7 @@ test('lists without tags are nested by where their items begin, and keep their n
   );
 });
 
-test('what a structure tree lacks of a page stands where it is on the page', async () => {
+test('text that a structure tree lacks is inserted at its position on the page', async () => {
   const pdf = taggedPdf(
     [
       ['A heading as large as the text', 50, 760],
@@ -290,7 +290,7 @@ test('what a structure tree lacks of a page stands where it is on the page', asy
   );
 });
 
-test('a mark is one in front of a link, too', () => {
+test('a list mark is recognized in front of a link', () => {
   const link = { text: ' 25.x', url: 'https://example.org/' };
   const read = (mark: string) => readItem([{ text: mark, url: '' }, link]);
   assert.deepEqual(read('7.'), { ordered: true, start: 7, runs: [{ ...link, text: '25.x' }] });
@@ -298,7 +298,7 @@ test('a mark is one in front of a link, too', () => {
   assert.deepEqual(read('a)').runs, [{ text: 'a)', url: '' }, link], 'letters stay in the text');
 });
 
-test('bookmarks make headings of the lines with their words, on their pages, over several lines', async () => {
+test('bookmarks make headings of lines with the same words on their page, even over several lines', async () => {
   const prose = 'This is a sentence of the text.';
   const pages = [
     [
@@ -332,7 +332,7 @@ test('bookmarks make headings of the lines with their words, on their pages, ove
   );
 });
 
-test('two columns of references are read one after the other, and an entry is one paragraph', async () => {
+test('two columns of references are read one after the other, with each entry as a paragraph', async () => {
   const entries = (from: number, x: number) =>
     Array.from({ length: 8 }, (_, i) => [
       [`[${from + i}] A. Author and B. Writer. The title of work ${from + i}, which`, x, 700 - 36 * i] as const,
@@ -348,7 +348,7 @@ test('two columns of references are read one after the other, and an entry is on
   assert.equal(markdown.split('\n\n').length, 16, markdown);
 });
 
-test('three columns of short lines, as on a reference card, are read one after the other; rows of a table are not', async () => {
+test('three columns of short lines, as on a reference card, are read one after the other, but rows of a table are not', async () => {
   const entries = (column: number) =>
     Array.from({ length: 14 }, (_, i): PdfLine[] => {
       const y = 700 - 13 * i - 6 * Math.floor(i / (3 + column));
@@ -366,18 +366,18 @@ test('three columns of short lines, as on a reference card, are read one after t
     inOrder.flatMap((entry) => [entry, entry]),
   );
   assert.match(markdown, /^# Reference card/);
-  // The same cells, written row by row, are rows.
+  // The same cells, written row by row, form rows.
   const rows = Array.from({ length: 14 }, (_, row) =>
     [0, 1, 2, 3].map((column): PdfLine => [`cell ${row}-${column}`, 40 + 130 * column, 700 - 13 * row]),
   );
   const table = await readPdf(pdfOf([rows.flat()]));
   assert.ok(table.markdown.includes('| cell 9-0 | cell 9-1 | cell 9-2 | cell 9-3 |'), table.markdown);
-  // And so they are, written column by column, where each stands beside others.
+  // Written column by column, the cells still form rows, because they are at the same heights.
   const turned = await readPdf(pdfOf([[0, 1, 2, 3].flatMap((column) => rows.map((row) => row[column] as PdfLine))]));
   assert.equal(turned.markdown, table.markdown);
 });
 
-test('links to places of the same PDF lead to the heading or paragraph that stands there', async () => {
+test('links within a PDF lead to the heading or paragraph at their destination', async () => {
   const link = (at: string, to: string) => `<</Type/Annot/Subtype/Link/Rect[${at}]/${to}>>`;
   const first = [
     'BT /F1 12 Tf 50 700 Td (See the details of all and more here. . . . 2) Tj ET',
@@ -388,7 +388,7 @@ test('links to places of the same PDF lead to the heading or paragraph that stan
     'BT /F1 12 Tf 50 600 Td (Another paragraph of many words.) Tj ET',
   ].join(' ');
   const annotations = [
-    // The words of a link are a part of its text.
+    // The linked words are a part of their text.
     link('70 696 128 712', 'Dest/details'),
     link('266 696 300 712', 'A<</S/GoTo/D[5 0 R/XYZ 50 615 null]>>'),
     link('50 646 110 662', 'Dest/missing'),
@@ -410,7 +410,7 @@ test('links to places of the same PDF lead to the heading or paragraph that stan
   );
 });
 
-/** RC4 as PDF uses it with keys of 40 bits: version 1, revision 2. */
+/** RC4 as PDF uses it with 40-bit keys: version 1, revision 2. */
 function rc4(key: Uint8Array, data: Uint8Array): Buffer {
   const state = Array.from({ length: 256 }, (_, i) => i);
   const swap = (i: number, j: number) => ([state[i], state[j]] = [state[j] as number, state[i] as number]);
@@ -431,7 +431,7 @@ function rc4(key: Uint8Array, data: Uint8Array): Buffer {
 
 const PADDING = Buffer.from('28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A', 'hex');
 
-/** A PDF of one line, encrypted for who knows the password. */
+/** A PDF with one line, encrypted with a password. */
 function encryptedPdf(text: string, password: string): Buffer {
   const md5 = (...parts: Uint8Array[]) => createHash('md5').update(Buffer.concat(parts)).digest();
   const padded = Buffer.concat([Buffer.from(password), PADDING]).subarray(0, 32);
@@ -458,7 +458,7 @@ function encryptedPdf(text: string, password: string): Buffer {
   );
 }
 
-test('a PDF that is encrypted with an empty password is read; one with a password is refused with what to do', async () => {
+test('an encrypted PDF is read if its password is empty, and otherwise refused with advice', async () => {
   assert.equal((await readPdf(encryptedPdf('Words that may be read.', ''))).markdown, 'Words that may be read.\n');
   await assert.rejects(
     readPdf(encryptedPdf('Words that may not.', 'secret')),
@@ -466,7 +466,7 @@ test('a PDF that is encrypted with an empty password is read; one with a passwor
   );
 });
 
-test('a table that goes on on the next page is one table, with its head repeated or without; another table is another', async () => {
+test('a table that continues on the next page is joined, with or without a repeated head, and another table stays separate', async () => {
   const row = (y: number, ...cells: string[]): PdfLine[] => cells.map((cell, i) => [cell, 60 + 150 * i, y]);
   const first = [...row(120, 'Part', 'Length'), ...row(106, 'Pipe', '10'), ...row(92, 'Lid', '12')];
   const page = (...head: string[]) => [...row(780, ...head), ...row(766, 'Rod', '7'), ...row(752, 'Nut', '10')];
@@ -492,19 +492,19 @@ test('a table that goes on on the next page is one table, with its head repeated
   assert.equal(numbers.markdown.split('| a | 1 |').length, 3, 'a number is no head');
 });
 
-test('the columns of an index, whose entries stand beside each other, are read one after the other, an entry a paragraph', async () => {
+test('columns of an index with entries at the same heights are read one after the other, with each entry as a paragraph', async () => {
   const entry = (word: string, i: number) => `${word} ${i}, ${i + 3}${i % 3 === 0 ? `, ${i + 20}` : ''}`;
   const column = (word: string, x: number) =>
     Array.from({ length: 14 }, (_, i): PdfLine => [entry(word, i), x, 760 - 12 * i]);
   const { markdown } = await readPdf(pdfOf([[...column('alpha', 60), ...column('beta', 320)]]));
   const all = ['alpha', 'beta'].flatMap((word) => Array.from({ length: 14 }, (_, i) => entry(word, i)));
   assert.equal(markdown, `${all.join('\n\n')}\n`);
-  // Written row by row, the same is a table.
+  // Written row by row, the same text is a table.
   const rows = column('alpha', 60).flatMap((line, i) => [line, column('beta', 320)[i] as PdfLine]);
   assert.match((await readPdf(pdfOf([rows]))).markdown, /\| alpha 1, 4 \| beta 1, 4 \|/);
 });
 
-test('three columns of an index with dots, and lines of pages that go on, are read one after the other; entries of contents are no headings', async () => {
+test('three columns of an index with leaders and continued page lists are read one after the other, and entries of contents are not headings', async () => {
   const column = (name: string, x: number) =>
     Array.from({ length: 15 }, (_, i): PdfLine[] => [
       i % 3 === 2 ? ['101, 112, 140,', x + 30, 760 - 12 * i] : [`${name} ${i} . . . . . . ${i + 5}`, x, 760 - 12 * i],
@@ -527,7 +527,7 @@ test('three columns of an index with dots, and lines of pages that go on, are re
   assert.equal(read, `${contents.map(([text]) => text).join('\n\n')}\n`, 'a paragraph each');
 });
 
-test('a table of wide cells is no pair of columns because there are headings and short lines above and below it', async () => {
+test('a table of wide cells does not become two columns because of headings and short lines around it', async () => {
   const around = (from: number): PdfLine[] =>
     Array.from({ length: 4 }, (_, i): PdfLine[] => [
       ['A sentence that goes over all of the page, as all those of its prose do, until the', 50, from - 40 * i],
@@ -541,7 +541,7 @@ test('a table of wide cells is no pair of columns because there are headings and
   assert.match(markdown, /\| tclsh \| The language of programs that tclsh is for \|/, markdown);
 });
 
-test('the numbers of a chart are no headings, however large, and do not lower the level of the headings', async () => {
+test('numbers of a chart are not headings, however large, and do not lower the levels of headings', async () => {
   const lines: PdfLine[] = [
     ['Sales of the year', 50, 780, 16],
     ['Sales rose in every year, as the figure shows.', 50, 750, 10],

@@ -5,7 +5,7 @@ import { readPdf } from './read-pdf.ts';
 
 const markdownOf = async (...pages: PdfLine[][]) => (await readPdf(pdfOf(pages))).markdown;
 
-/** Rows of a name and numbers, the last of which end at one place each as far as digits are equally wide. */
+/** Rows of a name and numbers; numbers of equal length also end at the same place. */
 const rowsFrom = (top: number, rows: readonly (readonly string[])[], places = [50, 200, 300, 400]): PdfLine[] =>
   rows.flatMap((row, i) =>
     row.flatMap((text, k): PdfLine[] => (text === '' ? [] : [[text, places[k] ?? 0, top - 20 * i]])),
@@ -25,7 +25,7 @@ const TEXT: PdfLine[] = [
 ];
 const ABOVE = `${TEXT.map(([words]) => words).join(' ')}\n\n`;
 
-test('cells of a head with several lines, of different heights, are one row above the numbers', async () => {
+test('multi-line head cells of different heights form one row above the numbers', async () => {
   const markdown = await markdownOf([
     ...TEXT,
     ['Volume', 300, 733],
@@ -44,7 +44,7 @@ test('cells of a head with several lines, of different heights, are one row abov
   );
 });
 
-test('the head of several columns is in the first of them, and what has none is in the row of it', async () => {
+test('a head over several columns is in the first of them, and a head over one column shares its row', async () => {
   const markdown = await markdownOf([
     ...TEXT,
     ['First half', 239, 740],
@@ -57,7 +57,7 @@ test('the head of several columns is in the first of them, and what has none is 
   assert.equal(markdown, `${ABOVE}| Region | First half | | Kept |\n| - | - | - | - |\n| | Growth | Sold | |\n${BODY}`);
 });
 
-test('a group of rows below the head belongs to the table, and a text above it does not', async () => {
+test('a row group title below the head belongs to the table, and a text above the table does not', async () => {
   const group: PdfLine = ['Regions of the coast:', 50, 710];
   assert.equal(
     await markdownOf([
@@ -74,7 +74,7 @@ test('a group of rows below the head belongs to the table, and a text above it d
   );
 });
 
-test('the last line of a paragraph is no head, although its words stand above columns', async () => {
+test('the last line of a paragraph is not a head, even if its words are above columns', async () => {
   const markdown = await markdownOf([
     ['A sentence that stands above the table, and fills its line with words up to the margin, and', 50, 723],
     ['goes on below it with few.', 50, 710],
@@ -83,7 +83,7 @@ test('the last line of a paragraph is no head, although its words stand above co
   assert.match(markdown, /and goes on below it with few\.\n\n\| North \| 11\.5 /);
 });
 
-test('words at the left of columns whose numbers are at the right are their heads', async () => {
+test('left-aligned words above right-aligned numbers are their heads', async () => {
   const markdown = await markdownOf([
     ...TEXT,
     ...rowsFrom(730, [['Region', 'Growth', 'Sold', 'Share']], [50, 150, 250, 350]),
@@ -96,7 +96,7 @@ test('words at the left of columns whose numbers are at the right are their head
   );
 });
 
-test('a head of two rows that is repeated on the next page is one head', async () => {
+test('a head of two rows that repeats on the next page appears once', async () => {
   const head = (y: number): PdfLine[] => [
     ['First half', 239, y],
     ['Kept', 400, y],
@@ -109,8 +109,8 @@ test('a head of two rows that is repeated on the next page is one head', async (
   assert.equal(markdown, `| | First half | | Kept |\n| - | - | - | - |\n| | Growth | Sold | |\n${BODY}${more}`);
 });
 
-test('rows of a head as near as lines are told by the order of their cells, and each head is above its columns', async () => {
-  // A name of both rows, heads of two columns and of one, and those of the columns, whose numbers are at the right.
+test('head rows as close as lines are separated by the order of their cells, and each head is above its columns', async () => {
+  // A name across both rows, a head over two columns and a head over one, then the heads of right-aligned columns.
   const head: PdfLine[] = [
     ['Region', 50, 714],
     ['Sold abroad', 250, 720],
@@ -124,7 +124,7 @@ test('rows of a head as near as lines are told by the order of their cells, and 
     await markdownOf([...TEXT, ...head, ...rowsFrom(690, NUMBERS, [50, 215, 320, 405])]),
     `${ABOVE}| Region | Sold abroad | | Kept |\n| - | - | - | - |\n${below}`,
   );
-  // Written line by line, from the top, the same words are the lines of one row.
+  // Written from top to bottom, the same words are the lines of one row.
   const inLines = [...head].sort((a, b) => b[2] - a[2]);
   assert.match(
     await markdownOf([...TEXT, ...inLines, ...rowsFrom(690, NUMBERS, [50, 215, 320, 405])]),

@@ -6,24 +6,23 @@ import { type HeadLine, writtenHeadRows } from './page/head-rows.ts';
 import { boxOf, type Line } from './page/lines.ts';
 import type { TableRow } from './page/table-rows.ts';
 
-/** How many rows of lines a head has at most, and how far they are from each other and from the table, in sizes. */
+/** The limit of rows of lines in a head, and the largest distance between them and to the table, in font sizes. */
 const ROWS_MAX = 9;
 const APART = 3;
-/** Lines of one row are not farther from each other than this, in sizes. */
+/** The largest distance between lines of one row, in font sizes. */
 const LEADING = 1.4;
-/** A head reaches this far beyond the first and the last column, in sizes. */
+/** How far a head may extend beyond the first and last column, in font sizes. */
 const BEYOND = 5;
-/** The middle of a head of several columns is that of these, within this many points or sizes. */
+/** The tolerance for the center of a head over several columns, in points or font sizes, whichever is larger. */
 const CENTERED_POINTS = 2.5;
 const CENTERED = 0.8;
 
-/** From where to where the texts of a column reach. */
+/** The horizontal extent of a column. */
 interface Range {
   x: number;
   right: number;
 }
 
-/** Head lines at one height. */
 interface HeadRow {
   lines: HeadLine[];
   y: number;
@@ -31,8 +30,8 @@ interface HeadRow {
 }
 
 /**
- * The table with the rows above it that are its head, down to a row: lines in its columns, of which one may be the head of
- * several. What is in the first column only is a row of the table if there is a head above it, and else a text.
+ * Adds the rows above a table that form its head: lines in its columns, or centered above several of them. Text in the
+ * first column only is a row of the table if a head is above it, and otherwise not part of the table.
  */
 export function withHeads(
   table: readonly TableRow[],
@@ -57,12 +56,12 @@ export function withHeads(
     heads.unshift({ lines, y: line.y, size: line.size });
     below = line;
   }
-  // The last lines of a paragraph.
+  // Drop the last lines of a paragraph.
   const [above] = (at >= free ? rows[at] : undefined) ?? [];
   while (heads.length > own && above && isRestOf(above, heads[0] as HeadRow)) heads.shift();
   const groups = groupsOf(heads);
   while (groups[0] && groups.flat().length > own && !isHead(groups[0], columns.length)) {
-    // A text that stands near the head is none of it.
+    // A text near the head is not part of it.
     if (groups.flat().length - groups[0].length < own) groups[0].shift();
     else groups.shift();
     if (groups[0]?.length === 0) groups.shift();
@@ -74,8 +73,8 @@ export function withHeads(
 }
 
 /**
- * How many rows of a table are its head, and their lines: words above numbers, whose lines are as near to each other as lines of a
- * text, and nearer than to the row below.
+ * Returns the number of rows at the start of a table that are its head, and their lines: words above numbers, as close
+ * to each other as lines of a text, and closer than to the next row.
  */
 function headIn(table: readonly TableRow[]): { count: number; lines: Line[][] } {
   const count = table.findIndex(({ cells }) => cells.flat().some(isNumber));
@@ -94,7 +93,7 @@ function isRestOf(above: Line, { lines: [first], y, size }: HeadRow): boolean {
   return first !== undefined && Math.abs(above.x - first.line.x) < size && above.y - y <= LEADING * size;
 }
 
-/** The lines of a row with their columns; undefined if one is a text that has nothing to do with the table. */
+/** Assigns columns to the lines of a row; undefined if a line is a text unrelated to the table. */
 function headLines(row: readonly Line[], columns: readonly Range[]): HeadLine[] | undefined {
   const found: HeadLine[] = [];
   const texts = row.flatMap((each) => splitAtGaps(each, []));
@@ -107,7 +106,7 @@ function headLines(row: readonly Line[], columns: readonly Range[]): HeadLine[] 
       found.push({ line, ...own });
       continue;
     }
-    // A text of its own is no row of words that are as near to each other as cells.
+    // A single text is not a row of head words that are as close as cells.
     if (texts.length === 1 && (line.parts?.length ?? 1) === 1) return undefined;
     const gaps = columns.slice(own.from, own.to).map(({ right }, i) => {
       const next = columns[own.from + i + 1]?.x ?? right;
@@ -123,7 +122,10 @@ function headLines(row: readonly Line[], columns: readonly Range[]): HeadLine[] 
   return ordered.some(({ from }, i) => i > 0 && from <= (ordered[i - 1] as HeadLine).to) ? undefined : ordered;
 }
 
-/** Columns as wide as the lines above that are above one of them only: of a head with several lines a short one may be beside its numbers. */
+/**
+ * Widens each column to the head lines that are above this column only: in a multi-line head, a short line may not be
+ * above the numbers.
+ */
 function widened(columns: readonly Range[], lines: readonly Line[]): Range[] {
   return columns.map(({ x, right }, k) => {
     const own = lines.filter((line) => {
@@ -131,7 +133,7 @@ function widened(columns: readonly Range[], lines: readonly Line[]): Range[] {
       return above.length === 1 && above[0] === k;
     });
     const [before, next] = [columns[k - 1], columns[k + 1]];
-    // Not nearer to the columns beside it.
+    // Stay closer to this column than to its neighbours.
     const least = before ? (before.right + x) / 2 : Number.NEGATIVE_INFINITY;
     const most = next ? (right + next.x) / 2 : Number.POSITIVE_INFINITY;
     return {
@@ -141,13 +143,18 @@ function widened(columns: readonly Range[], lines: readonly Line[]): Range[] {
   });
 }
 
-/** Whether a line may be in its column: it does not reach the columns beside that. A word may be at one side of its column, and numbers at the other. */
+/**
+ * Whether a line fits its column, without reaching adjacent columns. A word may be at one side of its column and
+ * numbers at the other.
+ */
 function isBetween({ line, from }: HeadLine, columns: readonly Range[]): boolean {
   const [before, next] = [columns[from - 1], columns[from + 1]];
   return (!before || line.x > before.right) && (!next || line.right < next.x) && rangeOf(line, columns) !== undefined;
 }
 
-/** The columns above which a line stands; what stands above none belongs to the nearest one. Undefined if it is elsewhere. */
+/**
+ * Returns the columns below a line, or else the nearest column. Returns undefined if the line is outside of the table.
+ */
 function rangeOf({ x, right, size }: Pick<Line, 'x' | 'right' | 'size'>, columns: readonly Range[]) {
   const [first, last] = [columns[0]?.x ?? 0, columns.at(-1)?.right ?? 0];
   if (x < first - BEYOND * size || right > last + BEYOND * size) return undefined;
@@ -164,26 +171,26 @@ function rangeOf({ x, right, size }: Pick<Line, 'x' | 'right' | 'size'>, columns
   return { from: nearest, to: nearest };
 }
 
-/** Whether the middle of a line is that of several columns. */
+/** Whether a line is centered above several columns. */
 function isAbove(line: Pick<Line, 'x' | 'right' | 'size'>, columns: readonly Range[]): boolean {
   const middle = ((columns[0]?.x ?? 0) + (columns.at(-1)?.right ?? 0)) / 2;
   return Math.abs((line.x + line.right) / 2 - middle) <= Math.max(CENTERED_POINTS, CENTERED * line.size);
 }
 
-/** Whether what was one text with others begins, ends or has its middle where the column has it, as well as that is known. */
+/** Whether a part of a split text starts, ends or is centered with its column, within the error of the estimate. */
 function isAligned({ x, right, size }: Line, column: Range | undefined): boolean {
   if (!column) return false;
   const differences = [x - column.x, right - column.right, (x + right - column.x - column.right) / 2];
   return differences.some((difference) => Math.abs(difference) <= size);
 }
 
-/** Rows of lines that are as near to each other as lines of a text. */
+/** Groups head rows that are as close as lines of a text. */
 function groupsOf(heads: readonly HeadRow[]): HeadRow[][] {
   const groups: HeadRow[][] = [];
   for (const [i, head] of heads.entries()) {
     const before = heads[i - 1];
     const isNear = before && before.y - head.y <= LEADING * head.size;
-    // Two rows of numbers are no lines of one row.
+    // Two rows of numbers are not lines of one row.
     if (isNear && !(hasNumbers([before]) && hasNumbers([head]))) groups.at(-1)?.push(head);
     else groups.push([head]);
   }
@@ -194,18 +201,21 @@ function hasNumbers(rows: readonly HeadRow[]): boolean {
   return rows.some(({ lines }) => lines.some(({ line }) => isNumber(line)));
 }
 
-/** Whether it has words in several columns; one alone above several is a caption, unless it stands behind the first one. */
+/**
+ * Whether a group has words above several columns. A single line above several columns is a caption, unless it starts
+ * after the first column.
+ */
 function isHead(group: readonly HeadRow[], columns: number): boolean {
   const lines = group.flatMap((row) => row.lines);
   const own = new Set(lines.map(({ from, to }) => `${from} ${to}`));
   const [only] = lines;
-  // Lines that all begin above the first column are those of a text.
+  // Lines that all start above the first column are a text.
   const areBeside = Math.min(...lines.map(({ to }) => to)) < Math.max(...lines.map(({ from }) => from));
   if (own.size > 1) return areBeside && !lines.some(({ from, to }) => to - from + 1 >= columns);
   return only !== undefined && only.from > 0 && only.to > only.from && !hasNumbers(group);
 }
 
-/** Lines of a table as a row of its head; they may stand above more columns than the one that they were found in. */
+/** Makes a head row of lines of the table; they may span more columns than the column that they were found in. */
 function headRowOf(row: readonly Line[], table: readonly TableRow[], columns: readonly Range[]): HeadRow {
   const columnOf = (line: Line) =>
     table.map(({ cells }) => cells.findIndex((own) => own.includes(line))).find((k) => k >= 0) ?? 0;
@@ -213,7 +223,10 @@ function headRowOf(row: readonly Line[], table: readonly TableRow[], columns: re
   return { lines: headLines(row, columns) ?? known, y: row[0]?.y ?? 0, size: row[0]?.size ?? 0 };
 }
 
-/** The rows of a group: those that were written, or one, or two where lines stand below the head of several columns. */
+/**
+ * Returns the rows of a group: by writing order if known, otherwise one row, or two if lines are below a head over
+ * several columns.
+ */
 function rowsOf(group: readonly HeadRow[], columns: readonly Range[]): TableRow[] {
   const lines = group.flatMap((row) => row.lines);
   const written = writtenHeadRows(lines, columns);

@@ -6,12 +6,12 @@ import type { TaggedElement } from './page/tags.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 import { addTaggedCode, segmentsOf } from './tagged-code.ts';
 
-/** A block ends at the edge of the text if its last line is within this share of the width from it. */
+/** A block may continue elsewhere if its last line ends within this share of the width from the edge. */
 const NEAR_EDGE = 0.12;
 
 /**
- * The blocks of a page in the order of its structure tree. `isStructured`: whether the document has headings; if not, they
- * are found by their size.
+ * Returns the blocks of a page in the order of its structure tree. `isStructured`: whether the document tags headings;
+ * if not, headings are found by size.
  */
 export function taggedBlocks(
   elements: readonly TaggedElement[],
@@ -88,7 +88,7 @@ function tableBlock(
   return { kind: 'table', runs: [], rows: [], size, isFull: false, places: [place], table };
 }
 
-/** How many rows there are before the first one with a cell that is no header. */
+/** Returns the number of rows before the first row with a data cell. */
 function headRows(cells: readonly TableCell[]): number {
   const rows = [...new Set(cells.map(({ element }) => element.row))];
   const data = cells.find(({ element }) => !element.isHeader)?.element.row;
@@ -101,7 +101,7 @@ function placesOfRows(cells: readonly TableCell[]): Place[] {
   return [...rows.values()].map(placeAround);
 }
 
-/** The rectangle around places of a page. */
+/** Returns the bounding rectangle of places on one page. */
 function placeAround(places: readonly Place[]): Place {
   return { page: places[0]?.page ?? 0, ...around(places) };
 }
@@ -115,7 +115,7 @@ function joined(lines: readonly Line[], hyphenated: Hyphenated): Run[] {
   return runs;
 }
 
-/** Rows of equal length: a cell that spans columns or rows is in the first of them, and the others are empty. */
+/** Builds rows of equal length: a spanning cell is in its first row and column, and its other positions are empty. */
 function rowsOfCells(cells: readonly TableCell[]): (TableCell | undefined)[][] {
   const rows = new Map<number, TableCell[]>();
   for (const cell of cells) rows.set(cell.element.row, [...(rows.get(cell.element.row) ?? []), cell]);
@@ -124,14 +124,14 @@ function rowsOfCells(cells: readonly TableCell[]): (TableCell | undefined)[][] {
   return all.map((row) => (row.length === widest.length ? row : alignedRow(row, widest, all)));
 }
 
-/** The cells of a row under those of the widest one. */
+/** Aligns the cells of a row with the columns of the widest row. */
 function alignedRow(
   row: readonly TableCell[],
   widest: readonly TableCell[],
   all: readonly TableCell[][],
 ): (TableCell | undefined)[] {
   const aligned: (TableCell | undefined)[] = widest.map(() => undefined);
-  // The column of a cell reaches as far as any cell that stands there in a complete row.
+  // A column extends over all of its cells in complete rows.
   const columns = widest.map((_, k) => {
     const places = all.flatMap((each) => (each.length === widest.length && each[k] ? [each[k].place] : []));
     return { x: Math.min(...places.map(({ x }) => x)), right: Math.max(...places.map(({ right }) => right)) };
@@ -139,7 +139,7 @@ function alignedRow(
   let from = 0;
   for (const [i, cell] of row.entries()) {
     const { place } = cell;
-    // The cells that follow need columns, too.
+    // Leave columns for the remaining cells.
     const to = widest.length - (row.length - i);
     let column = columns.findIndex(({ x, right }, k) => k >= from && k <= to && place.x < right && x < place.right);
     if (column < 0) column = Math.min(from, to);

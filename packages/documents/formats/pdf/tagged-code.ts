@@ -3,21 +3,21 @@ import { rowsDown } from './columns.ts';
 import type { Line } from './page/lines.ts';
 import type { PdfBlock } from './pdf-block.ts';
 
-/** The distance of a line that is an element of its own to the one above, in sizes. */
+/** The largest distance to the line above for code whose lines are separate elements, in font sizes. */
 const NEXT_LINE = 1.9;
 
-/** The lines of an element of a tagged PDF: those of text, and those that are code in one piece. */
+/** Consecutive lines of an element of a tagged PDF that are all text or all code. */
 export interface Segment {
   lines: Line[];
   isCode: boolean;
 }
 
-/** An item of a list begins with code of more lines than this, or it is words in such type. */
+/** The number of lines up to which code at the start of an item counts as words. */
 const ITEM_LINES = 2;
 
 /**
- * The lines of an element, divided where code begins and ends. Two or more lines that are code are some; one line is if it
- * is all of its element and more than a word. `isItem`: an item of a list is often the name of a function or a value.
+ * Splits the lines of an element where code begins and ends. Two or more lines of code are a segment; a single line is
+ * only if it is the whole element and more than a word. `isItem`: an item is often the name of a function or a value.
  */
 export function segmentsOf(lines: readonly Line[], isItem: boolean): Segment[] {
   if (!lines.some(({ code }) => code)) return [{ lines: [...lines], isCode: false }];
@@ -38,7 +38,7 @@ export function segmentsOf(lines: readonly Line[], isItem: boolean): Segment[] {
     : joined(segments);
 }
 
-/** A single line of code within text is part of it. */
+/** Merges single lines of code into the text around them. */
 function joined(segments: readonly Segment[]): Segment[] {
   const result: Segment[] = [];
   for (const { lines, isCode: mayBeCode } of segments) {
@@ -50,7 +50,7 @@ function joined(segments: readonly Segment[]): Segment[] {
   return result;
 }
 
-/** The block of code of a segment; joined, in place, to the code right above it if each line is an element of its own. */
+/** Adds a code block for a segment, joined in place to the code directly above if each line is a separate element. */
 export function addTaggedCode(blocks: PdfBlock[], lines: readonly Line[], page: number): void {
   const block = codeBlock(lines, page);
   if (!continueCode(blocks.slice(-1), block, NEXT_LINE)) blocks.push(block);

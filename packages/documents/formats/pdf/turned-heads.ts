@@ -5,21 +5,21 @@ import { boxOf, type Line, type Run, trimRuns } from './page/lines.ts';
 import type { PdfPage, TurnedLines } from './page/page.ts';
 import type { PdfBlock, Place } from './pdf-block.ts';
 
-/** Heads stand on the first row of their table, up to this multiple of its height. */
+/** The largest distance of heads above the first row of their table, in font sizes. */
 const NEAR = 2.5;
 
-/** With more turned lines a page is a drawing. */
+/** A page with more rotated lines is a drawing. */
 const LINES_MAX = 500;
 
-/** A turned line, and where it is in the frame of most of the page's text. */
+/** A rotated line, and its box in the frame of most of the page's text. */
 interface TurnedLine {
   line: Line;
   box: Box;
 }
 
 /**
- * Gives tables the row of heads that are turned and stand on their first rows, in place: `blocks` from `from` on are those
- * of the page. Returns the turned lines that are no heads.
+ * Adds a row of rotated heads to tables below them, in place. `blocks` from index `from` on are the blocks of the page.
+ * Returns the rotated lines that are not heads.
  */
 export function takeTurnedHeads(blocks: PdfBlock[], from: number, page: PdfPage): TurnedLines[] {
   if (page.turned.length === 0) return page.turned;
@@ -41,7 +41,10 @@ export function takeTurnedHeads(blocks: PdfBlock[], from: number, page: PdfPage)
   });
 }
 
-/** The turned lines above each column of a table; undefined if they are above fewer than half of them, or one. */
+/**
+ * Returns the rotated lines above each column of a table; undefined if fewer than half of the columns, or only one, has
+ * any.
+ */
 function headsOf(
   { columns = [], row_places, size }: PdfBlock,
   lines: readonly TurnedLine[],
@@ -64,7 +67,7 @@ function headsOf(
   return count < 2 || 2 * count < columns.length ? undefined : heads;
 }
 
-/** The block that is the head of the one column without a turned one: it stands beside the others. */
+/** Returns the upright block that heads the only column without a rotated head, next to the other heads. */
 function cornerOf(block: PdfBlock | undefined, table: PdfBlock, heads: readonly TurnedLine[][]): PdfBlock | undefined {
   const place = block?.places[0];
   const column = table.columns?.[heads.findIndex(({ length }) => length === 0)];

@@ -1,6 +1,6 @@
 import type { PdfBlock } from './pdf-block.ts';
 
-/** The size in which most of the text is, in half points. */
+/** Returns the font size of most of the text, rounded to half points. */
 export function usualSize(blocks: readonly PdfBlock[]): number {
   const letters = new Map<number, number>();
   for (const { size, runs, rows } of blocks) {

@@ -7,7 +7,10 @@ const markdownOf = async (...pages: PdfLine[][]) => (await readPdf(pdfOf(pages))
 
 const PLACES = [50, 160, 250, 330];
 
-/** Rows as programs write them: all lines of a cell, then those of the next one; shorter cells are in the middle of their row. */
+/**
+ * Rows as programs write them: all lines of a cell, then all lines of the next cell; shorter cells are centered
+ * vertically.
+ */
 function rowsFrom(
   top: number,
   rows: readonly (readonly (readonly string[])[])[],
@@ -24,7 +27,7 @@ function rowsFrom(
   });
 }
 
-test('rows as near to each other as lines are told by the order of their cells, which stand in the middle of them', async () => {
+test('rows as close as lines are separated by the order of their cells, which are centered vertically', async () => {
   const markdown = await markdownOf(
     rowsFrom(700, [
       [['Name'], ['Share'], ['Year'], ['Remark']],
@@ -40,7 +43,7 @@ test('rows as near to each other as lines are told by the order of their cells, 
   );
 });
 
-test('a row of numbers below a head is a table, and names above places are none', async () => {
+test('a row of numbers below a head is a table, and names above places are not', async () => {
   const rowOf = (words: readonly string[]) => words.map((word) => [word]);
   const head = rowOf(['Region', 'Sold', 'Kept', 'Share']);
   assert.equal(
@@ -53,7 +56,7 @@ test('a row of numbers below a head is a table, and names above places are none'
 
 const WIDE = { places: [50, 300], padding: 6 };
 
-test('a table of two columns has its rows, however many lines their cells have, and whether or not one is empty', async () => {
+test('a table of two columns keeps its rows, whatever the number of lines in cells, even if a cell is empty', async () => {
   const prose = 'The text above the table goes on for so long that it ends above its second column only.';
   const lines: PdfLine[] = [
     [prose, 50, 730],
@@ -83,7 +86,7 @@ test('a table of two columns has its rows, however many lines their cells have, 
   );
 });
 
-test('cells of several lines of text beside each other are no columns of prose', async () => {
+test('adjacent multi-line text cells are not columns of prose', async () => {
   const cells = (row: number) =>
     [0, 1].map((column) => Array.from({ length: 4 }, (_, i) => `Line ${i} of the cell in row ${row}.${column}`));
   const markdown = await markdownOf(
@@ -92,7 +95,7 @@ test('cells of several lines of text beside each other are no columns of prose',
   assert.equal(markdown.split('\n').filter((line) => /^\| Line 0 .* \| Line 0 .* \|$/.test(line)).length, 4);
 });
 
-test('the lines of a justified cell are of one row, although their words are as far from each other as cells', async () => {
+test('lines of a justified cell share a row, even if their words are as far apart as cells', async () => {
   const justified = (words: readonly string[], y: number) => words.map((word, i): PdfLine => [word, 200 + 33 * i, y]);
   const rowAt = (y: number, name: string, remark: readonly PdfLine[]): PdfLine[] => [
     [name, 50, y],
@@ -120,7 +123,7 @@ test('the lines of a justified cell are of one row, although their words are as 
   );
 });
 
-test('the lines of a cell are of one row where a program writes them behind the other cells of the row', async () => {
+test('lines of a cell share a row if a program writes them after the other cells of the row', async () => {
   const rows = [
     ['Heated', '12', 'Houses of', 'Berlin'],
     ['Cold', '9', 'Flats of', 'Hamburg'],
