@@ -7,7 +7,7 @@ import { smallShapes } from './small-shapes.ts';
 
 const show = (text: string, x: number, y: number) => `BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET`;
 
-/** A circle around a point, of four curves; `paint` fills or strokes it. */
+/** A circle around a point, made of four curves; `paint` fills or strokes it. */
 function circle(x: number, y: number, radius: number, paint: string): string {
   const [r, k] = [radius, 0.55 * radius];
   return (
@@ -16,14 +16,14 @@ function circle(x: number, y: number, radius: number, paint: string): string {
   );
 }
 
-/** Drawn in units of a browser, which count from the top, within a saved state. */
+/** Wraps a drawing in browser units, which count from the top, and in a saved state. */
 const inPixels = (drawing: string) => `q .75 0 0 -.75 0 842 cm ${drawing} Q`;
 const pixels = (x: number, y: number) => [x / 0.75, (842 - y) / 0.75] as const;
 
 const markdownOf = async (...content: string[]) =>
   (await readPdf(pdfOfContents([Buffer.from(content.join('\n'))]))).markdown;
 
-test('discs, circles and squares that are drawn in front of lines are marks of lists, nested by where they are', async () => {
+test('discs, circles and squares drawn in front of lines are list marks, nested by position', async () => {
   const markdown = await markdownOf(
     '0.5 0.5 0.5 rg 40 600 500 200 re f 0 0 0 rg',
     show('What is needed (q Q cm) for it:', 50, 760),
@@ -45,7 +45,7 @@ test('discs, circles and squares that are drawn in front of lines are marks of l
   );
 });
 
-test('a shape that is alone, large, far away, behind words or one of very many is no mark', async () => {
+test('a shape that is alone, large, distant, after words or among very many others is not a mark', async () => {
   const lines = ['One of', 'two of', 'three of them'].map((text, i) => show(text, 80, 740 - 14 * i));
   const without = await markdownOf(...lines);
   assert.equal(without, 'One of two of three of them\n');
@@ -65,7 +65,7 @@ test('a shape that is alone, large, far away, behind words or one of very many i
   assert.equal(await markdownOf(...lines, drawn(70, 4)), '- One of\n- two of\n- three of them\n');
 });
 
-test('marks that stand as far from their texts as cells do are those of a list, and no column', async () => {
+test('marks as far from their texts as cells form a list, not a table column', async () => {
   const { markdown } = await readPdf(
     pdfOf([
       [
@@ -85,11 +85,11 @@ test('marks that stand as far from their texts as cells do are those of a list, 
   assert.equal(markdown, 'The list:\n\n- north\n- south\n- west\n\nAnd a second one:\n\n1. north\n2. south\n3. west\n');
 });
 
-test('the program of a page is read once, however the texts in it are written', () => {
+test('the content stream of a page is scanned once, whatever texts it contains', () => {
   for (const part of ['(', '(a', '(\\', '\\(', '()', '(()', ' q', ' 1 2 m', ' 1 2 3 4 re f', ' f']) {
     const start = process.cpuUsage();
     smallShapes(paintedPaths(part.repeat(2 ** 21 / part.length)));
-    // To begin again at each bracket would take minutes.
+    // Scanning again from each bracket would take minutes.
     assert.ok(process.cpuUsage(start).user < 5e6, part);
   }
   const square = ' 10 10 4 4 re f ';

@@ -3,23 +3,26 @@ import type { Line } from '../page/lines.ts';
 import type { PdfPage } from '../page/page.ts';
 import type { DrawnShapes } from './drawn-shapes.ts';
 
-/** How far a mark stands from the text of its item at most, and from what stands before it at least, in sizes of the text. */
+/**
+ * The largest distance from a mark to the text of its item, and the smallest distance to the text before it, in font
+ * sizes.
+ */
 const FAR = 2.5;
 const APART = 1;
-/** How large it is at most, and where its middle is above the baseline, in sizes of the text. */
+/** The largest side of a mark, and the height of its center above the baseline, in font sizes. */
 const LARGE = 0.8;
 const MIDDLE = { from: 0, to: 0.75 };
 
-/** What stands before one line of a document only may be anything. */
+/** The number of lines that need the same mark; a single shape may be anything. */
 const REPEATED = 2;
 
-/** The shape that stands before a line as the mark of an item does. */
+/** A line with the shape in front of it, placed as the mark of an item. */
 interface MarkedLine {
   line: Line;
   shape: Box;
 }
 
-/** Puts into the pages of a file a bullet in front of the lines before which a disc, circle or square is drawn. */
+/** Adds a bullet to lines that have a disc, circle or square drawn in front of them. */
 export function withDrawnMarks(shapesOf: (page: PdfPage) => DrawnShapes): (pages: readonly PdfPage[]) => PdfPage[] {
   return (pages) => {
     const marked = pages.map((page) => {
@@ -40,7 +43,7 @@ export function withDrawnMarks(shapesOf: (page: PdfPage) => DrawnShapes): (pages
   };
 }
 
-/** Shapes that are drawn with the same sides, nearly. */
+/** Returns a key that shapes of nearly the same size share. */
 function sideOf({ x, right }: Box): number {
   return Math.round(8 * Math.log(right - x));
 }

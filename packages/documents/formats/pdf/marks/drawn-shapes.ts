@@ -5,13 +5,13 @@ import { paintedPaths } from './painted-paths.ts';
 import { rulesOfPaths } from './rules.ts';
 import { smallShapes } from './small-shapes.ts';
 
-/** What of a page's drawing tells of its text: shapes that may be marks of lists, and lines between cells. */
+/** Drawn shapes of a page that help to read its text: possible list marks, and lines between cells. */
 export interface DrawnShapes {
   marks: readonly Box[];
   rules: readonly Rule[];
 }
 
-/** What the pages of a file draw, by their object numbers; a page is read once. */
+/** Finds the shapes that pages draw, by object number of the page; cached by page. */
 export function drawnShapes(bytes: Uint8Array): (page: { object: number }) => DrawnShapes {
   const known = new Map<number, DrawnShapes>();
   return ({ object }) => {

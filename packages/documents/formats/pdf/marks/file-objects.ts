@@ -1,22 +1,22 @@
 import { inflateSync } from 'node:zlib';
 
-/** The limit of unpacked object streams of a PDF; they contain only references, no text or pictures. */
+/** The limit of unpacked object streams in a PDF, in bytes; they contain references, but no text or pictures. */
 const MAX_UNPACKED_BYTES = 64 * 2 ** 20;
 
 /** The maximum length of a stream's dictionary. */
 const DICTIONARY_MAX = 2 ** 16;
 
-/** The objects of a file, by number. */
+/** The objects of a file by number. */
 export interface FileObjects {
-  /** Their texts, of streams the dictionaries. */
+  /** The source of each object; for a stream, its dictionary. */
   texts: ReadonlyMap<number, string>;
-  /** Of those that are streams, where their bytes are. */
+  /** The byte range of each stream. */
   streams: ReadonlyMap<number, { start: number; end: number }>;
 }
 
 const known = new WeakMap<Uint8Array, { objects: FileObjects | undefined }>();
 
-/** The objects of a PDF; undefined if object streams cannot be unpacked. A file is parsed once. */
+/** Finds the objects of a PDF; undefined if object streams cannot be unpacked. Cached by file. */
 export function fileObjects(bytes: Uint8Array): FileObjects | undefined {
   const before = known.get(bytes);
   if (before) return before.objects;
@@ -49,7 +49,7 @@ function objectsOf(file: Buffer): FileObjects | undefined {
   return { texts, streams };
 }
 
-/** The content of an object from `begin` on, and the offset of its stream, if any. */
+/** Returns the source of the object at `begin`, and the offset of its stream, if any. */
 function bodyAt(file: Buffer, begin: number): { text: string; stream: number | undefined } {
   for (const length of [1_024, DICTIONARY_MAX]) {
     const text = file.toString('latin1', begin, begin + length);
@@ -86,7 +86,7 @@ function unpack(
   try {
     text = inflateSync(stream, { maxOutputLength: Math.max(max, 1) }).toString('latin1');
   } catch {
-    // It is encrypted, damaged or too large.
+    // The stream is encrypted, damaged or too large.
     return undefined;
   }
   const numbers = text.slice(0, first).trim().split(/\s+/).map(Number);

@@ -1,20 +1,20 @@
 import type { Run } from '../page/lines.ts';
 
-/** What an item of a list begins with. */
+/** The marks at the beginning of list items. */
 export const BULLET = /^\s*[•‣◦▪●○■–*·-]\s+(?=\S)/;
 export const NUMBER = /^\s*\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+(?=\S)/;
 
-/** The number in front of an entry of a list of references. */
+/** The mark of an entry in a list of references. */
 const ENTRY = /^\[[^\]]{1,12}\]$/;
 
-/** Whether words are nothing but the mark of an item. */
+/** Whether words consist of the mark of an item alone. */
 export function isMark(words: string): boolean {
   return BULLET.test(`${words} x`) || NUMBER.test(`${words} x`) || ENTRY.test(words);
 }
 
-/** The text after the bullet or number, which may be a link, and whether the list is numbered. */
+/** Splits the bullet or number from the text of an item, which may be a link. */
 export function readItem(runs: readonly Run[]): { ordered: boolean; start: number; runs: Run[] } {
-  // A mark is short; the rest of the text is not looked at.
+  // A mark is short, so the rest of the text is not examined.
   const beginning = runs
     .slice(0, 3)
     .map(({ text }) => text.slice(0, 20))

@@ -1,14 +1,14 @@
 import { inflateSync } from 'node:zlib';
 import { fileObjects } from './file-objects.ts';
 
-/** The limit of what a page draws; a page of text has about 50 KB. */
+/** The limit of a content stream, in bytes; a page of text has about 50 KB. */
 const CONTENT_MAX = 2 * 2 ** 20;
-/** Programs divide it into a few streams. */
+/** Programs split a content stream into a few streams at most. */
 const STREAMS_MAX = 64;
 
 /**
- * What a page (by its object number) draws, as the program in the file; "" if it is encrypted, compressed in another way than
- * all common programs do it, or too long.
+ * Returns the content stream of a page (by object number); "" if it is encrypted, too long, or compressed with a filter
+ * other than the usual Flate.
  */
 export function pageContent(bytes: Uint8Array, page: number): string {
   const objects = fileObjects(bytes);
@@ -19,7 +19,7 @@ export function pageContent(bytes: Uint8Array, page: number): string {
   const numbersIn = (text: string) => [...text.matchAll(/(\d+)\s+\d+\s+R\b/g)].map(([, number]) => Number(number));
   let numbers = numbersIn(contents[1] ?? contents[2] ?? '');
   const [only] = numbers;
-  // The list of streams may be an object of its own.
+  // The array of streams may be a separate object.
   if (numbers.length === 1 && only !== undefined && !objects.streams.has(only)) {
     numbers = numbersIn(objects.texts.get(only) ?? '');
   }
@@ -34,7 +34,7 @@ export function pageContent(bytes: Uint8Array, page: number): string {
       if (left <= 0) return '';
       parts.push(text);
     } catch {
-      // It is encrypted, damaged or too long.
+      // The stream is encrypted, damaged or too long.
       return '';
     }
   }

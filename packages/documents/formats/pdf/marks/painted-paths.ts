@@ -1,27 +1,29 @@
 import { type Matrix, product } from '../pictures/paint-operators.ts';
 
-/** A page that draws more, in steps, is a drawing. */
+/** A page with more operators is a drawing. */
 const STEPS_MAX = 30_000;
 const SAVED_MAX = 200;
 
-/** What moves, draws and paints, and where a text begins, in which the same letters may stand. */
+/** Operators that move, draw and paint, and the start of a text, which may contain the same letters. */
 const STEP = /\(|(?<=\s)(?:cm|q|Q|re|[mlcvyhnFfSsBb]|[fBb]\*)(?=\s|$)/g;
 
 export type Point = readonly [x: number, y: number];
 
-/** What a page paints at once, in points of the page. */
+/** A painted path, in page coordinates in points. */
 export interface PaintedPath {
-  /** The corners of each part, the first one repeated where a part is closed; of curves also the points beside them. */
+  /**
+   * The corners of each subpath, with the first corner repeated if it is closed; for curves also their control points.
+   */
   parts: Point[][];
-  /** How many lines, curves and rectangles it has. */
+  /** The number of lines, curves and rectangles. */
   segments: number;
   hasCurves: boolean;
   isStroked: boolean;
 }
 
 /**
- * The paths that a page paints, up to a limit; none if it has more. It reads the program of the page itself, because the library
- * takes as long for its list of operations as for the text.
+ * Returns the paths that a page paints; none if it has more operators than the limit. Reads the content stream
+ * directly, because PDF.js takes as long for its operator list as for the text.
  */
 export function paintedPaths(content: string): PaintedPath[] {
   const paths: PaintedPath[] = [];
@@ -51,7 +53,7 @@ export function paintedPaths(content: string): PaintedPath[] {
       const count = { m: 2, l: 2, c: 6, v: 4, y: 4 }[step] ?? 2;
       if (step === 'm') path.parts.push([]);
       path.hasCurves ||= count > 2;
-      // The points beside a curve say how far it reaches, well enough.
+      // The control points bound a curve closely enough.
       addPoints(path, matrix, numbersBefore(content, from, index, count));
     } else if (step === 'h') close(path);
     else {
@@ -72,7 +74,7 @@ function close({ parts }: PaintedPath): void {
   if (first) parts.at(-1)?.push(first);
 }
 
-/** Where a text ends that begins here, with the texts in brackets in it. */
+/** Returns the offset after a text that begins here, including balanced brackets in it. */
 export function endOfText(content: string, begin: number): number {
   const special = /[()\\]/g;
   special.lastIndex = begin + 1;
@@ -85,7 +87,7 @@ export function endOfText(content: string, begin: number): number {
   return content.length;
 }
 
-/** The last numbers in front of a step; those that are missing are 0. */
+/** Returns the last numbers in front of an operator, 0 for missing numbers. */
 export function numbersBefore(content: string, from: number, to: number, count: number): number[] {
   const words = content
     .slice(Math.max(from, to - 200), to)

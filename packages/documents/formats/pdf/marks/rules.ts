@@ -3,21 +3,21 @@ import type { Rule } from '../page/grids.ts';
 import { type Matrix, product } from '../pictures/paint-operators.ts';
 import type { PaintedPath, Point } from './painted-paths.ts';
 
-/** Pages with more are drawings. */
+/** Pages with more lines are drawings. */
 const RULES_MAX = 8_000;
 
-/** A filled rectangle is a line if it is not thicker, in points; a shorter line separates nothing. */
+/** A filled rectangle is a line up to this thickness, in points; shorter lines do not separate cells. */
 const THICK = 3;
 const SHORT = 4;
 
-/** What ends a path and paints it. */
+/** Operators that end a path and paint it. */
 const STROKES = new Set<number>([OPS.stroke, OPS.closeStroke, OPS.fillStroke, OPS.eoFillStroke, OPS.closeFillStroke]);
 const FILLS = new Set<number>([OPS.fill, OPS.eoFill]);
 
-/** How many coordinates follow each step of a path: move, line, curve, curve of one point, close. */
+/** The number of coordinates after each path operator: move, line, cubic curve, quadratic curve, close. */
 const COORDINATES = [2, 2, 6, 4, 0];
 
-/** The lines of a page by its drawing operations; none of a page that has too many. */
+/** Finds the lines that a page draws in its operator list; none if it has too many. */
 export function rulesOf(operators: readonly number[], args: readonly unknown[]): Rule[] {
   const rules: Rule[] = [];
   const saved: Matrix[] = [];
@@ -40,7 +40,7 @@ export function rulesOf(operators: readonly number[], args: readonly unknown[]):
   return rules;
 }
 
-/** The lines among the paths of a page; none of a page that has too many. */
+/** Finds the lines among the paths of a page; none if it has too many. */
 export function rulesOfPaths(paths: readonly PaintedPath[]): Rule[] {
   const rules: Rule[] = [];
   for (const { parts, hasCurves, isStroked } of paths) {
@@ -55,7 +55,7 @@ function transformed(matrix: Matrix, by: unknown): Matrix {
   return by != null && (by as ArrayLike<number>).length === 6 ? product(matrix, by as Matrix) : matrix;
 }
 
-/** The lines of a path that is stroked; of one that is filled those that its thin rectangles are. */
+/** Returns the lines of a stroked path, or the thin rectangles of a filled path. */
 function rulesOfPath(path: Float32Array, matrix: Matrix, isStroked: boolean): Rule[] {
   const rules: Rule[] = [];
   let points: Point[] = [];
@@ -74,7 +74,7 @@ function rulesOfPath(path: Float32Array, matrix: Matrix, isStroked: boolean): Ru
     if (step === 4 && first) points.push(first);
     else if (step < 2)
       points.push([matrix[0] * x + matrix[2] * y + matrix[4], matrix[1] * x + matrix[3] * y + matrix[5]]);
-    // What is behind a curve is no rectangle.
+    // A part after a curve is not a rectangle.
     else if (step < 4) points = [];
   }
   end();

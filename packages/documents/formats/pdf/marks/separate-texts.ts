@@ -5,21 +5,27 @@ import type { PdfPage } from '../page/page.ts';
 import type { PlacedText } from '../page/placed-texts.ts';
 import type { Point } from './painted-paths.ts';
 
-/** Cells that are one text are looked for where this many rows may have them. */
+/** The number of rows that must look as if a text joins several cells. */
 const ROWS_MIN = 2;
-/** How far from where a space is estimated to be the program writes the word behind it at most, and from the ends of the text at least, in sizes. */
+/**
+ * The largest distance between the estimated position of a space and the start of the word that follows, and the
+ * smallest distance to the ends of the text, in font sizes.
+ */
 const ESTIMATED = 1;
 const WITHIN = 0.2;
-/** How far from a word the text before it ends, in sizes: the middle of what the library takes for a space, the same for numbers that end at one place. */
+/**
+ * The distance from the end of a text to the next word, in font sizes: half of a gap that PDF.js reads as a space. It
+ * is constant, so that numbers still end at one place.
+ */
 const GAP = 0.35;
-/** Where a cell may begin: a number, or what is behind one. */
+/** A possible start of a cell: a number, or text after a number. */
 const BOUNDARY = /(?<=\d[\d.,%)]* )(?=\S)|(?<=\S )(?=[+−-]?\d)|(?<=\p{L})(?=[+−-]?\d)|(?<=\d)(?=\p{L})/gu;
-/** A number and a word, or two numbers: cells rather than words of a sentence. */
+/** A number next to a word, or two numbers: cells rather than words of a sentence. */
 const CELLS = /\d[\d.,%)]* \S|\S [+−-]?[\d(]/;
 
 /**
- * Divides, in pages whose rows look as if cells of a table were one text, the texts where the program of the page begins to write
- * at another place. Lines have the same words as before.
+ * Splits texts where the content stream starts writing at another place, on pages whose rows look as if a text joins
+ * several cells. The words of lines do not change.
  */
 export function withSeparateTexts(startsOf: (page: PdfPage) => readonly Point[]) {
   return (pages: readonly PdfPage[]): PdfPage[] =>
@@ -42,7 +48,7 @@ export function withSeparateTexts(startsOf: (page: PdfPage) => readonly Point[])
     });
 }
 
-/** How many rows of a page have a number beside another text, as near as a word, and something else beside these. */
+/** Counts rows that have a number as close as a word to another text, and further text at the same height. */
 function rowsWithCells({ lines }: PdfPage): number {
   const beside = Map.groupBy(lines, ({ y }) => Math.round(y));
   const isRow = ({ parts = [], code, y }: Line) =>
@@ -52,7 +58,7 @@ function rowsWithCells({ lines }: PdfPage): number {
   return lines.filter(isRow).length;
 }
 
-/** A text divided where a number, or what is behind one, begins at one of these places. */
+/** Splits a text where a number, or text after a number, starts at a given place. */
 function divided(part: PlacedText, starts: readonly number[]): PlacedText[] {
   const { size, url, rtl } = part;
   if (rtl || url !== '') return [part];
@@ -63,7 +69,7 @@ function divided(part: PlacedText, starts: readonly number[]): PlacedText[] {
     if (start <= last.x + WITHIN * size || start >= end - WITHIN * size) continue;
     const boundary = boundaryAt(last, start);
     const next = starts[i + 1];
-    // Some programs write each letter at a place of its own.
+    // Some programs place each letter separately.
     if (!boundary || (next !== undefined && Math.abs(next - boundary.x) < Math.abs(start - boundary.x))) continue;
     const [before, behind] = [last.text.slice(0, boundary.at), last.text.slice(boundary.at)];
     const width = Math.max(start - GAP * size - last.x, 0.5 * (start - last.x));
@@ -72,7 +78,7 @@ function divided(part: PlacedText, starts: readonly number[]): PlacedText[] {
   return parts;
 }
 
-/** Where in a text the cell begins that is at a place, as well as that is known. */
+/** Finds the cell boundary of a text that is closest to a place, within the error of the estimate. */
 function boundaryAt({ text, x, width, size }: PlacedText, start: number): { at: number; x: number } | undefined {
   let best: { at: number; x: number } | undefined;
   for (const { index: at } of text.matchAll(BOUNDARY)) {

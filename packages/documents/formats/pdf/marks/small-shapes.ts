@@ -1,17 +1,17 @@
 import type { Box } from '../page/frames.ts';
 import type { PaintedPath } from './painted-paths.ts';
 
-/** The sides of a mark of a list, in points, and how much they may differ. */
+/** Bounds for the sides of a list mark, in points, and for their relative difference. */
 const SIDE_MIN = 1.2;
 const SIDE_MAX = 14;
 const SIDES_DIFFER = 0.2;
 
-/** A page that paints more is a drawing. */
+/** A page with more shapes is a drawing. */
 const SHAPES_MAX = 1_000;
-/** Curves and lines of a shape: a circle of some programs has sixteen. */
+/** The limit of curves and lines in a shape; some programs draw a circle with sixteen. */
 const SEGMENTS_MAX = 40;
 
-/** The small discs, circles and squares that a page paints: what may be a mark of a list. A page that is a drawing has none. */
+/** Finds small discs, circles and squares, which may be list marks. Returns none if the page is a drawing. */
 export function smallShapes(paths: readonly PaintedPath[]): Box[] {
   const shapes = paths.flatMap((path) => shapeOf(path) ?? []);
   return shapes.length > SHAPES_MAX ? [] : shapes;

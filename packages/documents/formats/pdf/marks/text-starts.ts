@@ -1,18 +1,18 @@
 import { type Matrix, product } from '../pictures/paint-operators.ts';
 import { endOfText, numbersBefore, type Point } from './painted-paths.ts';
 
-/** A page that does more is a drawing. */
+/** A page with more operators is a drawing. */
 const STEPS_MAX = 30_000;
 const SAVED_MAX = 200;
 
-/** What moves the place of text, what shows it, and where a text begins, in which the same letters may stand. */
+/** Operators that move and show text, and the start of a text, which may contain the same letters. */
 const STEP = /\(|(?<=\s)(?:cm|q|Q|BT|Tm|Td|TD|TL|T\*)(?=[\s[(<]|$)|(?<=[\s\])>])(?:Tj|TJ|['"])(?=\s|$)/g;
 
 const UNIT: Matrix = [1, 0, 0, 1, 0, 0];
 
 /**
- * Where the program of a page begins to write after it moved to another place, in points of the page; none if the page is a drawing.
- * The library joins texts that are as near to each other as words, which may be cells of a table.
+ * Returns the points on the page where the content stream starts writing after a move; none if the page is a drawing.
+ * PDF.js joins texts that are as close as words, even if they are cells of a table.
  */
 export function textStarts(content: string): Point[] {
   const starts: Point[] = [];

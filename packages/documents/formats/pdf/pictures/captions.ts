@@ -1,18 +1,18 @@
 import { wordsOf } from '../page/lines.ts';
 import type { PdfBlock, Place } from '../pdf-block.ts';
 
-/** How captions of pictures begin, in the languages of most documents: a word of theirs and a number or letter. */
+/** The beginning of a picture's caption in common languages: a keyword with a number or letter. */
 const CAPTION =
   /^\s*(?:fig(?:ures?|uras?|\.|s\.)?|abb(?:ildung(?:en)?|\.)|bild|figur|afbeelding|image|illustration|photo(?:graph)?|plate|chart|diagram|scheme|exhibit|rys(?:unek|\.)|рис(?:унок|\.)|ábra|図|图|圖|그림)\s*(?:[\dA-Z]\p{L}?\b|[IVX]+\b)/iu;
 
 /** The largest distance between a picture and its caption, in points. */
 const NEAR_POINTS = 40;
-/** Pictures in a row differ by less in height. */
+/** Pictures in a row differ in height by less than this, in points. */
 const LEVEL_POINTS = 5;
 
 /**
- * Joins pictures to their captions: a picture stands in one paragraph with the caption below it, else with the one above it, so
- * that nothing comes between them. Of pictures beside each other the caption is that of all. Texts keep their order.
+ * Joins pictures with their captions: a picture shares a paragraph with the caption below it, else with the caption
+ * above it, so that they stay together. Pictures in a row share a caption. Texts keep their order.
  */
 export function joinCaptions(blocks: readonly PdfBlock[]): PdfBlock[] {
   const pictures = blocks.filter(({ kind }) => kind === 'picture');
@@ -45,14 +45,14 @@ export function joinCaptions(blocks: readonly PdfBlock[]): PdfBlock[] {
     });
 }
 
-/** Whether pictures stand in a row, with their tops and bottoms at the same heights. */
+/** Whether pictures form a row, with tops and bottoms at the same heights. */
 function areBeside({ places: [one] }: PdfBlock, { places: [other] }: PdfBlock): boolean {
   if (!one || !other || one.page !== other.page) return false;
   const difference = Math.max(Math.abs(one.top - other.top), Math.abs(one.bottom - other.bottom));
   return difference < LEVEL_POINTS && Math.max(one.x - other.right, other.x - one.right) < NEAR_POINTS;
 }
 
-/** The nearest caption below a picture, else above it. */
+/** Returns the nearest caption below a picture, else above it. */
 function captionOf({ places: [picture] }: PdfBlock, captions: readonly PdfBlock[]): PdfBlock | undefined {
   if (!picture) return undefined;
   const nearest = (gapOf: (place: Place) => number) => {

@@ -7,7 +7,7 @@ const UNPAINTED_ENTRIES = /\/(?:Kids|Annots|B|Thumb|Dests?|Metadata)\s*(?:\[[^\]
 const PAGE = /\/Type\s*\/Page\b/;
 const REFERENCE = /\b(\d+)\s+\d+\s+R\b/g;
 
-/** A picture object; sizes in pixels, NaN if they are not known. */
+/** A picture object; sizes in pixels, NaN if unknown. */
 export interface ImageObject {
   object: number;
   width: number;
@@ -15,9 +15,9 @@ export interface ImageObject {
 }
 
 /**
- * The pictures that pages (by object number) may show: those to which references lead from them. The library only knows
- * after it has processed the whole page, which takes as long as reading its text. Undefined if the objects cannot be
- * parsed, for example in an encrypted PDF.
+ * Finds the pictures that pages (by object number) may show, by following references. PDF.js could only find them by
+ * processing the whole page, which takes as long as reading its text. Undefined if the objects cannot be parsed, for
+ * example in an encrypted PDF.
  */
 export function imagesOfPages(bytes: Uint8Array, pages: readonly number[]): ImageObject[][] | undefined {
   const objects = fileObjects(bytes)?.texts;
@@ -43,13 +43,13 @@ function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** A number in a dictionary; an indirect one may have any value. */
+/** Returns a number in a dictionary; NaN if it is missing or an indirect reference. */
 function entry(dictionary: string, name: string): number {
   const [, number] = new RegExp(`/${name}\\s+(\\d+)\\b(?!\\s+\\d+\\s+R)`).exec(dictionary) ?? [];
   return number === undefined ? Number.NaN : Number(number);
 }
 
-/** The pictures that are reachable from a page. `without`: objects known to lead to none. */
+/** Returns the pictures reachable from a page. `without`: objects known to lead to none. */
 function imagesFrom(
   page: number,
   objects: ReadonlyMap<number, string>,

@@ -4,12 +4,12 @@ import type { JpegOf } from './picture-file.ts';
 /** The maximum length of a picture's dictionary. */
 const DICTIONARY_MAX = 4_096;
 
-/** Colour spaces that JPEG has too, so that the file shows the same as the PDF. */
+/** Colour spaces that JPEG supports too, so that the file looks the same as in the PDF. */
 const OWN_COLORS = /\/ColorSpace\s*(?:\/Device(?:RGB|Gray)\b|\/Cal(?:RGB|Gray)\b|\[\s*\/(?:ICCBased|CalRGB|CalGray)\b)/;
 const REFERRED_COLORS = /\/ColorSpace\s+\d+\s+\d+\s+R\b/;
 
 /**
- * Finds the JPEG files embedded in a PDF, which are used unchanged: no loss, and small. Finds none for pictures in
+ * Finds the JPEG files embedded in a PDF, which are used unchanged: lossless, and small. Finds none for pictures in
  * other colour spaces, in an encrypted PDF, or if the PDF and the file disagree.
  */
 export function jpegsIn(bytes: Uint8Array): JpegOf {
@@ -21,7 +21,7 @@ export function jpegsIn(bytes: Uint8Array): JpegOf {
   };
 }
 
-/** The offsets of objects that are JPEG files; of several with the same number the last one is current. */
+/** Returns the offsets of objects that are JPEG files; of several objects with the same number, the last is current. */
 function jpegObjects(file: Buffer): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (let at = file.indexOf('/DCTDecode'); at >= 0; at = file.indexOf('/DCTDecode', at + 1)) {
@@ -57,7 +57,7 @@ const SCAN = 0xda;
 const APP1 = 0xe1;
 
 /**
- * A JPEG file without EXIF; undefined if it is not a JPEG. Frames with other than 8 bits per component are not
+ * Returns a JPEG file without EXIF; undefined if it is not a JPEG. Frames with other than 8 bits per component are not
  * supported by browsers.
  */
 function stripExif(bytes: Buffer): { width: number; height: number; components: number; bytes: Buffer } | undefined {

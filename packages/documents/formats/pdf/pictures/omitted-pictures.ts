@@ -1,7 +1,10 @@
 import type { Loss, LossKind } from '../../losses.ts';
 import { lossOn } from '../page/page.ts';
 
-/** Why a picture is not shown; what decorates is an ornament, and a reader would look for the rest. */
+/**
+ * Reasons for omitting a picture, with the kind of loss: decoration is an ornament, anything else is a picture that
+ * readers would miss.
+ */
 const KINDS = {
   small: 'ornament',
   'behind text': 'ornament',
@@ -14,7 +17,7 @@ const KINDS = {
 } as const satisfies Record<string, LossKind>;
 export type WhyOmitted = keyof typeof KINDS;
 
-/** The pictures that are left out: one loss for each reason, with how many there are and on which pages. */
+/** Collects omitted pictures: one loss for each reason, with their number and pages. */
 export interface OmittedPictures {
   add(why: WhyOmitted, page: number, count?: number): void;
   losses(): Loss[];

@@ -4,15 +4,15 @@ import type { Place } from '../pdf-block.ts';
 /** A transformation matrix of PDF, [a, b, c, d, e, f]: (x, y) becomes (ax + cy + e, bx + dy + f). */
 export type Matrix = readonly [number, number, number, number, number, number];
 
-/** A picture that a page paints: size in pixels and position. */
+/** A picture that a page paints: its size in pixels and its position. */
 export interface Painted {
-  /** The library's name of the picture, or the picture. */
+  /** The name of the picture in PDF.js, or the decoded picture. */
   image: string | DecodedImage;
   width: number;
   height: number;
   /** Maps the unit square, in which PDF paints pictures, to the page. */
   matrix: Matrix;
-  /** The fill colour of an image mask (#rrggbb); else "". */
+  /** The fill colour of an image mask (#rrggbb); otherwise "". */
   color: string;
   place: Omit<Place, 'page'>;
 }
@@ -24,7 +24,7 @@ interface State {
 
 const BLACK = '#000000';
 
-/** Interprets the operators of a page as far as they determine the positions of pictures. */
+/** Interprets the operators of a page to find the positions of pictures. */
 export function paintedImages(operators: readonly number[], args: readonly unknown[]): Painted[] {
   const painted: Painted[] = [];
   const saved: State[] = [];
@@ -75,7 +75,7 @@ function isMatrix(value: unknown): value is Matrix {
   return value != null && (value as ArrayLike<number>).length === 6;
 }
 
-/** `inner` first, then `outer`. */
+/** Combines two transformations, applying `inner` first. */
 export function product([a, b, c, d, e, f]: Matrix, [g, h, i, j, k, l]: Matrix): Matrix {
   return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f];
 }
@@ -86,7 +86,7 @@ function placeOf([a, b, c, d, e, f]: Matrix): Omit<Place, 'page'> {
   return { x: Math.min(...xs), right: Math.max(...xs), top: Math.max(...ys), bottom: Math.min(...ys) };
 }
 
-/** A picture as decoded by the library. */
+/** A picture decoded by PDF.js. */
 export interface DecodedImage {
   width: number;
   height: number;

@@ -2,13 +2,13 @@ import { ImageKind } from 'unpdf/pdfjs';
 import type { DecodedImage, Painted } from './paint-operators.ts';
 import { type Pixels, writePng } from './png.ts';
 
-/** Returns the JPEG file of a picture, if the PDF contains one. */
+/** Returns the JPEG file of a picture if the PDF contains one. */
 export type JpegOf = (image: DecodedImage) => Buffer | undefined;
 
 const OPAQUE = 255;
 
 /**
- * A picture as a file, as seen on a page that is rotated by `rotation` degrees clockwise: the original JPEG if it shows
+ * Writes a picture as a file, as seen on a page rotated by `rotation` degrees clockwise: the original JPEG if it looks
  * the same, else a PNG.
  */
 export function pictureFile(image: DecodedImage, { matrix, color }: Painted, rotation: number, jpegOf: JpegOf): Buffer {
@@ -81,7 +81,6 @@ function turned(pixels: Pixels, { isAcross, isLeftward, isUpward, isUpright }: T
   return { width: wide, height: high, bits, data: result, ...(colors && { colors }) };
 }
 
-/** Expands bits to bytes. */
 function expandBits(pixels: Pixels): Pixels {
   const { width, height, data, colors = ['#000000', '#ffffff'] } = pixels;
   if (pixels.bits !== 1) return pixels;

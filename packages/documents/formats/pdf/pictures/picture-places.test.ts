@@ -16,7 +16,7 @@ const block = fc.tuple(fc.string(), fc.array(place, { minLength: 1, maxLength: 3
   return { kind: 'text', runs: [{ text, url: '' }], rows: [], size: 10, isFull: false, places };
 });
 
-test('every picture is shown once in any layout, and does not change the text and its order', () => {
+test('every picture is shown once in any layout, without a change to the text and its order', () => {
   fc.assert(
     fc.property(fc.array(block), fc.array(place), (blocks, places) => {
       const pictures = places.map((each, i) => ({ address: `attachment:${i}`, place: each }));

@@ -6,12 +6,12 @@ export interface ShownPicture {
   place: Place;
 }
 
-/** Blocks whose tops are within this distance in points are side by side, as the tops of two columns. */
+/** Blocks whose tops differ by less than this, in points, are in adjacent columns. */
 const SIDE_BY_SIDE_POINTS = 40;
 
 /**
- * Inserts pictures between blocks: each before the block below it, usually its caption, or else after the block above
- * it. The blocks and their order do not change.
+ * Inserts pictures between blocks: each in front of the block below it, usually its caption, or else after the block
+ * above it. The blocks and their order do not change.
  */
 export function insertPictures(blocks: readonly PdfBlock[], pictures: readonly ShownPicture[]): PdfBlock[] {
   const byPage = placesByPage(blocks);
@@ -22,7 +22,7 @@ export function insertPictures(blocks: readonly PdfBlock[], pictures: readonly S
   return before.flatMap((shown, i) => [...shown.map(pictureBlock), ...blocks.slice(i, i + 1)]);
 }
 
-/** A place of a block; `isFirst`: the block begins there. */
+/** A place of a block; `isFirst`: the block begins at this place. */
 interface BlockPlace extends Place {
   index: number;
   isFirst: boolean;
@@ -40,7 +40,7 @@ function placesByPage(blocks: readonly PdfBlock[]): ReadonlyMap<number, BlockPla
   return byPage;
 }
 
-/** The index of the block that a picture precedes. */
+/** Returns the index of the block to insert a picture in front of. */
 function indexFor(
   picture: Place,
   blocks: readonly PdfBlock[],
@@ -54,7 +54,7 @@ function indexFor(
   const below = near.filter(isBelow);
   const top = Math.max(...below.map((place) => place.top));
   const next = below.find((place) => place.top > top - SIDE_BY_SIDE_POINTS);
-  // A paragraph that continues below the picture is not split.
+  // Do not split a paragraph that continues below the picture.
   if (next) return next.isFirst ? next.index : next.index + 1;
   const last = near.at(-1);
   if (last) return last.index + 1;

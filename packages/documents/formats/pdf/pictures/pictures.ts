@@ -12,30 +12,37 @@ import { type Painted, paintedImages } from './paint-operators.ts';
 import { pictureFile } from './picture-file.ts';
 import type { ShownPicture } from './picture-places.ts';
 
-/** The limit of one picture: a page of A4 at 400 dpi. Larger ones are omitted without decoding. */
+/** The limit of one picture, in pixels: A4 at 400 dpi. Larger pictures are omitted without decoding. */
 export const IMAGE_PIXELS = 2 ** 24;
 
-/** The limit of all pictures of a document, which take a few seconds to decode; pictures of later pages are omitted. */
+/**
+ * The limit of all pictures in a document, in pixels, which take a few seconds to decode; pictures of later pages are
+ * omitted.
+ */
 const DOCUMENT_PIXELS = 200 * 2 ** 20;
 
-/** Pages with more pictures contain parts of a drawing, none of which is meaningful alone. */
+/** A page with more pictures shows parts of a drawing, which mean nothing on their own. */
 const PAGE_PICTURES = 30;
 const DOCUMENT_PICTURES = 1_000;
 
-/** Smaller pictures are ornaments: in pixels, and in points on the page. */
+/** Smaller pictures are ornaments; in pixels, and in points on the page. */
 const PIXELS_MIN = 48;
 const PIXELS_IN_ALL_MIN = 100 * 100;
 const POINTS_MIN = 24;
 const AREA_MIN = 40 * 40;
 
-/** A picture is a background if text covers this share of it, or if it fills the page and there are this many lines. */
+/**
+ * A picture is a background if text covers this share of it, or if it covers this share of the page and the page has
+ * this many lines.
+ */
 const COVERED = 0.2;
 const WHOLE_PAGE = 0.7;
 const LINES = 3;
 
 /**
- * The meaningful pictures of a PDF and their places: no ornaments, backgrounds, pictures that repeat on many pages, or
- * parts of drawings. Pictures that cannot be decoded or exceed the limits are omitted. `omitted` lists them all.
+ * Extracts the meaningful pictures of a PDF with their places: no ornaments, backgrounds, pictures that repeat on many
+ * pages, or parts of drawings. Also omits pictures that cannot be decoded or exceed the limits. `omitted` lists all
+ * omitted pictures.
  */
 export async function extractPictures(
   document: PDFDocumentProxy,
@@ -62,7 +69,7 @@ export async function extractPictures(
     }));
     pixels += painted.reduce((sum, { width, height }) => sum + width * height, 0);
     const number = proxy.pageNumber;
-    // The library leaves out without a word what it cannot decode.
+    // PDF.js silently skips pictures that it cannot decode.
     const names = new Set(painted.map(({ image }) => image));
     const ofPage = images?.[number - 1]?.filter((each) => counts.get(each.object) === 1 && !isTooLarge(each)) ?? [];
     omitted.add('damaged', number, Math.max(0, ofPage.length - names.size));
@@ -95,14 +102,17 @@ export async function extractPictures(
       await takeFrom(proxy, page);
       proxy.cleanup();
     } catch {
-      // The text of the page is kept if its pictures fail.
+      // Keep the text of the page if its pictures fail.
       omitted.add('damaged', number);
     }
   }
   return { ...removeRepeatedPictures(pictures, placed, pages.length, omitted), omitted: omitted.losses() };
 }
 
-/** The numbers of the pages, counted from 1, that may show meaningful pictures; the pictures of the others are omitted. */
+/**
+ * Returns the numbers, from 1, of pages that may show meaningful pictures; pictures of other pages are listed as
+ * omitted.
+ */
 function pagesWithPictures(
   images: ImageObject[][] | undefined,
   counts: ReadonlyMap<number, number>,
@@ -117,17 +127,17 @@ function pagesWithPictures(
     for (const { object } of fresh) seen.add(object);
     omitted.add('too large', number, fresh.filter(isTooLarge).length);
     const wanted = own.filter(isWanted);
-    // Pictures that all pages share tell nothing about one page.
+    // Pictures shared between pages are not evidence about a single page.
     const isDrawing = wanted.filter(({ object }) => counts.get(object) === 1).length > PAGE_PICTURES;
     if (isDrawing) omitted.add('part of a drawing', number, fresh.filter(isWanted).length);
     const isVisited = wanted.length > 0 && !isDrawing;
-    // What a page that is not looked at refers to is likely to be on it.
+    // Pictures referenced by a skipped page are probably shown on it.
     if (!isVisited) omitted.add('small', number, fresh.filter((each) => !isWanted(each) && !isTooLarge(each)).length);
     return isVisited;
   });
 }
 
-/** Unknown sizes count as wanted. */
+/** Whether the size is within the limits; an unknown size is. */
 function isWanted(image: ImageObject): boolean {
   return !isTooSmall(image.width, image.height) && !isTooLarge(image);
 }
@@ -140,7 +150,10 @@ function isTooSmall(width: number, height: number): boolean {
   return Math.min(width, height) < PIXELS_MIN || width * height < PIXELS_IN_ALL_MIN;
 }
 
-/** Why a picture means nothing to a reader: an ornament, or a background of text such as a box or a scanned page. */
+/**
+ * Returns the reason to omit a picture as an ornament or a background of text, such as a box or a scanned page;
+ * undefined for a picture to show.
+ */
 function whyOmitted({ width, height, place }: Painted, { lines, box }: PdfPage): WhyOmitted | undefined {
   const { x: left, bottom, right, top } = box;
   const [wide, high] = [place.right - place.x, place.top - place.bottom];
@@ -155,7 +168,7 @@ function whyOmitted({ width, height, place }: Painted, { lines, box }: PdfPage):
   return covered < COVERED * wide * high ? undefined : 'behind text';
 }
 
-/** The picture that an operator paints; undefined if the library could not decode it. */
+/** Returns the picture that an operator paints; undefined if PDF.js could not decode it. */
 async function decodedImage(page: PDFPageProxy, image: Painted['image']): Promise<DecodedImage | undefined> {
   if (typeof image !== 'string') return image;
   const objects = image.startsWith('g_') ? page.commonObjs : page.objs;

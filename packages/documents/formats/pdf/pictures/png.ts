@@ -1,13 +1,13 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** The pixels of a picture, row by row from the top; each row starts at a byte boundary. */
+/** The pixels of a picture, row by row from the top; each row is padded to whole bytes. */
 export interface Pixels {
   width: number;
   height: number;
   /** One bit (0 is black), 8 bits of grey, 24 of RGB, or 32 of RGBA. */
   bits: 1 | 8 | 24 | 32;
   data: Uint8Array;
-  /** The colours of the bits 0 and 1 as #rrggbb, or "" for transparent; with one bit only. */
+  /** The colours of the bits 0 and 1 as #rrggbb, or "" for transparent; only with one bit per pixel. */
   colors?: readonly [string, string];
 }
 
@@ -16,10 +16,9 @@ const GREY = 0;
 const PALETTE = 3;
 const COLOR_TYPES = { 1: GREY, 8: GREY, 24: 2, 32: 6 };
 
-/** The PNG filter `Up`: drawings repeat downwards, and photos change little. */
+/** The PNG filter `Up`, which compresses well because drawings repeat downwards and photos change little. */
 const UP = 2;
 
-/** Writes a PNG file. */
 export function writePng({ width, height, bits, data, colors }: Pixels): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
