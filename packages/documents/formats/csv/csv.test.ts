@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { csvToMarkdown } from './csv.ts';
 
-test('a table of very many rows is cut, and of the beginning of a larger one the rest is counted', () => {
+test('a table with very many rows is truncated, and the rest of a partially read file is counted', () => {
   const { markdown, rest } = csvToMarkdown('a,b\n'.repeat(200_001));
   assert.match(markdown, /the first 1,000 of 200,000 rows; /);
   assert.equal(rest.length, 4 * 199_000 - 1);
@@ -16,7 +16,7 @@ test('a table of very many rows is cut, and of the beginning of a larger one the
   assert.throws(() => csvToMarkdown(`a,"b\n${'1,2\n'.repeat(500_000)}`, behind), /never closed/);
 });
 
-/** The cells of the table by row. */
+/** Returns the cells of the table by row. */
 function cellsOf(text: string): string[][] {
   return csvToMarkdown(text)
     .markdown.split('\n')
@@ -51,7 +51,7 @@ test('the records of RFC 4180, section 2, are read as specified', () => {
   );
 });
 
-test('a first line that tells Excel the separator is no row, and separates cells', () => {
+test('a first line that declares the separator for Excel is applied and not shown', () => {
   for (const said of ['sep=;', 'SEP=;', '"sep=;"']) {
     const { markdown, lines, file_characters } = csvToMarkdown(`${said}\nName;Sum, paid\nAnna;5\n`);
     assert.equal(markdown, '| Name | Sum, paid |\n| - | - |\n| Anna | 5 |\n', said);
@@ -65,7 +65,7 @@ test('a first line that tells Excel the separator is no row, and separates cells
   ]);
 });
 
-test('what RFC 4180 leaves open is read as spreadsheets do', () => {
+test('input that RFC 4180 leaves undefined is read as spreadsheets do', () => {
   assert.deepEqual(cellsOf('a,"b" tail,c'), [['a', 'b tail', 'c']], 'text behind a closing quote is kept');
   assert.deepEqual(cellsOf('a,"b" ,c'), [['a', 'b', 'c']]);
   assert.deepEqual(cellsOf('5" disk,b'), [['5" disk', 'b']], 'a quote inside a value is one');
@@ -98,7 +98,7 @@ test('each row is cited by the lines of its record in the file', () => {
   ]);
 });
 
-test('a table written by RFC 4180 is read back, record by record and line by line', () => {
+test('a table written by RFC 4180 is read back, with its records and lines', () => {
   const value = fc.string({ unit: fc.constantFrom('a', 'é', ' ', ',', '"', '\n'), minLength: 0, maxLength: 6 });
   const table = fc.array(
     fc.array(

@@ -6,28 +6,28 @@ import type { RestOfFile } from '../extracted.ts';
 import { type Loss, lostText } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 
-/** The number of rows that a page shows; the file has the rest. */
+/** The limit of rows that a page shows; the file has the rest. */
 const ROWS_MAX = 1_000;
 const COLUMNS_MAX = 100;
 const SHOWN_MAX = 512 * 1024;
 const CELL_MAX = 2_000;
 
-/** A row at the end of a beginning that is longer, in UTF-16 units, has a quote that is never closed. */
+/** If the last row of a partially read file is longer than this, in UTF-16 units, its quote is never closed. */
 const CUT_ROW_MAX = 2 ** 20;
 
-/** The limit of text that a page omits, in UTF-16 units. It is kept for search; the limit is that of a page. */
+/** The limit of omitted text that is kept for search, in UTF-16 units; pages have the same limit. */
 const REST_MAX = 1_000_000;
 
-/** The first line with which Excel is told what separates cells; no row. */
+/** A first line that declares the separator for Excel; it is not a row. */
 const SAID_SEPARATOR = /^"?sep=(.)"?\n/i;
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
 /**
- * Converts comma-separated values (RFC 4180; also separated by semicolons, tabs or bars) to a table; the first row is
- * the head. A long file is cut and the page says how many rows it has; `rest` is what the table omits as lines of text.
- * `lines` maps rows to lines of the file. `behind`: what of the file follows the text, which may end within a row. Throws
- * an ExtractError if a quote is never closed.
+ * Converts comma-separated values (RFC 4180; also separated by semicolons, tabs or bars) to a table with the first row
+ * as the head. A long file is truncated, with a note that says how many rows it has; `rest` is the omitted text as
+ * lines. `lines` maps rows to lines of the file. `behind`: the unread rest of the file, in which case the text may end
+ * within a row. Throws an ExtractError if a quote is never closed.
  */
 export function csvToMarkdown(text: string, behind?: RestOfFile): Table {
   const [said = '', saidSeparator] = SAID_SEPARATOR.exec(text) ?? [];
@@ -52,7 +52,7 @@ export function csvToMarkdown(text: string, behind?: RestOfFile): Table {
   const notes: string[] = [];
   const { lines: further = 0 } = behind ?? {};
   if (shown < rows.length + further) {
-    // A row may have several lines.
+    // A row may span several lines, so the number is approximate.
     const of = `${further > 0 ? 'about ' : ''}${count(rows.length - 1 + further)}`;
     notes.push(`the first ${count(shown - 1)} of ${of} rows`);
   }
@@ -86,13 +86,13 @@ function boundRest(rest: string): Pick<Table, 'rest' | 'losses'> {
   return { rest: rest.slice(0, REST_MAX), losses };
 }
 
-/** What of a row of the table is beyond its last column, or beyond what a cell shows. */
+/** Returns the text of a row beyond the last column, or beyond the limit of a cell. */
 function omittedOf(row: readonly string[], width: number): string[] {
   const ends = row.slice(0, width).map((cell) => oneLine(cell).slice(CELL_MAX));
   return [...ends.filter((end) => end !== ''), ...row.slice(width)];
 }
 
-/** Counts the characters of all cells, white space not counted, without making cells. */
+/** Counts the characters of all cells without white space, and without building the cells. */
 function countCells(text: string, separator: string): number {
   let count = 0;
   let isQuoted = false;
@@ -115,7 +115,7 @@ function countCells(text: string, separator: string): number {
   return count;
 }
 
-/** The delimiter row follows the head, and an empty line follows the table. */
+/** Maps rows to lines; the delimiter row follows the head, and an empty line follows the table. */
 function linesOf(records: readonly CsvRecord[]): LineRun[] {
   const lines: LineRun[] = [];
   for (const [i, { line, height }] of records.entries()) addRun(lines, { at: i === 0 ? 1 : i + 2, line, height });
@@ -141,7 +141,7 @@ function oneLine(cell: string): string {
   return cell.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** The most frequent separator in the first line, outside quotes. */
+/** Returns the most frequent separator in the first line, ignoring quoted text. */
 function separatorOf(text: string): string {
   const line =
     text
@@ -159,7 +159,7 @@ interface CsvRecord {
   height: number;
 }
 
-/** `isCut`: the text is the beginning of a file, and may end within a cell. */
+/** `isCut`: the text is the beginning of a file and may end within a cell. */
 function readRecords(text: string, from: number, separator: string, isCut: boolean): CsvRecord[] {
   const records: CsvRecord[] = [];
   let row: string[] = [];
@@ -174,7 +174,7 @@ function readRecords(text: string, from: number, separator: string, isCut: boole
       if (end < 0) throw neverClosed();
       cell = text.slice(at + 1, end).replaceAll('""', '"');
       at = end + 1;
-      // Text between a closing quote and the separator is malformed; it is kept.
+      // Text between a closing quote and the separator is malformed, but kept.
       const next = endOfCell(text, at, separator);
       cell += text.slice(at, next);
       at = next;
@@ -199,7 +199,7 @@ function readRecords(text: string, from: number, separator: string, isCut: boole
   return records;
 }
 
-/** The place of the quote that ends a cell; -1 if there is none. */
+/** Returns the offset of the quote that closes a cell; -1 without one. */
 function closingQuote(text: string, from: number): number {
   for (let at = from; ; at += 2) {
     at = text.indexOf('"', at);

@@ -1,6 +1,6 @@
 import { Fences } from '@ibid/markdown/dialects/fences.ts';
 
-/** A property, and the line that it is alone in, without the mark of an item. */
+/** A property on a line of its own, without the mark of a list item. */
 interface BlockProperty {
   name: string;
   value: string;
@@ -9,32 +9,32 @@ interface BlockProperty {
   text: string;
 }
 
-/** An item of a list that has properties. */
+/** A list item with properties. */
 export interface Block {
-  /** The index of its first line, and what that has before its words. */
+  /** The index of its first line, and the indentation and mark in front of its words. */
   at: number;
   mark: string;
-  /** The words of the first line; "" if it has none, or a property. */
+  /** The words of the first line; "" if it is empty or a property. */
   content: string;
   properties: BlockProperty[];
-  /** The index of the line that its first paragraph ends in; -1 for a block that begins with anything else. */
+  /** The index of the last line of its first paragraph; -1 if the block begins with anything else. */
   end: number;
 }
 
 const ITEM = /^([ \t]*)-(?:[ \t]+(.*))?$/;
 const PROPERTY = /^[ \t]*([A-Za-z][\w./-]{0,99})::(?:[ \t]+(.*))?$/;
-/** Lines that end a paragraph, or are none. */
+/** Lines that end a paragraph or are not part of one. */
 const NO_PARAGRAPH = /^[ \t]*(?:$|[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|[>|<]|\$\$)/;
 const HEADING = /^#{1,6}[ \t]/;
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
-/** The name of a page or block as Logseq gives it. */
+/** Whether a value is an id as Logseq assigns it to pages and blocks. */
 export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
-/** Properties that Logseq writes for itself and does not show. */
+/** Properties that Logseq manages itself and does not show. */
 const BUILT_IN =
   /^(?:id|collapsed|heading|background-color|template|template-including-parent|created-at|updated-at|ls-type|(?:hl|query|card)-[\w-]+|logseq\.[\w.-]+)$/i;
 
@@ -42,14 +42,14 @@ export function isBuiltIn(name: string): boolean {
   return BUILT_IN.test(name);
 }
 
-/** The blocks with properties, and the indexes of the lines that are code. */
+/** Finds the blocks that have properties, and the indexes of lines of code. */
 export function blocksIn(lines: readonly string[], from: number): { blocks: Block[]; code: ReadonlySet<number> } {
   const blocks: Block[] = [];
   const code = new Set<number>();
   const fences = new Fences();
   let open: Block | undefined;
   let indent = '';
-  /** Whether the first paragraph of the open block, or its properties, may go on. */
+  /** The part of the open block that the next line may continue. */
   let part: 'properties' | 'paragraph' | 'none' = 'none';
   for (let at = from; at < lines.length; at += 1) {
     const text = (lines[at] ?? '').trimEnd();

@@ -1,18 +1,18 @@
 import { type Block, isUuid } from './logseq-blocks.ts';
 
-/** Words of a block that a link to it has, at most. */
+/** The limit of a link text taken from a block, in UTF-16 units. */
 const WORDS_MAX = 100;
-/** So much of a line is read for them. */
+/** The length of a line that is read for a link text, in UTF-16 units. */
 const READ_MAX = 500;
 
 const ID = String.raw`\(\(([\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12})\)\)`;
-/** Code in a line; `[words](((id)))`; `{{embed ((id))}}`; `((id))`. */
+/** Matches inline code; `[words](((id)))`; `{{embed ((id))}}`; `((id))`. */
 const REFERENCE = new RegExp(
   String.raw`\x60+[^\x60\n]*\x60+|\[([^[\]\n]{1,300})\]\(${ID}\)|\{\{embed[ \t]+${ID}[ \t]*\}\}|${ID}`,
   'g',
 );
 
-/** The blocks that have an id of their own in a text, by it. */
+/** Maps ids to blocks; ids that occur twice in the text are dropped. */
 export function blocksById(blocks: readonly Block[]): ReadonlyMap<string, Block> {
   const byId = new Map<string, Block>();
   const twice = new Set<string>();
@@ -26,7 +26,7 @@ export function blocksById(blocks: readonly Block[]): ReadonlyMap<string, Block>
   return byId;
 }
 
-/** A line with links in the place of references to blocks of the same text; others stay as they are written. */
+/** Replaces references to blocks of the same text by links; other references do not change. */
 export function withLinks(line: string, words: ReadonlyMap<string, string>): string {
   if (!line.includes('((')) return line;
   return line.replace(REFERENCE, (written, label?: string, labelled?: string, embedded?: string, bare?: string) => {
@@ -36,7 +36,7 @@ export function withLinks(line: string, words: ReadonlyMap<string, string>): str
   });
 }
 
-/** What a block says first, as the text of a link: without marks, pictures and other links. */
+/** Returns the link text of a block: its first line without marks, pictures and links. */
 export function wordsOf(line: string): string {
   const plain = line
     .slice(0, READ_MAX)

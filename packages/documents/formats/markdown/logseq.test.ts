@@ -11,7 +11,7 @@ function compiled(markdown: string) {
   return compileFile(file, new Map());
 }
 
-test('properties above the blocks of a text of Logseq are those of its page, and no text', () => {
+test('properties above the blocks of a Logseq text become properties of the page, not text', () => {
   const page = compiled(
     'title:: The "title"\nAlias:: Short, [[a b]]\ntags:: [[one, two]], #three\ntype:: [[feature]] of x\n\n- First\n\t- Second\n',
   );
@@ -33,11 +33,11 @@ test('properties above the blocks of a text of Logseq are those of its page, and
   assert.deepEqual([page.citations.first_lines, page.citations.last_lines], [[6], [7]]);
 });
 
-test('tags of Logseq may be words with signs', () => {
+test('tags of Logseq may be written with a hash sign', () => {
   assert.deepEqual(compiled('tags:: #a #b\n\n- x\n').tags, ['a', 'b']);
 });
 
-test('what Logseq writes for itself below a block is no text, and other properties of a block are', () => {
+test('built-in properties of a Logseq block are not text, and its other properties are', () => {
   const text = `- One\n  id:: ${ID}\n  collapsed:: true\n  price:: 3\n  more\n\t- Two\n\t  background-color:: red\n- id:: ${OTHER}\n  Three <!-- a -->\n`;
   const page = compiled(text);
   assert.equal(page.text.replace(/\s+/g, ' '), 'One price:: 3 more Two Three');
@@ -56,7 +56,7 @@ test('what Logseq writes for itself below a block is no text, and other properti
   assert.equal(page.file_characters, page.source_text.replace(/\s/g, '').length + lost);
 });
 
-test('a reference to a block of the same text is a link with its words', () => {
+test('a reference to a block of the same text becomes a link with its words', () => {
   const page = compiled(
     `- ## A **bold** [[Page]] <b>\n  id:: ${ID}\n- see ((${ID})), {{embed ((${ID}))}} and [that](((${ID})))\n- \`((${ID}))\` ((${OTHER}))\n`,
   );
@@ -68,7 +68,7 @@ test('a reference to a block of the same text is a link with its words', () => {
   assert.ok(page.html.includes(`<code>((${ID}))</code> ((${OTHER}))`));
 });
 
-test('an id is an anchor whatever its block begins with', () => {
+test('an id becomes an anchor, whatever its block begins with', () => {
   for (const [block, html] of [
     [
       `- id:: ${ID}\n  \`\`\`js\n  a:: b\n  collapsed:: true\n  \`\`\`\n`,
@@ -87,7 +87,7 @@ test('an id is an anchor whatever its block begins with', () => {
   assert.match(twice.html, /\(\(6490/);
 });
 
-test('text that only looks like properties stays as it is', () => {
+test('text that only looks like properties does not change', () => {
   for (const text of [
     'a:: b\n\n- item\n',
     'type:: a\n\nA paragraph\n',
@@ -104,7 +104,7 @@ test('text that only looks like properties stays as it is', () => {
   }
 });
 
-test('the title of the properties is known before the text is compiled', () => {
+test('the title in the properties is known before the text is compiled', () => {
   const bytes = Buffer.from('title:: Named\n\n- First\n');
   assert.deepEqual(titleOfBeginning({ filename: 'a.md', content_type: '', bytes }), {
     title: 'Named',

@@ -4,48 +4,48 @@ import { type Loss, lostText } from '../losses.ts';
 import { type Block, blocksIn, isBuiltIn, isUuid } from './logseq-blocks.ts';
 import { blocksById, withLinks, wordsOf } from './logseq-references.ts';
 
-/** A text of Logseq as Markdown. */
+/** A Logseq text converted to Markdown. */
 export interface LogseqText {
   markdown: string;
-  /** The lines of the file that those of the Markdown are from. */
+  /** Maps lines of the Markdown to lines of the file. */
   lines: LineRun[];
-  /** The text with empty lines instead of the properties that are not shown. */
+  /** The text with hidden properties blanked out. */
   rest: string;
-  /** The properties that are not shown, each with the number of its line. */
+  /** The hidden properties, each with its line number. */
   losses: { line: number; loss: Loss }[];
 }
 
-/** A property that is alone in its line. */
+/** A property on a line of its own. */
 const PROPERTY = /^([A-Za-z][\w./-]{0,99})::(?:[ \t]+(.*))?$/;
 
-/** Properties of pages that Logseq gives a meaning, and `type`, which most pages of its own documentation have. */
+/** Page properties that Logseq gives a meaning, and `type`, which most pages of its own documentation have. */
 const OF_PAGES =
   /^(?:title|alias|aliases|tags?|type|icon|public|template|filters|exclude-from-graph-view|created-at|updated-at)$/i;
 
-/** Longer front matter is not read. */
+/** The limit of properties above the blocks, in UTF-16 units. */
 const PROPERTIES_LENGTH = 8_000;
 
-/** The fields that a page shows or uses as they are. */
+/** Fields that a page shows or uses unchanged. */
 const USED = /^(?:title|description|lang)$/i;
 
 interface Outline {
-  /** The front matter, if the text has any. */
+  /** The front matter; "" without any. */
   front: string;
-  /** The lines behind it. */
+  /** The lines after the front matter. */
   lines: readonly string[];
-  /** The first lines, as far as they are properties. */
+  /** The properties in the first lines. */
   properties: readonly (readonly [name: string, value: string])[];
   blocks: readonly Block[];
-  /** The indexes of the lines that are code. */
+  /** The indexes of lines of code. */
   code: ReadonlySet<number>;
 }
 
 /**
- * Reads the properties and blocks of Logseq; undefined for any other text. In a text of Logseq a block has an `id::` or
- * `collapsed::`, or the text begins with properties that Logseq knows and is a list otherwise. Names of files and other files of an
- * upload do not count, so that a stored file is always read alike. Properties of the page become front matter, an `id::` becomes
- * the anchor of its block (`^id`), other properties that Logseq writes for itself are left out, and references to blocks of the same
- * text are links. Linear in the length of the text.
+ * Converts the properties and blocks of Logseq; returns undefined for any other text. A Logseq text has a block with
+ * `id::` or `collapsed::`, or begins with properties that Logseq knows and is otherwise a list. The file name and other
+ * files of the upload do not matter, so that a stored file is always read the same way. Properties of the page become
+ * front matter, an `id::` becomes the anchor of its block (`^id`), and other built-in properties are removed.
+ * References to blocks of the same text become links. Takes linear time.
  */
 export function readLogseq(text: string): LogseqText | undefined {
   if (!text.includes('::')) return undefined;
@@ -114,7 +114,7 @@ function converted({ front, lines, properties, blocks, code }: Outline): LogseqT
   return { markdown, lines: runs, rest: front + rest.join('\n'), losses };
 }
 
-/** Puts the anchor of a block where its first paragraph ends; before anything else that it begins with. */
+/** Adds the anchor of a block to the end of its first paragraph, or before any other content at its beginning. */
 function addAnchor(body: Map<number, readonly string[]>, lines: readonly string[], block: Block, id: string): void {
   const { at, mark, content, end } = block;
   if (end >= 0) body.set(end, [`${(lines[end] ?? '').trimEnd()} ^${id}`]);
@@ -130,7 +130,7 @@ function wordsOfBlock({ at, content, end }: Block, lines: readonly string[]): st
 
 const LISTS = /^(?:alias|aliases|tags?)$/i;
 
-/** A property as a field of YAML. */
+/** Writes a property as a YAML field. */
 function fieldOf([written, value]: readonly [string, string]): string {
   const name = written.toLowerCase();
   const plain = (text: string) => text.replaceAll('[[', '').replaceAll(']]', '').trim();

@@ -8,7 +8,7 @@ function compiled(markdown: string) {
   return compileFile(file, new Map());
 }
 
-test('a Markdown file says what its page does not show: each with its kind, its line and how it begins', () => {
+test('a Markdown file lists hidden content with its kind, line and excerpt', () => {
   const { losses, file_characters, source_text } = compiled(
     '---\ntitle: T\ntags:\n  - a\nslug: /x\n---\nimport A from "a";\n\n# Head\n\nText <!-- note --> %%a *comment*%% more.\n\n' +
       '<script>alert(1)</script>\n\n<iframe src="x"></iframe>\n\n![[Other page#Part]] ![[picture.png]]\n\n' +
@@ -33,13 +33,13 @@ test('a Markdown file says what its page does not show: each with its kind, its 
   assert.deepEqual([...new Set(losses.filter(needsReview).map(({ kind }) => kind))], ['embedded_object']);
 });
 
-test('what a page shows is no loss: code that shows a comment, used front matter, embedded files', () => {
+test('shown content is not a loss: code with a comment in it, used front matter, embedded files', () => {
   const shown =
     '---\ntitle: T\n---\n\n# A\n\n*Text* `<!-- a -->` ![[a.pdf]]\n\n~~~\n%%a%%\nimport a from "b"\n<script>\n~~~\n';
   assert.deepEqual(compiled(shown).losses, []);
 });
 
-test('front matter behind blank lines is front matter, and lines are those of the file', () => {
+test('front matter after blank lines is recognized, and line numbers refer to the file', () => {
   const text = '\n \t\n---\ntitle: T\nslug: x\n---\n\nText <!-- a -->\n';
   const { markdown, title, losses, citations } = compiled(text);
   assert.equal(markdown, text.slice(4));
@@ -56,7 +56,7 @@ test('front matter behind blank lines is front matter, and lines are those of th
     assert.equal(compiled(plain).markdown, plain);
 });
 
-test('what code shows is no loss, however the code is written', () => {
+test('content of code is not a loss, however the code is written', () => {
   const code = '%%a%%\n{/* b */}\n<Foo c={d} />\nimport e from "f";';
   for (const text of [
     code.replace(/^/gm, '    '),

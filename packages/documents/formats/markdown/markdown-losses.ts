@@ -9,19 +9,19 @@ import { type Loss, type LossKind, lostText } from '../losses.ts';
 
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\n(?:[\s\S]*?\n)?\1[ \t]*(?:\n|$)/;
 const FIELD = /^([\w-]+)[ \t]*[:=]/;
-/** What a page takes from its front matter. */
+/** Fields of front matter that a page uses. */
 const USED = new Set(['title', 'description', 'lang']);
 
-/** Where code, a comment, an element that no page may contain, or something embedded begins. */
+/** The beginning of code, a comment, an element that pages may not contain, or an embed. */
 const BEGINS =
   /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?<fence>`{3,}|~{3,})|(?<code>`+)|(?<comment><!--)|<(?<element>script|style|iframe|object|embed|svg|math|applet|frameset|noembed|noframes)(?=[\s/>])|!\[\[(?<embed>[^[\]\n]{1,600})\]\]/gim;
 
-/** Files, which are attachments of the page where the upload has them. */
+/** Embedded files, which become attachments of the page if the upload has them. */
 const IS_FILE = /\.[a-z0-9]{2,6}(?:[|#]|$)/i;
 
 /**
- * What of a Markdown file its page does not show: by kind, each with its line, of which the text's first has the number `first`.
- * Linear in the length of the text.
+ * Lists the content of a Markdown file that its page does not show, with kind and line. `first`: the number of the
+ * text's first line. Takes linear time.
  */
 export function markdownLosses(written: string, first = 1): Loss[] {
   const markdown = withFrontMatterEnd(written);
@@ -47,7 +47,7 @@ export function markdownLosses(written: string, first = 1): Loss[] {
     const inside = start + opening.length;
     if (fence !== undefined) {
       const indent = indentOf(opening.slice(0, -fence.length));
-      // In a quote, the fence that ends it may have no space before it.
+      // In a block quote, the closing fence may follow `>` without a space.
       const ends = [indent, indent.replace(/> $/, '>')].map((before) => endOf(inside, `\n${before}${fence}`));
       from = Math.min(...ends.map((end) => end ?? markdown.length));
     } else if (code !== undefined) from = endOf(inside, code) ?? inside;
@@ -66,10 +66,10 @@ export function markdownLosses(written: string, first = 1): Loss[] {
 
 const KINDS: Record<Hidden['what'], LossKind> = { code: 'script', comment: 'markup_comment', mark: 'metadata' };
 
-/** In UTF-16 units; a longer text is only ever parsed in parts, to bound the memory it takes. */
+/** The limit for parsing, in UTF-16 units; longer texts are only parsed in parts, to bound memory. */
 const PARSED_MAX = 250_000;
 
-/** Comments and code of MDX. Only parsing tells them from code that shows some. */
+/** Finds comments and code of MDX. Only the parser can tell them from code blocks that contain some. */
 function hiddenIn(markdown: string): readonly Hidden[] {
   const hidden = maskOf(markdown, isKind)?.hidden ?? [];
   if ((hidden.length === 0 && !mayHaveMarks(markdown)) || markdown.length > PARSED_MAX) return hidden;
@@ -77,18 +77,18 @@ function hiddenIn(markdown: string): readonly Hidden[] {
     const { hidden: found = [], marks = [] } = parseMarkdown(markdown).data ?? {};
     return [...found, ...marks.map(([start, end]) => ({ what: 'mark' as const, start, end }))];
   } catch (error) {
-    // It becomes plain text, which shows them.
+    // The text becomes plain text, which shows its comments.
     if (error instanceof TooComplexError) return [];
     throw error;
   }
 }
 
-/** What stands before the end of code whose beginning has this before it. */
+/** Returns the text in front of the end of a code block, given the text in front of its beginning. */
 function indentOf(before: string): string {
   return before.replace(/[^\s>]/g, ' ');
 }
 
-/** The fields of the front matter that a page does not use. */
+/** Returns the fields of front matter that a page does not use. */
 function fieldsOf(front: string): { start: number; kind: LossKind; text: string }[] {
   const fields: { start: number; kind: LossKind; text: string }[] = [];
   let start = 0;

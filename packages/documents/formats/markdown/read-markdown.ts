@@ -5,14 +5,14 @@ import { type LogseqText, readLogseq } from './logseq.ts';
 import { markdownLosses } from './markdown-losses.ts';
 
 /**
- * Blank lines before front matter. Hugo reads over them; to Markdown the fields behind them would be a line and a heading. Front matter
- * begins with a field here, since a line of dashes may be only that.
+ * Matches blank lines before front matter. Hugo skips them; Markdown would read the fields as a rule and a heading. The
+ * first line of the front matter must be a field, because a line of dashes alone may be a rule.
  */
 const BLANK_LINES = /^(?:[ \t]*\n)+(?=(---|\+\+\+)[ \t]*\n[A-Za-z_][\w-]*[ \t]*[:=][\s\S]*?\n\1[ \t]*(?:\n|$))/;
 
 /**
- * A Markdown file as it is, without what stands before its front matter, and with its pictures elsewhere. Properties and blocks of Logseq
- * are as other Markdown has them.
+ * Returns a Markdown file unchanged, except that blank lines before front matter are removed and pictures in `data:`
+ * addresses become attachments. Properties and blocks of Logseq become standard Markdown.
  */
 export function readMarkdown(text: string): { markdown: string; losses: Loss[]; lines?: LineRun[] } {
   const before = BLANK_LINES.exec(text)?.[0] ?? '';

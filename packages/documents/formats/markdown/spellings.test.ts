@@ -7,7 +7,7 @@ import { markdownLosses } from './markdown-losses.ts';
 
 const html = (markdown: string) => renderMarkdown(markdown).html;
 
-test('the language of code is the name before its options, however these are written', () => {
+test('the language of code is the name before its options, however they are written', () => {
   for (const info of [
     'js,ignore',
     'js{1,3-4}',
@@ -24,17 +24,17 @@ test('the language of code is the name before its options, however these are wri
     assert.doesNotMatch(html(`~~~${info}\nx\n~~~`), /language-/, info);
 });
 
-test('an alert with spaces behind its kind has the name of its kind', () => {
+test('an alert with spaces after its kind is named by its kind', () => {
   for (const spaces of ['', ' ', '  ', '   ', '\\'])
     assert.match(html(`> [!NOTE]${spaces}\n> text`), />Note<\/p>\n<p>text</, JSON.stringify(spaces));
 });
 
-test('emoji may follow each other', async () => {
+test('emoji may follow each other directly', async () => {
   await loadNeeded(':tada::tada:');
   assert.equal(renderMarkdown(':tada::tada: 10:30:45 a:tada: :no::tada:').text, '🎉🎉 10:30:45 a:tada: :no:🎉');
 });
 
-test('marks of a table of contents are not shown, and are listed as losses', () => {
+test('markers of a table of contents are not shown, and are listed as losses', () => {
   for (const mark of ['[TOC]', '[toc]', '[[_TOC_]]', '[[toc]]', '[[TOC]]', '[[_TOSP_]]']) {
     const page = renderMarkdown(`${mark}\n\n# A\n\n> ${mark}\n`);
     assert.deepEqual([page.text, page.wiki_links], ['A', []], mark);
@@ -45,7 +45,7 @@ test('marks of a table of contents are not shown, and are listed as losses', () 
   assert.match(renderMarkdown('See [TOC] and `[TOC]`\n\n    [TOC]\n').text, /See \[TOC\] and \[TOC\]\n\[TOC\]/);
 });
 
-test('attributes of links, pictures and paragraphs are not shown; the size and the id are used', () => {
+test('attributes of links, pictures and paragraphs are not shown, but their size and id are used', () => {
   const page = renderMarkdown(
     '[Go](https://example.com){ .md-button .md-button--primary }\n\n> Note\n{.is-info}\n\n' +
       '![a](https://example.com/a.png){ width="300" height=20px }\n\n**b**{: .c } and\n{: #p1 }\n\n{: .note }\n\n[x](#p1)\n',
@@ -59,14 +59,14 @@ test('attributes of links, pictures and paragraphs are not shown; the size and t
   assert.deepEqual([loss?.kind, loss?.excerpt], ['metadata', '{ .c }']);
 });
 
-test('an id of a heading may follow its last letter', () => {
+test('an id of a heading may follow its last character directly', () => {
   assert.equal(
     html('# 发布了！{#v3}\n\n[a](#v3)'),
     '<h1 id="h-发布了">发布了！<a id="h-v3"></a></h1>\n<p><a href="#h-v3">a</a></p>',
   );
 });
 
-test('emphasis in Chinese, Japanese and Korean may end at their punctuation', () => {
+test('emphasis in Chinese, Japanese and Korean may end at punctuation', () => {
   for (const [markdown, shown] of [
     ['**注意：**请勿这样。', '<strong>注意：</strong>请勿这样。'],
     ['请看**「说明」**一节', '请看<strong>「说明」</strong>一节'],
@@ -80,7 +80,7 @@ test('emphasis in Chinese, Japanese and Korean may end at their punctuation', ()
   assert.equal(html('a**"b"**c'), '<p>a**"b"**c</p>', 'other scripts keep the rules of CommonMark');
 });
 
-test('formulas of LaTeX stand between backslashes and brackets; other escaped brackets are brackets', () => {
+test('LaTeX formulas are recognized in backslash brackets, and other escaped brackets stay brackets', () => {
   assert.match(html('Inline \\(E=mc^2\\) and \\(x\\)'), /math-inline">E=mc\^2<.*math-inline">x</);
   assert.match(
     html('\\[\na^2 + \\frac{1}{2}\n\\]'),
@@ -90,14 +90,14 @@ test('formulas of LaTeX stand between backslashes and brackets; other escaped br
     assert.doesNotMatch(html(text), /math/, text);
 });
 
-test('links may have the schemes of programs that ask first', () => {
+test('links may have schemes of programs that ask before they act', () => {
   for (const address of ['tel:+491234', 'ftp://example.com/a', 'sms:+49123', 'mailto:a@example.com'])
     assert.ok(html(`[x](${address})`).includes(`href="${address}"`), address);
   for (const address of ['file:///etc/passwd', 'javascript:alert(1)', 'vscode://file/a', 'data:text/html,x'])
     assert.doesNotMatch(html(`[x](${address})`), /href/, address);
 });
 
-test('a picture may have its size behind its address or at the end of its title', () => {
+test('the size of a picture may follow its address or end its title', () => {
   for (const [markdown, size] of [
     ['![a](https://x.example/a.png =200x100)', 'width="200" height="100"'],
     ['b ![a](https://x.example/a.png =200x) c', 'width="200"'],
