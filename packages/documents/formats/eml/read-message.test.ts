@@ -15,7 +15,7 @@ function parts(boundary: string, kind: string, ...list: string[]): string {
   return `Content-Type: multipart/${kind}; boundary="${boundary}"\n\n${body}--${boundary}--\n`;
 }
 
-test('a message is who wrote what to whom, with its words in every charset that they name', async () => {
+test('a message becomes its headers and text, decoded from every charset that it names', async () => {
   const message = await read(
     `Received: by x
 From: =?utf-8?q?J=C3=BCrgen?= <j@example.com>
@@ -42,7 +42,7 @@ Sch=F6n =80 5=
   assert.deepEqual([message.losses, message.content_type], [[], 'message/rfc822']);
 });
 
-test('HTML is taken where it has more than the text, with the pictures that it shows', async () => {
+test('HTML is used if it has more structure than the text, with the pictures that it shows', async () => {
   const rich = '<p>Text</p><ul><li>one</ul><img src="cid:pic@1" alt="it"><img src="https://tracker.example/x.png">';
   const picture = `Content-Type: image/png\nContent-ID: <pic@1>\nContent-Transfer-Encoding: base64\n\n${PIXEL}`;
   const both = (html: string) =>
@@ -59,7 +59,7 @@ test('HTML is taken where it has more than the text, with the pictures that it s
   assert.match((await read(`From: a@b.c\n${both('<div>Text</div>')}`)).markdown, /\n\nText\n$/);
 });
 
-test('messages in a message follow it, pictures are shown, and other attached files are named and listed as lost', async () => {
+test('nested messages follow their message, pictures are shown, and other attachments are named and listed as lost', async () => {
   const {
     markdown,
     losses = [],
@@ -83,7 +83,7 @@ test('messages in a message follow it, pictures are shown, and other attached fi
   );
 });
 
-test('characters that cannot be decoded are counted, and hostile messages end in a sentence', async () => {
+test('characters that cannot be decoded are counted, and hostile messages are refused with a message', async () => {
   const { losses = [] } = await read('From: a@b.c\nContent-Type: text/plain; charset=utf-8\n\nbad \xff\xfe\n');
   assert.deepEqual(
     losses.map(({ kind, count }) => [kind, count]),

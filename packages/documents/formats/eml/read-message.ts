@@ -10,24 +10,24 @@ import { countCharacters } from '../losses.ts';
 import { markdownWriter } from '../markdown-writer.ts';
 import { textToMarkdown } from '../text/text.ts';
 
-/** The limits of a message in bytes, of messages in messages, and of messages in all. */
+/** Limits of a message in bytes, of the nesting of messages, and of messages in total. */
 const MESSAGE_MAX = 64 * 2 ** 20;
 const DEPTH_MAX = 5;
 const MESSAGES_MAX = 100;
 
-/** Headers that a message has to have one of, at the beginning of a line. */
+/** Headers at the beginning of a line; a message needs at least one. */
 const HEADER = /^(?:from|to|cc|subject|date|message-id|received|return-path|delivered-to|mime-version|content-type):/im;
 
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/i;
 
-/** HTML that says more than its text: tables, lists, headings, links and pictures. */
+/** HTML with more structure than plain text: tables, lists, headings, links and pictures. */
 const RICH = /<(?:table|[uo]l|h[1-6]|img|a\s[^<>]*href)[\s>]/i;
 
 const writer = markdownWriter({ tablePipeAlign: false });
 
 /**
- * Reads an e-mail message: who wrote it to whom and when, its text, the messages in it, and its pictures. Other attached
- * files are named in the text and listed as lost. Throws an ExtractError.
+ * Reads an e-mail message: sender, recipients and date, its text, nested messages and pictures. Other attachments are
+ * named in the text and listed as losses. Throws an ExtractError.
  */
 export async function readMessage({ bytes }: UploadedFile): Promise<ExtractedDocument> {
   if (bytes.length > MESSAGE_MAX) {
@@ -64,11 +64,11 @@ interface Reading {
   /** Blocks of Markdown. */
   parts: string[];
   file_characters: number;
-  /** How many messages may still follow. */
+  /** The number of messages that may still follow. */
   left: number;
 }
 
-/** Adds a message and those in it. Returns its subject. */
+/** Adds a message and its nested messages. Returns its subject. */
 async function addMessage(bytes: Uint8Array, depth: number, reading: Reading): Promise<string> {
   const { parts, losses } = reading;
   reading.left -= 1;
@@ -90,7 +90,7 @@ async function parsed(bytes: Uint8Array): Promise<Email> {
   try {
     return await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 50 });
   } catch {
-    // Its messages are about parts and headers beyond a limit, and not for users.
+    // The parser's messages are about limits of parts and headers, and not for users.
     throw new ExtractError('unreadable', 'the message is nested too deep or damaged; save it again as .eml or as PDF');
   }
 }
@@ -101,7 +101,7 @@ function written(children: Blocks): string {
   return writer.stringify({ type: 'root', children }).trim();
 }
 
-/** A list of who wrote to whom, when, and about what, and of the attached files. */
+/** Lists sender, recipients, date, subject and attachments. */
 function headersOf(email: Email, reading: Reading): string {
   const { from, sender, to, cc, bcc, replyTo, headers, subject } = email;
   const files = email.attachments.filter((file) => !isShown(file));
@@ -151,7 +151,7 @@ function addresses(list: readonly Address[] = []): string {
     .join(', ');
 }
 
-/** Adds the text of a message, then its pictures that the text does not show. */
+/** Adds the text of a message, then pictures that the text does not show. */
 function addText(email: Email, reading: Reading): void {
   const { parts, losses } = reading;
   const { text = '', html = '', attachments } = email;
@@ -191,7 +191,7 @@ function fromHtml(html: string, pictureAt: (address: string) => string, reading:
     reading.file_characters += file_characters;
     return markdown.trim();
   } catch (error) {
-    // The text beside it is what programs without HTML show.
+    // Fall back to the plain text alternative.
     if (error instanceof TooComplexError) return undefined;
     throw error;
   }
@@ -202,7 +202,7 @@ function fromText(text: string, reading: Reading): string {
   return textToMarkdown(text.replace(/\r\n?/g, '\n')).markdown.trim();
 }
 
-/** Whether a page can show an attached file. */
+/** Whether a page can show an attachment. */
 function isShown({ mimeType }: Attachment): boolean {
   return PICTURE.test(mimeType) || /^message\/rfc822$/i.test(mimeType);
 }

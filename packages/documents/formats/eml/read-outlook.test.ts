@@ -23,7 +23,7 @@ const MESSAGE = outlookOf({
 
 const file = (filename: string, bytes: Uint8Array = MESSAGE, content_type = '') => ({ filename, content_type, bytes });
 
-test('a message of Outlook is read as an e-mail, with its pictures, and its attached files are losses', async () => {
+test('an Outlook message is read as an e-mail with its pictures, and its attachments are listed as losses', async () => {
   for (const each of [file('a.msg'), file('a', MESSAGE, 'application/vnd.ms-outlook')]) {
     assert.equal(isDocument(each), true);
     const { kind, title, markdown, pictures, losses, content_type } = await readDocument(each);
@@ -41,7 +41,7 @@ test('a message of Outlook is read as an e-mail, with its pictures, and its atta
   }
 });
 
-test('a message in HTML has its lists and links', async () => {
+test('an HTML message keeps its lists and links', async () => {
   const html = '<html><body><p>See <a href="https://x.example/">it</a>:<ul><li>é<li>two</ul></body></html>';
   const { markdown } = await readDocument(
     file('a.msg', outlookOf({ texts: { '0037': 'x', '1013': Buffer.from(html) } })),
@@ -49,7 +49,7 @@ test('a message in HTML has its lists and links', async () => {
   assert.match(markdown, /See \[it\]\(https:\/\/x\.example\/\):\n\n- é\n- two\n$/);
 });
 
-test('an old Word document that is called .msg, and a damaged message, are refused with what to do', async () => {
+test('an old Word document named .msg and a damaged message are refused with advice', async () => {
   const start = Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1');
   const refused = (bytes: Uint8Array, message: RegExp) =>
     assert.rejects(

@@ -9,10 +9,10 @@ type Reader = InstanceType<typeof msgreader.default>;
 
 const DEPTH_MAX = 5;
 
-/** How long the lines of an encoded part are. */
+/** The line length of a base64 part. */
 const LINE = 76;
 
-/** Reads a message of Outlook as the e-mail that it is: headers, text, messages in it and pictures. Throws an ExtractError. */
+/** Reads an Outlook message as an e-mail: headers, text, nested messages and pictures. Throws an ExtractError. */
 export async function readOutlook(file: UploadedFile): Promise<ExtractedDocument> {
   const { bytes } = file;
   const other = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(
@@ -34,7 +34,7 @@ function mimeOf(bytes: Uint8Array): Buffer {
     if (fields.error !== undefined || fields.dataType !== 'msg') throw new Error(fields.error);
     return Buffer.from(partOf(fields, reader, 0));
   } catch {
-    // The library's errors are about the inside of the file, and not for users.
+    // The library's errors are about the internals of the file, and not for users.
     throw new ExtractError(
       'unreadable',
       'the Outlook message is damaged; save it again as .msg or .eml and upload it again',
@@ -42,7 +42,7 @@ function mimeOf(bytes: Uint8Array): Buffer {
   }
 }
 
-/** The message as MIME, with its attached files and messages. */
+/** Writes the message as MIME with its attachments and nested messages. */
 function partOf(fields: FieldsData, reader: Reader, depth: number): string {
   const { recipients = [], attachments = [] } = fields;
   const listOf = (type: FieldsData['recipType']) =>
@@ -63,7 +63,7 @@ function partOf(fields: FieldsData, reader: Reader, depth: number): string {
     ...(html.trim() === '' ? [] : [textPart('text/html', html)]),
   ];
   const files = attachments.flatMap((file) => attached(file, reader, depth));
-  // Text that only Rich Text Format has.
+  // The text exists in Rich Text Format only.
   if (texts.length === 0 && fields.compressedRtf)
     files.push(
       part(
@@ -101,14 +101,14 @@ function htmlOf({ bodyHtml, html, internetCodepage }: FieldsData): string {
 }
 
 function address(name = '', email = ''): string {
-  // Addresses within an organization are no addresses of e-mail.
+  // Addresses within an organization are not e-mail addresses.
   const known = email.includes('@') ? email.replace(/[<>\r\n]/g, '') : '';
   const words = name === '' || name === known ? '' : encoded(name);
   if (known === '') return words === '' ? '' : `${words}:;`;
   return words === '' ? known : `${words} <${known}>`;
 }
 
-/** Words of a header that are not ASCII, or would be read as something else. */
+/** Encodes words of a header that are not ASCII or have a special meaning. */
 function encoded(text: string): string {
   return /^[\w .-]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`;
 }
@@ -124,9 +124,9 @@ function part(type: string, content: Uint8Array, more: string): string {
   return `Content-Type: ${type}\r\n${more}Content-Transfer-Encoding: base64\r\n\r\n${lines}\r\n`;
 }
 
-/** `kind`: with the depth of its message, so that no part within has the same boundary. */
+/** `kind` includes the depth of the message, so that nested parts have different boundaries. */
 function multipart(kind: string, parts: readonly string[]): string {
-  // No line in base64 has these letters.
+  // Base64 lines never contain these characters.
   const boundary = `=_${kind.replace(' ', '_')}_=`;
   const own = parts.map((each) => `--${boundary}\r\n${each}\r\n`).join('');
   return `Content-Type: multipart/${kind.split(' ', 1)[0]}; boundary="${boundary}"\r\n\r\n${own}--${boundary}--\r\n`;

@@ -1,7 +1,7 @@
 import type { Element, ElementContent } from 'hast';
 import * as tex from './tex.ts';
 
-/** Elements that contain no mathematics of their own, and those that say how it looks. */
+/** Elements without mathematical content, and elements for layout only. */
 const IGNORED = new Set([
   'annotation',
   'annotation-xml',
@@ -26,8 +26,8 @@ const VARIANTS: Record<string, string> = {
 };
 
 /**
- * The TeX of a <math> element: its annotation if it has one, else made of its elements. Undefined if it contains
- * something that TeX has no form for.
+ * Returns the TeX of a <math> element: its annotation, or else a conversion of its elements. Undefined if an element
+ * has no form in TeX.
  */
 export function mathmlToTex(math: Element): string | undefined {
   const annotated = annotationOf(math, 0);
@@ -35,7 +35,7 @@ export function mathmlToTex(math: Element): string | undefined {
   return tex.convertedBy(() => group(math, 0));
 }
 
-/** TeX as an author wrote it, on one line; undefined if it cannot stand between dollar signs. */
+/** Returns TeX written by an author, on one line; undefined if it cannot be put between dollar signs. */
 export function cleanTex(written: string): string | undefined {
   const line = written
     .replace(/(?<!\\)%[^\n]*(?:\n|$)/g, '')
@@ -119,7 +119,7 @@ function operator(text: string): string {
   return /^[a-z]{2,}$/i.test(shown) ? tex.name(shown) : tex.symbols(shown);
 }
 
-/** A row that begins and ends with delimiters around a table is a matrix. */
+/** Converts a row; delimiters around a single table make a matrix. */
 function fencedRow(node: Element, depth: number): string {
   const children = elementsOf(node).filter((child) => !IGNORED.has(local(child)) && !isInvisible(child));
   const [open, array, close] = children;
@@ -173,7 +173,7 @@ function enclosed(node: Element, depth: number): string {
   return content;
 }
 
-/** Tensor indices: a base, pairs behind it, and pairs before it. */
+/** Converts tensor indices: a base, pairs after it, and pairs before it. */
 function multiscripts(node: Element, depth: number): string {
   const [base, ...rest] = elementsOf(node);
   if (!base) return '';

@@ -1,4 +1,4 @@
-/** Characters that have a command of their own; KaTeX takes any other as it is. */
+/** Characters that need a command; KaTeX reads any other character directly. */
 export const COMMANDS = new Map(
   Object.entries({
     '\\': '\\backslash',
@@ -130,7 +130,7 @@ for (const [letter, name] of Object.entries({ ϕ: 'phi', ϵ: 'epsilon', ϑ: 'var
   COMMANDS.set(letter, `\\${name}`);
 }
 
-/** Functions that TeX writes upright by a command of their name. */
+/** Functions that have a command of the same name and are set upright. */
 export const FUNCTIONS = new Set(
   (
     'arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf limsup ln log max min ' +
@@ -138,11 +138,11 @@ export const FUNCTIONS = new Set(
   ).split(' '),
 );
 
-/** Operators that take their limits below and above. */
+/** Operators that take limits below and above. */
 export const LIMITED =
   /^\\(?:lim|liminf|limsup|max|min|sup|inf|det|gcd|Pr|sum|prod|coprod|bigcup|bigcap|bigvee|bigwedge|bigoplus|bigotimes)$/;
 
-/** Marks above a base, as characters of their own or combining ones. */
+/** Marks above a base, as separate or combining characters. */
 export const ACCENTS = new Map(
   Object.entries({
     '^': 'hat',
@@ -177,7 +177,7 @@ export const ACCENTS = new Map(
     '⏜': 'overbrace',
   }),
 );
-/** Accents that are wider over more than a letter. */
+/** Wide forms of accents for more than one letter. */
 export const WIDE = new Map([
   ['hat', 'widehat'],
   ['tilde', 'widetilde'],
@@ -194,7 +194,7 @@ export const ACCENTS_BELOW = new Map([
   ['⏝', 'underbrace'],
 ]);
 
-/** The commands of the alphabets of U+1D400–1D7FF in their order; letters come in runs of 52. */
+/** Commands for the alphabets of U+1D400–1D7FF in order; letters come in runs of 52. */
 export const ALPHABETS = [
   'mathbf',
   '',

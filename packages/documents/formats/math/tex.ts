@@ -1,19 +1,19 @@
 import { ACCENTS, ACCENTS_BELOW, ALPHABETS, COMMANDS, FUNCTIONS, LIMITED, WIDE } from './tex-symbols.ts';
 
 /**
- * Pieces of TeX for mathematics that was written in another format (Office Math, MathML). No piece contains a bare `|`
- * or a line end, so that a formula can stand in a line or a table cell of Markdown.
+ * Builds TeX for mathematics from another format (Office Math, MathML). No piece contains a bare `|` or a line end, so
+ * that a formula fits a line or a table cell of Markdown.
  */
 
-/** Formulas are rarely nested deeper than ten. */
+/** The limit of nesting; formulas are rarely nested deeper than ten. */
 export const DEPTH_MAX = 100;
-/** The length of a formula's TeX, in UTF-16 units; its elements can repeat accents and limits. */
+/** The limit of a formula's TeX, in UTF-16 units; elements can repeat accents and limits. */
 export const TEX_MAX = 20_000;
 
-/** Thrown by a conversion at something that TeX has no form for. */
+/** Thrown by a conversion at an element without a form in TeX. */
 export class Unconvertible extends Error {}
 
-/** What a conversion makes, trimmed; undefined if it met something that it cannot convert, or made more than TEX_MAX. */
+/** Runs a conversion and trims its result; undefined if it throws Unconvertible or exceeds TEX_MAX. */
 export function convertedBy(convert: () => string): string | undefined {
   try {
     const made = convert().trim();
@@ -27,13 +27,13 @@ export function convertedBy(convert: () => string): string | undefined {
 /** Invisible operators and marks. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]/g;
 
-/** Joins pieces; a command is separated from a letter that follows. */
+/** Joins pieces, with a space between a command and a letter. */
 export function join(pieces: readonly string[]): string {
   const joined: string[] = [];
   let last = '';
   for (const piece of pieces) {
     if (piece === '') continue;
-    // Only the end is looked at, so that a long formula takes no more than its length.
+    // Examine the end only, so that a long formula takes linear time.
     const isCommand = /\\[a-zA-Z]+$/.test(last.slice(-COMMAND_MAX));
     joined.push(isCommand && /^[a-zA-Z]/.test(piece) ? ` ${piece}` : piece);
     last = piece;
@@ -43,7 +43,7 @@ export function join(pieces: readonly string[]): string {
 
 const COMMAND_MAX = 30;
 
-/** The symbols of a text of mathematics: operators, letters and digits. */
+/** Converts the characters of a mathematical text: operators, letters and digits. */
 export function symbols(text: string): string {
   return join(Array.from(text.replace(INVISIBLE, '').replace(/\s+/g, ' '), symbol)).trim();
 }
@@ -59,14 +59,14 @@ function symbol(character: string): string {
   return name ? `\\${name}{${letter}}` : letter;
 }
 
-/** A name of several letters: a function, or upright letters. */
+/** Converts a name of several letters to a function or upright letters. */
 export function name(text: string): string {
   const word = text.replace(INVISIBLE, '').trim();
   if (FUNCTIONS.has(word)) return `\\${word}`;
   return /^[\p{L}\p{N}]{2,}$/u.test(word) && /[a-z]/i.test(word) ? `\\mathrm{${symbols(word)}}` : symbols(word);
 }
 
-/** Words in a formula. */
+/** Converts words in a formula. */
 export function words(text: string): string {
   const shown = text.replace(INVISIBLE, '').replace(/\s+/g, ' ');
   if (shown.trim() === '') return shown === '' ? '' : '\\ ';
@@ -81,7 +81,7 @@ const TEXT_ESCAPES: Record<string, string> = {
   '|': '\\textbar ',
 };
 
-/** Letters in an alphabet: mathbb, mathbf, mathcal, mathfrak, mathrm, mathsf, mathtt. */
+/** Wraps letters in an alphabet: mathbb, mathbf, mathcal, mathfrak, mathrm, mathsf, mathtt. */
 export function alphabet(command: string, tex: string): string {
   return command === '' || tex === '' ? tex : `\\${command}{${tex}}`;
 }
@@ -99,7 +99,7 @@ export function root(radicand: string, degree = ''): string {
   return `\\sqrt[${degree.includes(']') ? `{${degree}}` : degree}]{${radicand}}`;
 }
 
-/** Subscript and superscript; "" for none. */
+/** Adds subscript and superscript; "" for none. */
 export function scripts(base: string, sub: string, sup: string): string {
   const lower = sub === '' ? '' : `_{${sub}}`;
   const isPrime = /^'+$/.test(sup);
@@ -109,7 +109,7 @@ export function scripts(base: string, sub: string, sup: string): string {
   return `${isAtom(base) ? base : `{${base}}`}${lower}${upper}`;
 }
 
-/** Limits below and above an operator, else marks below and above a base. */
+/** Adds limits below and above an operator, or marks below and above any other base. */
 export function limits(base: string, below: string, above: string): string {
   if (LIMITED.test(base)) return scripts(base, below, above);
   if (/^\\(?:i*int|oint)$/.test(base)) return scripts(`${base}\\limits`, below, above);
@@ -119,14 +119,14 @@ export function limits(base: string, below: string, above: string): string {
   return above === '' ? under : `\\overset{${above}}{${under}}`;
 }
 
-/** An accent above or below; undefined if the character is not one. */
+/** Adds an accent above or below; undefined if the character is not an accent. */
 export function accent(character: string, base: string, isBelow = false): string | undefined {
   const known = (isBelow ? ACCENTS_BELOW : ACCENTS).get(character.trim());
   if (known === undefined) return undefined;
   return `\\${isAtom(base) ? known : (WIDE.get(known) ?? known)}{${base}}`;
 }
 
-/** Delimiters that grow with what is between them; "" for none on a side. */
+/** Adds delimiters that grow with their content; "" for none on a side. */
 export function fenced(open: string, content: string, close: string): string {
   const array = /^\\begin\{(matrix|aligned)\}([\s\S]*)\\end\{\1\}$/.exec(content);
   if (array && !(array[2] ?? '').includes('\\begin{')) {
@@ -156,12 +156,12 @@ export function matrix(rows: readonly (readonly string[])[]): string {
   return `\\begin{matrix}${rows.map((cells) => cells.join(' & ')).join(' \\\\ ')}\\end{matrix}`;
 }
 
-/** Lines of equations, which have their own `&` where they are aligned. */
+/** Writes lines of equations, which contain their own `&` for alignment. */
 export function lines(equations: readonly string[]): string {
   return `\\begin{aligned}${equations.join(' \\\\ ')}\\end{aligned}`;
 }
 
-/** Whether scripts may follow without braces. */
+/** Whether scripts may follow without braces around the base. */
 function isAtom(tex: string): boolean {
   return /^(?:.|\d+|\\[a-zA-Z]+(?:\\limits)?|\\[a-z]+\{[^{}\\]\}|\{[^{}]*\}|\{\})$/su.test(tex) || tex === '';
 }

@@ -1,10 +1,10 @@
 import { DOCUMENT_MAX, type RestOfFile } from '../extracted.ts';
 import { countCharacters, type Loss, lostText } from '../losses.ts';
 
-/** What a text may have in bytes of UTF-8, so that its Markdown is within the limit of a document. */
+/** The limit of a text in bytes of UTF-8, such that its Markdown is within the limit of a document. */
 const TEXT_MAX = DOCUMENT_MAX - 2 ** 16;
 
-/** A text with what of it and behind it is left out: its characters, and the loss, if there is any. */
+/** A truncated text, with the number of omitted characters and the loss, if any. */
 export interface CutText {
   text: string;
   characters: number;
@@ -14,8 +14,8 @@ export interface CutText {
 const NOTHING: RestOfFile = { lines: 0, characters: 0 };
 
 /**
- * The beginning of a text that is longer than `max` bytes of UTF-8, up to the end of a line. `rest`: what of the file
- * follows the text.
+ * Truncates a text that is longer than `max` bytes of UTF-8 at the end of a line. `rest`: the unread rest of the file
+ * after the text.
  */
 export function cutText(whole: string, rest = NOTHING, max = DOCUMENT_MAX): CutText {
   const text = Buffer.byteLength(whole) <= max ? whole : beginningOf(whole);
@@ -32,7 +32,7 @@ function beginningOf(whole: string): string {
   const bytes = Buffer.from(whole.slice(0, TEXT_MAX)).subarray(0, TEXT_MAX);
   const newline = bytes.lastIndexOf(10);
   if (newline >= 0) return bytes.toString('utf8', 0, newline + 1);
-  // One line: up to the last whole character.
+  // A single line is cut after the last whole character.
   return bytes.toString('utf8').replace(/\ufffd+$/, '');
 }
 

@@ -6,16 +6,18 @@ import { markdownWriter } from '../markdown-writer.ts';
 
 const writer = markdownWriter();
 
-/** Escaping scans every character many times; a text of this length is data or a log, and better shown as code. */
+/**
+ * Escaping scans every character many times. A longer text, in UTF-16 units, is data or a log and better shown as code.
+ */
 const PROSE_MAX = 256 * 1024;
 
-/** Paragraphs of this length are lines of data, and take Markdown long to parse. */
+/** Longer paragraphs, in UTF-16 units, are lines of data, which take Markdown long to parse. */
 const PARAGRAPH_MAX = 20_000;
 
 const ADDRESS = /https?:\/\/[^\s<>"'`(){}[\]\\^|]*[^\s<>"'`(){}[\]\\^|.,;:!?*_~]/g;
 
 /**
- * Converts plain text to Markdown that shows the same text. Prose becomes paragraphs with line breaks, escaped; text
+ * Converts plain text to Markdown that shows the same text. Prose becomes escaped paragraphs with line breaks. Text
  * where spaces matter (indented lines, columns) becomes code, the only form in which Markdown keeps them. `lines` maps
  * lines of the Markdown to lines of the text.
  */
@@ -23,9 +25,9 @@ export function textToMarkdown(text: string): { markdown: string; lines: LineRun
   if (text.length > PROSE_MAX) return longTextToMarkdown(text);
   const children: (Paragraph | Code)[] = [];
   const lines: LineRun[] = [];
-  /** The line of the Markdown where the next block would start, after an empty line. */
+  /** The line of the Markdown at which the next block would start, after an empty line. */
   let at = 1;
-  /** The line of the text where the current block starts. */
+  /** The line of the text at which the current block starts. */
   let line = 1;
   for (const [i, block] of text.split(/(\n(?:[ \t]*\n)+)/).entries()) {
     if (i % 2 === 0 && block.trim() !== '') addBlock(block);
@@ -56,16 +58,16 @@ export function textToMarkdown(text: string): { markdown: string; lines: LineRun
   }
 }
 
-/** A longer line is divided: no page could hold the longest ones. */
+/** Longer lines, in UTF-16 units, are split, because a page could not hold the longest. */
 const LINE_MAX = 50_000;
 
-/** A long text as one code block, in lines that a page can hold. */
+/** Writes a long text as one code block, in lines that a page can hold. */
 export function longTextToMarkdown(text: string): { markdown: string; lines: LineRun[] } {
   const lines: LineRun[] = [];
   const shown: string[] = [];
   for (const [i, line] of text.replace(/\n*$/, '').split('\n').entries()) {
     for (const piece of line.length <= LINE_MAX ? [line] : piecesOf(line)) {
-      // The first line is that of the fence.
+      // Line 1 is the fence.
       addRun(lines, { at: shown.length + 2, line: i + 1, height: 1 });
       shown.push(piece);
     }
@@ -83,12 +85,14 @@ function* piecesOf(line: string): Generator<string> {
   }
 }
 
-/** The whole text as one code block. */
 export function textAsCode(text: string): string {
   return `${fencedCode(text)}\n`;
 }
 
-/** An indented first line starts a paragraph; two spaces after a full stop are a habit. */
+/**
+ * Whether spaces matter in a block. An indented first line starts a paragraph, and two spaces after a full stop are a
+ * habit.
+ */
 function isPreformatted(block: string): boolean {
   if (block.length > PARAGRAPH_MAX) return true;
   const lines = block.split('\n');
@@ -107,7 +111,7 @@ function linesOf(block: string): PhrasingContent[] {
   return content;
 }
 
-/** An address is written as an autolink, <https://…>, because an escaped one would be unreadable. */
+/** Writes addresses as autolinks, <https://…>, because an escaped address would be unreadable. */
 function withAddresses(line: string): PhrasingContent[] {
   const content: PhrasingContent[] = [];
   let from = 0;
