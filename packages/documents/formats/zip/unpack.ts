@@ -6,44 +6,47 @@ import { openZip, type ZipEntry } from './zip.ts';
 /** The limit of one unpacked file of an archive, in bytes. */
 const FILE_MAX = 32 * 2 ** 20;
 
-/** The limit of an archive in an archive that holds nothing else, in bytes; an answer of the reader has little more. */
+/**
+ * The limit of a nested archive in bytes, if the archive contains only archives; the reader's answer allows little
+ * more.
+ */
 const ARCHIVE_MAX = 60 * 2 ** 20;
 
-/** The limits of all files of an archive: their number and their declared size. */
+/** Limits of all files in an archive: their number and their total declared size. */
 export const FILES_MAX = 20_000;
 export const BYTES_MAX = 2 ** 30;
 
-/** Of the name of a file that is left out. */
+/** The limit of an omitted file's name, in UTF-16 units. */
 export const NAME_MAX = 200;
 
-/** Texts that can show hidden files, and how much of one is read for that, in bytes. */
+/** Texts that may mention hidden files, and the limit of a text that is searched for them, in bytes. */
 const TEXT_NAME = /\.(?:md|markdown|mdx|html?|txt|adoc|asciidoc|ipynb)$/i;
 const TEXT_MAX = 2 ** 21;
 
-/** Files that packed documents have and plain archives do not. */
+/** Entries of packed documents that plain archives do not have. */
 const DOCUMENT_ENTRY =
   /^(?:word\/document\d*\.xml|META-INF\/container\.xml|xl\/workbook\.(?:xml|bin)|ppt\/presentation\.xml|content\.xml|visio\/document\.xml|Index\/Document\.iwa|Index\.zip)$/;
 
 export interface PackedFile {
   name: string;
-  /** Reads its bytes. Throws an ExtractError. */
+  /** Reads the bytes of the file. Throws an ExtractError. */
   read(): Buffer;
 }
 
-/** What of an archive is no file of the upload. */
+/** Entries of an archive that are not files of the upload. */
 export interface LeftOut {
-  /** Hidden files, and those that operating systems add. */
+  /** The number of hidden files and of files that operating systems add. */
   hidden: number;
   symbolic_links: number;
-  /** The names of the first ones. */
+  /** The names of the first of these entries. */
   names: string[];
 }
 
-/** Files left out that are named. */
+/** The number of omitted files that are named. */
 export const LEFT_OUT_NAMED = 3;
 
 /**
- * The files of a ZIP archive, and what of it is left out; undefined if it is a document in ZIP format. Throws an
+ * Lists the files of a ZIP archive, and the omitted entries; undefined if it is a document in ZIP format. Throws an
  * ExtractError.
  */
 export function filesIn(bytes: Uint8Array): { files: PackedFile[]; left_out: LeftOut } | undefined {
@@ -67,7 +70,7 @@ export function filesIn(bytes: Uint8Array): { files: PackedFile[]; left_out: Lef
   };
 }
 
-/** Which hidden files of an archive its texts show or link to. */
+/** Finds the hidden files that texts of the archive show or link to. */
 function shownHidden(entries: readonly ZipEntry[]): (name: string) => boolean {
   if (!entries.some(({ name }) => isHidden(name) && !isSystemFile(name))) return () => false;
   const mentioned = mentionedFiles();
@@ -76,14 +79,17 @@ function shownHidden(entries: readonly ZipEntry[]): (name: string) => boolean {
     try {
       mentioned.read(entry.read(TEXT_MAX).toString('utf8'));
     } catch (error) {
-      // What is damaged is told of where it becomes a file.
+      // Damage is reported when the file is read.
       if (!(error instanceof ExtractError)) throw error;
     }
   }
   return (name) => !isSystemFile(name) && mentioned.isMentioned(name);
 }
 
-/** The bytes of a file as they were packed: what is damaged must not become a page. Throws an ExtractError. */
+/**
+ * Reads the complete bytes of a file and verifies its checksum, because a damaged file must not become a page. Throws
+ * an ExtractError.
+ */
 function readWhole(entry: ZipEntry, most: number): Buffer {
   const bytes = entry.read(most);
   if (bytes.length !== entry.size || crc32(bytes) !== entry.crc) {
@@ -92,7 +98,6 @@ function readWhole(entry: ZipEntry, most: number): Buffer {
   return bytes;
 }
 
-/** Whether a file is called as archives are. */
 export function isArchiveName(name: string): boolean {
   return /\.zip$/i.test(name);
 }
@@ -106,7 +111,7 @@ function isPackedDocument(entries: readonly ZipEntry[]): boolean {
   return entries.some(({ name }) => DOCUMENT_ENTRY.test(name));
 }
 
-/** The media type that OpenDocument and EPUB files have in a file of this name; "" without one. */
+/** Returns the media type that OpenDocument and EPUB files declare in the file `mimetype`; "" without one. */
 export function mimetypeOf(entries: readonly ZipEntry[]): string {
   return (
     entries

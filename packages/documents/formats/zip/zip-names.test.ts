@@ -8,7 +8,7 @@ function namesIn(...files: [name: string | Uint8Array, extra?: Uint8Array][]): s
   return openZip(zipOf(files.map(([name, extra]) => [name, 'x', extra]))).map(({ name }) => name);
 }
 
-/** The extra field 0x7075 of a name; `of`: the name whose checksum it has. */
+/** The extra field 0x7075 of a name; `of`: the name that its checksum is computed from. */
 function unicodePath(name: string, of: Uint8Array): Uint8Array {
   const field = Buffer.alloc(9);
   field.writeUInt16LE(0x7075, 0);
@@ -24,7 +24,7 @@ const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const NIHONGO = latin1('\x93\xfa\x96\x7b\x8c\xea.md');
 const TEST = latin1('\x83\x65\x83\x58\x83\x67.md');
 
-test('names of an archive that say nothing are UTF-8 where they are valid, else in the code page of DOS', () => {
+test('undeclared names of an archive are read as UTF-8 if they are valid, and otherwise in the DOS code page', () => {
   assert.deepEqual(namesIn([Buffer.from('Übersicht.md')], [latin1('\x9abersicht.md')], [latin1('Gr\x94\xe1e.md')]), [
     'Übersicht.md',
     'Übersicht.md',
@@ -33,7 +33,7 @@ test('names of an archive that say nothing are UTF-8 where they are valid, else 
   assert.deepEqual(namesIn([latin1('na\x8bve caf\x82.md')]), ['naïve café.md']);
 });
 
-test('names are Shift-JIS where all of them are Japanese, and no words in the code page of DOS', () => {
+test('names are read as Shift-JIS if all of them are Japanese and they are not words in the DOS code page', () => {
   assert.deepEqual(namesIn([NIHONGO], [TEST], ['plain.md']), ['日本語.md', 'テスト.md', 'plain.md']);
   assert.deepEqual(
     namesIn([NIHONGO], [latin1('\x9abersicht \x81.md')]),
@@ -42,19 +42,19 @@ test('names are Shift-JIS where all of them are Japanese, and no words in the co
   );
 });
 
-test('two bytes for a character that may be Chinese, Korean or Japanese prove nothing', () => {
-  // "中文" in GB2312, and the same bytes in the code page of DOS.
+test('double-byte names that may be Chinese, Korean or Japanese prove no encoding', () => {
+  // "中文" in GB2312, and the same bytes in the DOS code page.
   assert.deepEqual(namesIn([latin1('\xd6\xd0\xce\xc4.md')]), ['╓╨╬─.md']);
 });
 
-test('the name in the Unicode extra field counts as long as it belongs to the name', () => {
+test('the name in the Unicode extra field is used only if its checksum matches the name', () => {
   const name = latin1('\x83\x65.md');
   assert.deepEqual(namesIn([name, unicodePath('Ζ δέλτα.md', name)]), ['Ζ δέλτα.md']);
   assert.deepEqual(namesIn([name, unicodePath('Ζ δέλτα.md', latin1('another.md'))]), ['âe.md']);
   assert.deepEqual(namesIn([name, Buffer.from([0x75, 0x70, 0xff, 0xff, 1, 2])]), ['âe.md'], 'a field cut off');
 });
 
-test('a name that says it is UTF-8 and is not keeps what can be read of it', () => {
+test('a name declared as UTF-8 that is invalid keeps its readable characters', () => {
   const zip = zipOf([['a?.md', 'x']]);
   for (let at = zip.indexOf('a?.md'); at >= 0; at = zip.indexOf('a?.md', at + 1)) zip[at + 1] = 0xff;
   assert.deepEqual(

@@ -1,33 +1,33 @@
 import { crc32 } from 'node:zlib';
 
-/** The name of an entry of a ZIP archive as it is stored. */
+/** The raw name of an entry in a ZIP archive. */
 export interface RawName {
   bytes: Buffer;
-  /** Whether the archive says that it is UTF-8. */
+  /** Whether the archive declares the name as UTF-8. */
   isDeclaredUtf8: boolean;
   extra: Buffer;
 }
 
-/** The upper half of the code page of DOS, in which names are that declare nothing (APPNOTE, appendix D). */
+/** The upper half of the DOS code page 437, the default for undeclared names (APPNOTE, appendix D). */
 const CP437 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0';
 
-/** What a name in CP437 has beyond ASCII: letters, and some signs. */
+/** Characters of plausible names in CP437: ASCII, Latin letters and some signs. */
 const WORDS_OF_CP437 = /^[\x20-\x7e\p{Script=Latin}¿¡«»°·²½¼£¥¢\u00a0]*$/u;
 
-/** What a name in Shift-JIS decodes to: ASCII, kana and signs of full width, and kanji. */
+/** Characters of plausible names in Shift-JIS: ASCII, kana, full-width signs and kanji. */
 const JAPANESE = /^[\x20-\x7e\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]*$/u;
 
-/** The two bytes of each character in EUC-JP, EUC-KR and GB2312, which also decode as other things. */
+/** Double-byte text in EUC-JP, EUC-KR or GB2312, which may also decode as other encodings. */
 const EUC = /^(?:[\x20-\x7e]|[\xa1-\xfe]{2})*$/;
 
 const EXTRA_UNICODE_PATH = 0x7075;
 
 /**
- * Reads the names of an archive's entries. A name is UTF-8 if it says so (the flag, or the extra field 0x7075 with a
- * checksum of the name) or is valid UTF-8; invalid bytes of one that says so are replaced. The others were all written by one
- * system: they are Shift-JIS if that is proven (all of them are valid and Japanese, and they are neither words in CP437 nor
- * another code of two bytes), else CP437, the format's default.
+ * Decodes the names of an archive's entries. A name is UTF-8 if it is declared (by the flag, or by the extra field
+ * 0x7075 with a checksum of the name) or valid; invalid bytes of a declared name are replaced. One system wrote all
+ * other names. They are Shift-JIS if that is proven: all are valid and Japanese, and they are neither words in CP437
+ * nor another double-byte encoding. Otherwise they are CP437, the format's default.
  */
 export function namesOf(names: readonly RawName[]): string[] {
   const known = names.map((name) => unicodePath(name) ?? utf8(name));
@@ -44,14 +44,14 @@ function utf8({ bytes, isDeclaredUtf8 }: RawName): string | undefined {
   }
 }
 
-/** The name in the extra field, which counts as long as its checksum is that of the name beside it. */
+/** Returns the name in the extra field if its checksum matches the entry's name. */
 function unicodePath({ bytes, extra }: RawName): string | undefined {
   const field = extraField(extra, EXTRA_UNICODE_PATH);
   if (!field || field.length < 5 || field[0] !== 1 || field.readUInt32LE(1) !== crc32(bytes)) return undefined;
   return utf8({ bytes: field.subarray(5), isDeclaredUtf8: false, extra: field });
 }
 
-/** The content of the first extra field with this id. */
+/** Returns the content of the first extra field with an id. */
 export function extraField(extra: Buffer, id: number): Buffer | undefined {
   for (let at = 0; at + 4 <= extra.length; ) {
     const size = extra.readUInt16LE(at + 2);

@@ -7,7 +7,9 @@ import { openZip } from './zip.ts';
 const DIRECTORY_ENTRY = 'PK\x01\x02';
 const DIRECTORY_END = 'PK\x05\x06';
 
-/** The archive with its directory in ZIP64, and sizes and offset of each entry in their extra fields alone. */
+/**
+ * Rewrites an archive with its directory in ZIP64, and with the sizes and offset of each entry only in extra fields.
+ */
 function asZip64(zip: Buffer): Buffer {
   const end = zip.lastIndexOf(DIRECTORY_END);
   const at = zip.readUInt32LE(end + 16);
@@ -56,7 +58,7 @@ function read(zip: Uint8Array): [string, string][] {
   return openZip(zip).map((entry) => [entry.name, entry.read(1_000).toString()]);
 }
 
-test('an archive in ZIP64 is read as any other', () => {
+test('an archive in ZIP64 is read like any other', () => {
   assert.deepEqual(read(asZip64(TWO)), [
     ['a.md', '# A\n'],
     ['d/b.md', '# B\n'],
@@ -69,14 +71,14 @@ test('an archive in ZIP64 is read as any other', () => {
   assert.throws(() => openZip(elsewhere), /damaged/, 'a record that is not there');
 });
 
-test('an archive with more entries than it counts is refused, since its archiver counted modulo 65,536', () => {
+test('an archive with more entries than its count is refused, because its archiver counted modulo 65,536', () => {
   const zip = Buffer.from(TWO);
   const end = zip.lastIndexOf(DIRECTORY_END);
   zip.writeUInt16LE(1, end + 10);
   assert.throws(() => openZip(zip), /too many files; split it/);
 });
 
-test('folders are no files, also those that archivers of Windows write', () => {
+test('folders are not files, even as written by Windows archivers', () => {
   const zip = zipOf([
     ['docs\\', ''],
     ['docs\\deep\\a.md', '# A\n'],
@@ -85,7 +87,7 @@ test('folders are no files, also those that archivers of Windows write', () => {
   assert.deepEqual(read(zip), [['docs/deep/a.md', '# A\n']]);
 });
 
-test('the second byte of a Japanese letter can be a backslash, and divides no name', () => {
+test('a backslash as the second byte of a Japanese character does not split a name', () => {
   // "表/ソ.md" and "日本語.md" in Shift-JIS.
   const names = ['\x95\x5c/\x83\x5c.md', '\x93\xfa\x96\x7b\x8c\xea.md'].map((name) => Buffer.from(name, 'latin1'));
   assert.deepEqual(
@@ -94,7 +96,7 @@ test('the second byte of a Japanese letter can be a backslash, and divides no na
   );
 });
 
-test('what is hidden is left out wherever it is, and however folders are divided', () => {
+test('hidden files are omitted wherever they are, whichever slash separates folders', () => {
   const packed = filesIn(
     zipOf([
       ['a/.git\\config', 'x'],
@@ -112,7 +114,7 @@ test('what is hidden is left out wherever it is, and however folders are divided
   assert.equal(packed?.left_out.hidden, 5);
 });
 
-test('bytes that are not those of their checksum are no file', () => {
+test('a file whose bytes do not match their checksum is refused', () => {
   const zip = Buffer.from(TWO);
   zip.writeUInt32LE(1, zip.indexOf(DIRECTORY_ENTRY) + 16);
   const files = filesIn(zip)?.files ?? [];

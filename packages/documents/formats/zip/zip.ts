@@ -3,20 +3,20 @@ import { ExtractError } from '../extract-error.ts';
 import { extraField, namesOf, type RawName } from './zip-names.ts';
 
 export interface ZipEntry {
-  /** As in the archive, but with slashes where an archiver of Windows wrote backslashes; it is never used as a path. */
+  /** The name in the archive, with slashes in place of backslashes by Windows archivers. Never used as a path. */
   name: string;
-  /** The declared size; reading stops there. */
+  /** The declared size; reading stops at this size. */
   size: number;
-  /** The declared CRC-32 of its bytes. */
+  /** The declared CRC-32 of the bytes. */
   crc: number;
-  /** Reads its bytes. Throws an ExtractError if it is damaged, encrypted or larger than `max`. */
+  /** Reads the bytes. Throws an ExtractError if the entry is damaged, encrypted or larger than `max`. */
   read(max: number): Buffer;
 }
 
-/** The limit of the directory, which is held in memory. */
+/** The limit of entries in the directory, which is held in memory. */
 const ENTRIES_MAX = 100_000;
 
-/** What is said of an archive that cannot be read. */
+/** The error message for a damaged archive. */
 export const DAMAGED = 'the archive is damaged; pack it again and upload it again';
 
 const DIRECTORY_END = 0x06054b50;
@@ -28,8 +28,8 @@ const EXTRA_ZIP64 = 0x0001;
 const SLASH = 0x2f;
 
 /**
- * The files of a ZIP archive, from its central directory, without folders and symbolic links; those are passed to `onLink`.
- * Declared sizes are not trusted: reading never exceeds them. Throws an ExtractError.
+ * Lists the files of a ZIP archive from its central directory, without folders and symbolic links; passes links to
+ * `onLink`. Does not trust declared sizes: reading never exceeds them. Throws an ExtractError.
  */
 export function openZip(archive: Uint8Array, onLink: (name: string) => void = () => undefined): ZipEntry[] {
   const zip = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
@@ -53,7 +53,8 @@ export function openZip(archive: Uint8Array, onLink: (name: string) => void = ()
     );
     const bytes = zip.subarray(at + 46, nameEnd);
     at = nameEnd + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
-    // A symbolic link is not a file, and overlapping entries are how a small archive unpacks to a huge size.
+    // A symbolic link is not a file. Overlapping entries are refused, because they let a small archive unpack to a huge
+    // size.
     const isLink = (mode & 0o170000) === 0o120000;
     if (bytes.at(-1) === SLASH) continue;
     if (starts.has(start)) throw damaged();
@@ -69,7 +70,7 @@ export function openZip(archive: Uint8Array, onLink: (name: string) => void = ()
       },
     });
   }
-  // Archivers that know no ZIP64 count modulo 65,536: the rest would be left out without a word.
+  // Archivers without ZIP64 count modulo 65,536; refuse, because the other entries would be silently ignored.
   if (at + 4 <= zip.length && zip.readUInt32LE(at) === DIRECTORY_ENTRY) throw tooMany();
   const names = namesOf(raw);
   return found.flatMap(({ isLink, ...entry }, i) => {
@@ -80,7 +81,7 @@ export function openZip(archive: Uint8Array, onLink: (name: string) => void = ()
   });
 }
 
-/** Throws an ExtractError if an entry is damaged, or all of them unpack to more than `max` bytes. */
+/** Throws an ExtractError if an entry is damaged, or if all entries unpack to more than `max` bytes. */
 export function assertUnpacks(entries: readonly ZipEntry[], max: number): void {
   let left = max;
   for (const entry of entries) left -= entry.read(left).length;
@@ -107,12 +108,12 @@ function readEntry(
   try {
     return inflateRawSync(packed, { maxOutputLength: Math.max(max, 1) });
   } catch {
-    // Also if it unpacks to more than it declares.
+    // The entry is damaged or unpacks to more than it declares.
     throw damaged();
   }
 }
 
-/** Where the directory begins, and how many entries it has; both are in the record of ZIP64 if there is one. */
+/** Returns the offset of the directory and the number of its entries, from the ZIP64 record if it exists. */
 function findDirectory(zip: Buffer): { at: number; count: number } {
   const end = findDirectoryEnd(zip);
   const count = zip.readUInt16LE(end + 10);
@@ -123,7 +124,7 @@ function findDirectory(zip: Buffer): { at: number; count: number } {
   return { at: Number(zip.readBigUInt64LE(record + 48)), count: Number(zip.readBigUInt64LE(record + 32)) };
 }
 
-/** Numbers of an entry: those that are all ones are in its extra field of ZIP64, in their order. */
+/** Resolves numbers of an entry: a number with all bits set is in the entry's ZIP64 extra field, in order. */
 function largeNumbers(numbers: readonly number[], extra: Buffer): number[] {
   if (!numbers.includes(0xffffffff)) return [...numbers];
   let field = extraField(extra, EXTRA_ZIP64);
@@ -136,7 +137,7 @@ function largeNumbers(numbers: readonly number[], extra: Buffer): number[] {
   });
 }
 
-/** The end record is at the end of the file, followed only by a comment of at most 64 KiB. */
+/** Finds the end record, which is at the end of the file, followed only by a comment of at most 64 KiB. */
 function findDirectoryEnd(zip: Buffer): number {
   for (let at = zip.length - 22; at >= Math.max(0, zip.length - 22 - 0xffff); at -= 1) {
     if (zip.readUInt32LE(at) === DIRECTORY_END && at + 22 + zip.readUInt16LE(at + 20) <= zip.length) return at;
