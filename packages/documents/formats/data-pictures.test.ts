@@ -7,7 +7,7 @@ import { readDocument } from './read-document.ts';
 const picture = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(100)]);
 const ADDRESS = `data:image/png;base64,${picture.toString('base64')}`;
 
-test('only addresses that show pictures are other addresses: those in code, text and links are text', () => {
+test('only data addresses that show a picture are replaced, not those inside code, text and links', () => {
   const as = (written: string) => written.replaceAll('DATA', ADDRESS);
   const cases: [written: string, expected: string][] = [
     ['![a](DATA "t") ![b][r]\n\n> [r]: <DATA>', '![a](P "t") ![b][r]\n\n> [r]: <P>'],
@@ -31,7 +31,7 @@ test('only addresses that show pictures are other addresses: those in code, text
   );
 });
 
-test('a document that has pictures in addresses gives them like its others', async () => {
+test('pictures in data addresses of a document become pictures like any other', async () => {
   const notebook = {
     nbformat: 4,
     cells: [

@@ -1,21 +1,23 @@
 import { hash } from 'node:crypto';
 import { parseMarkdown, TooComplexError, visit } from '@ibid/markdown/parse-markdown.ts';
 
-/** How the pictures begin that browsers show. */
+/** Signatures of pictures that browsers show. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are bytes.
 const PICTURE = /^(?:\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|RIFF|\s*<(?:svg[\s>]|\?xml\s|!--))/;
 
-/** A smaller one holds the place of another, which a script would have loaded. */
+/** A smaller picture, in bytes, is a placeholder that a script would have replaced. */
 const PICTURE_MIN = 100;
 
-/** Of a text; further ones stay as they are. */
+/** The limit of pictures per text; further addresses do not change. */
 const PICTURES_MAX = 1_000;
 
 const ADDRESS = 'data:image/(?:png|jpe?g|gif|webp|svg\\+xml)(?:;[\\w-]+=[\\w-]+)*;base64,([A-Za-z0-9+/]+={0,2})';
 const WHOLE = new RegExp(`^${ADDRESS}$`, 'i');
 const ANYWHERE = new RegExp(ADDRESS, 'gi');
 
-/** The picture that an address contains; undefined for other addresses, and for what no browser shows. */
+/**
+ * Returns the picture in a `data:` address; undefined for other addresses, and for formats that browsers do not show.
+ */
 export function pictureInAddress(address: string): Buffer | undefined {
   const base64 = address.startsWith('data:') || address.startsWith('DATA:') ? WHOLE.exec(address)?.[1] : undefined;
   return base64 === undefined ? undefined : pictureOf(base64);
@@ -27,17 +29,20 @@ function pictureOf(base64: string): Buffer | undefined {
   return bytes.length >= PICTURE_MIN && PICTURE.test(start) ? bytes : undefined;
 }
 
-/** The address of a picture that is in an address of a text, until it is stored: an attachment by its content. */
+/**
+ * Returns the provisional address of a picture in a `data:` address, derived from its content, until it is stored as an
+ * attachment.
+ */
 export function addressOfContent(bytes: Uint8Array): string {
   return `attachment:${idOfContent(bytes)}`;
 }
 
-/** An id as an attachment has it; 104 bits of the content, so no other attachment has it. */
+/** Returns an id in the form of an attachment's id, from 104 bits of the content's hash, so that it is unique. */
 export function idOfContent(bytes: Uint8Array): string {
   return `attachment_${hash('sha256', bytes).slice(0, 26)}`;
 }
 
-/** Each picture in an address of a text file, in whatever encoding. */
+/** Yields each picture in a `data:` address of a text file, in any encoding. */
 export function* picturesInText(file: Uint8Array): Generator<Buffer> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   for (const [, base64 = ''] of textWithAddresses(bytes).matchAll(ANYWHERE)) {
@@ -46,7 +51,10 @@ export function* picturesInText(file: Uint8Array): Generator<Buffer> {
   }
 }
 
-/** The text of a file if it has addresses with pictures, else "". Every encoding that is read has ASCII as it is, or in two bytes. */
+/**
+ * Decodes a file if it has addresses with pictures, else returns "". Every supported encoding writes ASCII as one byte
+ * or as two.
+ */
 function textWithAddresses(bytes: Buffer): string {
   if (bytes.includes('data:image/')) return bytes.toString('latin1');
   const start = bytes.indexOf(Buffer.from('data:image/', 'utf16le'));
@@ -61,8 +69,8 @@ function textWithAddresses(bytes: Buffer): string {
 }
 
 /**
- * Markdown in which the pictures that are shown by addresses that contain them (of images, of definitions and of <img>)
- * are shown by those of `addressOf`, "" to leave them as they are. In code and in text such addresses are text.
+ * Replaces `data:` addresses of shown pictures (images, definitions and <img>) by `addressOf`; "" keeps an address.
+ * Such addresses in code and text do not change.
  */
 export function withPicturesElsewhere(markdown: string, addressOf: (picture: Buffer) => string): string {
   const found: Found[] = [];
@@ -77,7 +85,7 @@ export function withPicturesElsewhere(markdown: string, addressOf: (picture: Buf
     });
   }
   if (found.length === 0) return markdown;
-  // The parser has not to read megabytes of letters to know what they are.
+  // Shorten the addresses first, so that the parser does not scan megabytes of base64.
   const short = replaced(markdown, found, ({ byContent }) => byContent);
   const shown = shownAddresses(short);
   let shift = 0;
@@ -113,7 +121,7 @@ function replaced(text: string, found: readonly Found[], addressOf: (each: Found
   return parts.join('') + text.slice(at);
 }
 
-/** Where a text has addresses of pictures. */
+/** Finds the places of picture addresses in a text. */
 function shownAddresses(markdown: string): { from: number; to: number; isHtml: boolean }[] {
   const places: { from: number; to: number; isHtml: boolean }[] = [];
   try {
@@ -125,7 +133,7 @@ function shownAddresses(markdown: string): { from: number; to: number; isHtml: b
       if (from !== undefined && to !== undefined) places.push({ from, to, isHtml });
     });
   } catch (error) {
-    // It becomes plain text.
+    // The text becomes plain text.
     if (!(error instanceof TooComplexError)) throw error;
   }
   return places;

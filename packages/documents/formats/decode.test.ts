@@ -7,14 +7,14 @@ function bytes(latin1: string): Uint8Array {
   return Buffer.from(latin1, 'latin1');
 }
 
-/** A text in an encoding, by iconv. */
+/** Encodes a text with iconv. */
 function encode(text: string, encoding: string): Uint8Array {
   return execFileSync('iconv', ['-f', 'UTF-8', '-t', encoding], { input: text });
 }
 
 const JAPANESE = '# 日本語のテスト\n\nこれは文章です。\n';
 
-/** What a content type, an XML declaration and a line for an editor name, and a text in it. */
+/** The name of an encoding in declarations, its name for iconv, and a text. */
 const ENCODINGS: [name: string, iconv: string, text: string][] = [
   ['Shift_JIS', 'SHIFT_JIS', JAPANESE],
   ['EUC-JP', 'EUC-JP', JAPANESE],
@@ -28,7 +28,7 @@ const ENCODINGS: [name: string, iconv: string, text: string][] = [
 ];
 
 for (const [name, iconv, text] of ENCODINGS) {
-  test(`a text in ${name} is read where its type, its XML declaration or a line for an editor says so`, () => {
+  test(`a text in ${name} is decoded if its type, XML declaration or editor modeline names the encoding`, () => {
     assert.equal(decodeText(encode(text, iconv), `text/plain; charset=${name}`), text);
     const declared = [
       `<?xml version="1.0" encoding="${name}"?>\n${text}`,
@@ -43,13 +43,13 @@ for (const [name, iconv, text] of ENCODINGS) {
   });
 }
 
-test('ISO-2022-JP is proven by its escape sequences, and colours of a terminal prove nothing', () => {
+test('ISO-2022-JP is recognized by its escape sequences, and terminal colours are not mistaken for them', () => {
   assert.equal(decodeText(encode(JAPANESE, 'ISO-2022-JP')), JAPANESE);
   assert.equal(decodeText(bytes('\x1b[31mred\x1b(B\x1b[m')), '\x1b[31mred\x1b(B\x1b[m');
   assert.equal(decodeText(bytes('ESC $ B \x1b$ and \x1b(B')), 'ESC $ B \x1b$ and \x1b(B');
 });
 
-test('UTF-16 without a byte order mark is proven by its NULs', () => {
+test('UTF-16 without a byte order mark is recognized by its NULs', () => {
   for (const text of [JAPANESE, '# A title\n\nSome text.\n', 'Один текст и ещё один.\n']) {
     assert.equal(decodeText(encode(text, 'UTF-16LE')), text);
     assert.equal(decodeText(encode(text, 'UTF-16BE')), text);
@@ -59,20 +59,20 @@ test('UTF-16 without a byte order mark is proven by its NULs', () => {
   assert.throws(() => decodeText(bytes('\x01\0\x02\0\x03\0\x04\0\x05\0')), /NUL bytes/);
 });
 
-test('an encoding that no reader on the web has is named, and never read as another', () => {
+test('an encoding outside of the Encoding Standard is named, and never read as another', () => {
   assert.throws(() => decodeText(encode('한국어 텍스트\n', 'ISO-2022-KR')), /is ISO-2022-KR text; save it as UTF-8/);
   assert.throws(() => decodeText(encode('中文\n', 'ISO-2022-CN')), /is ISO-2022-CN text; save it as UTF-8/);
   assert.throws(() => decodeText(encode('Text', 'UTF-32')), /is UTF-32 text; save it as UTF-8/);
   assert.equal(decodeText(bytes('\x1b$)C without a shift')), '\x1b$)C without a shift');
 });
 
-test('valid UTF-8 is read as that whatever a line for an editor says', () => {
+test('valid UTF-8 is read as UTF-8, whatever a modeline declares', () => {
   const text = '# coding: latin-1\né\n';
   assert.equal(decodeText(Buffer.from(text)), text);
   assert.equal(decodeText(Buffer.from('é'), 'text/plain; charset=windows-1252'), 'é');
 });
 
-test('a text that is not what it names fails with the name', () => {
+test('a text that is invalid in its declared encoding fails and names the encoding', () => {
   assert.throws(() => decodeText(bytes('\xff\xff'), 'text/plain; charset=euc-jp'), /not the euc-jp text/);
   assert.throws(() => decodeText(bytes('\xff\xff'), 'text/plain; charset=klingon'), /not the klingon text/);
 });

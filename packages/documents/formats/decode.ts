@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { ExtractError } from './extract-error.ts';
 
 /**
- * Decodes a file, with line ends as LF: by its byte order mark, as UTF-8 if it is valid, as what its bytes prove (UTF-16 by
- * where its NULs are, ISO-2022-JP by its escape sequences), or by the encoding that it or its type names. Encodings are not
- * guessed, because a wrong guess corrupts text silently. Throws an ExtractError (bad_encoding, not_text).
+ * Decodes a file, with line ends as LF. The encoding comes from its byte order mark, from valid UTF-8, from proof in
+ * its bytes (UTF-16 by the places of NULs, ISO-2022-JP by escape sequences), or from the declaration in the file or its
+ * type. Encodings are not guessed, because a wrong guess corrupts text silently. Throws an ExtractError (bad_encoding,
+ * not_text).
  */
 export function decodeText(bytes: Uint8Array, contentType = ''): string {
   const unread = unreadEncoding(bytes);
@@ -14,7 +15,7 @@ export function decodeText(bytes: Uint8Array, contentType = ''): string {
   if (proven) return asText(decodeAs(bytes, proven));
   const declared = charsetOf(contentType) ?? xmlEncoding(bytes) ?? modelineEncoding(bytes);
   if (declared !== undefined && !isUnicode(declared)) return asText(decodeAs(bytes, declared));
-  // Bytes of pictures and programs are not text in any encoding, so advising to save them as UTF-8 would not help.
+  // Pictures and programs are not text in any encoding, so advice to save them as UTF-8 would not help.
   if (bytes.subarray(0, 8_192).includes(0)) throw notText();
   const at = firstInvalid(bytes);
   const byte = (bytes[at] ?? 0).toString(16).toUpperCase().padStart(2, '0');
@@ -26,7 +27,8 @@ export function decodeText(bytes: Uint8Array, contentType = ''): string {
 
 /**
  * Decodes an HTML file by its byte order mark, the declared type, or <meta> in its first 1,024 bytes, in this order
- * (HTML Standard, section 13.2.3.2), or the XML declaration, else as a text, and as Windows-1252 where it is none in UTF-8.
+ * (HTML Standard, section 13.2.3.2), or by its XML declaration. Otherwise decodes it as text, or as Windows-1252 if it
+ * is not UTF-8.
  */
 export function decodeHtml(bytes: Uint8Array, contentType: string): string {
   if (markedEncoding(bytes)) return decodeText(bytes);
@@ -34,7 +36,7 @@ export function decodeHtml(bytes: Uint8Array, contentType: string): string {
   const declared = htmlEncoding(bytes, contentType);
   // A <meta> that is readable as ASCII is not UTF-16, whatever it declares.
   if (declared === undefined || isUnicode(declared)) return decodeText(bytes);
-  // Of an encoding of one byte for a letter no text is valid UTF-8: a program wrote the wrong name.
+  // Text in a single-byte encoding is practically never valid UTF-8, so the declaration is wrong.
   if (ONE_BYTE.test(declared) && isUtf8(bytes)) return decodeText(bytes);
   return asText(decodeAs(bytes, declared));
 }
@@ -46,8 +48,8 @@ function htmlEncoding(bytes: Uint8Array, contentType: string): string | undefine
 }
 
 /**
- * Whether the HTML Standard makes a file Windows-1252: it names no encoding and is not UTF-8. XML is UTF-8 then, and so is a file of
- * which most letters beyond ASCII are valid: it has a damaged place.
+ * Whether the HTML Standard makes a file Windows-1252: it names no encoding and is not UTF-8. XML defaults to UTF-8
+ * instead. So does a file in which most letters beyond ASCII are valid, because it is only damaged.
  */
 export function isWindows1252(bytes: Uint8Array, contentType: string): boolean {
   if (htmlEncoding(bytes, contentType) !== undefined || modelineEncoding(bytes) !== undefined) return false;
@@ -62,11 +64,14 @@ export function isWindows1252(bytes: Uint8Array, contentType: string): boolean {
 
 const ONE_BYTE = /^(?:iso[-_]?8859[-_]?\d+|latin[-_]?\d|windows-?125\d|cp125\d|us-ascii|ascii)$/i;
 
-/** An encoding that bytes prove and no standard of the web has; as UTF-8 or UTF-16 its text would be garbage. */
+/**
+ * Returns the name of an encoding that the bytes prove but the Encoding Standard lacks; read as UTF-8 or UTF-16, its
+ * text would be garbage.
+ */
 function unreadEncoding(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, EXAMINED)).toString('latin1');
   if (start.startsWith('\xff\xfe\0\0') || start.startsWith('\0\0\xfe\xff')) return 'UTF-32';
-  // The character set is named by an escape sequence, and its characters stand between SO and SI.
+  // An escape sequence names the character set, and its characters are between SO and SI.
   if (!start.includes('\x0e')) return undefined;
   if (start.includes('\x1b$)C')) return 'ISO-2022-KR';
   return start.includes('\x1b$)A') || start.includes('\x1b$)G') ? 'ISO-2022-CN' : undefined;
@@ -86,7 +91,10 @@ function provenEncoding(bytes: Uint8Array): string | undefined {
   return unmarkedUtf16(bytes) ?? (isUtf8(bytes) ? 'utf-8' : undefined);
 }
 
-/** A switch to two bytes for a character and one back, in a file of seven bits; nothing else has these. */
+/**
+ * Whether a 7-bit file has an escape sequence to double-byte characters and another one back, which no other format
+ * has.
+ */
 function isIso2022Jp(bytes: Uint8Array): boolean {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (
@@ -97,13 +105,13 @@ function isIso2022Jp(bytes: Uint8Array): boolean {
   return decoded(bytes, 'iso-2022-jp') !== undefined;
 }
 
-/** What is examined for UTF-16 without a mark, in bytes, and the least of it that shows it. */
+/** The number of bytes to examine for UTF-16 without a mark, and the minimum length. */
 const EXAMINED = 8_192;
 const PROOF_MIN = 8;
 
 /**
- * Text has spaces and line ends in any script, whose upper byte is 0, and no NUL itself: all zeros are at even or at odd
- * places. Programs and pictures have zeros at both, or control characters.
+ * Detects UTF-16 without a mark. Text in any script has spaces and line ends, whose upper byte is 0, but no NUL, so all
+ * zeros are at even or all at odd offsets. Programs and pictures have zeros at both, or control characters.
  */
 function unmarkedUtf16(bytes: Uint8Array): string | undefined {
   if (bytes.length % 2 !== 0 || bytes.length < PROOF_MIN) return undefined;
@@ -119,18 +127,16 @@ function unmarkedUtf16(bytes: Uint8Array): string | undefined {
   return isText ? encoding : undefined;
 }
 
-/** The charset of a content type. */
 function charsetOf(contentType: string): string | undefined {
   return /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
 }
 
-/** The encoding of an XML declaration. */
 function xmlEncoding(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
   return /^\s*<\?xml\s[^<>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/i.exec(start)?.[1];
 }
 
-/** The encoding in a line for Emacs (or Python) at the beginning, or for Vim at the beginning or end. */
+/** Returns the encoding in a modeline for Emacs (or Python) at the beginning, or for Vim at the beginning or end. */
 function modelineEncoding(bytes: Uint8Array): string | undefined {
   const first = Buffer.from(bytes.subarray(0, 1_024))
     .toString('latin1')
@@ -152,7 +158,7 @@ function modelineEncoding(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Names of editors that say how lines end, or that the Encoding Standard does not have. */
+/** Names in modelines that include the line ends, or that the Encoding Standard lacks. */
 const EDITOR_NAMES: Record<string, string> = {
   'latin-1': 'latin1',
   'iso-latin-1': 'latin1',
@@ -176,7 +182,7 @@ function decoded(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    // Unknown encodings and invalid bytes both end here.
+    // The encoding is unknown, or the bytes are invalid in it.
     return undefined;
   }
 }
@@ -199,7 +205,7 @@ function notText(): ExtractError {
   return new ExtractError('not_text', 'the file is not text (it holds NUL bytes)');
 }
 
-/** The offset of the first byte that is invalid UTF-8. */
+/** Returns the offset of the first byte that is invalid UTF-8. */
 function firstInvalid(bytes: Uint8Array): number {
   const text = new TextDecoder().decode(bytes);
   let at = 0;
@@ -208,7 +214,7 @@ function firstInvalid(bytes: Uint8Array): number {
     const next = text.indexOf('\ufffd', from);
     if (next < 0) return at;
     at += Buffer.byteLength(text.slice(from, next));
-    // The replacement character can also be part of the text.
+    // The replacement character may also be part of the text.
     const isItself = bytes[at] === 0xef && bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd;
     if (!isItself) return at;
     at += 3;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Picture } from './extracted.ts';
 
-/** The total size of a document's pictures in bytes; further ones are omitted. */
+/** The limit of a document's pictures in bytes; further pictures are omitted. */
 const MAX_PICTURE_BYTES = 32 * 2 ** 20;
 
 /** Collects the pictures of a document. `add` returns the address for the Markdown; "" if the picture is omitted. */
@@ -12,7 +12,7 @@ export function collectPictures(): { pictures: Picture[]; add(bytes: Buffer): st
   return {
     pictures,
     add(bytes) {
-      // As long as an attachment's id, which replaces it later.
+      // The name is as long as an attachment's id, which replaces it later.
       const name = `picture_${hash('sha256', bytes).slice(0, 29)}`;
       if (!known.has(name)) {
         if (bytes.length > left) return '';

@@ -1,6 +1,6 @@
 export type ExtractCode = 'unsupported_type' | 'not_text' | 'bad_encoding' | 'empty_file' | 'too_large' | 'unreadable';
 
-/** Why a file cannot become a page. The message is shown to the user and says what to do. */
+/** The reason why a file cannot become a page. The message is shown to the user and says what to do. */
 export class ExtractError extends Error {
   readonly code: ExtractCode;
 

@@ -6,14 +6,14 @@ import type { Loss } from './losses.ts';
 
 export interface UploadedFile {
   filename: string;
-  /** As declared by the client: a hint. */
+  /** The type declared by the client; only a hint. */
   content_type: string;
   bytes: Uint8Array;
-  /** What follows `bytes` in a file that is too large to be read as a whole. */
+  /** The unread rest of a file that is too large to be read completely. */
   rest?: RestOfFile;
 }
 
-/** The part of a file that is not read: its lines, and its characters, white space not counted. */
+/** The size of the unread part of a file: lines, and characters without white space. */
 export interface RestOfFile {
   lines: number;
   characters: number;
@@ -22,27 +22,30 @@ export interface RestOfFile {
 /** The content of a file as Markdown. */
 export interface Extracted {
   kind: Kind;
-  /** For a Markdown file its text, without the byte order mark and with LF line ends. */
+  /** For a Markdown file, its text without the byte order mark and with LF line ends. */
   markdown: string;
-  /** The document's own title (HTML's <title>), else "". */
+  /** The document's own title (HTML's <title>), or "". */
   title: string;
-  /** The document's own language (<html lang>), else "". */
+  /** The document's own language (<html lang>), or "". */
   language: string;
-  /** The detected type, whatever was declared. */
+  /** The detected type, regardless of the declared type. */
   content_type: string;
   /** For files with pages (PDF): the pages of each block of the Markdown. */
   block_pages?: readonly PageRange[];
-  /** For files with lines, paragraphs (Word) or chapters (EPUB): those that the Markdown is from; undefined if the Markdown is the file. */
+  /**
+   * For files with lines, paragraphs (Word) or chapters (EPUB): the source of each line of the Markdown; undefined if
+   * the Markdown is the file.
+   */
   lines?: readonly LineRun[];
   /** Text of the file that the Markdown omits, as lines. */
   rest?: string;
   /** The pictures that the Markdown shows as `attachment:<name>`, before they are stored as attachments. */
   pictures?: readonly Picture[];
-  /** What of the file the Markdown does not have. */
+  /** Content of the file that the Markdown omits. */
   losses?: readonly Loss[];
   /**
-   * An independent count of the characters of the file's text, white space not counted (PDF: of its text operators; Word:
-   * of w:t; HTML: of text nodes). Undefined if they were not counted.
+   * An independent count of the characters in the file's text, without white space (PDF: text operators; Word: w:t;
+   * HTML: text nodes). Undefined if they were not counted.
    */
   file_characters?: number;
 }
@@ -51,15 +54,14 @@ export interface Extracted {
 export interface ExtractedDocument extends Extracted {
   kind: DocumentKind;
   /**
-   * Returns the same document with its pictures and what its drawings tell about its tables, if finding them costs much
-   * more than the text and may exceed a limit.
+   * Returns the same document with its pictures, and with tables corrected by drawn lines. Set if finding them costs
+   * much more than the text and may exceed a limit.
    */
   readMore?(): Promise<ExtractedDocument>;
 }
 
-/** A picture in a document. */
 export interface Picture {
-  /** Derived from the content, so that the same document always gives the same names; 37 characters. */
+  /** Derived from the content, so that the same document always has the same names; 37 characters. */
   name: string;
   bytes: Uint8Array;
 }
@@ -69,8 +71,8 @@ export interface PageRange {
   first_page: number;
   last_page: number;
   /**
-   * Where the paragraph is, or each item of a list and row of a table: rectangles, five integers each: page, left, top,
-   * right, bottom, in points from the upper left corner of the page as it is shown.
+   * The places of the paragraph, or of each list item or table row: rectangles of five integers, page, left, top,
+   * right, bottom, in points from the upper left corner of the displayed page.
    */
   boxes?: number[][];
 }
@@ -78,10 +80,10 @@ export interface PageRange {
 /** The limit of a page's Markdown, in bytes of UTF-8. */
 export const MARKDOWN_MAX = 1.5 * 2 ** 20;
 
-/** The limit of a document that is split into pages, in bytes of UTF-8: a bible has half as much. */
+/** The limit of a document that is split into pages, in bytes of UTF-8; a bible has half as much. */
 export const DOCUMENT_MAX = 8 * 2 ** 20;
 
-/** `guides/first-steps.md` becomes "first steps". */
+/** Turns a file name into a title: `guides/first-steps.md` becomes "first steps". */
 export function titleFromFilename(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
   const words = plainName(name)
@@ -91,7 +93,9 @@ export function titleFromFilename(filename: string): string {
   return words || name;
 }
 
-/** Throws an ExtractError if there is nothing to show, unless it is an empty note, or more than the limit of a document. */
+/**
+ * Throws an ExtractError if a document other than a Markdown note is empty, or if it exceeds the limit of a document.
+ */
 export function checkDocument(extracted: Extracted): Extracted {
   const { kind, markdown } = extracted;
   if (markdown.trim() === '' && kind !== 'markdown') {
@@ -101,7 +105,7 @@ export function checkDocument(extracted: Extracted): Extracted {
   return extracted;
 }
 
-/** Throws an ExtractError if there is more than the limit of a page. */
+/** Throws an ExtractError if the Markdown exceeds the limit of a page. */
 export function checkPage(extracted: Extracted): Extracted {
   if (Buffer.byteLength(extracted.markdown) <= MARKDOWN_MAX) return checkDocument(extracted);
   throw new ExtractError(
@@ -110,7 +114,6 @@ export function checkPage(extracted: Extracted): Extracted {
   );
 }
 
-/** Of a text that is longer than a document can be. */
 function tooLarge(): ExtractError {
   return new ExtractError(
     'too_large',

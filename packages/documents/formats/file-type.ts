@@ -14,10 +14,10 @@ import {
 import type { Kind } from './kinds.ts';
 import { unreadableFile } from './unreadable.ts';
 
-/** How much of a file says what it is, in bytes. */
+/** The number of bytes from the start of a file that identify its type. */
 const EXAMINED = 1_024;
 
-/** The signatures of files that are not text, in Latin-1, and the names of their formats. */
+/** Signatures of files that are not text, in Latin-1, with the names of their formats. */
 const SIGNATURES: readonly [start: string, name: string][] = [
   ['\x89PNG\r\n\x1a\n', 'pictures'],
   ['\xff\xd8\xff', 'pictures'],
@@ -35,30 +35,29 @@ const SIGNATURES: readonly [start: string, name: string][] = [
   ['SQLite format 3\0', 'databases'],
 ];
 
-/** Signatures that a text may begin with; they only count if there is also a byte that text does not have. */
+/** Signatures that a text may begin with; they only count if the file also has a byte that text does not have. */
 const AMBIGUOUS = new Set(['RIFF', 'ID3', 'OggS', 'MZ']);
 
-/** How a ZIP archive begins: Word documents, EPUB books, archives. */
+/** Signatures of ZIP archives: Word documents, EPUB books, archives. */
 const ZIP = ['PK\x03\x04', 'PK\x05\x06'];
 
 type Beginning = Pick<UploadedFile, 'filename' | 'content_type' | 'bytes'>;
 
-/** Whether the file name has an extension of Markdown. */
 export function isMarkdownName(filename: string): boolean {
   return formatByName(filename)?.kind === 'markdown';
 }
 
-/** Whether the file name is of a format that has a title of its own, so that the name is not needed. */
+/** Whether the file name belongs to a format with its own titles, so that the name is not used as a title. */
 export function isTitledName(filename: string): boolean {
   return isMarkdownName(filename) || formatByName(filename)?.kind === 'html';
 }
 
-/** Whether a file begins as ZIP archives do. */
+/** Whether a file begins with a ZIP signature. */
 export function isZip(start: Uint8Array): boolean {
   return ZIP.some((signature) => lettersOf(start, 4) === signature);
 }
 
-/** The format that a file is of by its signature. */
+/** Returns the format of a file by its signature. */
 export function formatBySignature(file: Beginning): DocumentFormat | undefined {
   const letters = lettersOf(file.bytes, EXAMINED);
   return FORMATS.filter(isDocumentFormat).find(
@@ -70,19 +69,22 @@ export function formatBySignature(file: Beginning): DocumentFormat | undefined {
   );
 }
 
-/** By its name, or without an extension by its declared type. */
+/** Returns the format by file name, or by declared type for a name without an extension. */
 function namedFormat({ filename, content_type }: Beginning): Format | undefined {
   return formatByName(filename) ?? (extensionOf(filename) === '' ? formatByType(content_type) : undefined);
 }
 
-/** Whether lines of a program stand before the signature. A text may quote it: then its name or type says that it is a text. */
+/**
+ * Whether the signature follows other lines, as output of some programs does. A text may quote it, but then its name or
+ * type identifies it as text.
+ */
 function isBehindLines(format: DocumentFormat, file: Beginning, letters: string): boolean {
   if (!letters.includes(`\n${format.signature}`) && !letters.includes(`\r${format.signature}`)) return false;
   const named = namedFormat(file);
   return named === format || (named === undefined && letters.includes('\0'));
 }
 
-/** Whether a file is one for `readDocument`, from its first bytes and its name. */
+/** Whether `readDocument` reads a file, from its first bytes and its name. */
 export function isDocument(file: Beginning): boolean {
   return (
     isZip(file.bytes) ||
@@ -92,8 +94,8 @@ export function isDocument(file: Beginning): boolean {
 }
 
 /**
- * Detects the kind of a file that is no ZIP archive and has no signature of a format. The content decides; name and
- * declared type only choose between kinds of text, and the default is plain text. Throws an ExtractError
+ * Detects the kind of a file that is neither a ZIP archive nor has the signature of a format. The content decides; name
+ * and declared type only choose between kinds of text, and the default is plain text. Throws an ExtractError
  * (unsupported_type).
  */
 export function fileKind(file: Beginning): Kind {
@@ -112,7 +114,7 @@ function kindOfText({ filename, content_type }: Beginning, start: string): Kind 
   if (/^\s*(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype html|html)[\s>]/is.test(letters)) return 'html';
   const extension = extensionOf(filename);
   const format = extension === '' ? formatByType(content_type) : formatByName(filename);
-  // A format that has a signature or entry would have been known by it.
+  // A format with a signature or entry would have been detected by it.
   return format && isText(format) ? format.kind : 'text';
 }
 
@@ -141,7 +143,7 @@ function typeByContent(start: string): string | undefined {
   return undefined;
 }
 
-/** An error, with what to do where it says that a file is no text. */
+/** Adds advice to an error for a file that is not text; returns other errors unchanged. */
 export function withAdvice(error: unknown): unknown {
   if (!(error instanceof ExtractError) || error.code !== 'not_text') return error;
   return new ExtractError('not_text', `${error.message}; upload what can be read: ${READABLE}`);

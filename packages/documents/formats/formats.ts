@@ -3,43 +3,52 @@ import type { DocumentKind, Kind, TextKind } from './kinds.ts';
 import { assertUnpacks, type ZipEntry } from './zip/zip.ts';
 
 interface Described {
-  /** As messages call its files. */
+  /** The name of the format in messages. */
   name: string;
-  /** Without the dot; the usual one first. */
+  /** File extensions without the dot; the usual extension first. */
   extensions: readonly string[];
-  /** The one that a source has first, then others that a client may declare. */
+  /** The media type of stored sources first, then other types that clients may declare. */
   media_types: readonly [string, ...string[]];
-  /** For the README: where its code is, what its characters are counted in, and what is listed as lost. */
+  /**
+   * For the README: the folder of its code, the unit in which characters are counted, and the content listed as lost.
+   */
   folder: string;
   counted_in: string;
   listed_as_lost: string;
 }
 
-/** A format whose files are text: `read-text.ts` converts them, in the process that renders. */
+/** A format whose files are text: `read-text.ts` converts them in the process that renders. */
 export interface TextFormat extends Described {
   kind: TextKind;
-  /** Of a larger file the beginning is read, `beginning` bytes. */
+  /**
+   * The limit of a file that is read completely, in bytes; of a larger file, only the first `beginning` bytes are read.
+   */
   bytes_max: number;
   beginning: number;
 }
 
-/** A file for `read`. `entries`: what it holds, if it is packed as ZIP. */
+/** A file for `read`. `entries`: its contents, if it is packed as ZIP. */
 export interface DocumentFile extends UploadedFile {
   entries: readonly ZipEntry[];
 }
 
-/** A format that is parsed in a process without network and files, which has its parser loaded when it is needed. */
+/** A format parsed in a process without network and files; its parser is loaded on demand. */
 export interface DocumentFormat extends Described {
   kind: DocumentKind;
-  /** How its files begin, in Latin-1, whatever they are called. Without one the name or the declared type decides. */
+  /**
+   * The signature of its files in Latin-1, regardless of their names. Without one, the name or the declared type
+   * decides.
+   */
   signature?: string;
-  /** Whether other formats have the signature, too, so that the name or declared type decides. */
+  /** Whether other formats share the signature, so that the name or declared type decides. */
   needs_name?: boolean;
-  /** Whether readers of the format look for the signature at the start of a line, too, in the first 1,024 bytes. */
+  /**
+   * Whether readers of the format also accept the signature at the start of a later line, within the first 1,024 bytes.
+   */
   has_preamble?: boolean;
-  /** For files that are packed as ZIP: the name of the entry that no other format has. */
+  /** For files packed as ZIP: the name of an entry that no other format has. */
   entry?: RegExp;
-  /** How the file `mimetype` of a package begins, where several formats have the entry. */
+  /** The beginning of the file `mimetype` in the package, if several formats share the entry. */
   mimetype?: string;
   /** Throws an ExtractError. */
   read(file: DocumentFile): Promise<ExtractedDocument>;
@@ -50,10 +59,10 @@ export type Format = TextFormat | DocumentFormat;
 /** The limit of the unpacked size of a Word document; real ones have a few megabytes of text. */
 const MAX_UNPACKED_BYTES = 256 * 2 ** 20;
 
-/** The limits of files: most of an HTML file is not text; UTF-16 takes two bytes where UTF-8 takes one. */
+/** File limits: most of an HTML file is not text, and UTF-16 takes two bytes where UTF-8 takes one. */
 const MIB = 2 ** 20;
 
-/** Every format that is read: what is not in this list does not exist. The table of the README is made of it. */
+/** All supported formats; everything else derives from this list, including the table in the README. */
 export const FORMATS: readonly Format[] = [
   {
     kind: 'markdown',
@@ -87,7 +96,7 @@ export const FORMATS: readonly Format[] = [
     counted_in: 'text nodes',
     listed_as_lost: 'navigation, scripts, hidden elements, forms; of more than 8 MiB what follows the first 2',
     bytes_max: 8 * MIB,
-    // Pictures within it are not counted.
+    // Pictures within the HTML are not counted.
     beginning: 2 * MIB,
   },
   {
@@ -120,7 +129,7 @@ export const FORMATS: readonly Format[] = [
     name: 'Word (.docx)',
     extensions: ['docx', 'docm', 'dotx', 'dotm'],
     media_types: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
-    // Word Online numbers it.
+    // Word Online adds a number to the name.
     entry: /^word\/document\d*\.xml$/,
     folder: '`word/`',
     counted_in: '`w:t`',
@@ -256,13 +265,13 @@ export const FORMATS: readonly Format[] = [
   },
 ];
 
-/** Throws an ExtractError if a package unpacks to more than an office document has. */
+/** Returns the entries. Throws an ExtractError if they unpack to more than an office document may have. */
 function checked(entries: readonly ZipEntry[]): readonly ZipEntry[] {
   assertUnpacks(entries, MAX_UNPACKED_BYTES);
   return entries;
 }
 
-/** The formats in words: "Markdown, plain text, … and EPUB". */
+/** The formats as a phrase: "Markdown, plain text, … and EPUB". */
 export const READABLE = `${FORMATS.slice(0, -1)
   .map(({ name }) => name)
   .join(', ')} and ${FORMATS.at(-1)?.name}`;
@@ -275,27 +284,26 @@ const BY_TYPE: ReadonlyMap<string, Format> = new Map(
   FORMATS.flatMap((format) => format.media_types.map((type) => [type, format] as const)),
 );
 
-/** The format of a kind. */
 export function formatOf(kind: Kind): Format {
   return BY_KIND.get(kind) as Format;
 }
 
-/** Whether files of a format are read in a process of their own. */
+/** Whether files of a format are read in a separate process. */
 export function isDocumentFormat(format: Format): format is DocumentFormat {
   return 'read' in format;
 }
 
-/** The format of files with the extension of this name; undefined for names of no format. */
+/** Returns the format with the extension of a file name; undefined if no format has it. */
 export function formatByName(filename: string): Format | undefined {
   return BY_EXTENSION.get(extensionOf(filename));
 }
 
-/** The format of a declared media type, its parameters left aside. */
+/** Returns the format of a declared media type, ignoring its parameters. */
 export function formatByType(contentType: string): Format | undefined {
   return BY_TYPE.get((contentType.split(';', 1)[0] ?? '').trim().toLowerCase());
 }
 
-/** In lower case, without the dot; "" for a name without one. */
+/** Returns the extension in lower case, without the dot; "" for a name without one. */
 export function extensionOf(filename: string): string {
   return /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
 }

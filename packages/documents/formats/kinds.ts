@@ -1,4 +1,4 @@
-/** The formats that are read: texts by `read-text.ts`, the others in a process without network and files. */
+/** The supported formats: `read-text.ts` reads texts, and a process without network and files reads the others. */
 const TEXT_KINDS = ['markdown', 'text', 'html', 'csv'] as const;
 export const DOCUMENT_KINDS = [
   'pdf',

@@ -12,14 +12,14 @@ async function begin(file: Buffer | string, beginning: number, kind: TextKind = 
   return { read, ...rest };
 }
 
-test('of a large file the beginning is read up to the end of a line, and lines and characters of the rest are counted', async () => {
+test('a large file is read up to a line end, and the lines and characters of the rest are counted', async () => {
   const { read, lines, characters } = await begin('one\ntwo words\nthree\n  fünf\n', 16);
   assert.deepEqual([read.toString(), lines, characters], ['one\ntwo words\n', 2, 9]);
   const whole = await begin('one\ntwo', 100);
   assert.deepEqual([whole.read.toString(), whole.lines, whole.characters], ['one\ntwo', 0, 0]);
 });
 
-test('a beginning never ends within a character', async () => {
+test('the beginning of a large file never ends within a character', async () => {
   for (let limit = 1; limit < 20; limit += 1) {
     const { read, characters } = await begin('é€😀'.repeat(3), limit);
     assert.equal(Buffer.from(read.toString()).compare(read), 0, `${limit} bytes`);
@@ -32,7 +32,7 @@ test('a beginning never ends within a character', async () => {
   }
 });
 
-test('pictures within HTML do not count as its beginning, wherever the pieces end', async () => {
+test('pictures within HTML do not count towards its beginning, wherever the pieces end', async () => {
   const html = `<p>a<img src="data:image/png;base64,${'AAAA'.repeat(50)}" alt="x"><p>;base6<p>b;base64,<p>\n`.repeat(3);
   const expected = html.replaceAll('AAAA', '');
   for (const piece of [1, 5, 8, 100, 10_000]) {

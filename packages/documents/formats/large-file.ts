@@ -3,12 +3,12 @@ import type { TextFormat } from './formats.ts';
 
 const NEWLINE = 10;
 
-/** How far back from its limit a beginning ends with a line, in bytes. */
+/** How far before its limit a beginning may end, to end with a line; in bytes. */
 const LINE_MAX = 2 ** 20;
 
 /**
- * The beginning of a text file that is too large to be read as a whole, up to the end of a line, and what follows it,
- * counted piece by piece. Of HTML it has no pictures that are within the text. Throws the errors of `chunks`.
+ * Reads the beginning of a text file that is too large to be read completely, up to the end of a line, and counts the
+ * rest piece by piece. Removes pictures in `data:` addresses from HTML. Throws the errors of `chunks`.
  */
 export async function beginningOf(
   chunks: AsyncIterable<Uint8Array>,
@@ -31,16 +31,16 @@ export async function beginningOf(
   return { bytes, rest };
 }
 
-/** Adds the lines and characters of some bytes: every encoding that is read has line ends and spaces as ASCII does. */
+/** Counts lines and characters of bytes: all supported encodings write line ends and spaces as ASCII does. */
 function count(bytes: Uint8Array, rest: RestOfFile): void {
   for (const byte of bytes) {
     if (byte === NEWLINE) rest.lines += 1;
-    // Neither white space nor NUL, nor a further byte of a character in UTF-8.
+    // Skip white space, NUL, and continuation bytes of UTF-8.
     else if (byte > 32 && (byte & 0xc0) !== 0x80) rest.characters += 1;
   }
 }
 
-/** The end of the last line; in UTF-16 the other byte of a line end is behind it or before it. */
+/** Returns the end of the last complete line. In UTF-16 the other byte of a line feed precedes or follows it. */
 function endOfLine(bytes: Buffer): number {
   const at = bytes.lastIndexOf(NEWLINE);
   if (at >= 0 && at > bytes.length - LINE_MAX) {
@@ -50,7 +50,7 @@ function endOfLine(bytes: Buffer): number {
   return endOfCharacter(bytes.subarray(0, bytes.length - (bytes.length % 2)));
 }
 
-/** The end of the last whole character of UTF-8. */
+/** Returns the end of the last complete UTF-8 character. */
 function endOfCharacter(bytes: Buffer): number {
   let start = bytes.length - 1;
   while (start > bytes.length - 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
@@ -62,7 +62,9 @@ function endOfCharacter(bytes: Buffer): number {
 const DATA = ';base64,';
 const ENCODED = /[^A-Za-z0-9+/=%\s]/;
 
-/** Leaves the content of `data:` addresses out of text that comes in pieces; the reader of HTML shows none of them. */
+/**
+ * Removes the content of `data:` addresses from text that comes in pieces; the HTML reader does not show any of them.
+ */
 function pictureFilter(): (chunk: Buffer) => Buffer {
   let isInside = false;
   let tail = '';
@@ -79,7 +81,7 @@ function pictureFilter(): (chunk: Buffer) => Buffer {
       }
       const start = text.indexOf(DATA);
       if (start < 0) {
-        // It may begin at the end of the piece.
+        // The mark may begin at the end of a piece.
         const held = Math.min(text.length, DATA.length - 1);
         const isCut = Array.from({ length: held }, (_, i) => held - i).find((n) => DATA.startsWith(text.slice(-n)));
         tail = isCut === undefined ? '' : text.slice(-isCut);

@@ -1,17 +1,20 @@
 import { countCharacters, type Loss, type LossKind, lostText } from './losses.ts';
 
-/** The losses of a document or one of its parts; those of a kind that are many and ordinary are one entry. */
+/** Collects the losses of a document or a part of it. Frequent, ordinary losses of a kind share an entry. */
 export interface LossList {
-  /** Adds an entry for this text, which the file has `count` times. */
+  /** Adds an entry for a text that occurs `count` times in the file. */
   add(kind: LossKind, text: string, count?: number): void;
-  /** Adds an entry for what is no text, or whose text is not in the file's count; with words for people. */
+  /**
+   * Adds an entry for content that is not text, or that the file's character count does not include. `excerpt`: words
+   * for the user.
+   */
   addThing(kind: LossKind, excerpt: string): void;
-  /** Adds to the entry of this kind; its excerpt is the first text. */
+  /** Adds to the shared entry of this kind, whose excerpt is the first text. */
   sum(kind: LossKind, text: string, count?: number): void;
   losses: Loss[];
 }
 
-/** Entries beyond this number are added up by kind. */
+/** The limit of separate entries; further losses are added to the shared entry of their kind. */
 const ENTRIES_MAX = 200;
 
 export function lossList(place = '', losses: Loss[] = []): LossList {

@@ -1,6 +1,6 @@
 import { type Loss, type LossKind, needsReview } from './losses.ts';
 
-/** What one of a kind is called, and several. */
+/** Singular and plural label of each kind of loss. */
 const WORDS: Record<LossKind, readonly [one: string, several: string]> = {
   page_without_text: ['page without text', 'pages without text'],
   page_unreadable: ['page that cannot be read', 'pages that cannot be read'],
@@ -25,13 +25,16 @@ const WORDS: Record<LossKind, readonly [one: string, several: string]> = {
   unaccounted: ['text that was not found', 'texts that were not found'],
 };
 
-/** "2 equations", "1 comment". */
+/** Formats a loss as "2 equations" or "1 comment". */
 export function lossWords({ kind, count }: Pick<Loss, 'kind' | 'count'>): string {
   const [one, several] = WORDS[kind];
   return `${count} ${count === 1 ? one : several}`;
 }
 
-/** "2 equations, 1 comment": what of a list a person should look at, each kind once, in the order of the list. */
+/**
+ * Formats the losses that a person should look at as "2 equations, 1 comment": each kind once, in the order of the
+ * list.
+ */
 export function lossesInWords(losses: readonly Loss[]): string {
   const counts = new Map<LossKind, number>();
   for (const { kind, count } of losses.filter(needsReview)) counts.set(kind, (counts.get(kind) ?? 0) + count);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundLosses, countCharacters, LOSSES_MAX, type Loss, lostText, unaccounted } from './losses.ts';
 
-test('a list of losses has no more entries than its limit, and counts what it does not name', () => {
+test('a list of losses is truncated at its limit, and counts the losses that it does not name', () => {
   const all = Array.from({ length: 4_000 }, (_, i): Loss => {
     return { ...lostText(i % 3 === 0 ? 'comment' : 'equation', 'x + 1'), first_page: i, last_page: i };
   });
@@ -16,7 +16,7 @@ test('a list of losses has no more entries than its limit, and counts what it do
   assert.deepEqual(boundLosses(all.slice(0, LOSSES_MAX)), all.slice(0, LOSSES_MAX));
 });
 
-test('texts of a loss are on one line, short, and what a database can store', () => {
+test('texts of a loss are short, on one line, and storable in a database', () => {
   const [loss] = boundLosses([{ ...lostText('comment', `a\0\n ${'😀'.repeat(100)}`, ' here\n'), count: 1e12 }]);
   assert.equal(loss?.excerpt, `a ${'😀'.repeat(49)}`);
   assert.equal(loss?.place, 'here');
@@ -28,7 +28,7 @@ test('characters are counted without white space', () => {
   assert.equal(countCharacters(' a b\n\tc\u00a0 '), 3);
 });
 
-test('what is neither in the text nor listed is a loss of its own', () => {
+test('text that is neither shown nor listed becomes a loss itself', () => {
   const listed = [lostText('comment', 'x'.repeat(100))];
   assert.equal(unaccounted(listed, 600, 'y'.repeat(500)), undefined);
   assert.equal(unaccounted([], 600, 'y'.repeat(500))?.characters, 100);

@@ -1,18 +1,28 @@
 import type { Kind } from './kinds.ts';
 
 /**
- * What a text of a source can lack of its file:
- * page_without_text: a page that shows something but has no text (a scan, a drawing). page_unreadable: a damaged page.
- * picture: one that is not shown on the page. unreadable_text: text whose font does not say which characters it shows.
- * repeated_line: headers, footers and page numbers. printers_mark: crop marks and what stands beside them.
- * ornament: a picture that decorates: a small one, one behind text, one that is on many pages.
- * equation: one that could not be converted. comment: a remark of an author. markup_comment: one in the source of a text,
- * which no reader is meant to see. hidden_text: text that the file hides.
- * tracked_change: a deletion that was not accepted. embedded_object: a chart, a diagram, another file.
- * form_field: a form's value. navigation: menus, site headers and footers of a web page. script: code and styles.
- * metadata: what is about the file. cut_text: text beyond a limit. decoding: characters that could not be decoded.
- * damaged_part: a part of the file that could not be read. unaccounted: text that an independent count finds in the
- * file, that neither the text nor another loss has.
+ * Kinds of content that a text may lack compared with its file:
+ * - page_without_text: a page that shows something but has no text (a scan, a drawing)
+ * - page_unreadable: a damaged page
+ * - picture: a picture that the page does not show
+ * - ornament: a decorative picture: small, under text, or repeated on many pages
+ * - unreadable_text: text in a font that does not map its codes to characters
+ * - repeated_line: headers, footers and page numbers
+ * - printers_mark: a line in the margin outside of all text, such as the stamp of an archive
+ * - equation: an equation that could not be converted
+ * - comment: a remark of an author
+ * - markup_comment: a comment in the source of a text, not meant for readers
+ * - hidden_text: text that the file hides
+ * - tracked_change: a deletion that was not accepted
+ * - embedded_object: a chart, a diagram, another file
+ * - form_field: a form's value
+ * - navigation: menus, site headers and footers of a web page
+ * - script: code and styles
+ * - metadata: statements about the file
+ * - cut_text: text beyond a limit
+ * - decoding: characters that could not be decoded
+ * - damaged_part: a part of the file that could not be read
+ * - unaccounted: text found by an independent count, but neither in the text nor in another loss
  */
 export const LOSS_KINDS = [
   'page_without_text',
@@ -39,23 +49,23 @@ export const LOSS_KINDS = [
 ] as const;
 export type LossKind = (typeof LOSS_KINDS)[number];
 
-/** Something of a file that its text does not have. */
+/** Content of a file that its text lacks. */
 export interface Loss {
   kind: LossKind;
-  /** Pages of the file, counted from 1, inclusive; 0 where the format has no pages. */
+  /** Pages of the file, counted from 1, inclusive; 0 for formats without pages. */
   first_page: number;
   last_page: number;
-  /** Words for people where there is no page: "chapter 3", "footnote 4", a path in an EPUB; "" otherwise. */
+  /** The place in words if there is no page: "chapter 3", "footnote 4", a path in an EPUB; otherwise "". */
   place: string;
-  /** How many of them there are. */
+  /** The number of losses in this entry. */
   count: number;
-  /** How many characters of text are lost, white space not counted; 0 for what is no text. */
+  /** The number of lost characters without white space; 0 for content that is not text. */
   characters: number;
-  /** The beginning of the lost text; "" where it cannot be read. */
+  /** The beginning of the lost text; "" if it cannot be read. */
   excerpt: string;
 }
 
-/** What is left out of every file of a format, without anything that a reader would look for. */
+/** Kinds that every file of a format has, without anything that a reader would miss. */
 const ORDINARY: ReadonlySet<LossKind> = new Set<LossKind>([
   'ornament',
   'repeated_line',
@@ -66,17 +76,20 @@ const ORDINARY: ReadonlySet<LossKind> = new Set<LossKind>([
   'metadata',
 ]);
 
-/** The limits of a list and of the texts in it, in entries and UTF-16 units. */
+/** Limits of a list and of its texts, in entries and UTF-16 units. */
 export const LOSSES_MAX = 500;
 export const PLACE_MAX = 200;
 export const EXCERPT_MAX = 100;
-/** Counts are stored as integers of 32 bits. */
+/** Counts are stored as 32-bit integers. */
 export const COUNT_MAX = 2 ** 31 - 1;
 
-/** Text that may be missing without a word: characters that are written differently (ligatures, hyphens, list marks). */
+/**
+ * Differences that are not reported, in characters and as a share: some characters are written differently (ligatures,
+ * hyphens, list marks).
+ */
 const UNACCOUNTED_MIN = 40;
 const UNACCOUNTED_SHARE = 0.01;
-/** In formats whose texts have no hyphens at the ends of lines and no glyphs, both counts are the same. */
+/** Formats without hyphenation and glyphs, for which both counts should be equal. */
 const EXACT_SHARE = 0.001;
 const EXACT: ReadonlySet<Kind> = new Set<Kind>(['html', 'docx', 'epub', 'csv']);
 
@@ -85,26 +98,26 @@ export function needsReview({ kind }: Loss): boolean {
   return !ORDINARY.has(kind);
 }
 
-/** How many characters a text has, white space not counted, in UTF-16 units. */
+/** Counts the characters of a text without white space, in UTF-16 units. */
 export function countCharacters(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
-    // Of ASCII, white space is tab to carriage return, and the space.
+    // ASCII white space is tab to carriage return, and the space.
     if (code < 128 ? code > 32 || code < 9 || (code > 13 && code < 32) : !/\s/.test(text[i] as string)) count += 1;
   }
   return count;
 }
 
-/** A loss of text in a format without pages; shape it further where it has pages or is no text. */
+/**
+ * Makes a loss of text in a format without pages. Override fields for formats with pages or for content that is not
+ * text.
+ */
 export function lostText(kind: LossKind, text: string, place = ''): Loss {
   return { kind, first_page: 0, last_page: 0, place, count: 1, characters: countCharacters(text), excerpt: text };
 }
 
-/**
- * The list as it may be stored: texts are cut to their limits, and of more than `LOSSES_MAX` the last ones are added up,
- * each kind to one.
- */
+/** Bounds a list for storage: truncates texts, and merges losses beyond `LOSSES_MAX` by kind. */
 export function boundLosses(losses: readonly Loss[]): Loss[] {
   const kept = losses.length <= LOSSES_MAX ? losses : losses.slice(0, LOSSES_MAX - LOSS_KINDS.length);
   const added = new Map<LossKind, Loss>();
@@ -143,7 +156,7 @@ function atMost(count: number): number {
   return Math.min(COUNT_MAX, Math.max(0, Math.round(count) || 0));
 }
 
-/** On one line, without halves of characters and what a database cannot store. */
+/** Puts a text on one line and truncates it, without lone surrogates and characters that a database cannot store. */
 function cut(text: string, max: number): string {
   return text
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -154,8 +167,8 @@ function cut(text: string, max: number): string {
 }
 
 /**
- * What of a file's characters is neither in the text that was read of it nor in the list; undefined if that is so little
- * that it only is written differently. `file_characters` is undefined where they were not counted.
+ * Returns a loss for characters of the file that are neither in its text nor in the list; undefined if they are few
+ * enough to be differences in spelling, or if `file_characters` is undefined because they were not counted.
  */
 export function unaccounted(
   losses: readonly Loss[],

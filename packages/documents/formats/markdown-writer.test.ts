@@ -9,7 +9,7 @@ const writer = markdownWriter({ tablePipeAlign: false });
 const text = (value: string): Text => ({ type: 'text', value });
 const paragraph = (value: string): Paragraph => ({ type: 'paragraph', children: [text(value)] });
 
-/** A text in each kind of block, with a paragraph behind it. */
+/** Puts a text into each kind of block. */
 const BLOCKS: Record<string, (value: string) => BlockContent> = {
   paragraph,
   quote: (value) => ({ type: 'blockquote', children: [paragraph(value)] }),
@@ -21,7 +21,7 @@ const BLOCKS: Record<string, (value: string) => BlockContent> = {
   }),
 };
 
-test('no text of a document is taken for what dialects of Markdown hide: code, comments, boxes, ids, front matter', () => {
+test('text of a document is never mistaken for syntax of Markdown dialects: code, comments, boxes, ids, front matter', () => {
   const texts = [
     "import a from 'b'",
     'import { a, b } from "b";',
@@ -60,7 +60,7 @@ test('no text of a document is taken for what dialects of Markdown hide: code, c
   }
 });
 
-test('lines between rules at the beginning of a document are no front matter, and words of trade no code', () => {
+test('lines between rules at the beginning are not front matter, and the word "import" in prose is not code', () => {
   const markdown = writer.stringify({
     type: 'root',
     children: [

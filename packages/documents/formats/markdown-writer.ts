@@ -3,18 +3,18 @@ import type { Root } from 'mdast';
 import { gfmToMarkdown, type Options } from 'mdast-util-gfm';
 import { type Options as ToMarkdownOptions, toMarkdown } from 'mdast-util-to-markdown';
 
-/** Where a node is written: the characters before and after it, and what it is in. */
+/** The characters before and after a node. */
 type Place = { before: string; after: string };
 type WriterState = { stack: readonly string[] };
 
-/** What is literal in the text of a document and means something in Markdown or the dialects that pages understand. */
+/** Literal text of a document that would have a meaning in Markdown or the dialects that pages support. */
 const LITERAL: NonNullable<ToMarkdownOptions['unsafe']> = [
   { character: '$', inConstruct: 'phrasing' },
-  // Front matter, boxes, comments.
+  // Front matter, boxes and comments.
   { atBreak: true, character: '+', after: '\\+\\+[ \\t]*(?:[\\r\\n]|$)' },
   { atBreak: true, character: ':', after: '::' },
   { character: '%', after: '%', inConstruct: 'phrasing' },
-  // Statements of MDX: code that a document has as text.
+  // MDX statements, which a document contains as text.
   { atBreak: true, character: 'i', after: `mport\\s+(?:['"{*]|[\\w$]+(?:\\s*,[^\\n]*)?\\s+from\\s+['"])` },
   { atBreak: true, character: 'e', after: 'xport\\s+(?:const|let|var|function|default|async|class)\\s' },
   // Ids of blocks and of headings.
@@ -22,7 +22,7 @@ const LITERAL: NonNullable<ToMarkdownOptions['unsafe']> = [
   { character: '{', before: '[ \\t]', after: ':?[ \\t]*[#.]', inConstruct: ['headingAtx', 'headingSetext'] },
 ];
 
-/** The Markdown serializer of all extractors; the options are those of mdast-util-gfm. */
+/** Creates the Markdown serializer of all extractors; takes the options of mdast-util-gfm. */
 export function markdownWriter(options?: Options) {
   const settings: ToMarkdownOptions = {
     bullet: '-',
@@ -36,7 +36,7 @@ export function markdownWriter(options?: Options) {
   return { stringify: (tree: Root) => toMarkdown(tree, settings) };
 }
 
-/** A dollar sign beside a word is a price, so an invisible space separates them. */
+/** A dollar sign next to a word is read as a price, so a zero-width space separates them. */
 const SEPARATOR = '\u200b';
 
 function writeInlineMath(
@@ -55,7 +55,7 @@ function writeMathBlock({ value }: MathBlock): string {
   return `$$\n${oneLine(value)}\n$$`;
 }
 
-/** A backslash at the end would escape the dollar sign behind it. */
+/** A trailing backslash would escape the dollar sign that follows. */
 function oneLine(tex: string): string {
   return tex
     .replace(/\s+/g, ' ')

@@ -16,7 +16,7 @@ import { DAMAGED, openZip } from './zip/zip.ts';
 const NO_DOCUMENT =
   'the file is an archive and no document; upload it by itself as a .zip file, and not inside of another archive';
 
-/** Reads a document in a format that is only parsed in a separate process. Throws an ExtractError. */
+/** Reads a document whose format is only parsed in a separate process. Throws an ExtractError. */
 export async function readDocument(file: UploadedFile): Promise<ExtractedDocument> {
   if (isZip(file.bytes)) return readPackage(file);
   const format = formatBySignature(file) ?? formatOf(fileKind(file));
@@ -28,7 +28,7 @@ export async function readDocument(file: UploadedFile): Promise<ExtractedDocumen
   }
 }
 
-/** People know documents that are ZIP archives by another name. */
+/** Reads a ZIP package. Errors name the document format, because users do not know that it is a ZIP archive. */
 async function readPackage(file: UploadedFile): Promise<ExtractedDocument> {
   try {
     return await readEntries({ ...file, entries: openZip(file.bytes) });

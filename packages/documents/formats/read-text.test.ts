@@ -38,7 +38,7 @@ test('the type of a file is detected from its content; name and declared type on
     ['<p>x', 'a', '', 'text'],
     ['<!-- c --> <!DOCTYPE html><p>x', 'a.txt', 'text/plain', 'html'],
     ['<html><p>x', 'a.md', '', 'html'],
-    // An expression that backtracks over comments would take exponential time here.
+    // A regular expression that backtracks over comments would take exponential time here.
     ['<!-- --> '.repeat(100), 'a.md', '', 'markdown'],
     ['\ufeff<!doctype html><p>x', 'a', '', 'html'],
     ['MZ is how some letters begin', 'a.txt', '', 'text'],
@@ -57,14 +57,14 @@ test('the type of a file is detected from its content; name and declared type on
   }
 });
 
-test('UTF-16 whose first byte is zero is a text of its name', () => {
+test('UTF-16 whose first byte is zero has the kind of its file name', () => {
   const text = '# Grüße\n\nText';
   const file = { filename: 'a.md', content_type: '', bytes: Buffer.from(text, 'utf16le').swap16() };
   assert.equal(isDocument(file), false);
   assert.equal(extract(file).markdown, text);
 });
 
-test('a file of another program is refused with what it is and what to do', () => {
+test('a file of another program is refused with the name of its format and advice', () => {
   const ole = (stream: string) =>
     Buffer.concat([bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), Buffer.alloc(600), Buffer.from(stream, 'utf16le')]);
   const files: [Uint8Array, filename: string, message: RegExp][] = [
@@ -81,7 +81,7 @@ test('a file of another program is refused with what it is and what to do', () =
   for (const [file, filename, message] of files) assertRefused(file, filename, 'unsupported_type', message);
 });
 
-test('a file that cannot be read is refused with its type and what to do', () => {
+test('a file that cannot be read is refused with its type and advice', () => {
   const advice = `cannot be read yet; upload what can be read: ${READABLE.replace(/[()]/g, '.')}$`;
   const files: [latin1: string, filename: string, name: string][] = [
     ['\x89PNG\r\n\x1a\n\0', 'a.pdf', 'pictures'],
@@ -105,7 +105,7 @@ test('a file that cannot be read is refused with its type and what to do', () =>
   assert.equal(read('x'.repeat(1.5 * 2 ** 20), 'a.md').markdown.length, 1.5 * 2 ** 20);
 });
 
-test('of a text that is longer than a document can be the beginning is read, and the loss says where the rest is', () => {
+test('a text longer than a document is truncated, and the loss says where the rest is', () => {
   const line = `${'é'.repeat(99)}\n`;
   const text = line.repeat(50_000);
   for (const filename of ['a.md', 'a.txt']) {
@@ -127,7 +127,7 @@ test('of a text that is longer than a document can be the beginning is read, and
   ]);
 });
 
-test('a line that no page could hold is divided, and its pieces are from it', () => {
+test('a line too long for a page is split, and its pieces are cited by its number', () => {
   const words = `${'word '.repeat(20_000)}\n${'😀'.repeat(150_000)}\nlast`;
   const { markdown, lines = [] } = read(words, 'a.txt');
   const shown = markdown.split('\n').slice(1, -2);
@@ -137,7 +137,7 @@ test('a line that no page could hold is divided, and its pieces are from it', ()
   assert.deepEqual([2, 3, 4, 9, 10].map(lineOf), [1, 1, 2, 2, 3]);
 });
 
-test('text is UTF-8, or as its byte order mark says, and the first invalid byte is named', () => {
+test('text is UTF-8 or has a byte order mark, and an error names the first invalid byte', () => {
   assert.equal(read('\ufeff# é', 'a.md').markdown, '# é');
   assert.equal(read(Buffer.from('\ufeff# é', 'utf16le'), 'a.md').markdown, '# é');
   assert.equal(read(Buffer.from('\ufeff# é', 'utf16le').swap16(), 'a.md').markdown, '# é');
@@ -168,7 +168,7 @@ test('HTML is decoded with its declared encoding', () => {
   assert.equal(read(bytes('<p>caf\xe9'), 'a.html', 'text/html; charset=ISO-8859-1').markdown, 'café\n');
   assert.equal(read('<meta charset="utf-16"><p>é', 'a.html').markdown, 'é\n');
   assert.equal(read(Buffer.from('\ufeff<meta charset=unicode><p>é', 'utf16le'), 'a.html').markdown, 'é\n');
-  // What no text of one byte for a letter has is UTF-8, whatever a program wrote.
+  // Valid UTF-8 is practically never text in a single-byte encoding, so the declaration is ignored.
   for (const name of ['ISO-8859-1', 'windows-1252', 'iso8859-15', 'us-ascii'])
     assert.equal(read(`<meta charset="${name}"><p>é ж`, 'a.html').markdown, 'é ж\n', name);
   assertRefused(bytes('<?xml version="1.0"?><html><p>caf\xe9'), 'a.html', 'bad_encoding', /0xE9 at offset/);
@@ -176,7 +176,7 @@ test('HTML is decoded with its declared encoding', () => {
   assertRefused('<meta charset=x-unknown><p>x', 'a.html', 'bad_encoding', /x-unknown.*UTF-8/);
 });
 
-test('HTML that names no encoding and is not UTF-8 is Windows-1252, and its source says so', () => {
+test('HTML that names no encoding and is not UTF-8 is read as Windows-1252, and its source says so', () => {
   const { markdown, losses } = read(bytes('<p>\x93caf\xe9\x94 5 \x80'), 'a.html');
   assert.equal(markdown, '“café” 5 €\n');
   assert.deepEqual(
@@ -187,7 +187,7 @@ test('HTML that names no encoding and is not UTF-8 is Windows-1252, and its sour
   assertRefused(bytes('caf\xe9'), 'a.txt', 'bad_encoding', /0xE9/);
 });
 
-test('Markdown is unchanged except for line ends', () => {
+test('Markdown does not change except for line ends', () => {
   const markdown = '\t# a  \r\n\r\n* b\r&copy;\\\n---\ntitle: x\n---\n<b>c</b>   ';
   assert.equal(read(markdown, 'a.md').markdown, '\t# a  \n\n* b\n&copy;\\\n---\ntitle: x\n---\n<b>c</b>   ');
 });
@@ -239,7 +239,7 @@ test('plain text reads the same as a page', () => {
   );
 });
 
-test('the content of HTML becomes Markdown, its navigation does not', () => {
+test('the content of HTML becomes Markdown without its navigation', () => {
   const { markdown, title, language } = read(
     `<!doctype html><html lang="de-AT"><head><title> The
     title </title><style>p { color: red }</style></head><body>
@@ -265,7 +265,7 @@ script:alert(1)">js2</a><iframe src="javascript:alert(1)"></iframe><form><input 
   );
 });
 
-test('the content is <main>, else <body>; without a <title>, the heading is the title', () => {
+test('the content is <main>, else <body>, and without a <title> the heading is the title', () => {
   assert.equal(read('<p>a</p><div role=main><p>b</div>', 'a.html').markdown, 'b\n');
   assert.equal(read('<article><p>a</article><aside>b</aside>', 'a.html').markdown, 'a\n\nb\n');
   assert.equal(read('<main>a</main><main>b</main>', 'a.html').markdown, 'a\n\nb\n');
@@ -279,14 +279,14 @@ test('the content is <main>, else <body>; without a <title>, the heading is the 
   assert.equal(read('<base href="https://x.example"><a href="http://[">x</a>', 'a.html').markdown, '[x](http://\\[)\n');
 });
 
-test('a file shown as plain text keeps its characters, and its Markdown shows them', () => {
+test('a file shown as plain text keeps its characters, and its Markdown shows them all', () => {
   const file = { filename: 'a.html', content_type: '', bytes: Buffer.from('<p>```\n<b>x') };
   const { text, markdown } = extractAsPlainText(file);
   assert.deepEqual([text, markdown], ['<p>```\n<b>x', '````\n<p>```\n<b>x\n````\n']);
   assert.equal(extractAsPlainText({ ...file, filename: 'a.md', bytes: Buffer.from('# x') }).markdown, '# x');
 });
 
-test('a file without a title gets its name as the title', () => {
+test('a file without a title is named after its file name', () => {
   const titles = {
     'guides/first-steps.md': 'first steps',
     'a__b.tar.gz': 'a b.tar',

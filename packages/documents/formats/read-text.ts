@@ -23,9 +23,9 @@ const TO_MARKDOWN: Record<TextKind, (text: string, rest?: RestOfFile) => Convert
 };
 
 /**
- * Converts a text file to Markdown. Of one that is longer than a document can be the beginning is converted, and the rest is
- * listed as lost. Deterministic for bytes, name and type. Throws an ExtractError if the file is not text, and a
- * TooComplexError for HTML that is nested too deep.
+ * Converts a text file to Markdown. A text longer than a document is truncated, and the rest is listed as a loss.
+ * Deterministic for bytes, name and type. Throws an ExtractError if the file is not text, and a TooComplexError for
+ * HTML that is nested too deep.
  */
 export function extract(file: UploadedFile): Extracted {
   const { format, text, characters, losses } = readText(file);
@@ -43,7 +43,7 @@ export function extract(file: UploadedFile): Extracted {
   });
 }
 
-/** The unchanged text of a file of any kind, and Markdown that shows it. Throws an ExtractError. */
+/** Returns the unchanged text of a file of any kind, and Markdown that shows it. Throws an ExtractError. */
 export function extractAsPlainText(file: UploadedFile): Extracted & { text: string } {
   const { format, text, losses } = readText(file);
   const { kind, media_types } = format;
@@ -53,18 +53,18 @@ export function extractAsPlainText(file: UploadedFile): Extracted & { text: stri
 }
 
 function readText(file: UploadedFile): CutText & { format: TextFormat } {
-  // A note without a text is a page with a title.
+  // An empty Markdown file is a page with a title.
   if (file.bytes.length === 0 && !isMarkdownName(file.filename))
     throw new ExtractError('empty_file', 'the file is empty; upload one with text in it');
   const format = formatOf(fileKind(file));
   if (isDocumentFormat(format)) throw new Error(`a file of kind ${format.kind} is read in a process of its own`);
   const text = decode(format.kind, file);
-  // A table is cut by its rows.
+  // A table is truncated by rows instead.
   const cut = cutText(text, file.rest, format.kind === 'csv' ? Number.POSITIVE_INFINITY : undefined);
   return { format, ...cut, losses: [...assumptions(format.kind, file), ...cut.losses] };
 }
 
-/** What a person should look at because the file does not say it. */
+/** Lists assumptions that a person should check because the file does not state the facts. */
 function assumptions(kind: TextKind, { bytes, content_type }: UploadedFile): Loss[] {
   if (kind !== 'html' || !isWindows1252(bytes, content_type)) return [];
   return [lostText('decoding', '', 'no encoding is named, so it is read as Windows-1252, as browsers do')];

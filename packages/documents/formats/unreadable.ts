@@ -1,13 +1,13 @@
 import { ExtractError } from './extract-error.ts';
 
-/** What to do with a file that people write in an office program. */
+/** Advice for files of office programs. */
 const SAVE_AS = 'save it as .docx, .odt or PDF, and upload that';
 const SAVE_TABLE = 'save it as .xlsx or CSV, and upload that';
 const SAVE_SLIDES = 'save it as PDF, and upload that';
 const SAVE_PRESENTATION = 'save it as .pptx or PDF, and upload that';
 const UNPACK = 'unpack it and upload its files, or pack them as ZIP';
 
-/** What a packed file is by a file that it holds, and what to do. */
+/** Packed formats by a file in the package, with advice. */
 const PACKED: readonly [entry: RegExp, what: string, advice: string][] = [
   [/^xl\/workbook\.bin$/, 'a binary Excel workbook (.xlsb)', SAVE_TABLE],
   [/^visio\/document\.xml$/, 'a Visio drawing', SAVE_SLIDES],
@@ -18,15 +18,15 @@ const PACKED: readonly [entry: RegExp, what: string, advice: string][] = [
   ],
 ];
 
-/** OpenDocument says its kind in its file `mimetype`. */
+/** OpenDocument formats by the file `mimetype`, with advice. */
 const OPEN_DOCUMENT: readonly [type: string, what: string, advice: string][] = [
   ['graphics', 'an OpenDocument drawing (.odg)', SAVE_SLIDES],
   ['', 'an OpenDocument file of a kind', SAVE_AS],
 ];
 
 /**
- * The error of a file in a format that is packed as ZIP and not read; undefined for others. `mimetype`: what its file of
- * this name says, if it has one.
+ * Returns the error for a format that is packed as ZIP and not supported; undefined for other packages. `mimetype`: the
+ * content of the file of this name, "" without one.
  */
 export function unreadablePackage(names: Iterable<string>, mimetype: string): ExtractError | undefined {
   if (mimetype.includes('opendocument')) {
@@ -40,7 +40,7 @@ export function unreadablePackage(names: Iterable<string>, mimetype: string): Ex
   return undefined;
 }
 
-/** What an OLE file is by the name of a stream in it. */
+/** Formats of OLE files by the name of a stream in them, with advice. */
 const OLE: readonly [stream: string, what: string, advice: string][] = [
   [
     'EncryptedPackage',
@@ -56,7 +56,7 @@ const OLE: readonly [stream: string, what: string, advice: string][] = [
 
 const COMPRESSED = 'a compressed file or archive (.gz, .bz2, .xz, .zst)';
 
-/** Files that are no text by how they begin, in Latin-1. */
+/** Signatures of files that are not text, in Latin-1. */
 const SIGNATURES: readonly [start: string, what: string, advice: string][] = [
   ['7z\xbc\xaf\x27\x1c', 'a 7z archive', UNPACK],
   ['Rar!\x1a', 'a RAR archive', UNPACK],
@@ -65,10 +65,13 @@ const SIGNATURES: readonly [start: string, what: string, advice: string][] = [
   ['\x28\xb5\x2f\xfd', COMPRESSED, UNPACK],
 ];
 
-/** Where a tar archive says what it is. */
+/** The offset of the magic number in a tar archive. */
 const TAR_MAGIC = 257;
 
-/** The error of a file in a known format that is not read, from its bytes or as many as there are; undefined for others. */
+/**
+ * Returns the error for a known format that is not supported, from the bytes or the beginning of a file; undefined for
+ * other files.
+ */
 export function unreadableFile(bytes: Uint8Array): ExtractError | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const start = file.subarray(0, 512).toString('latin1');
