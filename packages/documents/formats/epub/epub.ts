@@ -147,7 +147,7 @@ function readable<T>(read: () => T | undefined): T | undefined {
   }
 }
 
-/** Resolves an address in a file of the book; addresses outside the book do not resolve. */
+/** Resolves an address in a file of the book to an entry name, which may not exist. */
 function resolveAddress(from: string, address: string): string {
   const [path = ''] = address.split(/[?#]/, 1);
   try {
