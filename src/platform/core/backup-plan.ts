@@ -1,14 +1,14 @@
-/** When backups are made: at a time of each day (UTC), or when the latest is so old. */
+/** Time of day (UTC) of a daily backup, or the interval between backups. */
 export type BackupSchedule = { minuteOfDay: number } | { everySeconds: number };
 
-/** How many days, weeks and months keep their latest backup. */
+/** Number of days, weeks and months for which the latest backup is kept. */
 export interface BackupRetention {
   daily: number;
   weekly: number;
   monthly: number;
 }
 
-/** Reads `02:30` or `6h`; undefined for "". Errors: Error that says what is taken. */
+/** Parses `02:30` or `6h`; returns undefined for "". Throws an Error that describes the accepted values. */
 export function readBackupSchedule(text: string): BackupSchedule | undefined {
   if (text === '') return undefined;
   const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
@@ -18,7 +18,9 @@ export function readBackupSchedule(text: string): BackupSchedule | undefined {
   return { everySeconds: 3_600 * Number(hours) };
 }
 
-/** Reads `daily=7,weekly=4,monthly=12`; undefined for "". Errors: Error that says what is taken. */
+/**
+ * Parses `daily=7,weekly=4,monthly=12`; returns undefined for "". Throws an Error that describes the accepted values.
+ */
 export function readBackupRetention(text: string): BackupRetention | undefined {
   if (text === '') return undefined;
   const retention = { daily: 0, weekly: 0, monthly: 0 };
@@ -30,7 +32,7 @@ export function readBackupRetention(text: string): BackupRetention | undefined {
   return retention;
 }
 
-/** Reads `7d` as seconds; undefined for "". Errors: Error that says what is taken. */
+/** Parses `7d` into seconds; returns undefined for "". Throws an Error that describes the accepted values. */
 export function readRecoveryWindow(text: string): number | undefined {
   if (text === '') return undefined;
   const [, days] = /^([1-9]\d{0,2})d$/.exec(text) ?? [];
@@ -38,7 +40,7 @@ export function readRecoveryWindow(text: string): number | undefined {
   return 86_400 * Number(days);
 }
 
-/** Since when a backup is due, in seconds since the epoch: an older one than that is not enough. */
+/** Returns the last scheduled time, in seconds since the epoch. A backup is due if the latest one is older. */
 export function backupDueSince(schedule: BackupSchedule, now: number): number {
   if ('everySeconds' in schedule) return now - schedule.everySeconds;
   const today = Math.floor(now / 86_400) * 86_400 + 60 * schedule.minuteOfDay;

@@ -3,26 +3,25 @@ import { isPageSlug, numberedPageSlug, pageSlugFrom } from '@ibid/markdown/slugs
 import { isSlug, numberedSlug, RESERVED_SLUGS, slugFrom } from '@ibid/markdown/slugs/slug.ts';
 import { ApiError } from './errors.ts';
 
-/** How many numbered slugs are tried before random ones. */
+/** Number of numbered slugs to try before random ones. */
 const NUMBERED_CANDIDATES = 20;
 
 const RANDOM_CANDIDATES = 4;
 
-/**
- * How many times a statement that takes the first free candidate is attempted; only a lost race needs a second attempt.
- */
+/** Maximum attempts of a statement that takes the first free candidate. Only a lost race needs a second attempt. */
 export const SLUG_ATTEMPTS = 10;
 
 /**
- * Concurrent writers try the same first free number and only one gets it; after this many lost races the random
- * candidates are used.
+ * Concurrent writers all try the same first free number and only one gets it. After this many lost races a writer tries
+ * the random candidates.
  */
 const MAX_LOST_RACES = 4;
 
 /**
- * The candidates for a record's slug, in order of preference: only `given` if the client sent one; else the slug of the
- * name, `-2`, `-3`, …, then random suffixes, so that creating a record never fails. Returns (does not throw) 400
- * `invalid_slug` and 409 `slug_taken` (also for reserved words), for the caller to raise in the order of checks.
+ * Returns the candidates for a record's slug in order of preference. The only candidate is `requested` if the client
+ * sent one; otherwise the slug of the name, `-2`, `-3`, …, then random suffixes, so that creating a record never fails.
+ * Returns (does not throw) 400 `invalid_slug` and 409 `slug_taken` (also for reserved words), so that the caller can
+ * raise them in its order of checks.
  */
 export function slugCandidates(
   requested: string | null | undefined,
@@ -39,7 +38,10 @@ export function slugCandidates(
   return candidatesFrom(slugFrom(name, fallback), numberedSlug).filter((slug) => !reserved.has(slug));
 }
 
-/** As `slugCandidates` for a page, whose slug may have letters of every script and is never reserved but for `reserved`. */
+/**
+ * Like `slugCandidates`, for pages: their slugs may contain letters of any script, and only the slugs in `reserved` are
+ * reserved.
+ */
 export function pageSlugCandidates(
   requested: string | null | undefined,
   name: string,
@@ -60,7 +62,7 @@ function candidatesFrom(base: string, numberedFrom: (base: string, n: number) =>
   return [...numbered, ...random];
 }
 
-/** The candidates of an attempt, counted from 0. */
+/** Returns the candidates to try in an attempt, counted from 0. */
 export function candidatesForAttempt(attempt: number, slugs: string[]): string[] {
   return attempt < MAX_LOST_RACES ? slugs : slugs.slice(-RANDOM_CANDIDATES);
 }

@@ -1,7 +1,10 @@
-/** By how many milliseconds the clock of this process is ahead of the database's. */
+/** Milliseconds that this process's clock is ahead of the database's clock. */
 let aheadMs = 0;
 
-/** The time on the database's clock, in milliseconds since 1970: what other processes compare or order by is made of it. */
+/**
+ * Returns the time on the database's clock, in milliseconds since 1970. Use it for values that other processes compare
+ * or order by.
+ */
 export function databaseTime(): number {
   return Date.now() - aheadMs;
 }

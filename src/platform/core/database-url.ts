@@ -1,5 +1,5 @@
 /**
- * The address of each server that a PostgreSQL URL names, as in libpq:
+ * Splits a PostgreSQL URL with several hosts, as accepted by libpq, into one URL per host:
  * `postgres://user@one:5432,two:5433/db?target_session_attrs=read-write`.
  */
 export function splitServers(url: string): string[] {
@@ -8,10 +8,10 @@ export function splitServers(url: string): string[] {
   return servers.split(',').map((server) => before + server + after);
 }
 
-/** The values of `target_session_attrs` that are understood. */
+/** Supported values of `target_session_attrs`. */
 export const SESSION_TARGETS = ['any', 'read-write', 'primary'];
 
-/** What `target_session_attrs` of a PostgreSQL URL says; `any` without it. */
+/** Returns `target_session_attrs` of a PostgreSQL URL; defaults to `any`. */
 export function sessionTarget(url: string): string {
   return new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]).get('target_session_attrs') ?? 'any';
 }

@@ -1,6 +1,6 @@
 /**
- * The Damerau-Levenshtein distance (optimal string alignment): substitutions, insertions, deletions and transpositions
- * of neighbours. Returns `most + 1` for any distance above `most`.
+ * Computes the Damerau-Levenshtein distance (optimal string alignment): substitutions, insertions, deletions and
+ * transpositions of adjacent characters. Returns `most + 1` for any distance above `most`.
  */
 export function editDistance(one: string, other: string, most: number): number {
   if (Math.abs(one.length - other.length) > most) return most + 1;

@@ -5,10 +5,10 @@ const ADDRESS = new RegExp(
 );
 
 /**
- * Normalizes an address for storage and comparison: trimmed, ASCII lower case, at most 254 characters; undefined if it
- * is not exactly one plain address. Characters outside ASCII are refused, so that look-alike addresses are never
- * confused; an international domain is written in its xn-- form. An encoded word (`=?utf-8?q?a?=`, RFC 2047) is refused:
- * mail programs would show another address than the one that the message went to.
+ * Normalizes an address for storage and comparison: trimmed, ASCII lower case, at most 254 characters. Returns
+ * undefined if the text is not exactly one plain address. Refuses characters outside ASCII, so that look-alike
+ * addresses are never confused; an international domain is written in its xn-- form. Refuses encoded words
+ * (`=?utf-8?q?a?=`, RFC 2047), because mail programs would not display the real recipient.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());

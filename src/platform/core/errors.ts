@@ -1,4 +1,4 @@
-/** All machine-readable codes and their status. Codes are never removed. */
+/** All machine-readable codes with their HTTP status. Codes are never removed. */
 export const STATUS_OF = {
   invalid_request: 400,
   invalid_identifier: 400,
@@ -65,7 +65,7 @@ export const STATUS_OF = {
 
 export type ErrorCode = keyof typeof STATUS_OF;
 
-/** One error of a request, in the format of Pydantic v2. */
+/** One validation error of a request, in the format of Pydantic v2. */
 export interface Detail {
   type: string;
   loc: (string | number)[];
@@ -75,9 +75,9 @@ export interface Detail {
 }
 
 /**
- * An error response: a code for programs and a message for developers. `cause` and `logged`, fields of the log line, are
- * only logged. `detail` is the list of a 422, or the text of a framework-level 404 or 405. `retry_after`: seconds, for 429
- * and 503.
+ * An error response: a code for programs and a message for developers. `cause` and `logged` (fields of the log line)
+ * are logged but not sent. `detail` is the list of a 422, or the text of a framework-level 404 or 405. `retry_after` is
+ * in seconds, for 429 and 503.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -111,14 +111,14 @@ export function unauthorized(cause?: unknown): ApiError {
   });
 }
 
-/** The guard's refusal of a role or a limited key. Every other 403 has a sentence of its own. */
+/** The message of the guard when it refuses a role or a limited key. Every other 403 has its own message. */
 export const NOT_ALLOWED = 'This credential may not do that here.';
 
 export function forbidden(): ApiError {
   return new ApiError('forbidden', NOT_ALLOWED);
 }
 
-/** 503 for a request that found no room. */
+/** 503 for a request that was refused because a queue or pool is full. */
 export function overloaded(): ApiError {
   return new ApiError('overloaded', 'The service has more to do just now than it can. Try again in a moment.');
 }
@@ -127,7 +127,10 @@ export function rateLimited(retry_after: number, what = 'requests'): ApiError {
   return new ApiError('rate_limited', `Too many ${what}. Try again in ${retry_after} seconds.`, { retry_after });
 }
 
-/** For a request that the stop of this process ends; another process, or this one after its restart, answers the next try. */
+/**
+ * 503 for a request aborted by the shutdown of this process. A retry is served by another process, or by this one after
+ * its restart.
+ */
 export function stopping(): ApiError {
   return new ApiError('overloaded', 'The service is restarting. Try again in a moment.');
 }
@@ -136,7 +139,7 @@ export function notFound(what = 'resource'): ApiError {
   return new ApiError('not_found', `There is no such ${what}.`);
 }
 
-/** SQLSTATE IBHLD: of a deletion that a trigger refuses. */
+/** For SQLSTATE IBHLD, which a trigger raises to refuse a deletion. */
 export function legalHold(cause?: unknown): ApiError {
   return new ApiError(
     'legal_hold',

@@ -2,10 +2,10 @@ import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { clockSkewMs } from './clock.ts';
 
-/** Crockford's base32 digits in the order of their values. */
+/** Digits of Crockford's base32, in the order of their values. */
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Random numbers that are fetched some hundreds at a time: the package asks the system for eight. */
+/** Random numbers, fetched in bulk because the package would make a system call for every eight of them. */
 const random = { values: new Uint32Array(512), used: 512 };
 const generator = new V7Generator({
   nextUint32() {
@@ -18,8 +18,9 @@ const generator = new V7Generator({
 });
 
 /**
- * Creates an id: `<prefix>_`, which a table declares, and a UUIDv7 in 26 characters of lower-case Crockford base32 (the TypeID format). Ids of
- * one process ascend in the order of creation; those of several do so on the database's clock.
+ * Creates an id: `<prefix>_` (declared by the table) and a UUIDv7 as 26 characters of lower-case Crockford base32 (the
+ * TypeID format). Ids of one process ascend in the order of creation; ids of different processes are ordered by the
+ * database's clock.
  */
 export function newId(prefix: string): string {
   let text = `${prefix}_`;
@@ -35,7 +36,7 @@ export function newId(prefix: string): string {
   return text;
 }
 
-/** The bytes of a UUIDv7, whose first six are the milliseconds since 1970, with the skew of this process taken off. */
+/** Subtracts this process's clock skew from the first six bytes of a UUIDv7, the milliseconds since 1970. */
 function onDatabaseClock(bytes: Readonly<Uint8Array>): Readonly<Uint8Array> {
   const skew = clockSkewMs();
   if (skew === 0) return bytes;

@@ -1,6 +1,6 @@
 /**
- * Deletes, and ends well where a legal hold forbids it: what the hold saves is due again when it is lifted. The triggers
- * `legal_hold` decide, under the lock of the workspace.
+ * Runs a deletion and ignores the error if a legal hold forbids it. The kept rows become due again when the hold is
+ * lifted. The `legal_hold` triggers decide, under the lock of the workspace.
  */
 export async function untilHeld(deletion: () => Promise<void>): Promise<void> {
   try {

@@ -1,6 +1,6 @@
 /**
- * Where a map in the order of use has as many entries as it may, deletes the first tenth of them. Many at once, because to find
- * the first entry of a Map means to pass by the places of all that were deleted before it.
+ * Evicts the oldest tenth of a map in order of use, if it has `most` entries. Evicts in bulk, because finding the first
+ * entry of a Map scans the tombstones of deleted ones.
  */
 export function makeRoom(map: Map<string, unknown>, most: number): void {
   if (map.size < most) return;

@@ -1,14 +1,13 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 
-/** The texts of a revision. */
 export interface Texts {
   markdown: string;
   html: string;
   outline: unknown[];
 }
 
-/** Texts as a row has them: as they are, or packed and otherwise empty. */
+/** Texts of a row: either plain, or compressed in `packed` with the other fields empty. */
 export interface StoredTexts extends Texts {
   packed: Buffer | null;
 }
@@ -16,10 +15,13 @@ export interface StoredTexts extends Texts {
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-/** Of 10 KB it takes 0.25 ms; the highest one 20 ms, for 3 % less. */
+/** Compressing 10 KB takes 0.25 ms. The highest quality takes 20 ms and saves another 3 %. */
 const QUALITY = 5;
 
-/** A JSON array of Markdown, HTML and outline, compressed by Brotli (RFC 7932): most of the HTML is in the Markdown before it. */
+/**
+ * Compresses a JSON array of Markdown, HTML and outline with Brotli (RFC 7932). The HTML compresses well because it
+ * repeats most of the Markdown.
+ */
 export function packTexts({ markdown, html, outline }: Texts): Promise<Buffer> {
   const json = Buffer.from(JSON.stringify([markdown, html, outline]));
   return compress(json, {
@@ -27,7 +29,7 @@ export function packTexts({ markdown, html, outline }: Texts): Promise<Buffer> {
   });
 }
 
-/** What packTexts was given. Errors: Error where it was given nothing that this is made of. */
+/** Reverses `packTexts`. Throws an Error if the decompressed value has a different shape. */
 export async function unpackTexts(packed: Buffer): Promise<Texts> {
   const [markdown, html, outline] = JSON.parse((await decompress(packed)).toString());
   if (typeof markdown !== 'string' || typeof html !== 'string' || !Array.isArray(outline)) {
@@ -36,12 +38,12 @@ export async function unpackTexts(packed: Buffer): Promise<Texts> {
   return { markdown, html, outline };
 }
 
-/** The row with its texts, however it has them. */
+/** Returns the row with its texts, decompressed if necessary. */
 export async function withTexts<Row extends StoredTexts>({ packed, ...row }: Row): Promise<Omit<Row, 'packed'>> {
   return packed === null ? row : { ...row, ...(await unpackTexts(packed)) };
 }
 
-/** The Markdown of a row, however it has it. */
+/** Returns the Markdown of a row, decompressed if necessary. */
 export async function markdownOf({ markdown, packed }: Pick<StoredTexts, 'markdown' | 'packed'>): Promise<string> {
   return packed === null ? markdown : (await unpackTexts(packed)).markdown;
 }

@@ -1,6 +1,9 @@
 import { type TProperties, Type } from 'typebox';
 
-/** `limit` and `offset`, where a list has no other way to go on: those by rank. Out of bounds is 422, never clamped. */
+/**
+ * `limit` and `offset`, for lists without a cursor: results ordered by rank. Values out of bounds are a 422, never
+ * clamped.
+ */
 export const OFFSET_PAGING = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'How many records at most.' }),
   offset: Type.Integer({
@@ -10,7 +13,7 @@ export const OFFSET_PAGING = {
   }),
 } satisfies TProperties;
 
-/** Where a list goes on. Every cursor begins as the JSON of a list that begins with a text does. */
+/** The cursor of a list. The pattern matches the base64url of a JSON array whose first element is a string. */
 export const Cursor = Type.Optional(
   Type.String({
     pattern: '^WyJ[A-Za-z0-9_-]{1,500}$',
@@ -20,18 +23,18 @@ export const Cursor = Type.Optional(
   }),
 );
 
-/** What every list takes. */
+/** Query parameters of every paged list. */
 export const PAGING = { ...OFFSET_PAGING, after: Cursor } satisfies TProperties;
 
 /** The query of a paged list without further parameters. */
 export const Paging = Type.Object(PAGING);
 
-/** `[list, …keys]` as a cursor: base64url of its JSON. */
+/** Encodes `[list, …keys]` as a cursor: base64url of its JSON. */
 export function encodeCursor(list: string, keys: readonly unknown[]): string {
   return Buffer.from(JSON.stringify([list, ...keys])).toString('base64url');
 }
 
-/** The keys in a cursor of this list; undefined for what encodeCursor has not made, or has made for another list. */
+/** Returns the keys in a cursor of this list; undefined for a malformed cursor or a cursor of another list. */
 export function decodeCursor(list: string, cursor: string): unknown[] | undefined {
   let decoded: unknown;
   try {
@@ -44,7 +47,7 @@ export function decodeCursor(list: string, cursor: string): unknown[] | undefine
   return encodeCursor(list, keys) === cursor ? keys : undefined;
 }
 
-/** The value of a `Link` header to this address with other parameters; one that is undefined is left out. */
+/** Returns the value of a `Link` header to `url` with changed parameters. Parameters set to undefined are removed. */
 export function nextLink(url: string, parameters: Record<string, string | number | undefined>): string {
   const at = url.indexOf('?');
   const search = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));

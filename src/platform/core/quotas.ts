@@ -1,6 +1,6 @@
 import { ApiError } from './errors.ts';
 
-/** Everything of a workspace that is limited: what it is called, what frees some of it, and what a limit is by default. */
+/** The quotas of a workspace: noun, advice on how to free some of it, and default limit. */
 const QUOTAS = {
   bytes: {
     noun: 'stored',
@@ -23,10 +23,10 @@ export type QuotaName = keyof typeof QUOTAS;
 
 export const QUOTA_NAMES = Object.keys(QUOTAS) as QuotaName[];
 
-/** Limits by name; null: unlimited. What is not named has the limit of the service. */
+/** Limits by name; null means unlimited. Omitted names have the service's default limit. */
 export type Quotas = { [Name in QuotaName]?: number | null };
 
-/** The limits of a workspace whose plan and operator say nothing else. */
+/** Limits of a workspace for which neither the plan nor the operator sets others. */
 export const DEFAULT_QUOTAS = Object.fromEntries(QUOTA_NAMES.map((name) => [name, QUOTAS[name].fallback])) as Quotas;
 
 const UNITS: Record<string, number> = {
@@ -41,7 +41,10 @@ const UNITS: Record<string, number> = {
   tib: 2 ** 40,
 };
 
-/** Reads a limit: a number, a size such as 10GB or 512MiB for bytes, or "unlimited". Errors: Error that says what is taken. */
+/**
+ * Parses a limit: a number, a size such as 10GB or 512MiB for bytes, or "unlimited". Throws an Error that describes the
+ * accepted values.
+ */
 export function readQuota(name: QuotaName, text: string): number | null {
   if (text === 'unlimited') return null;
   const [, amount = '', unit = ''] = /^(\d{1,15})\s*([kmgt]i?b)?$/i.exec(text) ?? [];
@@ -53,7 +56,7 @@ export function readQuota(name: QuotaName, text: string): number | null {
   return limit;
 }
 
-/** Reads `bytes=10GB,pages=5000`. Errors: Error that says what is taken. */
+/** Parses `bytes=10GB,pages=5000`. Throws an Error that describes the accepted values. */
 export function readQuotas(text: string): Quotas {
   const quotas: Quotas = {};
   for (const entry of text.split(',').map((part) => part.trim())) {
@@ -70,12 +73,12 @@ export function readQuotas(text: string): Quotas {
   return quotas;
 }
 
-/** An amount as people read it: 1,234 or 1.5 GiB. */
+/** Formats an amount for people: 1,234 or 1.5 GiB. */
 export function quotaAmount(name: QuotaName, amount: number): string {
   return name === 'bytes' ? byteAmount(amount) : amount.toLocaleString('en');
 }
 
-/** A number of bytes as people read it: 1.5 GiB. */
+/** Formats a number of bytes for people: 1.5 GiB. */
 export function byteAmount(amount: number): string {
   const power = amount < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(amount) / 10));
   const [unit = ''] = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'].slice(power);
@@ -88,7 +91,7 @@ interface Exceeded {
   allowed: number;
 }
 
-/** 409 `quota_exceeded`: `used` is what it would come to. */
+/** 409 `quota_exceeded`. `used` is the total that the write would have reached. */
 export function quotaExceeded({ name, used, allowed }: Exceeded, cause?: unknown): ApiError {
   const { noun, advice } = QUOTAS[name];
   const [limit, total] = [quotaAmount(name, allowed), quotaAmount(name, used)];
@@ -100,7 +103,7 @@ export function quotaExceeded({ name, used, allowed }: Exceeded, cause?: unknown
   );
 }
 
-/** What the trigger `quota` raised, as the error for the client. */
+/** Converts the error raised by the `quota` trigger into the client's error. */
 export function quotaErrorOf(cause: unknown): ApiError {
   return quotaExceeded(JSON.parse((cause as { detail: string }).detail) as Exceeded, cause);
 }

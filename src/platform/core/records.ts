@@ -1,19 +1,19 @@
 import { type TProperties, type TStringOptions, Type } from 'typebox';
 
 /**
- * An object schema that drops undeclared fields from responses. `title`: the name of the record in openapi.json and in
- * clients generated from it; every record that an endpoint answers has one.
+ * Creates an object schema that drops undeclared fields from responses. `title` names the record in openapi.json and in
+ * clients generated from it; every record returned by an endpoint needs one.
  */
 export function Record<P extends TProperties>(properties: P, options: { title?: string; description?: string } = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** The answer of a write that has nothing to tell. */
+/** The response of a write that returns no data. */
 export const Empty = Record({}, { title: 'Empty' });
 
 /**
- * A text of a request: a name, an address, an id, a secret. Its meaning is checked where it is read (400); this bounds
- * what may be given to that check.
+ * A text in a request: a name, an address, an id, a secret. The code that uses it validates the content (400); this
+ * only bounds its length.
  */
 export function InputText(options: TStringOptions = {}) {
   return Type.String({ maxLength: 65_536, ...options });
@@ -23,12 +23,12 @@ export const Id = Type.String({ description: 'Opaque: a prefix and 26 characters
 
 export const Timestamp = Type.String({ description: 'RFC 3339, UTC, milliseconds.' });
 
-/** A text, `""` if there is none. */
+/** A text that defaults to `""`. */
 export const Text = Type.String({ default: '' });
 
 export const Flag = Type.Boolean({ default: false });
 
-/** Removes the nulls of a row: fields without a value are omitted from the record. */
+/** Removes null fields from a row: records omit fields without a value. */
 export function withoutNulls<T extends object>(row: T): T {
   const record = {} as T;
   for (const name in row) if (row[name] !== null) record[name] = row[name];
@@ -36,8 +36,8 @@ export function withoutNulls<T extends object>(row: T): T {
 }
 
 /**
- * The fields of `record` that have a value in `row`, for responses that may be one of several records. Errors: a field that
- * the row has no column for.
+ * Picks the fields of `record` that have a value in `row`, for endpoints that respond with one of several records.
+ * Throws an Error if the row lacks a column for a field.
  */
 export function pickFields<T extends object>(record: { properties: object }, row: T): T {
   const names = Object.keys(record.properties) as (keyof T)[];
@@ -46,5 +46,4 @@ export function pickFields<T extends object>(record: { properties: object }, row
   return Object.fromEntries(names.filter((name) => row[name] !== null).map((name) => [name, row[name]])) as T;
 }
 
-/** The path parameters of resources in a wiki. */
 export const WikiParams = Type.Object({ wiki_id: Id });

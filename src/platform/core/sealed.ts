@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * Encrypts a text (AES-256-GCM, key by HKDF-SHA-256) with a secret that only the client has; the database stores a hash
- * of it, so a dump of the database does not reveal the text. `purpose` separates the keys of different uses.
+ * Encrypts a text (AES-256-GCM, key by HKDF-SHA-256) with a secret that only the client has. The database stores a hash
+ * of the secret, so a dump does not reveal the text. `purpose` separates the keys of different uses.
  */
 export function seal(purpose: string, secret: string, text: string): Buffer {
   const nonce = randomBytes(12);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openSizedCache } from './sized-cache.ts';
 
-test('a cache keeps no more than its size, and what was used lately longer than what was not', () => {
+test('a full cache stays within its size and evicts entries not used recently before used ones', () => {
   const cache = openSizedCache<number>(100_000);
   for (let i = 0; i < 1_000; i += 1) {
     cache.set(`key ${i}`, i, 800);
@@ -19,7 +19,7 @@ test('a cache keeps no more than its size, and what was used lately longer than 
   assert.equal(cache.get('key 999'), undefined, 'what is larger than the cache is not kept, nor what it replaces');
 });
 
-test('a value costs in a full cache of many not hundreds of times what it costs in one that has room', () => {
+test('inserting into a full cache of many entries costs at most 60 times as much as into a cache with room', () => {
   let next = 0;
   const fill = (cache: ReturnType<typeof openSizedCache>, count: number) => {
     const began = performance.now();

@@ -1,27 +1,27 @@
-/** What a value takes beside its size: its key and its entry. */
+/** Bytes of overhead per entry: key and Map slot. */
 const ENTRY_BYTES = 200;
 const LOOKS_EVERY_MS = 60_000;
-/** What was not used between as many looks is dropped, so that an idle process has its memory back. */
+/** Entries unused for this many sweeps are evicted, so that an idle process frees its memory. */
 const UNUSED_LOOKS = 5;
 /**
- * What is left of the size when it was exceeded. Many are dropped at once, because to find the oldest entry of a Map means to
- * pass by all places in front of it whose entries were deleted.
+ * Fraction of the maximum size to keep after the cache overflows. Evicts in bulk, because finding the oldest entry of a
+ * Map scans the tombstones of deleted ones.
  */
 const LEFT = 0.9;
 
 interface Entry<Value> {
   value: Value;
   bytes: number;
-  /** The number of the look before which it was used last. */
+  /** Number of the last sweep before the latest use. */
   used: number;
-  /** Since it took its place in the order. */
+  /** Whether the entry was used since it was inserted or moved to the end. */
   wasUsed: boolean;
 }
 
-/** Values of a total size; of those that were not used again, the oldest are dropped first. */
+/** A cache with a maximum total size. Evicts the oldest entries first, except entries used since (CLOCK). */
 export interface SizedCache<Value> {
   get(key: string): Value | undefined;
-  /** A value that is larger than the whole cache is not kept. */
+  /** Does not store values larger than the whole cache. */
   set(key: string, value: Value, bytes: number): void;
 }
 
@@ -36,7 +36,10 @@ export function openSizedCache<Value>(maxBytes: number): SizedCache<Value> {
     entries.delete(key);
   }
 
-  /** An entry that was used has a second turn, behind the others: to move it at each use would cost more than the use. */
+  /**
+   * Gives used entries a second chance by moving them to the end. Moving an entry at each use would cost more than the
+   * use itself.
+   */
   function dropOldest(): void {
     for (const [key, entry] of entries) {
       if (total <= LEFT * maxBytes) return;

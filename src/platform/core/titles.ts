@@ -1,17 +1,17 @@
 import { INVALID_IN_NAMES, VISIBLE } from '@ibid/markdown/clean-name.ts';
 import { ApiError } from './errors.ts';
 
-/** Trims a name; returns 400 `invalid_name` if it cannot be shown on one line, or is longer than 100 characters. */
+/** Trims a name. Returns 400 `invalid_name` if it cannot be shown on one line or is longer than 100 characters. */
 export function readName(text: string): string | ApiError {
   return readLine(text, { code: 'invalid_name', what: 'A name', max: 100 });
 }
 
-/** Trims a title; returns 400 `invalid_title` if it cannot be shown on one line, or is longer than 255 characters. */
+/** Trims a title. Returns 400 `invalid_title` if it cannot be shown on one line or is longer than 255 characters. */
 export function readTitle(text: string): string | ApiError {
   return readLine(text, { code: 'invalid_title', what: 'A title', max: 255 });
 }
 
-/** What people type is kept in composed form (NFC), so that equal names are equal bytes, or is refused. */
+/** Normalizes a line to composed form (NFC), so that equal names are equal bytes, and validates it. */
 function readLine(
   text: string,
   { code, what, max }: { code: 'invalid_name' | 'invalid_title'; what: string; max: number },
@@ -26,7 +26,7 @@ function readLine(
   return line;
 }
 
-/** Counts code points, as the schemas do. */
+/** Counts code points, like the JSON schemas. */
 function characters(text: string): number {
   return text.length <= 100 ? text.length : [...text].length;
 }

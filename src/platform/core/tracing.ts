@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** As OpenTelemetry names them: server: a request; client: a call of what is outside; consumer: a job. */
+/** Span kinds of OpenTelemetry: server for a request, client for a call to another service, consumer for a job. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'consumer';
 export type Attributes = Record<string, string | number | boolean>;
 
 /** A step of a trace, from its start until `end`. */
 export interface Span {
   trace_id: string;
-  /** The header by which another service continues the trace (W3C Trace Context). */
+  /** The header that continues the trace in another service (W3C Trace Context). */
   traceparent: string;
-  /** Whether it is sent; what is below one that is not has no spans of its own. */
+  /** Whether the span is exported. An unsampled span has no child spans. */
   isSampled: boolean;
   set(attributes: Attributes): void;
   /** Marks the step as failed. */
@@ -18,14 +18,14 @@ export interface Span {
 }
 
 export interface Tracer {
-  /** `parent`: a span of this process, or the `traceparent` of another one; one that is invalid counts as none. */
+  /** `parent`: a span of this process, or the `traceparent` of another one. An invalid `traceparent` is ignored. */
   start(name: string, kind: SpanKind, attributes: Attributes, parent: Span | string | undefined): Span;
 }
 
 const current = new AsyncLocalStorage<Span>();
 let tracer: Tracer | undefined;
 
-/** Sets where this process sends its spans; undefined: nowhere, and the functions below do nothing. */
+/** Sets the exporter of this process's spans. With undefined, the functions below do nothing. */
 export function setTracer(next: Tracer | undefined): void {
   tracer = next;
 }
@@ -34,24 +34,23 @@ export function isTracing(): boolean {
   return tracer !== undefined;
 }
 
-/** The span in which the caller runs. */
 export function currentSpan(): Span | undefined {
   return tracer && current.getStore();
 }
 
-/** A span that its caller ends. `traceparent`: of the request that it answers. */
+/** Starts a span that the caller ends. `traceparent` is the header of the request being answered. */
 export function startSpan(name: string, kind: SpanKind, traceparent?: string): Span | undefined {
   return tracer?.start(name, kind, {}, traceparent ?? current.getStore());
 }
 
-/** Runs `work` in a span, which becomes the parent of those that start in it. */
+/** Runs `work` in a span, which becomes the parent of spans started in it. */
 export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return span ? current.run(span, work) : work();
 }
 
 /**
- * Runs `work` in a span of its own, which ends with it. Only a job (`consumer`) begins a trace: statements of timers and the
- * like have no span.
+ * Runs `work` in a new span and ends the span with it. Only a job (`consumer`) starts a trace, so statements of timers
+ * have no span.
  */
 export function traced<T>(
   name: string,

@@ -4,7 +4,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** True for https, and for http to this machine. */
+/** Returns whether a URL uses https, or http to the local machine. */
 export function isTrustworthy(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }

@@ -2,20 +2,26 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** The folder of this package. Its code runs from src and from dist, at different depths, so it is searched upwards. */
+/**
+ * The root folder of this package. Found by searching upwards, because the code runs from src and from dist, at
+ * different depths.
+ */
 export const PACKAGE = pathToFileURL(`${folderOfPackage(import.meta.dirname)}/`);
 
-/** The folder that `npm run build` writes: build/build.ts. */
+/** The output folder of `npm run build`, which runs build/build.ts. */
 export const BUILT = new URL('dist/', PACKAGE);
 
-/** What the build knows about itself. */
+/** Contents of build.json, written by the build. */
 export interface BuildInfo {
-  /** A hash of the programs that read and render files: another version may make another page of the same file. */
+  /**
+   * Hash of the programs that read and render files. A different hash means that the same file may produce a different
+   * page.
+   */
   programs: string;
   assets: {
-    /** A hash of all files for browsers together. */
+    /** Hash of all browser files together. */
     version: string;
-    /** Their names, and whether there are compressed copies beside them, `.br` and `.gz`. */
+    /** File names, and whether compressed copies (`.br` and `.gz`) exist. */
     files: Record<string, boolean>;
   };
 }

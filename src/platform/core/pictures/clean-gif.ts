@@ -5,8 +5,8 @@ export const GIF_SIGNATURE = /^GIF8[79]a$/;
 const [EXTENSION, IMAGE, END, GRAPHIC_CONTROL] = [0x21, 0x2c, 0x3b, 0xf9];
 
 /**
- * The header, the one image and what is transparent in it: no comments, texts or data of applications, and nothing behind the
- * end. Errors: 400 for what is broken, and for a second image.
+ * Keeps the header, the single image and its transparency; drops comments, texts, application data and trailing bytes.
+ * Throws 400 for a broken GIF and for a second image.
  */
 export function cleanGif(bytes: Buffer): Buffer {
   const reader = new ByteReader(bytes, 6);
@@ -27,7 +27,7 @@ export function cleanGif(bytes: Buffer): Buffer {
       if ((images += 1) > 1) throw animated();
       const place = reader.take(9);
       requireSize(place.readUInt16LE(0) + place.readUInt16LE(4), place.readUInt16LE(2) + place.readUInt16LE(6));
-      // The palette of the image, and the size of its first codes.
+      // Local palette and minimum code size.
       reader.take(paletteBytes(place.readUInt8(8)) + 1);
       skipBlocks(reader);
       kept.push(...(control ? [control] : []), bytes.subarray(start, reader.at));
@@ -37,7 +37,7 @@ export function cleanGif(bytes: Buffer): Buffer {
   return Buffer.concat([...kept, Buffer.from([END])]);
 }
 
-/** The bytes of the palette that follows, by the flags before it. */
+/** Returns the size of the palette that follows, given the flags in front of it. */
 function paletteBytes(flags: number): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }

@@ -1,19 +1,19 @@
 import { EXIF, orientationOf, tiffOf } from './exif.ts';
 import { ByteReader, broken, requireSize } from './picture.ts';
 
-/** Start of image, and the byte that every marker begins with. */
+/** Start of image and the first byte of the next marker. */
 export const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff]);
 
 const [DHT, DQT, DRI, SOS, EOI, APP0, APP1, APP14, COM] = [0xc4, 0xdb, 0xdd, 0xda, 0xd9, 0xe0, 0xe1, 0xee, 0xfe];
-/** Frames that browsers draw: baseline, extended and progressive, each with Huffman coding. */
+/** Frame types that browsers can draw: baseline, extended and progressive, each with Huffman coding. */
 const FRAMES = [0xc0, 0xc1, 0xc2];
-/** A progressive picture has about ten; thousands would keep a browser busy. */
+/** A progressive picture has about ten scans; thousands would keep a browser busy. */
 const SCANS_MAX = 100;
 const ADOBE = Buffer.from('Adobe', 'latin1');
 
 /**
- * The segments that draw the picture, and nothing else: no Exif but for how it is turned, no comments, thumbnails or
- * profiles, and nothing behind the end. Errors: 400 for what is broken or of a kind that browsers do not draw.
+ * Keeps only the segments that draw the picture and the Exif orientation; drops comments, thumbnails, profiles and
+ * trailing bytes. Throws 400 for a broken JPEG or a type that browsers do not draw.
  */
 export function cleanJpeg(bytes: Buffer): Buffer {
   const reader = new ByteReader(bytes, 2);
@@ -27,7 +27,7 @@ export function cleanJpeg(bytes: Buffer): Buffer {
     const start = reader.at - 2;
     const data = reader.take(Math.max(reader.take(2).readUInt16BE() - 2, 0));
     if (marker === APP1 && data.subarray(0, 6).equals(EXIF)) orientation = orientationOf(data.subarray(6));
-    // How its colours are to be read.
+    // The Adobe segment tells decoders how to interpret the colours.
     else if (marker === APP14 && data.length >= 12 && data.subarray(0, 5).equals(ADOBE)) {
       drawn.push(segment(APP14, data.subarray(0, 12)));
     } else if ((marker >= APP0 && marker <= 0xef) || marker === COM) continue;
@@ -53,7 +53,7 @@ function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** The marker at the reader, before which any number of 0xff may stand. */
+/** Reads the next marker. Markers may be padded with any number of 0xff bytes. */
 function nextMarker(reader: ByteReader): number {
   if (reader.byte() !== 0xff) throw broken();
   for (;;) {
@@ -62,7 +62,10 @@ function nextMarker(reader: ByteReader): number {
   }
 }
 
-/** Goes on to the marker after a scan; of those within one, 0 stands for a byte 0xff and the others let decoding go on. */
+/**
+ * Skips to the marker after a scan. Inside a scan, 0xff 0x00 is an escaped 0xff byte, and restart markers do not end
+ * the scan.
+ */
 function skipScan(reader: ByteReader, bytes: Buffer): void {
   for (;;) {
     const at = bytes.indexOf(0xff, reader.at);

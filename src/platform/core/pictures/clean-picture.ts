@@ -6,9 +6,9 @@ import { cleanWebp, isWebp } from './clean-webp.ts';
 import type { Picture } from './picture.ts';
 
 /**
- * What the bytes draw, by their own beginning, without anything else that they hold: where a photo was taken, the texts of
- * other formats, what stands behind the end. Nothing is decoded, so hostile bytes meet only a scan of their structure. Errors:
- * 415 for what is no PNG, JPEG, GIF or WebP; 400 for a broken, an animated and a huge one.
+ * Detects the format by its signature and removes all data that is not needed to draw the picture: GPS positions,
+ * metadata, embedded texts, trailing bytes. Only scans the structure and decodes nothing, which keeps hostile files
+ * harmless. Throws 415 for anything except PNG, JPEG, GIF and WebP; 400 for a broken, animated or oversized picture.
  */
 export function cleanPicture(bytes: Buffer): Picture {
   if (startsWith(bytes, PNG_SIGNATURE)) return { content_type: 'image/png', bytes: cleanPng(bytes) };

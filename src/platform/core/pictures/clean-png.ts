@@ -3,7 +3,7 @@ import { animated, ByteReader, broken, requireSize } from './picture.ts';
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Bit depths that each type of colour may have (PNG, 11.2.1). */
+/** Bit depths allowed for each colour type (PNG, 11.2.1). */
 const DEPTHS: Record<number, readonly number[]> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -12,7 +12,7 @@ const DEPTHS: Record<number, readonly number[]> = {
   6: [8, 16],
 };
 
-/** Chunks that a picture is drawn from, with the lengths that they may have. */
+/** Chunks needed to draw a picture, with the allowed lengths. */
 const KEPT: Record<string, (length: number) => boolean> = {
   IHDR: (length) => length === 13,
   PLTE: (length) => length > 0 && length <= 768 && length % 3 === 0,
@@ -25,8 +25,8 @@ const KEPT: Record<string, (length: number) => boolean> = {
 };
 
 /**
- * The chunks that draw the picture, and nothing else: no texts, times, Exif or profiles, and nothing behind the end. Errors:
- * 400 for a chunk that is broken, for a critical one that is not known, and for an animation.
+ * Keeps only the chunks that draw the picture; drops texts, times, Exif, profiles and trailing bytes. Throws 400 for a
+ * broken chunk, an unknown critical chunk and an animation.
  */
 export function cleanPng(bytes: Buffer): Buffer {
   const reader = new ByteReader(bytes, PNG_SIGNATURE.length);
@@ -41,7 +41,7 @@ export function cleanPng(bytes: Buffer): Buffer {
     if (reader.take(4).readUInt32BE() !== crc32(data, crc32(typeBytes))) throw broken();
     if (type === 'acTL') throw animated();
     const fits = Object.hasOwn(KEPT, type) ? KEPT[type] : undefined;
-    // A type that begins with a capital is one that the picture cannot be drawn without.
+    // An upper-case first letter marks a critical chunk: a decoder cannot ignore it.
     if (!fits && /^[A-Z]/.test(type)) throw broken();
     if ((seen.size === 0) !== (type === 'IHDR')) throw broken();
     if (type === 'IHDR') checkHeader(data);

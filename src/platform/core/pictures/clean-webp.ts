@@ -5,14 +5,14 @@ const HAS_ALPHA = 0x10;
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
-/** Whether a file begins as a WebP does. */
+/** Returns whether the file has the signature of a WebP. */
 export function isWebp(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
 }
 
 /**
- * The image, its transparency and how it is turned: nothing else of an Exif, no XMP or profiles, and nothing behind the end.
- * Errors: 400 for what is broken, and for an animation.
+ * Keeps the image, its transparency and the Exif orientation; drops other Exif data, XMP, profiles and trailing bytes.
+ * Throws 400 for a broken WebP and for an animation.
  */
 export function cleanWebp(bytes: Buffer): Buffer {
   const end = 8 + bytes.readUInt32LE(4);
@@ -23,7 +23,7 @@ export function cleanWebp(bytes: Buffer): Buffer {
     const type = reader.take(4).toString('latin1');
     const length = reader.take(4).readUInt32LE();
     const data = reader.take(length);
-    // Chunks begin at even addresses. Some writers leave out the last one's padding.
+    // Chunks are padded to even lengths. Some writers omit the padding of the last chunk.
     if (length % 2 === 1 && !reader.isAtEnd) reader.take(1);
     if (type === 'ANIM' || type === 'ANMF') throw animated();
     if (!chunks.has(type)) chunks.set(type, data);
@@ -50,7 +50,7 @@ export function cleanWebp(bytes: Buffer): Buffer {
 
 type Chunk = readonly [type: string, data: Buffer];
 
-/** RFC 9649, 2.7: what the file holds besides the image, and the sizes, less one. */
+/** RFC 9649, 2.7: flags for the additional chunks, and width and height minus one. */
 function headOf([width, height]: Size, flags: number): Buffer {
   const head = Buffer.alloc(10);
   head[0] = flags;
@@ -59,7 +59,9 @@ function headOf([width, height]: Size, flags: number): Buffer {
   return head;
 }
 
-/** How the camera was held; some writers put before the TIFF structure what stands there in a JPEG. */
+/**
+ * Returns the orientation of the camera. Some writers put the prefix of a JPEG's Exif in front of the TIFF structure.
+ */
 function orientationIn(exif: Buffer | undefined): number {
   if (!exif) return 1;
   return orientationOf(exif.subarray(0, EXIF.length).equals(EXIF) ? exif.subarray(EXIF.length) : exif);
@@ -67,7 +69,7 @@ function orientationIn(exif: Buffer | undefined): number {
 
 type Size = [width: number, height: number];
 
-/** RFC 6386, 9.1: a key frame begins with its sizes. */
+/** RFC 6386, 9.1: a key frame begins with its width and height. */
 function sizeOfLossy(data: Buffer): Size {
   const isKeyFrame = data.length > 10 && ((data[0] ?? 1) & 1) === 0 && data.readUIntBE(3, 3) === 0x9d012a;
   if (!isKeyFrame) throw broken();
@@ -76,7 +78,7 @@ function sizeOfLossy(data: Buffer): Size {
   return size;
 }
 
-/** RFC 9649, 3.4: 14 bits each, less one. */
+/** RFC 9649, 3.4: width and height minus one, 14 bits each. */
 function sizeOfLossless(data: Buffer): Size {
   if (data.length < 6 || data[0] !== 0x2f) throw broken();
   const bits = data.readUInt32LE(1);
@@ -85,7 +87,7 @@ function sizeOfLossless(data: Buffer): Size {
   return size;
 }
 
-/** The bit behind the sizes. */
+/** The alpha bit follows the sizes. */
 function isTransparent(lossless: Buffer): boolean {
   return ((lossless.readUInt32LE(1) >>> 28) & 1) === 1;
 }

@@ -1,7 +1,7 @@
-/** What stands before the TIFF structure of an Exif in a JPEG, and by some writers in a WebP. */
+/** Prefix of the TIFF structure in the Exif segment of a JPEG. Some writers also put it in a WebP. */
 export const EXIF = Buffer.from('Exif\0\0', 'latin1');
 
-/** How a camera was held, 1 to 8; 1 (upright) where the TIFF structure of an Exif does not say it. */
+/** Returns the orientation of the camera, 1 to 8; 1 (upright) if the TIFF structure does not contain it. */
 export function orientationOf(tiff: Buffer): number {
   const isLittle = tiff.toString('latin1', 0, 2) === 'II';
   const at16 = (at: number) => (at + 2 > tiff.length ? 0 : isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
@@ -16,7 +16,10 @@ export function orientationOf(tiff: Buffer): number {
   return 1;
 }
 
-/** A TIFF structure of this one entry. Browsers turn a JPEG by it; a WebP is turned by some other programs alone, so far. */
+/**
+ * Creates a TIFF structure with only an orientation. Browsers apply it to a JPEG; for WebP only some other programs
+ * apply it.
+ */
 export function tiffOf(orientation: number): Buffer {
   const tiff = Buffer.from('4d4d002a000000080001011200030000000100000000' + '00000000', 'hex');
   tiff.writeUInt16BE(orientation, 18);

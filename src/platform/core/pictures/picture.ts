@@ -1,18 +1,18 @@
 import { ApiError } from '../errors.ts';
 
-/** A picture as it is stored and served: nothing but what is needed to draw it. */
+/** A picture as stored and served, reduced to the data needed to draw it. */
 export interface Picture {
   content_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
   bytes: Buffer;
 }
 
-/** The bytes of a picture as it is sent. */
+/** Maximum bytes of an uploaded picture. */
 export const PICTURE_BYTES = 2 ** 20;
 
-/** Pixels of a side. The browser of a reader decodes a hundred of these for a list of members. */
+/** Maximum width and height in pixels. A list of members makes the browser decode a hundred of these pictures. */
 const PICTURE_SIDE = 1_024;
 
-/** Errors: 400 `invalid_request` for a side without pixels, or with too many. */
+/** Throws 400 `invalid_request` if a side is zero or too long. */
 export function requireSize(width: number, height: number): void {
   if (width > 0 && height > 0 && width <= PICTURE_SIDE && height <= PICTURE_SIDE) return;
   throw new ApiError(
@@ -32,7 +32,7 @@ export function animated(): ApiError {
   return new ApiError('invalid_request', 'The picture is animated. Send one of its frames as a picture of its own.');
 }
 
-/** Reads bytes one after the other. Errors: 400 where they end too early. */
+/** Reads bytes sequentially. Throws 400 if the data ends too early. */
 export class ByteReader {
   readonly #bytes: Buffer;
   at: number;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import { PICTURE_BYTES } from './picture.ts';
 
-/** Errors: 413 past PICTURE_BYTES; 400 where the connection closed before. */
+/** Reads an uploaded picture. Throws 413 above PICTURE_BYTES; 400 if the connection closes early. */
 export async function readPicture(stream: Readable, announced: string | undefined): Promise<Buffer> {
   if (Number(announced ?? 0) > PICTURE_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];

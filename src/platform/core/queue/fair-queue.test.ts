@@ -16,7 +16,7 @@ function open(options: Partial<FairQueueOptions> = {}): FairQueue {
   return new FairQueue({ tenant: 1, all: 1, refusal: () => new Error('refused'), ...options });
 }
 
-/** Runs the work one after another behind a turn that is held until all of it waits; returns it in its order. */
+/** Queues all work while one turn is held, then runs it. Returns the work in the order in which it ran. */
 async function order(queue: FairQueue, all: Work[]): Promise<Work[]> {
   const first = await queue.enter('first');
   const ran: Work[] = [];
@@ -33,7 +33,7 @@ async function order(queue: FairQueue, all: Work[]): Promise<Work[]> {
 const many = (count: number, tenant: string, ms: number): Work[] =>
   Array.from({ length: count }, () => ({ tenant, ms }));
 
-test('who has one thing waiting comes after at most one of the hundred of another, whenever it comes', async () => {
+test('a tenant with one entry waits for at most one entry of a busy tenant, whenever it arrives', async () => {
   for (const before of [0, 1, 50]) {
     const queue = open();
     const held = await queue.enter('many');
@@ -54,12 +54,12 @@ test('who has one thing waiting comes after at most one of the hundred of anothe
   }
 });
 
-test('tenants get the same CPU time, and not the same number of turns', async () => {
+test('tenants get equal CPU time, not equal numbers of turns', async () => {
   const ran = await order(open(), [...many(100, 'heavy', 100), ...many(100, 'light', 10)]);
   assert.equal(ran.slice(0, 55).filter(({ tenant }) => tenant === 'heavy').length, 5);
 });
 
-test('saves of a tenant go before its previews, and its previews before nothing of others', async () => {
+test('saves of a tenant run before its previews, and ranks do not affect the turns of other tenants', async () => {
   const work = (tenant: string, rank: number, context: string): Work => ({ tenant, ms: 1, rank, context });
   const ran = await order(open(), [
     work('a', 1, 'preview'),
@@ -73,7 +73,7 @@ test('saves of a tenant go before its previews, and its previews before nothing 
   );
 });
 
-test('no tenant exceeds its cost or that of all, nothing is lost, and what has left is never run', async () => {
+test('no tenant exceeds its own or the total cost, no entry is lost, and an aborted entry never runs', async () => {
   const entries = fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), cost: fc.integer({ min: 1, max: 5 }) });
   const steps = fc.array(fc.oneof(entries, fc.constantFrom('leave', 'abort')), { maxLength: 100 });
   await fc.assert(
@@ -127,7 +127,7 @@ test('no tenant exceeds its cost or that of all, nothing is lost, and what has l
   );
 });
 
-test('work of one context goes on in succession where it may', async () => {
+test('entries of the same context run in succession when possible', async () => {
   const queue = open({ tenant: 1, all: 1 });
   const started: string[] = [];
   const enter = async (tenant: string, context: string) => {

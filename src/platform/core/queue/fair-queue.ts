@@ -1,62 +1,64 @@
 import { overloaded, rateLimited } from '../errors.ts';
 
-/** What a queue allows. */
 export interface FairQueueOptions {
-  /** Cost that may run at once, of one tenant and in all. An entry that costs more runs alone. */
+  /** Maximum running cost, per tenant and in total. An entry that exceeds it runs alone. */
   tenant: number;
   all: number;
-  /** Entries that may wait: of one tenant (above it 429, which names `what`) and in all (above it 503). Unlimited if undefined. */
+  /**
+   * Maximum waiting entries: per tenant (beyond it, 429 that names `what`) and in total (beyond it, 503). Unlimited if
+   * undefined.
+   */
   waiting?: { tenant: number; all: number; what: string };
-  /** Maximum time to wait, then 503. */
+  /** Maximum time to wait; after it, 503. */
   waitMs?: number;
-  /** Delay before a waiting entry gets its timer and listens to its signal; most entries start earlier, which saves both. */
+  /** Delay before a waiting entry gets its timer and abort listener. Most entries start earlier and never need them. */
   watchAfterMs?: number;
-  /** The error of waiting entries after `refuseWaiting`. */
+  /** Creates the error for entries refused after `refuseWaiting`. */
   refusal(): Error;
-  /** Replaces the rules that `tenant`, `all` and the spent cost make. */
+  /** Overrides the rules based on `tenant`, `all` and the spent cost. */
   rules?: FairQueueRules;
 }
 
 interface FairQueueRules {
   hasRoom(): boolean;
   mayRun(tenant: string, running: number, now: number): boolean;
-  /** The tenant with the least goes first. */
+  /** The tenant with the lowest value goes first. */
   spent(tenant: string, now: number): number;
   onStart(tenant: string, now: number): void;
-  /** Replaces `serve` after an entry has left, for queues that share their room. */
+  /** Called after an entry leaves, in place of `serve`; for queues that share a limit. */
   onRoom(now: number): void;
 }
 
-/** What an entry needs. Within a tenant a lower rank goes first; equal ranks go in order. */
+/** The requirements of an entry. Within a tenant, a lower rank goes first and equal ranks are first in, first out. */
 export interface Wanted {
   cost: number;
   rank?: number;
   context?: string;
 }
 
-/** An entry from its start until `leave`. */
+/** An entry between its start and `leave`. */
 export interface Turn {
   queue: FairQueue;
   tenant: string;
   cost: number;
-  /** On the clock of performance.now(). */
+  /** In milliseconds, on the clock of performance.now(). */
   since: number;
 }
 
-/** What a queue has done so far, and what it does now. */
+/** Counters since the start, and current usage. */
 export interface QueueUsage {
-  /** Cost that runs. */
+  /** Running cost. */
   used: number;
   waiting: number;
-  /** Entries that waited because the queue had no room. */
+  /** Entries that waited because the queue was full. */
   waits: number;
-  /** Entries that waited because their tenant used its share. */
+  /** Entries that waited because their tenant had used up its share. */
   share_waits: number;
-  /** Time waited, in either case. */
+  /** Total time waited, for either reason. */
   wait_seconds: number;
-  /** Entries refused because the queue was full or they had waited too long. */
+  /** Entries refused because the queue was full, or ended while waiting: timed out, aborted or refused. */
   refused: number;
-  /** Time between start and leave. */
+  /** Total time between start and leave. */
   held_seconds: number;
 }
 
@@ -71,15 +73,15 @@ interface Waiter extends Wanted {
 interface Tenant {
   running: number;
   waiting: Waiter[];
-  /** What its entries said they used, since the tenant was last idle. */
+  /** Cost reported by its entries since the tenant was last idle. */
   spent: number;
 }
 
 const ONE: Wanted = { cost: 1 };
 
 /**
- * A queue in which tenants take turns. The tenant that has spent least starts next; of equals, the tenant served longest ago.
- * A tenant that waits delays no other tenant.
+ * A queue in which tenants take turns. The tenant that has spent the least goes next; ties go to the tenant served
+ * longest ago. A tenant over its share delays no other tenant.
  */
 export class FairQueue {
   readonly usage: QueueUsage = {
@@ -91,7 +93,7 @@ export class FairQueue {
     refused: 0,
     held_seconds: 0,
   };
-  /** Tenants that run or wait, the one served longest ago first. */
+  /** Tenants that run or wait, ordered by their last turn, oldest first. */
   private readonly tenants = new Map<string, Tenant>();
   private readonly options: FairQueueOptions;
   private unwatched: (() => void)[] = [];
@@ -103,8 +105,8 @@ export class FairQueue {
   }
 
   /**
-   * A turn, at once if there is room, otherwise when it is the tenant's turn. `abandoned` is called for entries that have to
-   * wait. Errors: 429 `rate_limited`, 503 `overloaded`, the refusal, or the reason of `abandoned`.
+   * Returns a turn, immediately if possible, otherwise when the tenant's turn comes. Only entries that have to wait
+   * call `abandoned`. Throws 429 `rate_limited`, 503 `overloaded`, the refusal, or the abort reason of the signal.
    */
   enter(name: string, abandoned?: () => AbortSignal, wanted: Wanted = ONE): Turn | Promise<Turn> {
     const now = performance.now();
@@ -124,8 +126,8 @@ export class FairQueue {
   }
 
   /**
-   * Ends a turn. `spent`: what it used, which decides whose turn is next. `context`: the tenant's waiting entry of this context
-   * goes first.
+   * Ends a turn. `spent` is the cost it used, which decides whose turn is next. With `context`, the tenant's waiting
+   * entry of that context goes first.
    */
   leave({ tenant: name, cost, since }: Turn, spent = 0, context?: string): void {
     const now = performance.now();
@@ -143,7 +145,6 @@ export class FairQueue {
     else this.serve(now);
   }
 
-  /** Starts waiting entries while there is room. */
   serve(now: number): void {
     while (this.usage.waiting > 0) {
       const name = this.nextTenant(now);
@@ -154,7 +155,9 @@ export class FairQueue {
     }
   }
 
-  /** Refuses entries that wait, and from now on entries that would have to wait, but those of the tenant `except`. */
+  /**
+   * Refuses waiting entries, and from now on entries that would have to wait, except entries of the tenant `except`.
+   */
   refuseWaiting(except?: string): void {
     this.refusal = { except };
     for (const [name, { waiting }] of [...this.tenants]) {
@@ -187,7 +190,7 @@ export class FairQueue {
     waiter.start(this.start(name, tenant, waiter, now));
   }
 
-  /** Starts the tenant's first entry of the context if it may run. */
+  /** Starts the tenant's first waiting entry of the context, if it may run. */
   private startOf(name: string, tenant: Tenant, context: string, now: number): void {
     const same = tenant.waiting.find((waiter) => waiter.context === context);
     if (!same || !this.hasRoom(same.cost) || !this.mayRun(name, tenant, same.cost, now)) return;
@@ -234,7 +237,6 @@ export class FairQueue {
     });
   }
 
-  /** Ends the wait when its time is over or its signal is aborted. */
   private watch(waiter: Waiter, signal: AbortSignal | undefined): void {
     if (signal?.aborted) return waiter.giveUp(signal.reason);
     const { waitMs } = this.options;
@@ -263,7 +265,7 @@ export class FairQueue {
     this.usage.waiting -= 1;
   }
 
-  /** A new tenant starts level with the tenant that has spent least: being idle earns no priority. */
+  /** A new tenant starts level with the tenant that has spent the least, so that idling earns no priority. */
   private addTenant(name: string): Tenant {
     let spent = this.hasCosts && this.tenants.size > 0 ? Number.POSITIVE_INFINITY : 0;
     if (this.hasCosts) for (const other of this.tenants.values()) spent = Math.min(spent, other.spent);
@@ -277,7 +279,7 @@ export class FairQueue {
   }
 }
 
-/** One entry always fits, whatever it costs. */
+/** A single entry always fits, whatever its cost. */
 function fits(running: number, cost: number, most: number): boolean {
   return running === 0 || running + cost <= most;
 }

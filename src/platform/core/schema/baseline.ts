@@ -1,20 +1,23 @@
 /** The first migration. */
 export const BASELINE = '001_baseline.sql';
 
-/** The last of the migrations that the baseline replaced, before the first release: a database that has it is as the baseline makes it. */
+/**
+ * The last migration that the baseline replaced, before the first release. A database with it has the baseline's schema
+ * after CHANGES_TO_BASELINE.
+ */
 const LAST_REPLACED = '290_search_reindex_names.sql';
 
-/** Whether a database or a backup with these migrations was made before there was a baseline. */
+/** Returns whether a database or backup with these migrations predates the baseline. */
 export function isBeforeBaseline(names: readonly string[]): boolean {
   return names.includes('001_foundation.sql') && !names.includes(BASELINE);
 }
 
-/** The names of applied migrations as this version calls them; those of a database from before the baseline are the baseline. */
+/** Translates the names of applied migrations to this version: the replaced migrations become the baseline. */
 export function currentNames(names: readonly string[]): readonly string[] {
   return isBeforeBaseline(names) && names.includes(LAST_REPLACED) ? [BASELINE] : names;
 }
 
-/** What else makes a database from before the baseline as the baseline makes it. */
+/** Brings a database from before the baseline to the baseline's schema. */
 export const CHANGES_TO_BASELINE = `
   -- No transaction names its workspace to a router of shards.
   drop function if exists workspace_of_wiki(text), workspace_of_invitation(bytea);

@@ -5,7 +5,7 @@ export interface GroupRole {
   role: string;
 }
 
-/** The roles that a group can give, from the lowest to the highest. An owner is made by people alone. */
+/** Roles that a group can grant, from lowest to highest. Only people can make an owner. */
 export const GROUP_ROLES: readonly string[] = ['viewer', 'billing', 'member', 'developer', 'admin'];
 
 const ENTRY = new RegExp(
@@ -14,8 +14,8 @@ const ENTRY = new RegExp(
 );
 
 /**
- * Reads `GROUP=WORKSPACE:ROLE, …`. A group may have commas and equals signs (cn=wiki,ou=staff): an entry ends with its role.
- * undefined if it is anything else.
+ * Parses `GROUP=WORKSPACE:ROLE, …`; returns undefined if it is malformed. Group names may contain commas and equals
+ * signs (cn=wiki,ou=staff), because an entry ends with its role.
  */
 export function readGroupRoles(text: string): GroupRole[] | undefined {
   const roles: GroupRole[] = [];

@@ -2,13 +2,19 @@ import { domainToASCII } from 'node:url';
 
 const NAME = /^[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)*$/u;
 
-/** A domain as it is compared: ASCII, lower case, without a dot at the end; undefined for anything that is no name. */
+/**
+ * Normalizes a domain for comparison: ASCII, lower case, without a trailing dot. Returns undefined if it is not a
+ * domain name.
+ */
 export function readMailDomain(text: string): string | undefined {
   const name = text.replace(/\.$/, '');
   return (NAME.test(name) && domainToASCII(name)) || undefined;
 }
 
-/** Whether an address is of one of the domains. One that begins with a dot stands for its subdomains. No domains: all addresses. */
+/**
+ * Returns whether an address belongs to one of the domains. A domain with a leading dot matches its subdomains. An
+ * empty list matches all addresses.
+ */
 export function isOfDomains(email: string, domains: readonly string[]): boolean {
   if (domains.length === 0) return true;
   const domain = readMailDomain(email.slice(email.lastIndexOf('@') + 1));
