@@ -42,7 +42,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
   const detach = (attachment_id: string) => owner.send('DELETE', `/v1/wikis/${wiki_id}/attachments/${attachment_id}`);
   const read = async (attachment_id: string) =>
     (await owner.get(`/v1/wikis/${wiki_id}/attachments/${attachment_id}`)).body;
-  /** Stores a file that nothing refers to. */
+  /** Stores a file, then deletes the only reference to it. */
   const abandon = async (text: string): Promise<string> => {
     const { body } = await attach(text);
     await detach(body.attachment_id);
@@ -54,13 +54,13 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     new Set((await db.query<{ sha256: string }>(sql`select sha256 from blobs`)).map((b) => b.sha256));
   const mark = (sha256: string, ago: string) =>
     db.query(sql`update blobs set deleting_since = now() - ${ago}::interval where sha256 = ${sha256}`);
-  /** What the job does after marking. */
+  /** Performs the steps that the job runs after marking. */
   const finishDeletion = async (sha256: string) => {
     await store.removeAll([sha256], Date.now() + 60_000);
     await db.query(sql`delete from blobs where sha256 = ${sha256}`);
   };
 
-  test(`the files of a deleted wiki are deleted from ${where} for good, and those that another wiki has stay`, async () => {
+  test(`files of a deleted wiki are removed from ${where}, except files that another wiki uses`, async () => {
     const doomed = await newWiki(owner, 'Doomed');
     const { body: its } = await owner.post(`/v1/wikis/${doomed}/pages`, { title: 'Page', markdown: 'x' });
     const { body: own } = await attach('of the doomed alone', { wiki_id: doomed, page_id: its.page_id });
@@ -95,7 +95,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     assert.deepEqual(await tracked(), await stored());
   });
 
-  test(`a file in ${where} that nothing refers to stays for a day after it was last stored`, async () => {
+  test(`an unreferenced file stays in ${where} for a day after it was last stored`, async () => {
     const [young, again] = [await abandon('young'), await abandon('again')];
     await db.query(sql`update blobs set kept_at = now() - interval '25 hours' where sha256 = ${again}`);
     assert.equal(await abandon('again'), again);
@@ -110,7 +110,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     assert.equal(await read(body.attachment_id), 'young', 'what was deleted can be stored again');
   });
 
-  test(`a file that is being deleted from ${where} is stored again when that has ended, and until then it is 503`, async () => {
+  test(`storing a file during its deletion from ${where} waits for the deletion, and is a 503 if it takes too long`, async () => {
     const text = `contested ${where}`;
     const sha256 = await abandon(text);
     await mark(sha256, '0 s');
@@ -128,7 +128,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     assert.equal(await read(body.attachment_id), text);
   });
 
-  test(`what a process that was killed was deleting from ${where} is deleted ten minutes later, or stored again`, async () => {
+  test(`a deletion from ${where} interrupted by a crash is completed ten minutes later, unless the file is stored again`, async () => {
     const [unreferenced, again] = [await abandon('killed'), await abandon('killed and stored again')];
     const failed = async () =>
       (
@@ -151,7 +151,7 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
     assert.deepEqual(await tracked(), await stored());
   });
 
-  test(`files that were in ${where} before they were tracked are found, and deleted where nothing refers to them`, async () => {
+  test(`files stored in ${where} before tracking began are tracked, and deleted if unreferenced`, async () => {
     const { body: used } = await attach('used before');
     const unused = await abandon('unused before');
     await db.query(sql`delete from blobs`);
@@ -169,13 +169,13 @@ for (const [where, { world, store }] of Object.entries({ 'a folder': inFolder, '
   });
 }
 
-test('a file that the job has begun to delete is not stored before it is gone', async () => {
+test('a file that the job is deleting is stored again only after it is gone', async () => {
   let isDeleting = false;
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  // In front of the bucket, this holds back deletions.
+  // A proxy in front of the bucket delays deletions.
   const proxy = await startS3Proxy(s3, async ({ method }) => {
     if (method !== 'DELETE') return;
     isDeleting = true;
@@ -208,14 +208,14 @@ test('a file that the job has begun to delete is not stored before it is gone', 
   assert.equal((await owner.get(address(second.attachment_id))).body, 'held');
 });
 
-/** Columns of hashes that are no reference to a blob, and why. */
+/** Hash columns that are not references to a blob, with the reason. */
 const NO_REFERENCE = [
-  'blobs.sha256', // It is the blob.
-  'import_attachments.sha256', // What is left behind is deleted a day later.
-  'upload_files.promised_sha256', // What a client says that it will send.
+  'blobs.sha256', // The blob itself.
+  'import_attachments.sha256', // Leftover blobs are deleted a day later.
+  'upload_files.promised_sha256', // Announced by a client, not yet stored.
 ];
 
-test('every column that refers to blobs is in the view of references', async () => {
+test('the view of references contains every column that refers to blobs', async () => {
   const columns = await inFolder.world.db.query<{ name: string }>(sql`
     select c.table_name || '.' || c.column_name as name from information_schema.columns c
     join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
@@ -233,11 +233,11 @@ test('every column that refers to blobs is in the view of references', async () 
   assert.ok(NO_REFERENCE.every((name) => names.includes(name)));
 });
 
-test('the view says of each reference of which wiki it is, of what kind, and since when', async () => {
+test('the view lists wiki, kind and date of each reference', async () => {
   const { world } = inFolder;
   const owner = await world.owner();
   await world.upload(owner, owner.wiki_id, { 'viewed.md': '# Viewed\n' });
-  // A file of an upload refers to its bytes until it is a source, which does.
+  // A file of an upload references its bytes until it becomes a source; then the source does.
   const upload = await announce(owner, owner.wiki_id, { 'sent.md': Buffer.from('# Sent\n') });
   await patch(owner, upload.files[0]?.path ?? '', 0, Buffer.from('# Sent\n'));
   const seen = await world.db.transaction(async (query) => {
@@ -254,7 +254,7 @@ test('the view says of each reference of which wiki it is, of what kind, and sin
   ]);
 });
 
-test('blobs and references to them are visible to the service alone', async () => {
+test('only the service sees blobs and references to them', async () => {
   const count = (isService: boolean) =>
     inFolder.world.db.transaction(async (query) => {
       await query(sql`set local role ibid_service`);
@@ -268,7 +268,7 @@ test('blobs and references to them are visible to the service alone', async () =
   assert.ok(own && own.blobs > 0 && own.references > 0);
 });
 
-test('references to a blob are found by indexes', async () => {
+test('looking up references to a blob uses indexes', async () => {
   const plan = await inFolder.world.db.transaction(async (query) => {
     await query(sql`set local enable_seqscan to off`);
     await query(sql`set local enable_bitmapscan to off`);

@@ -5,19 +5,19 @@ import type { Blobs } from '../providers/storage/blobs.ts';
 import { backupIsBeingMade } from './backup-lock.ts';
 import { DELETION_ABANDONED } from './tracked-blobs.ts';
 
-/** Far longer than any write takes from storing a blob to the commit of what refers to it. */
+/** Much longer than any write needs between storing a blob and committing a reference to it. */
 const UNREFERENCED = raw(`interval '24 hours'`);
 
-/** Blobs that are looked at by one statement, and marked and removed together. */
+/** Blobs that one statement checks, and that are marked and removed together. */
 const BATCH = 500;
 
-/** Removing a batch begins no request later than this after marking it: well before DELETION_ABANDONED. */
+/** After marking a batch, no removal request starts later than this. Well below DELETION_ABANDONED. */
 const REMOVAL_MS = 300_000;
 
 /**
- * Deletes the blobs that no row refers to. Each batch is marked first, in a transaction of its own, so that nothing stores
- * it meanwhile; then the store removes it, and then its rows are deleted. What a crash leaves marked is deleted by a later
- * attempt, when no process can be at it any more.
+ * Deletes blobs without references. For each batch, it first marks the rows in a separate transaction, so that no
+ * process stores these blobs again; then it removes the objects, then the rows. Blobs left marked by a crash are
+ * deleted by a later attempt, once DELETION_ABANDONED has passed and no process can still be deleting them.
  */
 export const deleteUnreferencedBlobs = defineJob({
   name: 'delete-unreferenced-blobs',
@@ -41,7 +41,10 @@ export const deleteUnreferencedBlobs = defineJob({
   },
 });
 
-/** While the store is unavailable, each attempt would mark another batch, which could not be stored for that long. */
+/**
+ * Without this check, each attempt during an outage of the store would mark another batch, and clients could not store
+ * marked blobs.
+ */
 async function refuseWhileDeleting(query: Query): Promise<void> {
   const marked = await query(sql`
     select 1 from blobs where deleting_since >= now() - ${DELETION_ABANDONED} limit 1`);
@@ -68,7 +71,7 @@ async function deleteUnreferenced(query: Query, blobs: Blobs, sha256s: readonly 
   if (!first) return;
   const gone = marked.map(({ sha256 }) => sha256);
   await blobs.removeAll(gone, deadline);
-  // Where it took so long that another attempt marked them again, their rows are that one's.
+  // If the removal took so long that another attempt marked the rows again, they belong to that attempt.
   await query(sql`
     delete from blobs where sha256 = any (${gone}::text[]) and deleting_since = ${first.mark}::timestamptz`);
 }

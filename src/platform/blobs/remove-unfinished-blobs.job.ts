@@ -1,9 +1,9 @@
 import { defineJob } from '../jobs/define-job.ts';
 
-/** No request and no job takes as long to store a file. */
+/** Longer than any request or job needs to store a file. */
 const UNFINISHED_MS = 24 * 3_600_000;
 
-/** Removes what killed processes began to store and never completed. */
+/** Removes partial files left by killed processes. */
 export const removeUnfinishedBlobs = defineJob({
   name: 'remove-unfinished-blobs',
   for: 'service',

@@ -6,8 +6,8 @@ import type { StoredBlob } from '../providers/storage/blobs.ts';
 const BATCH = 1_000;
 
 /**
- * Writes rows for the blobs of the store that have none: those from before there was the table, and those that are newer
- * than a backup of the database which was restored. They count as stored now.
+ * Inserts rows for untracked blobs in the store: blobs older than the table, and blobs stored after the backup from
+ * which the database was restored. They count as stored now.
  */
 export const trackStoredBlobs = defineJob({
   name: 'track-stored-blobs',

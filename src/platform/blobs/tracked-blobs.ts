@@ -10,17 +10,17 @@ import {
   sha256Of,
 } from '../providers/storage/blobs.ts';
 
-/** What was marked for deletion longer ago than this is deleted by no process any more. */
+/** Age of a deletion mark after which no process can still be deleting the blob. */
 export const DELETION_ABANDONED = raw(`interval '10 minutes'`);
 
-/** How long a caller waits for a blob that is being deleted, and how often it looks. */
+/** How long a caller waits for a blob that is being deleted, and its polling interval. */
 const WAIT_MS = 3_000;
 const LOOK_MS = 50;
 
 /**
- * A store whose blobs have rows in the table `blobs`: whatever is kept is written there first, so that no object is without
- * a row, and none is stored while it is being deleted. `query` is that of the service, outside the caller's transaction: a
- * row says that bytes may be there, which stays true when the caller's write is undone.
+ * Wraps a store so that each blob has a row in the table `blobs`. The row is written before the object, so that no
+ * object is untracked and none is stored while it is being deleted. `query` runs as the service, outside the caller's
+ * transaction: a row only says that bytes may exist, which stays true if the caller's write is rolled back.
  */
 export function trackBlobs(store: BlobStore, query: Query): Blobs {
   return {
@@ -48,13 +48,13 @@ export function trackBlobs(store: BlobStore, query: Query): Blobs {
 }
 
 /**
- * Writes that these blobs are stored now. From then on there are 24 hours to refer to them. Errors: StorageUnavailable where
- * one has been being deleted for as long as this waits.
+ * Records that these blobs are stored now, which gives callers 24 hours to reference them. Throws StorageUnavailable if
+ * a blob is still being deleted after WAIT_MS.
  */
 async function recordKept(query: Query, blobs: readonly StoredBlob[]): Promise<void> {
   const left = new Map(blobs.map(({ sha256, byte_size }) => [sha256, byte_size]));
   for (const deadline = performance.now() + WAIT_MS; left.size > 0; await pause(LOOK_MS)) {
-    // In one order, so that callers who store the same blobs at once do not wait for each other in a circle.
+    // In sorted order, so that callers who store the same blobs concurrently do not deadlock.
     const kept = await query<{ sha256: string }>(sql`
       insert into blobs as b (sha256, byte_size)
       select g.sha256, g.byte_size from unnest(${[...left.keys()]}::text[], ${[...left.values()]}::bigint[])
