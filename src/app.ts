@@ -32,7 +32,7 @@ import { stars } from './wiki/stars/feature.ts';
 import { templates } from './wiki/templates/feature.ts';
 import { wikis } from './wiki/wikis/feature.ts';
 
-/** In the order of the API's description. */
+/** In the order of the API reference. */
 const FEATURES: readonly Feature[] = [
   session,
   account,
@@ -46,7 +46,7 @@ const FEATURES: readonly Feature[] = [
   widgets,
   billing,
   usage,
-  // Wikis and what they hold.
+  // Wikis and their content.
   wikis,
   transfer,
   uploads,
@@ -65,18 +65,17 @@ const FEATURES: readonly Feature[] = [
   backup,
 ];
 
-/** The whole API: what is not in this list does not exist. */
+/** All endpoints of the API. An endpoint missing from this list is not served. */
 export const ENDPOINTS: readonly Endpoint[] = FEATURES.flatMap((feature) => [
   ...(feature.endpoints ?? []),
   ...(feature === widgets ? WIDGET_ENDPOINTS : []),
 ]);
 
-/** Everything that is done later. What is not in this list is never run. */
+/** All background jobs. A job missing from this list never runs. */
 export const JOBS: readonly AnyJob[] = FEATURES.flatMap(({ jobs = [] }) => jobs);
 
-/** Every table of the database. */
 export const TABLES: readonly Table[] = [...FEATURES.flatMap(({ tables = [] }) => tables), ...requestTables];
 
-/** What audit records and the export of an account take from the tables. */
+/** Declarations derived from the tables for audit records and the export of an account. */
 export const AUDIT_TARGETS = auditTargets(TABLES);
 export const PERSON_LISTS = personLists(TABLES);

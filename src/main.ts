@@ -2,7 +2,7 @@ import { keepCompiledCode } from './operation/compiled-code.ts';
 import { ConfigError, readConfig } from './operation/config.ts';
 import { WORKER_ARGUMENT } from './operation/service/fork-worker.ts';
 
-/** The service, the process that it starts for jobs, or a command of `ibid`. */
+/** Runs the service, its worker process for jobs, or a command of `ibid`. */
 async function main(): Promise<void> {
   const [command = 'start', ...args] = process.argv.slice(2);
   const isService = command === 'start' && args.length === 0;
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
     return;
   }
   const config = readConfig(process.env);
-  // What comes now is compiled once.
+  // Modules imported from here on use the compile cache.
   keepCompiledCode(config.DATA_DIR);
   if (command === WORKER_ARGUMENT) {
     const { runWorker } = await import('./operation/service/run-worker.ts');

@@ -4,17 +4,17 @@ const BY_WIKI = 'wiki_id = (select own_wiki())';
 const BY_USER = 'user_id = (select own_user())';
 const BY_SERVICE = '(select is_service())';
 
-/** Name and condition of the standard policy of each owner. */
+/** Name and condition of the standard policy for each owner. */
 const POLICIES: Record<Table['of'], [name: string, using: string]> = {
   wiki: ['of_the_wiki', BY_WIKI],
   workspace: ['of_the_workspaces', 'workspace_id = any ((select own_workspaces())::text[])'],
-  // Sign-in looks up users before it knows who asks.
+  // Sign-in looks up users before it knows the caller.
   user: ['self', `${BY_USER} or ${BY_SERVICE}`],
   member: ['of_the_user', `${BY_WIKI} and ${BY_USER}`],
   service: ['of_the_service', BY_SERVICE],
 };
 
-/** Name and condition of the declared policy; undefined where the migration alone says what it is. */
+/** Returns name and condition of the declared policy; undefined if only the migration defines it. */
 export function policyOf({ of, policy }: Table): { name: string; using: string } | undefined {
   if (policy === 'special' || policy === 'none') return undefined;
   const [name, using] = POLICIES[of];
@@ -31,12 +31,12 @@ export function policySql(table: Table): string {
   return policy ? `${enabled}\ncreate policy ${policy.name} on ${table.name} using (${policy.using});` : enabled;
 }
 
-/** Tells the planner of how many owners the rows of a large table are; a sample says little of it. */
+/** Sets the planner's number of distinct owners for a large table, because a sample estimates it badly. */
 export function distinctSql(table: Table): string {
   return `alter table ${table.name} alter column ${ownerColumn(table)} set (n_distinct = 20);`;
 }
 
-/** The statements of a migration that follow from the declaration of a table. */
+/** Returns the statements that the declaration of a table requires in a migration. */
 export function declaredSql(table: Table): string {
   return [
     table.rights === '' ? '' : grantSql(table),
