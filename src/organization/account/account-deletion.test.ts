@@ -34,13 +34,13 @@ const join = async (workspace_id: string, user_id: string, role = 'member') => {
     values (${membership_id}, ${workspace_id}, ${user_id}, ${role})`);
   return membership_id;
 };
-/** The body of an answer that must be a success, or what follows would prove nothing. */
+/** Asserts that a setup request succeeded and returns its body. */
 async function done(answer: Promise<Answer>): Promise<Answer['body']> {
   const { status, body } = await answer;
   assert.ok(status < 300, JSON.stringify(body));
   return body;
 }
-/** A person with a session who is in no workspace, and their address. */
+/** Creates a person with a session and no workspace. */
 async function someone(email = `${newId('user')}@example.com`) {
   const person = await world.person(email);
   return { email, person, session: await signedInClient(world, person.user_id), user_id: person.user_id };
@@ -48,7 +48,7 @@ async function someone(email = `${newId('user')}@example.com`) {
 const isThere = async (user_id: string) =>
   (await db.query(sql`select from users where user_id = ${user_id}`)).length === 1;
 
-/** Every table of the database in which a text occurs, as it is or in bytes. */
+/** Returns every table in which one of the texts occurs, as text or in binary columns (hex). */
 async function tablesWith(...words: string[]): Promise<string[]> {
   const tables = await db.query<{ name: string }>(sql`
     select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`);
@@ -63,7 +63,7 @@ async function tablesWith(...words: string[]): Promise<string[]> {
   return found;
 }
 
-test('nothing in the database names a person whose account is deleted, and what they wrote stays', async () => {
+test('after an account is deleted, no table names the person and their contributions stay', async () => {
   const email = 'zebulon@quill.example';
   const name = 'Zebulon Quillfeather';
   await done(world.anonymous.post('/v1/auth/email', { email }));
@@ -72,7 +72,7 @@ test('nothing in the database names a person whose account is deleted, and what 
   await done(zeb.session.post('/v1/me/password', { new_password: 'correct horse battery staple' }));
   for (const password of ['wrong one', 'wrong two'])
     assert.equal((await world.anonymous.post('/v1/auth/password', { email, password })).status, 401);
-  // A workspace of their own is called as they are.
+  // The workspace created at onboarding has the person's name.
   const solo = await done(zeb.person.post('/v1/onboarding'));
   const workspace_id = solo.workspace.workspace_id;
   assert.equal(solo.workspace.name, name);
@@ -82,7 +82,7 @@ test('nothing in the database names a person whose account is deleted, and what 
   });
   await done(zeb.person.post(`/v1/workspaces/${workspace_id}/api-keys`, { name: `${name}’s key` }));
 
-  // They come to a workspace of others, are changed there, leave, and come again.
+  // The person joins another workspace, is changed there, leaves, and rejoins.
   const invited = await done(invite(email));
   await done(zeb.person.post(`/v1/me/invitations/${invited.invitation_id}/accept`));
   const members = `/v1/workspaces/${acme.workspace_id}/members`;
@@ -133,7 +133,7 @@ test('nothing in the database names a person whose account is deleted, and what 
   assert.deepEqual(await tablesWith(email, name, 'zebulon', 'quillfeather'), []);
   assert.deepEqual(await tablesWith(workspace_id), ['audit_events'], 'nothing is counted for it afterwards');
   assert.deepEqual(await tablesWith('friend@example.com'), [], 'the empty workspace is gone with what was in it');
-  // Ids remain in what they made, and in the audit log.
+  // The id stays in the pages they wrote and in the audit log.
   const read = (await acme.get(`${pages}/${page.page_id}`)).body;
   assert.deepEqual([read.markdown, read.created_by], ['warp and weft', zeb.user_id]);
   const [revision] = (await acme.get(`${pages}/${page.page_id}/revisions`)).body;
@@ -149,7 +149,7 @@ test('nothing in the database names a person whose account is deleted, and what 
   );
 
   for (const client of [zeb.session, zeb.person]) assert.equal((await client.get('/v1/me')).status, 401);
-  // The address begins again, with none of it.
+  // The address can sign up again and inherits nothing.
   const fresh = await someone(email);
   assert.notEqual(fresh.user_id, zeb.user_id);
   assert.deepEqual((await fresh.session.get('/v1/workspaces')).body, []);
@@ -157,7 +157,7 @@ test('nothing in the database names a person whose account is deleted, and what 
   assert.equal((await fresh.session.get('/v1/me')).body.avatar_url, '');
 });
 
-test('only a session that is minutes old deletes an account, by the account’s own address', async () => {
+test('only a session of the last 15 minutes deletes an account, confirmed by the address of the account', async () => {
   const { email, person, session, user_id } = await someone();
   await join(acme.workspace_id, user_id, 'owner');
   const widget = (await person.post(`/v1/workspaces/${acme.workspace_id}/widget-token`, { widget: 'profile' })).body
@@ -185,7 +185,7 @@ test('only a session that is minutes old deletes an account, by the account’s 
   assert.equal((await world.as(widget).get('/v1/widgets/profile')).status, 401);
 });
 
-test('the only owner of a workspace with other members is told which, and after a transfer may go', async () => {
+test('the only owner of a workspace with other members gets a 409 that names it, and can leave after a transfer', async () => {
   const lone = await world.owner('lone@example.com');
   await db.query(sql`update workspaces set name = 'Looms & Co' where workspace_id = ${lone.workspace_id}`);
   const heir = await world.member(lone.workspace_id, 'member', 'inactive');
@@ -211,7 +211,7 @@ test('the only owner of a workspace with other members is told which, and after 
   assert.deepEqual([offer.status, offer.body.inviter_name], [200, 'A former member']);
 });
 
-test('of the last two owners who go at the same time one stays, and of two requests of one person one deletes', async () => {
+test('one of two owners who leave at the same time stays, and a person is deleted only once', async () => {
   for (let round = 0; round < 3; round += 1) {
     const first = await world.owner();
     const second = await someone();
@@ -236,7 +236,7 @@ test('of the last two owners who go at the same time one stays, and of two reque
   }
 });
 
-test('what other requests of the person write meanwhile is refused, and leaves no key, session or workspace behind', async () => {
+test('concurrent requests of a deleted person are refused and leave no key, session or workspace', async () => {
   for (let round = 0; round < 4; round += 1) {
     const { email, person, session, user_id } = await someone();
     const answers = await Promise.all([
@@ -250,7 +250,7 @@ test('what other requests of the person write meanwhile is refused, and leaves n
       answers.map(({ status }) => status).join(),
     );
     const wasDeleted = !(await isThere(user_id));
-    // A workspace that came first has a wiki.
+    // A workspace created before the deletion has a wiki, so the deletion is refused.
     assert.equal(wasDeleted, answers.at(-1)?.status === 204);
     if (!wasDeleted) continue;
     for (const table of ['api_keys', 'sessions', 'memberships', 'identities'])
@@ -259,9 +259,9 @@ test('what other requests of the person write meanwhile is refused, and leaves n
   }
 });
 
-test('a key that waits for the deletion of its user is not made, and its request is told that there is no such user', async () => {
+test('a key created during the deletion of its user is refused with 401', async () => {
   const { person, user_id } = await someone();
-  // The use of the key is recorded once a minute, which would wait, too.
+  // Use the key now: recording its first use in a minute would wait for the lock as well.
   await person.get('/v1/me');
   const request = await db.transaction(async (query) => {
     await query(sql`delete from users where user_id = ${user_id}`);
@@ -274,14 +274,14 @@ test('a key that waits for the deletion of its user is not made, and its request
           where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into api_keys%'`),
       ({ length }) => length === 1,
     );
-    // Awaited after the commit.
+    // Wrapped in an object, so that the request is awaited only after the commit.
     return { sent };
   });
   const { status, body } = await request.sent;
   assert.deepEqual([status, body.error], [401, 'unauthorized']);
 });
 
-test('who is or was in a workspace under a legal hold keeps their account until it is lifted', async () => {
+test('current and former members of a workspace under a legal hold keep their account until it is lifted', async () => {
   const held = await world.owner();
   const [stays, left, invited] = [await someone(), await someone(), await someone()];
   await join(held.workspace_id, stays.user_id);
@@ -298,18 +298,18 @@ test('who is or was in a workspace under a legal hold keeps their account until 
     /“/,
     'no name of where they are not any more',
   );
-  // An invitation alone keeps no one, and what the hold keeps stays as it was.
+  // A pending invitation does not block the deletion, and the hold keeps the invitation.
   assert.equal((await remove(invited.session, invited.email)).status, 204);
   assert.deepEqual(await tablesWith(invited.email), ['audit_events', 'invitations']);
   await held.post(`/v1/workspaces/${held.workspace_id}/legal-hold/lift`, { reason: 'It is closed.' });
   for (const { session, email } of [stays, left]) assert.equal((await remove(session, email)).status, 204);
 });
 
-test('an address that is not verified, or that another user has as well, takes nothing of theirs', async () => {
+test('deleting an account with an unverified address, or an address of several users, deletes no data of others', async () => {
   const victim = await someone();
   await invite(victim.email);
   const thief = await someone();
-  // Of an address that no user has yet, no other condition protects the invitation.
+  // No user has this address yet, so only the check of `email_verified` protects the invitation.
   const coming = 'not-here-yet@example.com';
   await invite(coming);
   await db.query(sql`update users set email = ${coming}, email_verified = false where user_id = ${thief.user_id}`);
@@ -322,7 +322,7 @@ test('an address that is not verified, or that another user has as well, takes n
   assert.equal(await isThere(victim.user_id), true);
 });
 
-test('a workspace that only they are in is not taken from a plan that renews', async () => {
+test('deleting an account does not remove its only workspace while the plan renews', async () => {
   const payer = await world.owner();
   await payer.send('DELETE', `/v1/wikis/${payer.wiki_id}`);
   await db.query(sql`

@@ -13,7 +13,7 @@ const acme = await world.owner('owner@acme.example');
 const other = await world.owner('canary-owner@example.com');
 await other.post(`/v1/wikis/${other.wiki_id}/pages`, { title: 'Canary', markdown: 'canary-text' });
 const pages = `/v1/wikis/${acme.wiki_id}/pages`;
-/** Ada writes in the workspace of others and in her own. */
+/** Ada writes in her own workspace and in another one. */
 const ada = await world.owner('ada@example.com');
 const join = async (role: string) => {
   await db.query(sql`delete from memberships where workspace_id = ${acme.workspace_id} and user_id = ${ada.user_id}`);
@@ -75,7 +75,7 @@ await ada.send('PUT', '/v1/me/avatar', {
 });
 const session = await signedInClient(world, ada.user_id);
 
-test('an export has all that is a person’s, and texts that they wrote where they may read them now', async () => {
+test('an export contains the data of the person, and the texts they wrote that they may read now', async () => {
   const archive = await exportOf(session);
   const { format, version, user_id } = archive.json('ibid.json');
   assert.deepEqual([format, version, user_id], ['ibid-account', 1, ada.user_id]);
@@ -119,7 +119,7 @@ test('an export has all that is a person’s, and texts that they wrote where th
   assert.ok(!archive.text.includes(String(ada.token)));
 });
 
-test('who became a viewer gets no text of drafts, and who lost access gets none at all and no name of anything', async () => {
+test('a viewer gets no texts of drafts, and a former member gets no texts or names', async () => {
   await join('viewer');
   const asViewer = await exportOf(session);
   const of = (archive: Archive) => new Map(archive.lines('revisions.jsonl').map((row) => [row.page_id, row.markdown]));
@@ -137,7 +137,7 @@ test('who became a viewer gets no text of drafts, and who lost access gets none 
   await join('member');
 });
 
-test('only a session exports: no key, however strong, and no one without', async () => {
+test('only a session can export, no key and no anonymous request', async () => {
   const key = await world.workspaceKey('ada@example.com', ada.workspace_id);
   for (const [client, status] of [
     [ada, 403],
@@ -147,7 +147,7 @@ test('only a session exports: no key, however strong, and no one without', async
     assert.equal((await client.post('/v1/me/export')).status, status);
   }
   assert.equal((await world.anonymous.post('/v1/me/export', { user_id: ada.user_id })).status, 401);
-  // Another site makes a browser send its cookie, and gets nothing.
+  // A request that another site makes the browser send is refused despite the cookie.
   const browser = (await (await signedInClient(world, ada.user_id)).post('/v1/auth/browser')).body.browser_secret;
   const sent = (site: string) =>
     fetch(`${world.address}/v1/me/export`, {
@@ -167,11 +167,11 @@ test('only a session exports: no key, however strong, and no one without', async
   assert.equal(Number(later?.n), Number(before?.n) + 1);
 });
 
-test('a session that is revoked while it is sent ends the archive in the middle', async () => {
+test('an archive is cut off if its session is revoked during the download', async () => {
   const person = await world.owner();
   const leaving = await signedInClient(world, person.user_id);
   const page = await person.post(`/v1/wikis/${person.wiki_id}/pages`, { title: 'Long', markdown: 'x' });
-  // Texts that do not become shorter, more than the connection takes before it is read.
+  // Incompressible texts, larger than the connection buffers before the client reads.
   await db.query(sql`
     insert into revisions (wiki_id, page_id, revision, title, markdown, html, outline, created_by)
     select ${person.wiki_id}, ${page.body.page_id}, n, 'Long',
@@ -189,7 +189,7 @@ test('a session that is revoked while it is sent ends the archive in the middle'
   });
 });
 
-test('a user exports five times an hour, and the sixth is told when to come again', async () => {
+test('a user can export five times an hour, and the sixth answer says when to retry', async () => {
   const person = await world.person();
   const client = await signedInClient(world, person.user_id);
   for (let n = 0; n < 5; n += 1) await exportOf(client);

@@ -7,12 +7,12 @@ import { raw, sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { type AccountWorkspace, refuseDeletion } from './refuse-deletion.ts';
 
-/** How long after signing in an account can be deleted: a browser that was left open cannot. */
+/** Maximum age of a session that deletes an account, so that a browser left open cannot be used for it. */
 const RECENT_MINUTES = 15;
 
 /**
- * The lock on the user lets one of several requests delete it, and what others write meanwhile that belongs to the user fails by
- * its foreign key. See docs/decisions/095.
+ * Locks the user row, so that one of several concurrent requests deletes the user. Concurrent inserts of rows that
+ * belong to the user fail by their foreign key. See docs/decisions/095.
  */
 export const deleteAccount = endpoint({
   method: 'POST',
@@ -24,7 +24,7 @@ export const deleteAccount = endpoint({
     'that has other members (`last_owner`), where a workspace of theirs alone has wikis (`workspace_not_empty`) or a paid plan ' +
     '(`conflict`), and where a workspace that they are or were in is under a legal hold.',
   access: signedIn({ session: true }),
-  // There is no caller any more to whom the answer could be given again.
+  // The caller no longer exists, so no response could be replayed to them.
   idempotent: false,
   event: 'user.deleted',
   body: Type.Object({ email: InputText({ description: "The address of the caller's account, to confirm." }) }),
@@ -43,7 +43,7 @@ export const deleteAccount = endpoint({
     }),
 });
 
-/** Deletes the caller, under the locks of `account_workspaces`. Errors: 409 as `refuseDeletion` has them. */
+/** Deletes the caller, under the locks that `account_workspaces` takes. Throws 409, see `refuseDeletion`. */
 export async function deleteCaller(tx: Statements): Promise<void> {
   const workspaces = await tx.maybeOne<{ rows: AccountWorkspace[] }>(sql`
     select coalesce(json_agg(w), '[]') as rows from access a, account_workspaces() w`);
@@ -62,7 +62,7 @@ export async function deleteCaller(tx: Statements): Promise<void> {
   });
 }
 
-/** Errors: 403 `recent_sign_in_required`; 400 for another address. */
+/** Throws 403 `recent_sign_in_required`; 400 if the address is not the caller's. */
 async function requireConfirmation(tx: Statements, email: string): Promise<void> {
   const caller = await tx.maybeOne<{ email: string; is_recent: boolean }>(sql`
     select u.email, s.created_at > now() - make_interval(mins => ${RECENT_MINUTES}::int) as is_recent
@@ -78,7 +78,7 @@ async function requireConfirmation(tx: Statements, email: string): Promise<void>
   }
 }
 
-/** The record says who left, by the id alone. */
+/** Removes a membership. The audit record identifies the person by id only. */
 async function leave(tx: Statements, membership_id: string): Promise<void> {
   await tx.one(
     {

@@ -2,7 +2,7 @@ import type { Feature } from '../../platform/feature.ts';
 import { deleteAccount } from './delete-account.ts';
 import { exportAccount } from './export/export-account.ts';
 
-/** What a person may do with all that the service has of them. */
+/** Lets a person export and delete their own data. */
 export const account: Feature = {
   endpoints: [exportAccount, deleteAccount],
 };

@@ -3,13 +3,13 @@ import { ApiError } from '../../platform/core/errors.ts';
 /** A workspace that the caller is or was a member of. */
 export interface AccountWorkspace {
   workspace_id: string;
-  /** '' of one that they have left. */
+  /** '' if the caller has left it. */
   name: string;
   membership_id: string | null;
   is_only_owner: boolean;
   other_members: number;
   wikis: number;
-  /** A plan renews, or is perhaps being paid for. */
+  /** Whether a plan renews, or a payment may be in progress. */
   is_paid: boolean;
   is_held: boolean;
 }
@@ -17,8 +17,8 @@ export interface AccountWorkspace {
 type OwnMembership = AccountWorkspace & { membership_id: string };
 
 /**
- * The memberships that end with an account. Errors: 409 `last_owner`, `workspace_not_empty`, `conflict` or `legal_hold`, whose
- * message names the workspaces and says what to do.
+ * Returns the memberships that end with an account. Throws 409 `last_owner`, `workspace_not_empty`, `conflict` or
+ * `legal_hold`, with a message that names the workspaces and the remedy.
  */
 export function refuseDeletion(workspaces: readonly AccountWorkspace[]): OwnMembership[] {
   const memberships = workspaces.filter((it): it is OwnMembership => it.membership_id !== null);
@@ -49,7 +49,7 @@ export function refuseDeletion(workspaces: readonly AccountWorkspace[]): OwnMemb
   return memberships;
 }
 
-/** Who wrote something is a part of what the hold keeps. Those who have left are not told where it is. */
+/** A legal hold also preserves authorship. The message does not name workspaces that the caller has left. */
 function heldAccount(held: readonly AccountWorkspace[]): ApiError {
   const where = held.length > 0 ? names(held) : 'A workspace that you were in';
   return new ApiError(
@@ -58,7 +58,7 @@ function heldAccount(held: readonly AccountWorkspace[]): ApiError {
   );
 }
 
-/** At most three of them, in words. */
+/** Lists up to three names. */
 function names(workspaces: readonly AccountWorkspace[]): string {
   const shown = workspaces.slice(0, 3).map(({ name }) => `“${name}”`);
   const more = workspaces.length - shown.length;

@@ -1,6 +1,6 @@
 /**
- * What an archive of a person's data is made of; docs/operations/data-rights.md says what each file has. Lists are files of lines,
- * each one a JSON object. A reader of version 1 passes over files and fields that it does not know.
+ * Format of the archive of a person's data; docs/operations/data-rights.md describes each file. Lists are files with
+ * one JSON object per line. Readers of version 1 ignore unknown files and fields.
  */
 export const FORMAT = 'ibid-account';
 export const FORMAT_VERSION = 1;
@@ -8,7 +8,7 @@ export const FORMAT_VERSION = 1;
 export const MANIFEST_FILE = 'ibid.json';
 export const PROFILE_FILE = 'profile.json';
 
-/** The name of the file of the user's own picture, by its type. */
+/** File name of the user's own picture, by content type. */
 export const AVATAR_FILES: Record<string, string> = {
   'image/png': 'avatar.png',
   'image/jpeg': 'avatar.jpg',
@@ -23,7 +23,7 @@ export interface Manifest {
   exported_at: string;
 }
 
-/** As in the answers of the API: times are RFC 3339 in UTC with milliseconds, and what has no value is left out. */
+/** Formats a row like the API: times are RFC 3339 in UTC with milliseconds, and null fields are omitted. */
 export function archived(row: object): object {
   const record: { [name: string]: unknown } = {};
   for (const [name, value] of Object.entries(row)) {

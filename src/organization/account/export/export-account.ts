@@ -10,16 +10,15 @@ import { openZipWriter } from '../../../sources/transfer/export/zip-writer.ts';
 import type { Read } from './read-account.ts';
 import { writeAccount } from './write-account.ts';
 
-/** How many exports a user may begin. */
+/** Exports that a user may start. */
 const PER_USER: Rate = { quota: 5, windowSeconds: 3600 };
-/** How many are sent at once by one process, which has a few MiB of each in memory. */
+/** Concurrent exports per process; each buffers a few MiB. */
 const OPEN_MAX = 16;
-/** How long one may take, so that clients which read slowly do not keep others out. */
+/** Time limit of an export, so that slow clients do not block others. */
 const LONGEST_MS = 30 * 60_000;
 
 let open = 0;
 
-/** Writes the audit record of an export. */
 export function beginExport(tx: Statements): Promise<{ user_id: string; exported_at: string }> {
   return tx.one({
     before: sql`select user_id, '' as exported_at from access`,
@@ -27,7 +26,7 @@ export function beginExport(tx: Statements): Promise<{ user_id: string; exported
   });
 }
 
-/** Reads each batch of rows through the guard. */
+/** Returns a reader that fetches each batch of rows through the guard. */
 export function readerOf(maybeOne: Statements['maybeOne']): Read {
   return async (rows) => {
     const found = await maybeOne<{ rows: never[] }>(sql`select coalesce(json_agg(r), '[]') as rows from (${rows}) r`);
@@ -36,8 +35,9 @@ export function readerOf(maybeOne: Statements['maybeOne']): Read {
 }
 
 /**
- * The archive is made while it is sent, so no copy of it has to be kept, found again or deleted. Each batch is a statement of its
- * own through the guard: from when a session is revoked, or the person loses access to a workspace, nothing more of it is read.
+ * Streams the archive while it is being created, so no copy needs to be stored or deleted. Each batch is a separate
+ * statement that passes the guard: once a session is revoked, or the person loses access to a workspace, nothing more
+ * is read from it.
  */
 export const exportAccount = endpoint({
   method: 'POST',
@@ -47,7 +47,7 @@ export const exportAccount = endpoint({
     'Answers a ZIP archive of all that the service has of the caller: JSON and lines of JSON, and their own picture. It is made while ' +
     'it is sent, and kept nowhere. Texts that they wrote in workspaces are in it as far as they may read them now.',
   access: signedIn({ session: true }),
-  // Its answer is not kept, and may be long.
+  // The response may be long and is not stored for replay.
   idempotent: false,
   event: 'user.exported',
   reply: Download,

@@ -1,7 +1,7 @@
 import { OWN_ISSUER } from '../../../platform/access/user-ctes.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 
-/** Reads rows through the guard of the request; times are texts, with all that PostgreSQL knows of them. */
+/** Reads rows through the guard of the request. Times are strings with the full precision of PostgreSQL. */
 export type Read = <T>(rows: Sql) => Promise<T[]>;
 
 export interface ProfileRow {
@@ -25,10 +25,10 @@ export interface OwnWorkspace {
   workspace_id: string;
 }
 
-/** How many workspaces are answered at once. */
+/** Workspaces per batch. */
 export const WORKSPACES = 500;
 
-/** The workspaces that the caller is an active member of. */
+/** Returns the next batch of workspaces in which the caller is an active member. */
 export function readWorkspaces(read: Read, after: string): Promise<OwnWorkspace[]> {
   return read<OwnWorkspace>(sql`
     select m.workspace_id from access a join memberships m on m.user_id = a.user_id and m.status = 'active'

@@ -13,7 +13,7 @@ import {
 } from './archive-format.ts';
 import { type Read, readProfile, readWorkspaces, WORKSPACES } from './read-account.ts';
 
-/** Writes the profile and the lists as `read` shows them, a batch at a time. */
+/** Writes the profile and the lists, reading them batch by batch. */
 export async function writeAccount(
   read: Read,
   lists: readonly PersonList[],
@@ -39,7 +39,7 @@ export async function writeAccount(
   }
 }
 
-/** The rest is worth having where the store has lost the picture, or does not answer: then the profile says so. */
+/** Opens the picture. If the store has lost it or is down, the export continues and the profile contains an error. */
 async function openPicture(blobs: Pick<Blobs, 'stream'>, sha256: string, type: string) {
   const avatar_file = AVATAR_FILES[type] ?? 'avatar';
   try {
