@@ -10,7 +10,7 @@ const world = await openWorld({ REQUEST_LOG_SIZE: String(KEPT) });
 
 const pathOf = (workspace_id: string) => `/v1/workspaces/${workspace_id}/audit-events`;
 
-test('an audit event says what changed from what to what, and nothing of what stayed', async () => {
+test('an audit event contains the changed fields with old and new values, and no others', async () => {
   const owner = await world.owner();
   const member = await world.member(owner.workspace_id, 'member');
   await owner.patch(`/v1/workspaces/${owner.workspace_id}/members/${member.membership_id}`, { role: 'viewer' });
@@ -28,7 +28,7 @@ test('an audit event says what changed from what to what, and nothing of what st
   assert.deepEqual(deleted.changes.after, {});
 });
 
-test('of renames at the same moment each says the title that it found and the one that it left', async () => {
+test('concurrent renames each record the title they replaced and the one they set', async () => {
   const owner = await world.owner();
   const titles = Array.from({ length: 12 }, (_, i) => `Title ${i}`);
   await Promise.all(titles.map((title) => owner.patch(`/v1/wikis/${owner.wiki_id}`, { title })));
@@ -40,7 +40,7 @@ test('of renames at the same moment each says the title that it found and the on
       changes.after?.title,
     ]),
   );
-  // One chain from the first title to the present one, through all of them.
+  // The records form one chain from the first title to the current one.
   let title = [...next.keys()].find((found) => !titles.includes(found));
   const seen: string[] = [];
   while (title !== undefined && next.has(title)) seen.push((title = next.get(title)) ?? '');
@@ -49,7 +49,7 @@ test('of renames at the same moment each says the title that it found and the on
   assert.equal(title, wiki?.title);
 });
 
-test('the audit log is filtered by type, by actor and by time, and paged', async () => {
+test('the audit log can be filtered by type, actor and time, and is paged', async () => {
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   for (const title of ['One', 'Two', 'Three']) await owner.patch(`/v1/wikis/${owner.wiki_id}`, { title });
@@ -76,7 +76,7 @@ test('the audit log is filtered by type, by actor and by time, and paged', async
   assert.deepEqual(idsOf(await list(range)), ids.slice(1, 3));
 });
 
-test('a time that there is not is 400 in a filter and for the end of a key, and what is no time at all 422 in a filter', async () => {
+test('a nonexistent time is 400 in a filter and as the end of a key, and a malformed one is 422 in a filter', async () => {
   const owner = await world.owner();
   const member = await world.member(owner.workspace_id, 'member');
   const wrong = [
@@ -107,7 +107,7 @@ test('a time that there is not is 400 in a filter and for the end of a key, and 
   assert.deepEqual([good.status, good.body.expires_at], [201, '2999-02-28T21:59:59.500Z']);
 });
 
-test('what the service does by itself is in the log too, without an actor', async () => {
+test('actions of the service itself are logged without an actor', async () => {
   const owner = await world.owner();
   const { body: upload } = await world.upload(owner, owner.wiki_id, { 'a.md': '# A\n' });
   const { body } = await owner.get(pathOf(owner.workspace_id));
@@ -123,7 +123,7 @@ test('what the service does by itself is in the log too, without an actor', asyn
   );
 });
 
-test('a new user is a record, whose target and actor are the user', async () => {
+test('a new user is logged with the user as target and actor', async () => {
   const { db } = world;
   const person = await world.person();
   const [record] = await db.query<{ type: string; target_id: string; after: { email?: string } }>(sql`
@@ -132,7 +132,7 @@ test('a new user is a record, whose target and actor are the user', async () => 
   assert.match(record?.after.email ?? '', /@example\.com$/);
 });
 
-test('the last calls of programs are in the log of their workspace with request id, answer and credential, and nothing secret', async () => {
+test('recent API calls are logged for their workspace with request id, status and credential, without secrets', async () => {
   const owner = await world.owner();
   const other = await world.owner();
   const of = `/v1/workspaces/${owner.workspace_id}`;
@@ -146,7 +146,7 @@ test('the last calls of programs are in the log of their workspace with request 
     await program.get(`${pages}?limit=1000`, { 'x-request-id': 'chosen-by-the-client' }),
     await program.patch(`/v1/wikis/${owner.wiki_id}`, { title: 'No' }),
   ];
-  // What follows is in no log, or in another one.
+  // These requests are logged for another workspace or not at all.
   await other.get(`${of}/members`);
   await world.anonymous.get(pages);
   await world.as(`${key.secret.slice(0, -1)}${key.secret.endsWith('0') ? '1' : '0'}`).get(pages);
@@ -181,7 +181,7 @@ test('the last calls of programs are in the log of their workspace with request 
   assert.ok(!JSON.stringify(theirs.body).includes(owner.workspace_id), 'a refused call of a stranger is in no log');
 });
 
-test('of the calls in a workspace the last ones are kept, and the list goes on behind any of them', async () => {
+test('only the latest calls in a workspace are kept, and the list can continue from any of them', async () => {
   const owner = await world.owner();
   const { body: key } = await owner.post(`/v1/workspaces/${owner.workspace_id}/api-keys`, { name: 'Many' });
   const program = world.as(key.secret);
@@ -213,7 +213,7 @@ test('of the calls in a workspace the last ones are kept, and the list goes on b
   assert.equal(body[0].request_id, newest[0]);
 });
 
-test('calls that wait to be written are bounded in all, and one tenant does not take the room of another', () => {
+test('the buffer of unwritten calls is bounded, and one tenant does not use up the room of another', () => {
   const buffer = openCallBuffer<string>(50, 100);
   buffer.add('quiet', 'quiet 1');
   for (let i = 0; i < 1_000; i += 1) for (const loud of ['a', 'b', 'c']) buffer.add(loud, `${loud} ${i}`);

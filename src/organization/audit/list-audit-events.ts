@@ -25,7 +25,7 @@ export const listAuditEvents = endpoint({
       Type.Enum(['oldest', 'newest'], { description: 'Which come first; the oldest unless stated.' }),
     ),
     ...OFFSET_PAGING,
-    // `after` is a time here.
+    // The cursor has another name here because `after` is a time.
     cursor: Cursor,
   }),
   paging: {
@@ -71,7 +71,7 @@ function readTime(text: string | undefined): string | undefined | ApiError {
   );
 }
 
-/** A record as the API writes it: its times with milliseconds. */
+/** Formats the times of a record like the API, with milliseconds. */
 function asAnswered(fields: object): object {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?\+00:00$/;
   const entries = Object.entries(fields).map(([name, value]) => [

@@ -2,10 +2,10 @@ import { newId } from '../../platform/core/ids.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 
-/** Records that are deleted in one transaction. */
+/** Records deleted per transaction. */
 const BATCH = 2_000;
 
-/** Deletes audit records that are older than the workspace keeps them; each batch leaves a record of itself. */
+/** Deletes audit records older than the workspace's retention period. Each batch writes an audit record of its own. */
 export const purgeAuditEvents = defineJob({
   name: 'purge-audit-events',
   for: 'workspace',

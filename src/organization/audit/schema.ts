@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Id, Record, Text, Timestamp } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** Fields of a record by their names, as the API writes them; never a secret. */
+/** Changed fields of a record, under their API names; never secrets. */
 const Fields = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
 export const AuditEvent = Record(
@@ -44,10 +44,10 @@ export const AuditEvent = Record(
 );
 export type AuditEvent = Static<typeof AuditEvent>;
 
-/** An audit event as it is stored. */
+/** An audit event as stored. */
 export type AuditEventRow = Omit<AuditEvent, 'changes'> & AuditEvent['changes'];
 
-/** The columns of AuditEventRow from an audit event `e`. */
+/** Columns of AuditEventRow, from an audit event `e`. */
 export const auditEventColumns: Sql = sql`
   e.event_id, e.type, coalesce(e.actor_id, '') as actor_id, e.credential_kind, coalesce(e.credential_id, '') as credential_id,
   e.target_kind, e.target_id,

@@ -29,7 +29,7 @@ export const auditTables = [
           'created_at event_id',
           [BEFORE_ALL, ''],
           500,
-          // Without what was changed: it may name others, or be a text that the caller may not read any more.
+          // Omits the changes: they may name other people or contain texts that the caller may no longer read.
           ([time, id], workspace_id) => sql`
             select e.workspace_id, e.event_id, e.type, e.target_kind, e.target_id, e.credential_kind, e.credential_id, e.request_id, e.address,
               e.created_at
@@ -40,7 +40,7 @@ export const auditTables = [
       ],
       erased: 'erase_account',
     },
-    // Type, time and ids stay.
+    // Keeps type, time and ids.
     deletedBy: 'purge_deleted_workspaces',
   }),
   defineTable({
