@@ -6,16 +6,15 @@ import type { ProviderSubscription } from '../../platform/providers/payments/pro
 import { grantSeats, seatsOfPlan, unpaidPlan } from '../workspaces/seats.ts';
 import { type DunningStage, dunningStage, graceEnd, tellOwners } from './dunning.ts';
 
-/** What the provider answered at `asked_at`. */
+/** The provider's state at `asked_at`. */
 interface ProviderAnswer {
   workspace_id: string;
   asked_at: string;
   own: ProviderSubscription | undefined;
-  /** The change that this process has claimed is done. */
+  /** Whether the answer completes the change that this process has claimed. */
   endsClaim: boolean;
 }
 
-/** The stored copy. */
 interface StoredSubscription {
   plan_id: string;
   quantity: number;
@@ -30,17 +29,16 @@ interface StoredSubscription {
   dunning_stage: DunningStage;
 }
 
-/** Where a change of the quantity begins. */
+/** Starting point for a change of the quantity. */
 export interface AppliedState {
-  /** Active members. */
   active: number;
   revision: number;
 }
 
 /**
- * Stores what the provider has: the subscription, the seats that it gives, what the owners are told, in one transaction with
- * its audit record. An answer that is older than the stored one changes nothing, and undefined is returned; nor does one without
- * a subscription where the operator has set the plan. Mostly nothing has changed, which one statement finds out.
+ * Stores the provider's state in one transaction with its audit record: the subscription, its seats and the notices to
+ * owners. Ignores an answer older than the stored one and then returns undefined; also ignores an answer without a
+ * subscription if the operator has set the plan. Usually nothing has changed, which takes one statement to find out.
  */
 export async function applySubscription(
   db: ContextDb,
@@ -67,7 +65,7 @@ export async function applySubscription(
   });
 }
 
-/** Takes note of the answer, and returns the stored copy; undefined where a newer answer is stored. */
+/** Records the time of the answer and returns the stored copy; undefined if a newer answer is stored. */
 async function takeAnswer(
   query: Query,
   { workspace_id, asked_at, endsClaim }: ProviderAnswer,
@@ -134,7 +132,10 @@ async function store(query: Query, workspace_id: string, after: StoredSubscripti
       dunning_stage = excluded.dunning_stage`);
 }
 
-/** Members above the seats stay. A plan that left the catalogue gives what it gave. */
+/**
+ * Sets the seats of the plan. Members above the seats stay. If the plan is no longer in the catalogue, the seats stay
+ * unchanged.
+ */
 async function grantSeatsOf(
   query: Query,
   workspace_id: string,

@@ -14,7 +14,7 @@ export interface BillingLetter {
   writes_end_at: string | null;
 }
 
-/** The message about a step of a payment, with a link to the page of the plan. */
+/** Writes the email about a payment event, with a link to the billing page. */
 export function billingMail(publicUrl: string, letter: BillingLetter): Message {
   const name = `"${plainName(letter.workspace_name, 'your workspace')}"`;
   const amount =

@@ -4,24 +4,24 @@ import { sql } from '../../platform/db/sql.ts';
 import type { Services } from '../../platform/http/services.ts';
 import type { Plan, PreviewInput } from '../../platform/providers/payments/payments.ts';
 
-/** What the database knows of the billing of the path's workspace. */
+/** Stored billing data of the workspace in the path. */
 export interface BillingState {
   workspace_id: string;
   slug: string;
-  /** Of the caller. */
+  /** Email of the caller. */
   email: string;
   active: number;
   now: string;
-  /** null: it is on no plan. */
+  /** null if the workspace is on no plan. */
   plan_id: string | null;
-  /** "" where the operator has set the plan. */
+  /** "" if the operator has set the plan. */
   subscription_id: string;
   quantity: number;
   period_start: string;
   period_end: string;
   cancel_at_period_end: boolean;
   currency: string;
-  /** "" where it has never paid. */
+  /** "" if the workspace has never paid. */
   customer_id: string;
   revision: number;
 }
@@ -39,12 +39,12 @@ export async function readBillingState({ maybeOne }: Pick<Statements, 'maybeOne'
   return state;
 }
 
-/** The address of the web application's page about the plan. */
+/** Returns the URL of the billing page in the web application. */
 export function billingPage({ publicUrl }: Pick<Services, 'publicUrl'>, { slug }: Pick<BillingState, 'slug'>): string {
   return `${publicUrl}/${slug}/-/billing`;
 }
 
-/** Errors: 400 `unknown_plan`. */
+/** Throws 400 `unknown_plan`. */
 export function findPlan(plans: readonly Plan[], plan_id: string): Plan {
   const plan = plans.find((candidate) => candidate.plan_id === plan_id);
   if (plan) return plan;
@@ -52,7 +52,7 @@ export function findPlan(plans: readonly Plan[], plan_id: string): Plan {
   throw new ApiError('unknown_plan', `There is no such plan. The plans are ${known}.`);
 }
 
-/** What a change to `plan` is previewed from, with prorations from `now` on. */
+/** Returns the input of a preview of a change to `plan`, with prorations from `now` on. */
 export function previewInput(
   { plans }: Pick<Services, 'plans'>,
   state: BillingState,
@@ -75,14 +75,14 @@ export function previewInput(
 const HOUR_MS = 3_600_000;
 
 /**
- * From when changes that are made now are prorated: the beginning of the hour, so that what was previewed is charged also
- * some minutes later.
+ * Returns the time from which changes are prorated: the start of the hour, so that the charge equals a preview made
+ * some minutes earlier.
  */
 export function prorationTime(now: Date): Date {
   return new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS);
 }
 
-/** The hour before: a preview holds for an hour at least. */
+/** Returns the start of the previous hour. Accepting it as well keeps a preview valid for at least an hour. */
 export function previousProrationTime(now: Date): Date {
   return new Date(prorationTime(now).getTime() - HOUR_MS);
 }

@@ -22,7 +22,7 @@ import { fromProvider, requireProvider } from './provider-errors.ts';
 import { BillingPreview, examplePreview, notSubscribed, requireQuantity } from './schema.ts';
 import { syncSubscription } from './sync-subscription.job.ts';
 
-/** The provider is asked between two statements: the first claims the change, the last enqueues reading its result. */
+/** Calls the provider between two statements: the first claims the change, the last enqueues a sync of its result. */
 export const changePlan = endpoint({
   method: 'POST',
   path: '/v1/organizations/:organization_id/billing/change',
@@ -67,7 +67,7 @@ export const changePlan = endpoint({
         preview_hash: body.preview_hash,
       });
     } catch (error) {
-      // It may have been carried out although the answer was lost.
+      // The change may have been applied even if its response was lost.
       await execute({ ...release, result: sql`select 1` });
       throw error;
     }
@@ -79,7 +79,7 @@ export const changePlan = endpoint({
   },
 });
 
-/** Answers the revision of the claim. */
+/** Claims the change and returns the revision of the claim. */
 async function claim({ maybeOne }: Pick<AuthorizedDb, 'maybeOne'>, revision: number): Promise<number> {
   const claimed = await maybeOne<{ revision: number }>({
     claimed: claimChange(raw('access'), revision),
@@ -113,7 +113,7 @@ interface Change {
   preview_hash: string;
 }
 
-/** Errors: 409 `preview_changed`, and those of the provider. */
+/** Throws 409 `preview_changed`, and the errors of the provider. */
 async function change(services: Services, provider: PaymentProvider, { state, plan, quantity, preview_hash }: Change) {
   const now = new Date(state.now);
   const { workspace_id, customer_id, subscription_id, currency, revision } = state;

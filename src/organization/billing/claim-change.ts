@@ -1,15 +1,15 @@
 import { ApiError } from '../../platform/core/errors.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** How long a change at the payment provider may take; after a crash the next one waits for this time. */
+/** Time limit of a change at the payment provider; after a crash, the next change waits this long. */
 const CLAIM_SECONDS = 120;
 
 /**
- * The update by which one process at a time changes a subscription at the provider; it returns no row where another does, or
- * where the subscription is not that of `revision` any more. `applySubscription` and `releaseClaim` end it.
+ * Returns the update that lets one process at a time change a subscription at the provider. It returns no row if
+ * another process holds the claim or the revision has changed. `applySubscription` and `releaseClaim` end the claim.
  *
- * Each claim raises the revision, which names the request to the provider: Stripe answers a key again as it did before, a refusal
- * too, so that one key for several attempts would refuse them all.
+ * Each claim increments the revision, which is part of the provider's idempotency key. Stripe replays the response for
+ * a repeated key, including a refusal, so one key for several attempts would refuse them all.
  */
 export function claimChange(from: Sql, revision: number): Sql {
   return sql`

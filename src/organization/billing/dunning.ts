@@ -3,21 +3,21 @@ import { sql } from '../../platform/db/sql.ts';
 import type { Plan } from '../../platform/providers/payments/payments.ts';
 import { sendBillingMail } from './send-billing-mail.job.ts';
 
-/** What the owners were told last about an unpaid invoice; "": nothing is unpaid. */
+/** Latest notice sent to the owners about an unpaid invoice; "" if nothing is unpaid. */
 export type DunningStage = '' | 'payment_failed' | 'grace_ending' | 'read_only';
 
 const DAY_MS = 86_400_000;
 const DEFAULT_GRACE_DAYS = 14;
-/** How long before the end of the grace the owners are reminded. */
+/** Days before the end of the grace period when owners are reminded. */
 const REMINDER_DAYS = 3;
 
-/** From when on writes are refused; undefined where everything is paid. */
+/** Returns the time from which writes are refused; undefined if everything is paid. */
 export function graceEnd(unpaid_since: Date | null, plan: Plan | undefined): Date | undefined {
   if (unpaid_since === null) return undefined;
   return new Date(unpaid_since.getTime() + (plan?.grace_days ?? DEFAULT_GRACE_DAYS) * DAY_MS);
 }
 
-/** A step never goes back while the same invoice is unpaid. */
+/** Returns the next stage. It never goes back while the same invoice is unpaid. */
 export function dunningStage(end: Date | undefined, before: DunningStage, now: Date): DunningStage {
   if (!end) return '';
   if (now >= end) return 'read_only';

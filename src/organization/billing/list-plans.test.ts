@@ -5,7 +5,7 @@ import { sql } from '../../platform/db/sql.ts';
 
 const world = await sharedWorld();
 
-test('the plans of the catalogue are listed in its order, in major units, and the one that the workspace is on is marked', async () => {
+test('plans are listed in catalogue order and major units, and the current plan is marked', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/plans`;
   const before = await owner.get(path);

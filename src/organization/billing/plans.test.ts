@@ -27,7 +27,7 @@ const sound = {
   checkout: 'subscription',
 };
 
-test('without PLANS_FILE there are six plans, and three free seats', () => {
+test('without PLANS_FILE there are six plans and three free seats', () => {
   const plans = loadPlans(undefined);
   const byId = new Map(plans.map((plan) => [plan.plan_id, plan]));
   assert.deepEqual(
@@ -40,13 +40,13 @@ test('without PLANS_FILE there are six plans, and three free seats', () => {
   for (const plan of plans) assert.ok(plan.description, `Describe the plan ${plan.plan_id}.`);
 });
 
-test('a year costs what ten months cost', () => {
+test('a yearly plan costs as much as ten months', () => {
   const price = (id: string) => loadPlans(undefined).find((plan) => plan.plan_id === id)?.unit_amount ?? Number.NaN;
   assert.equal(price('team_annual'), 10 * price('team_monthly'), 'The description of the plan says so.');
   assert.equal(price('business_annual'), 10 * price('business_monthly'), 'The description of the plan says so.');
 });
 
-test('a catalogue of the operator replaces the default one, and what it leaves out is filled in', () => {
+test("an operator's catalogue replaces the default one, and omitted fields get defaults", () => {
   const [plan, ...others] = loadPlans(write(JSON.stringify({ plans: [sound] })));
   const expected: Plan = {
     plan_id: 'crew',
@@ -66,7 +66,7 @@ test('a catalogue of the operator replaces the default one, and what it leaves o
   assert.deepEqual(others, []);
 });
 
-test('a wrong catalogue is refused with its file, the place and what to do', () => {
+test('an invalid catalogue is refused with its file, the position and the remedy', () => {
   const changed = (change: object) => JSON.stringify({ plans: [sound, { ...sound, plan_id: 'other', ...change }] });
   const wrong: [string, RegExp][] = [
     ['{"plans": [\n{,}]}', /is not JSON .*line 2.*mend it/],
@@ -108,7 +108,7 @@ test('a wrong catalogue is refused with its file, the place and what to do', () 
   }
 });
 
-test('a catalogue that cannot be read is refused with what to do', () => {
+test('an unreadable catalogue is refused with the remedy', () => {
   assert.throws(
     () => loadPlans(join(folder, 'nowhere.json')),
     /nowhere\.json: cannot be read \(ENOENT\); set PLANS_FILE/,

@@ -9,7 +9,7 @@ import type { Plan } from '../../platform/providers/payments/payments.ts';
 
 export type { Plan } from '../../platform/providers/payments/payments.ts';
 
-/** A plan in the catalogue file; what may be left out has its default. */
+/** Schema of a plan in the catalogue file; optional fields have defaults. */
 const PlanSchema = Type.Object(
   {
     plan_id: Type.String({ pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$' }),
@@ -54,8 +54,8 @@ const matchesSchema = new Ajv({ useDefaults: true, verbose: true, validateSchema
 const DEFAULT_FILE = fileURLToPath(new URL('plans.json', BUILT));
 
 /**
- * Reads the catalogue of plans from PLANS_FILE, or the default one where that is undefined.
- * Throws an Error that names the file, the place in it and what to do about it.
+ * Reads the catalogue of plans from PLANS_FILE; uses the default catalogue if it is undefined. Throws an Error that
+ * names the file, the position in it and the remedy.
  */
 export function loadPlans(file: string | undefined): Plan[] {
   const path = file ?? DEFAULT_FILE;
@@ -85,7 +85,7 @@ function readJson(path: string): unknown {
   }
 }
 
-/** What the schema cannot say. */
+/** Checks rules that the schema cannot express. */
 function contradiction(plan: Plan): string | undefined {
   const { checkout, interval, unit_amount } = plan;
   if (!isCurrency(plan.currency)) {
@@ -108,7 +108,10 @@ function repetition(plans: Plan[], index: number): string | undefined {
   return first === index ? undefined : `has the plan_id of plans[${first}]; give it another one, or remove it.`;
 }
 
-/** The last of Ajv's errors (that of a union comes after those of its members) in words: `plans[2].seats is "3"; it must be integer.` */
+/**
+ * Formats Ajv's last error as a sentence: `plans[2].seats is "3"; it must be integer.` The error of a union follows the
+ * errors of its members.
+ */
 function explain(error: ErrorObject | undefined): string {
   if (!error) return 'does not match the schema of the catalogue.';
   const place = placeOf(error.instancePath);
@@ -121,12 +124,12 @@ function explain(error: ErrorObject | undefined): string {
   return `${place} is ${JSON.stringify(error.data).slice(0, 100)}; it ${rule}.`;
 }
 
-/** The values of a union of literals and null. */
+/** Lists the values of a union of literals and null. */
 function choices(anyOf: { const?: unknown }[]): string {
   return anyOf.map((choice) => JSON.stringify(choice.const ?? null)).join(', ');
 }
 
-/** `/plans/2/seats` as `plans[2].seats`. */
+/** Formats a JSON pointer such as `/plans/2/seats` as `plans[2].seats`. */
 function placeOf(pointer: string): string {
   if (pointer === '') return 'the catalogue';
   return pointer

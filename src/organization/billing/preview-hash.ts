@@ -1,10 +1,13 @@
 import { sha256 } from '../../platform/core/secrets.ts';
 import type { BillingPreview } from './schema.ts';
 
-/** The name of the header that carries it: the record of a preview has exactly the fields of the specification. */
+/** Response header with the hash, because the record of a preview has exactly the fields of the specification. */
 export const PREVIEW_HASH_HEADER = 'preview-hash';
 
-/** Stands for everything that a preview says; a change names it, so that what is charged was seen. */
+/**
+ * Hashes all contents of a preview. A change of plan must send the hash, so that customers are only charged amounts
+ * they have seen.
+ */
 export function previewHash({ plan_id, checkout_type, currency, line_items, subtotal, total }: BillingPreview): string {
   const lines = line_items.map((line) => [line.name, line.description, line.quantity, line.subtotal, line.total]);
   return sha256(JSON.stringify([plan_id, checkout_type, currency, lines, subtotal, total])).toString('base64url');

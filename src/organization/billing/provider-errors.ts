@@ -10,7 +10,7 @@ import {
   UnreadableEvent,
 } from '../../platform/providers/payments/provider.ts';
 
-/** Errors: 409 `billing_by_operator`. */
+/** Throws 409 `billing_by_operator`. */
 export function requireProvider({ provider }: Payments): PaymentProvider {
   if (provider) return provider;
   throw new ApiError(
@@ -19,7 +19,7 @@ export function requireProvider({ provider }: Payments): PaymentProvider {
   );
 }
 
-/** Runs requests to the payment provider; its errors become those of the API. */
+/** Runs requests to the payment provider and translates their errors into API errors. */
 export async function fromProvider<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

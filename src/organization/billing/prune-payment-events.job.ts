@@ -1,7 +1,10 @@
 import { sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 
-/** Stripe repeats an event for three days; signatures of older ones are refused anyway. */
+/**
+ * Deletes old ids of payment events. Stripe repeats an event for three days, and signatures of older events are refused
+ * anyway.
+ */
 export const prunePaymentEvents = defineJob({
   name: 'prune-payment-events',
   for: 'service',

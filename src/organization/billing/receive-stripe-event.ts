@@ -7,7 +7,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { fromProvider } from './provider-errors.ts';
 import { syncSubscription } from './sync-subscription.job.ts';
 
-/** An event is only a reason to ask: what it says is never stored, so its order, loss and repetition do not matter. */
+/** An event only triggers a sync. Its content is never stored, so its order, loss and repetition do not matter. */
 export const receiveStripeEvent = endpoint({
   method: 'POST',
   path: '/v1/webhooks/stripe',

@@ -4,7 +4,7 @@ import { Flag, Id, Record, Text, Timestamp } from '../../platform/core/records.t
 import type { Plan as CataloguePlan } from '../../platform/providers/payments/payments.ts';
 import { Seats } from '../workspaces/seats.ts';
 
-/** A plan of the catalogue, as a workspace sees it. */
+/** A plan of the catalogue, as shown to a workspace. */
 export const Plan = Record(
   {
     plan_id: Type.String(),
@@ -24,7 +24,7 @@ export type Plan = Static<typeof Plan>;
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()], { default: null });
 
-/** What a plan would cost the workspace. */
+/** The cost of a plan for the workspace. */
 export const BillingPreview = Record(
   {
     plan_id: Type.String(),
@@ -61,7 +61,7 @@ export const examplePreview: BillingPreview = {
   total: 40,
 };
 
-/** A page of the payment provider. */
+/** A redirect to a page of the payment provider. */
 export const Redirect = Record(
   {
     url: Type.String({ description: 'Where to send the browser. It works once, and soon.' }),
@@ -70,7 +70,6 @@ export const Redirect = Record(
 );
 export const exampleRedirect = { url: 'https://checkout.stripe.com/c/pay/cs_live_a1b2c3' };
 
-/** How a workspace is billed. */
 export const Billing = Record(
   {
     organization_id: Id,
@@ -133,18 +132,17 @@ export const Invoice = Record(
 );
 export type Invoice = Static<typeof Invoice>;
 
-/** Whether the subscription ends with its period. */
+/** Whether the subscription ends with its current period. */
 export const Cancellation = Record({ cancel_at_period_end: Flag, period_end: Timestamp }, { title: 'Cancellation' });
 
-/** The largest amount of one charge, in minor units. */
+/** Largest amount of one charge, in minor units. */
 const AMOUNT_MAX = 99_999_999;
 
-/** Whether a charge can be that large. */
 export function fitsCharge({ unit_amount }: CataloguePlan, quantity: number): boolean {
   return unit_amount * quantity <= AMOUNT_MAX;
 }
 
-/** The seats that are paid: one for each active member. Errors: 409 `quantity_too_large`. */
+/** Returns the number of seats to pay for: one per active member, at least one. Throws 409 `quantity_too_large`. */
 export function requireQuantity(plan: CataloguePlan, active: number): number {
   const quantity = Math.max(active, 1);
   if (fitsCharge(plan, quantity)) return quantity;

@@ -5,7 +5,6 @@ import { defineJob } from '../../platform/jobs/define-job.ts';
 import { MailRefused } from '../../platform/providers/mail/mail.ts';
 import { type BillingLetter, billingMail } from './billing-mail.ts';
 
-/** Tells an owner about a step of a payment. */
 export const sendBillingMail = defineJob({
   name: 'send-billing-mail',
   for: 'workspace',
@@ -21,7 +20,7 @@ export const sendBillingMail = defineJob({
       from memberships m join users u on u.user_id = m.user_id join workspaces w on w.workspace_id = m.workspace_id
         left join subscriptions s on s.workspace_id = m.workspace_id
       where m.user_id = ${input.user_id} and m.role = 'owner' and m.status = 'active'`);
-    // They are no owner any more.
+    // The recipient is no longer an owner.
     if (!letter) return;
     try {
       await services.mail.send(billingMail(services.publicUrl, { ...letter, step: input.step }));

@@ -7,7 +7,7 @@ import { fromProvider, requireProvider } from './provider-errors.ts';
 import { type Cancellation, notSubscribed } from './schema.ts';
 import { syncSubscription } from './sync-subscription.job.ts';
 
-/** Says at the provider whether the subscription ends with its period, and stores its answer. Repeating it changes nothing. */
+/** Sets at the provider whether the subscription ends with its period, and stores the result. Idempotent. */
 export async function setCancellation(
   { maybeOne, one, later, services }: Pick<AuthorizedDb, 'maybeOne' | 'one' | 'later'> & { services: Services },
   value: boolean,

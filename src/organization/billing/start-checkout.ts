@@ -68,8 +68,8 @@ export const startCheckout = endpoint({
 });
 
 /**
- * The addresses after a payment. A token of a widget leads back to pages of its own origin alone, so that no one is sent from the
- * payment to a page that the workspace has not allowed. Errors: 400 `invalid_request`.
+ * Returns the URLs to return to after a payment. A widget token may only return to its own origin, so that customers
+ * are not sent from the payment to a page that the workspace has not allowed. Throws 400 `invalid_request`.
  */
 function returnPage(own: string, return_url: string | undefined, credential: Credential): (end: string) => string {
   const page = URL.parse(return_url ?? own);
@@ -109,7 +109,9 @@ function alreadySubscribed(): ApiError {
   );
 }
 
-/** The customer of the workspace with what they have; a new one where there is none, or where it was deleted. */
+/**
+ * Returns the workspace's customer and its subscriptions. Creates a customer if there is no customer or it was deleted.
+ */
 async function findCustomer(
   { execute, maybeOne }: Pick<AuthorizedDb, 'execute' | 'maybeOne'>,
   provider: PaymentProvider,
@@ -118,7 +120,7 @@ async function findCustomer(
   if (customer_id !== '') {
     const { is_deleted, subscriptions } = await fromProvider(() => provider.readCustomer(customer_id));
     if (!is_deleted) return { customer_id, subscriptions };
-    // The comparison of each day looks at the new one alone.
+    // From now on, syncs read only the new customer.
     await fromProvider(() => provider.refundOverlaps(customer_id));
   }
   const key = `customer:${workspace_id}:${customer_id}`;
@@ -127,7 +129,7 @@ async function findCustomer(
     insert into billing_customers as c (workspace_id, customer_id, synced_at) select a.workspace_id, ${made}, now() from access a
     on conflict (workspace_id) do update set customer_id = excluded.customer_id where c.customer_id = ${customer_id}`);
   const kept = await readBillingState({ maybeOne });
-  // Another request may have been faster.
+  // A concurrent request may have stored another customer first.
   const { subscriptions } = await fromProvider(() => provider.readCustomer(kept.customer_id));
   return { customer_id: kept.customer_id, subscriptions };
 }

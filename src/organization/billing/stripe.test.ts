@@ -22,7 +22,7 @@ const team = account.addPrice({ lookup_key: 'team_monthly', currency: 'usd', uni
 account.addPrice({ lookup_key: 'business_monthly', currency: 'usd', unit_amount: 1500, interval: 'month' });
 account.addPrice({ lookup_key: 'business_annual', currency: 'usd', unit_amount: 15_000, interval: 'year' });
 
-/** A plan in another currency, and one that is too dear for several seats. */
+/** A catalogue with two more plans: the first in another currency, the second too expensive for several seats. */
 const folder = await mkdtemp(join(tmpdir(), 'ibid-plans-'));
 cleanUp(() => rm(folder, { recursive: true }));
 const PLANS_FILE = join(folder, 'plans.json');
@@ -36,7 +36,6 @@ await writeFile(PLANS_FILE, JSON.stringify({ plans: [...plans, ...more] }));
 account.addPrice({ lookup_key: 'team_eur', currency: 'eur', unit_amount: 800, interval: 'month' });
 account.addPrice({ lookup_key: 'dear_monthly', currency: 'usd', unit_amount: 60_000_000, interval: 'month' });
 
-/** What the log says. */
 const logged: any[] = [];
 const log = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line)) });
 const world = await openWorld(
@@ -60,7 +59,7 @@ async function customerOf({ workspace_id }: Owner) {
   return account.customer(row?.customer_id ?? '');
 }
 
-/** What the service knows, when Stripe's state and its own are the same. */
+/** Returns the billing state once the service has caught up with Stripe. */
 async function settled(owner: Owner, wanted: object) {
   return until(
     `the billing of ${owner.workspace_id} is ${JSON.stringify(wanted)}`,
@@ -88,7 +87,7 @@ async function preview(owner: Client & Owner, plan_id: string) {
   return { preview: body, preview_hash: headers.get('preview-hash') ?? '' };
 }
 
-test('a new workspace has the seats of the free plan; a paid checkout gives it those of its plan, and the first invoice is what was previewed', async () => {
+test('a new workspace has the free seats; a paid checkout gives it the seats of its plan, and the first invoice equals the preview', async () => {
   const owner = await world.owner();
   const { body } = await owner.get(`/v1/workspaces/${owner.workspace_id}/members`);
   assert.deepEqual([body.seats.granted, body.seats.unlimited], [3, false]);
@@ -122,7 +121,7 @@ test('a new workspace has the seats of the free plan; a paid checkout gives it t
   );
 });
 
-/** Changes the plan when the service is not itself at it, for what Stripe told it a moment ago. */
+/** Changes the plan, retrying while the service syncs an earlier event. */
 function change(owner: Owner, body: { plan_id: string; preview_hash: string }): Promise<Answer> {
   return until('no other change of the subscription', async () => {
     const answer = await owner.post(`${at(owner)}/change`, body);
@@ -130,7 +129,7 @@ function change(owner: Owner, body: { plan_id: string; preview_hash: string }): 
   });
 }
 
-test('a change charges what its preview said, taxes, credits and prorations included, and nothing that was not seen', async () => {
+test('a change charges the previewed amount, including taxes, credits and prorations', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   Object.assign(customer, { tax_percent: 19, balance: -300 });
@@ -157,7 +156,7 @@ test('a change charges what its preview said, taxes, credits and prorations incl
   assert.deepEqual([again.status, again.body.error], [409, 'conflict']);
 });
 
-test('a credit pays first what the customer owes, and the preview says so', async () => {
+test('credit is deducted from the amount due, and the preview shows it', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   const dearer = await preview(owner, 'business_monthly');
@@ -175,7 +174,7 @@ test('a credit pays first what the customer owes, and the preview says so', asyn
   }
 });
 
-test('of concurrent changes with one preview one is charged, and a declined one changes nothing', async () => {
+test('only one of several concurrent changes is charged, and a declined change has no effect', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   const { preview_hash } = await preview(owner, 'business_annual');
@@ -193,7 +192,7 @@ test('of concurrent changes with one preview one is charged, and a declined one 
   assert.equal(account.invoicesOf(customer.id).length, 2);
 });
 
-test('members who join and leave change the paid seats, whatever way they do, and no request is charged twice', async () => {
+test('joining and leaving members change the paid seats, and no request is charged twice', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   const invite = await owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, {
@@ -219,7 +218,7 @@ test('members who join and leave change the paid seats, whatever way they do, an
   assert.ok(Math.abs(waiting - 800) <= 1, `one more seat for the whole period costs 800, not ${waiting}`);
 });
 
-test('after a failed payment the workspace works until the end of its grace, then is read-only, and goes on when it is paid', async () => {
+test('after a failed payment the workspace works until the end of its grace period, then is read-only until paid', async () => {
   const address = 'payer@example.org';
   const owner = await subscribed(address);
   const customer = await customerOf(owner);
@@ -265,7 +264,7 @@ test('after a failed payment the workspace works until the end of its grace, the
   assert.match(subjects.join(' '), /failed.*read-only_now.*is_paid/);
 });
 
-test('a cancelled subscription goes on until its period ends, can be resumed, and leaves the free plan', async () => {
+test('a cancelled subscription runs until its period ends, can be resumed, and falls back to the free plan', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   assert.equal((await owner.post(`${at(owner)}/cancel`)).body.cancel_at_period_end, true);
@@ -276,7 +275,7 @@ test('a cancelled subscription goes on until its period ends, can be resumed, an
   assert.deepEqual([seats.granted, seats.unlimited], [3, false]);
 });
 
-test('events that are lost, doubled, late or of others are no harm, and wrong ones are refused, each with what to do', async () => {
+test('lost, repeated, late and foreign events do no harm, and invalid ones are refused with the remedy', async () => {
   webhooks.hold(true);
   const owner = await world.owner();
   const first = account.complete(await checkout(owner));
@@ -318,7 +317,7 @@ test('events that are lost, doubled, late or of others are no harm, and wrong on
     assert.deepEqual([status, body.error], [400, error], JSON.stringify(body));
     assert.match(body.message, /\. (Check|Send) .*\.$/, 'it says what to do');
   }
-  // Another service at the same account has customers of its own.
+  // Another service at the same account has its own customers.
   const object = { ...JSON.parse(created.body).data.object, customer: 'cus_of_another_service' };
   for (const ignored of [changed({ data: { object } }), changed({ data: { object: {} } })]) {
     assert.deepEqual(await webhooks.send(ignored), { status: 200, body: { received: true } });
@@ -333,7 +332,7 @@ test('events that are lost, doubled, late or of others are no harm, and wrong on
   assert.equal(first.status, 'active');
 });
 
-test('a checkout that is finished beside another one is refunded, and a workspace pays once', async () => {
+test('if two checkouts of a workspace are paid, one is refunded', async () => {
   const owner = await world.owner();
   const session = account.session(await checkout(owner));
   const second = account.session(await checkout(owner, 'business_monthly'));
@@ -350,14 +349,14 @@ test('a checkout that is finished beside another one is refunded, and a workspac
   assert.equal(account.charged.get(customer.id), plan_id === 'team_monthly' ? 800 : 1500);
 });
 
-test('a customer who is deleted while they have two subscriptions pays for one of them, and the workspace can begin again', async () => {
+test('if a customer with two subscriptions is deleted, one is refunded and the workspace can subscribe again', async () => {
   const twice = async () => {
     const owner = await world.owner();
     const session = account.session(await checkout(owner));
     const second = account.session(await checkout(owner, 'business_monthly'));
     session.status = 'open';
     const customer = await customerOf(owner);
-    // Nothing is compared before the customer is gone.
+    // No sync may run before the customer is deleted.
     webhooks.hold((workspace_id) => workspace_id === owner.workspace_id);
     account.complete(session.id);
     account.age(customer.id, 60);
@@ -378,7 +377,7 @@ test('a customer who is deleted while they have two subscriptions pays for one o
   await until('the second one is refunded', () => paidOnce(one.customer));
   await settled(one.owner, { status: 'none', plan_id: '' });
 
-  // Or the owner is faster.
+  // The owner starts a checkout before the event arrives.
   const other = await twice();
   const again = await checkout(other.owner);
   assert.ok(paidOnce(other.customer), 'refunded before the customer is replaced');
@@ -388,7 +387,7 @@ test('a customer who is deleted while they have two subscriptions pays for one o
   assert.ok(paidOnce(other.customer) && paidOnce(one.customer), 'refunded once');
 });
 
-test('each way in which a price, a currency, a quantity or a customer can be wrong has an error of its own', async () => {
+test('an invalid price, quantity or customer each has its own error', async () => {
   const owner = await subscribed();
   const refused = async (path: string, body: object) => (await owner.post(`${at(owner)}/${path}`, body)).body.error;
   const { preview_hash } = await preview(owner, 'business_monthly');
@@ -421,7 +420,7 @@ test('each way in which a price, a currency, a quantity or a customer can be wro
   team.unit_amount = 800;
 });
 
-test('another currency and a quantity beyond one payment are refused before anything is charged', async () => {
+test('another currency and a quantity beyond one payment are refused without a charge', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   const before = account.charged.get(customer.id);
@@ -450,7 +449,7 @@ test('another currency and a quantity beyond one payment are refused before anyt
   assert.equal((await settled(owner, { status: 'active' })).plan_id, 'team_monthly');
 });
 
-test('more members than one payment can be for join, change nothing that is paid, and the operator is told', async () => {
+test('members beyond the maximum payment can join without changing the paid seats, and the operator is warned', async () => {
   const owner = await world.owner();
   account.complete(await checkout(owner, 'dear_monthly'));
   await settled(owner, { plan_id: 'dear_monthly', status: 'active' });
@@ -466,7 +465,7 @@ test('more members than one payment can be for join, change nothing that is paid
   assert.equal((await member.get(`/v1/workspaces/${owner.workspace_id}/members`)).status, 200, 'they have access');
 });
 
-test('a workspace on a price that left the catalogue keeps its seats, can end it, and is told why it cannot change it', async () => {
+test('a workspace whose price left the catalogue keeps its seats, can cancel, and learns why it cannot change its plan', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   const [subscription] = account.subscriptionsOf(customer.id);
@@ -491,7 +490,7 @@ test('a workspace on a price that left the catalogue keeps its seats, can end it
   assert.equal((await owner.post(`${at(owner)}/cancel`)).status, 200);
 });
 
-test('a checkout that is finished after the workspace is on another plan is refunded, and the plan stays', async () => {
+test('a checkout paid after the workspace changed to another plan is refunded, and the plan stays', async () => {
   const owner = await world.owner();
   const early = account.session(await checkout(owner));
   account.complete(await checkout(owner, 'business_monthly'));
@@ -501,7 +500,7 @@ test('a checkout that is finished after the workspace is on another plan is refu
   assert.equal((await change(owner, { plan_id: 'business_annual', preview_hash })).status, 200);
   await settled(owner, { plan_id: 'business_annual' });
   const paid = account.charged.get(customer.id);
-  // Its page was open all the time.
+  // The checkout page stayed open.
   early.status = 'open';
   const late = account.complete(early.id);
   assert.equal(account.charged.get(customer.id), (paid ?? 0) + 800);
@@ -511,7 +510,7 @@ test('a checkout that is finished after the workspace is on another plan is refu
   assert.throws(() => account.complete(early.id), /no longer open/, 'no page is paid twice');
 });
 
-test('a checkout that is finished after the operator has set a plan is refunded, and the plan stays', async () => {
+test('a checkout paid after the operator set a plan is refunded, and the plan stays', async () => {
   const owner = await world.owner();
   const session = await checkout(owner);
   await world.db.query(sql`
@@ -525,7 +524,7 @@ test('a checkout that is finished after the operator has set a plan is refunded,
   assert.deepEqual([again.status, again.body.error], [409, 'billing_by_operator']);
 });
 
-test('what an ended subscription left unpaid does not shorten the grace of the next one', async () => {
+test('an unpaid invoice of an ended subscription does not shorten the grace period of the next one', async () => {
   const owner = await subscribed();
   const customer = await customerOf(owner);
   customer.declines = true;
@@ -542,7 +541,7 @@ test('what an ended subscription left unpaid does not shorten the grace of the n
   assert.ok(Date.parse(writes_end_at) > Date.now() + 11 * DAY * 1000, 'the grace is that of its own invoice');
 });
 
-test('a payment that a widget begins leads back to the page of its own origin, and to no other', async () => {
+test('a payment started in a widget returns only to pages of its own origin', async () => {
   const owner = await world.owner();
   const origin = 'https://intranet.example.com';
   const workspace = `/v1/workspaces/${owner.workspace_id}`;

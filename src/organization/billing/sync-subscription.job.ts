@@ -7,21 +7,21 @@ import { prorationTime } from './billing-state.ts';
 import { claimChange } from './claim-change.ts';
 import { fitsCharge } from './schema.ts';
 
-/** What is known before the provider is asked. */
+/** The stored state, read before the provider is called. */
 interface SyncState {
   workspace_id: string;
   customer_id: string;
   revision: number;
-  /** The statements that store the answer refuse an older one. */
+  /** The statements that store the answer ignore it if a newer one is stored. */
   asked_at: string;
   active: number;
-  /** null: no plan; "": the operator has set it. */
+  /** null if there is no plan; "" if the operator has set it. */
   subscription_id: string | null;
 }
 
 /**
- * Makes our copy of a subscription what the payment provider has, and the quantity there what our members are. It believes no
- * event and reads everything again, so it may run at any time, and any number of times.
+ * Copies the subscription from the payment provider and sets its quantity to the number of active members. Ignores the
+ * content of events and reads all data again, so it may run at any time and repeatedly.
  */
 export const syncSubscription = defineJob({
   name: 'sync-subscription',
@@ -39,10 +39,10 @@ export const syncSubscription = defineJob({
     if (!state) return;
     const { own, is_deleted } = await readSubscription(provider, state);
     const applied = await applySubscription(db, services, { ...state, own, endsClaim: false });
-    // Last, because a refund that fails must not keep the plan: the job is tried again.
+    // Last, because a failed refund must not delay the plan: the job is retried.
     if (is_deleted) await provider.refundOverlaps(state.customer_id);
     if (!own || !applied || !(await raiseClaim(db.query, services, { ...state, ...applied }, own))) return;
-    // The members are counted under the claim: what they were before may be old.
+    // Count the members under the claim: an earlier count may be stale.
     const present = await readSyncState(db.query);
     if (!present) return;
     await changeQuantity(provider, services, present, own);
@@ -63,8 +63,8 @@ async function readSyncState(query: Query): Promise<SyncState | undefined> {
 }
 
 /**
- * The subscription of the customer. One that was paid in addition (a checkout that was finished twice, or after the operator
- * had set a plan) ends and is refunded.
+ * Returns the customer's subscription. Cancels and refunds additional subscriptions (a checkout paid twice, or after
+ * the operator had set a plan).
  */
 async function readSubscription(
   provider: PaymentProvider,
@@ -83,7 +83,10 @@ async function readSubscription(
   return { own, is_deleted };
 }
 
-/** Whether the quantity is to be changed, and is claimed to be. Errors: another change is in progress; it is tried again. */
+/**
+ * Claims a change of the quantity; returns false if it need not change. Throws if another change is in progress, so
+ * that the job is retried.
+ */
 async function raiseClaim(
   query: Query,
   { plans, log }: JobServices,
@@ -91,7 +94,7 @@ async function raiseClaim(
   own: ProviderSubscription,
 ): Promise<boolean> {
   const plan = plans.find(({ plan_id }) => plan_id === own.plan_id);
-  // Without overage the seats are those that were bought: who leaves frees one for another.
+  // Without overage, the purchased seats are fixed: a leaving member frees a seat for another one.
   if (!plan?.overage_allowed || Math.max(active, 1) === own.quantity) return false;
   if (!fitsCharge(plan, active)) {
     log.error(
@@ -105,7 +108,10 @@ async function raiseClaim(
   return true;
 }
 
-/** The key names workspace, quantity and period, and the revision, so that 3, 4, 3 and 4 seats are three changes. */
+/**
+ * The idempotency key names workspace, quantity, period and revision, so that changing from 3 to 4 seats, back and
+ * again is three changes.
+ */
 async function changeQuantity(
   provider: PaymentProvider,
   { plans }: JobServices,
