@@ -8,7 +8,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { exampleWorkspace, Workspace } from '../workspaces/schema.ts';
 import { JOIN_ERRORS, joinWorkspace } from './join-workspace.ts';
 
-/** Instead of the secret of the link, the caller's address decides, which they proved by signing in. */
+/** Authorized by the caller's address, verified by signing in, rather than by the secret of a link. */
 export const acceptOwnInvitation = endpoint({
   method: 'POST',
   path: '/v1/me/invitations/:invitation_id/accept',

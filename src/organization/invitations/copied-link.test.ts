@@ -11,7 +11,7 @@ const world = await openWorld({ SMTP_URL: mail.url, PUBLIC_URL: 'https://wiki.ex
 const tokenIn = (text: string) =>
   /^https:\/\/wiki\.example\.com\/invitations\/accept\?token=([\w-]{43})$/m.exec(text)?.[1] ?? '';
 
-/** An invitation with the secrets of both its links. */
+/** Creates an invitation and returns the secrets of both its links. */
 async function invite(owner: Owner, email: string) {
   const path = `/v1/workspaces/${owner.workspace_id}`;
   const { status, body } = await owner.post(`${path}/members/invite`, { email, role: 'member' });
@@ -29,7 +29,7 @@ async function invite(owner: Owner, email: string) {
 const join = (token: string) => world.anonymous.post('/v1/auth/invitation', { token });
 const look = (token: string) => world.anonymous.get(`/v1/invitations/lookup?token=${token}`);
 
-test('the link of the message signs in a new user, once; afterwards they are the verified user of the address', async () => {
+test('the emailed link signs in a new user once, who then has a verified address', async () => {
   const owner = await world.owner();
   const { mailed } = await invite(owner, 'new@example.org');
   assert.equal((await look(mailed)).body.signs_in, true);
@@ -43,7 +43,7 @@ test('the link of the message signs in a new user, once; afterwards they are the
   assert.equal((await look(mailed)).body.signs_in, false);
 });
 
-test('a copied link opens the invitation, signs nobody in, and is accepted by the invited address alone', async () => {
+test('a copied link shows the invitation without a sign-in, and only the invited address can accept it', async () => {
   const owner = await world.owner();
   const { copied, mailed, answer } = await invite(owner, 'copied@example.org');
   assert.notEqual(copied, mailed);
@@ -58,7 +58,7 @@ test('a copied link opens the invitation, signs nobody in, and is accepted by th
   assert.equal((await invited.post('/v1/invitations/accept', { token: copied })).status, 200);
 });
 
-test('the link of a message opens no account that is there: a forwarded message is not a key to it', async () => {
+test('an emailed link does not sign in to an existing account, so forwarding the message is safe', async () => {
   const owner = await world.owner();
   const victim = await world.owner('known@example.org');
   const { mailed } = await invite(owner, 'known@example.org');
@@ -68,18 +68,18 @@ test('the link of a message opens no account that is there: a forwarded message 
     [status, body.message],
     [401, 'The invited address has an account here already. Sign in to it, then accept the invitation.'],
   );
-  // Nor an account to which mail to the address signs in although its user has another address now.
+  // Nor to an account whose email sign-in has this address although the user changed theirs.
   await world.db.query(sql`update users set email = 'renamed@example.org' where user_id = ${victim.user_id}`);
   assert.equal((await join(mailed)).status, 401);
   await world.db.query(sql`update users set email = 'known@example.org' where user_id = ${victim.user_id}`);
-  // A user of an issuer, too, whose address it verified.
+  // Nor to an account whose address was verified by an issuer.
   await world.db.query(
     sql`update identities set issuer = 'https://id.example', subject = 'k' where user_id = ${victim.user_id}`,
   );
   assert.equal((await join(mailed)).status, 401);
 });
 
-test('a new copy ends the copy before it and not the message; a revoked or accepted invitation ends both', async () => {
+test('a new copied link replaces the previous one and leaves the emailed link valid; revoking or accepting ends both', async () => {
   const owner = await world.owner();
   const { path, copied, mailed } = await invite(owner, 'again@example.org');
   const second = tokenIn((await owner.post(`${path}/link`)).body.link);
@@ -96,14 +96,14 @@ test('a new copy ends the copy before it and not the message; a revoked or accep
   assert.equal((await owner.post(`${path}/link`)).status, 409, 'revoked is final');
 });
 
-test('an expired message signs nobody in', async () => {
+test('an expired emailed link does not sign in', async () => {
   const owner = await world.owner();
   const { mailed } = await invite(owner, 'late@example.org');
   await world.db.query(sql`update invitations set expires_at = now() where email = 'late@example.org'`);
   assert.equal((await join(mailed)).status, 401);
 });
 
-test('a link is copied by who may invite to that role, in their own workspace', async () => {
+test('only a member who may invite to the role can copy a link, and only in their own workspace', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const { path } = await invite(owner, 'mine@example.org');
   const [id] = path.split('/').slice(-1);
@@ -117,7 +117,7 @@ test('a link is copied by who may invite to that role, in their own workspace', 
   assert.deepEqual([status, body.error], [403, 'role_not_grantable']);
 });
 
-test('of twenty who use one message at once, all are one user', async () => {
+test('twenty concurrent uses of an emailed link sign in the same user', async () => {
   const owner = await world.owner();
   const { mailed } = await invite(owner, 'race@example.org');
   const answers = await Promise.all(Array.from({ length: 20 }, () => join(mailed)));
@@ -127,7 +127,7 @@ test('of twenty who use one message at once, all are one user', async () => {
   assert.equal(users.length, 1);
 });
 
-test('the answer to an invitation has the fields of the specification, and the list of invitations says more', async () => {
+test('the response to an invitation has the fields of the specification, and the list has more', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}`;
   const fields = ['invitation_id', 'email', 'role', 'created_at', 'expires_at', 'state'];

@@ -14,8 +14,8 @@ import {
 } from './schema.ts';
 
 /**
- * The secret of this link is not the one in the message. A holder of the message reads the mail of its address; a holder of
- * this link may be anybody, the inviter included, and has to sign in with the address.
+ * Creates a link with a different secret than the emailed link. The emailed link proves access to the mailbox; the
+ * copied link may be held by anyone, including the inviter, so its user has to sign in with the invited address.
  */
 export const createInvitationLink = endpoint({
   method: 'POST',

@@ -11,7 +11,10 @@ export interface InvitationLetter {
   secret: string;
 }
 
-/** The message with the link, whose host is PUBLIC_URL's alone: the names that people chose hold no other. */
+/**
+ * Writes the email with the link. The link's host is PUBLIC_URL's, and names chosen by users are stripped of other
+ * links.
+ */
 export function invitationMail(publicUrl: string, letter: InvitationLetter): Message {
   const link = `${publicUrl}/invitations/accept?token=${letter.secret}`;
   const workspace = plainName(letter.workspace_name, 'a workspace');

@@ -5,13 +5,13 @@ import { rateLimited } from '../../platform/core/errors.ts';
 import { sql } from '../../platform/db/sql.ts';
 import type { Services } from '../../platform/http/services.ts';
 
-/** How many times as often as one user all users together send an invitation to one address. */
+/** All users together may send this many times the limit of one user to one address. */
 const USERS_PER_ADDRESS = 4;
 
 /**
- * Counts a message with an invitation. Call it under the lock on the workspace, in the transaction that writes the
- * message's job, so that what is refused, rolled back or answered from an Idempotency-Key does not count. Errors: 429
- * `rate_limited` where the workspace, its sender, the address, or the service as a whole has been sent as many as it may.
+ * Counts an invitation email. Call it under the lock on the workspace, in the transaction that enqueues the message, so
+ * that requests that are refused, rolled back or replayed for an Idempotency-Key do not count. Throws 429
+ * `rate_limited` if the workspace, the sender, the address or the service as a whole has reached its limit.
  */
 export async function enforceInvitationRateLimit(
   tx: Statements,
@@ -35,12 +35,13 @@ export async function enforceInvitationRateLimit(
 }
 
 /**
- * The messages of a workspace are counted by their audit records. The window slides: one more may be sent when the
- * oldest of the last ones has left it. `ifNew`: only of a workspace that is not older than the window and has no paid plan.
+ * Counts the messages of a workspace by their audit records, in a sliding window: another message may be sent once the
+ * oldest one leaves the window. `ifNew` applies the limit only to a workspace younger than the window and without a
+ * paid plan.
  */
 async function refuseOfWorkspace(tx: Statements, rate: Rate, ifNew: boolean, what: string): Promise<void> {
   const { quota, windowSeconds } = rate;
-  // By audit_events_of_invitation_mail, newest first: the row that is looked for is the quota-th.
+  // Uses the index audit_events_of_invitation_mail, newest first; finds the quota-th row.
   const full = await tx.maybeOne<{ seconds: number }>(sql`
     select ceil(extract(epoch from e.created_at - now()))::int + ${windowSeconds}::int as seconds
     from access a join audit_events e on e.workspace_id = a.workspace_id

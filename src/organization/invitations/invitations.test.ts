@@ -22,7 +22,7 @@ const world = await openWorld({
 
 const of = (owner: Owner) => `/v1/workspaces/${owner.workspace_id}`;
 
-/** Invites an address and answers the invitation with the secret of the link in the mail. */
+/** Invites an address and returns the invitation with the secret of the emailed link. */
 async function invite(owner: Owner, email: string, role = 'member') {
   const answer = await owner.post(`${of(owner)}/members/invite`, { email, role });
   assert.equal(answer.status, 200);
@@ -33,7 +33,7 @@ async function invite(owner: Owner, email: string, role = 'member') {
   return { ...answer.body, token: tokenIn(sent[0]) } as { invitation_id: string; token: string };
 }
 
-/** What the list of invitations says about the message of one. */
+/** Returns the status of an invitation's email from the list of invitations. */
 async function mailStatus(owner: Owner, invitation_id: string): Promise<string | undefined> {
   const { body } = await owner.get(`${of(owner)}/invitations`);
   return body.find((one: { invitation_id: string }) => one.invitation_id === invitation_id)?.mail_status;
@@ -44,7 +44,7 @@ function tokenIn(message: ReceivedMessage | undefined): string {
   return /^https:\/\/wiki\.example\.com\/invitations\/accept\?token=([\w-]{43})$/m.exec(plainText(message))?.[1] ?? '';
 }
 
-test('an invited person gets one message with a link to PUBLIC_URL, and with it becomes a member once', async () => {
+test('an invited person gets one message with a link to PUBLIC_URL, and joins with it once', async () => {
   const owner = await world.owner();
   const { token } = await invite(owner, 'grace@example.com', 'developer');
   assert.deepEqual((await mail.sentTo('grace@example.com')).recipients, ['grace@example.com']);
@@ -61,7 +61,7 @@ test('an invited person gets one message with a link to PUBLIC_URL, and with it 
   assert.equal(list.body.length, 1);
 });
 
-test('only the account whose verified address is the invited one can accept', async () => {
+test('only an account whose verified address was invited can accept', async () => {
   const owner = await world.owner();
   const { token } = await invite(owner, 'mike@example.org');
   const other = await world.person('mike2@example.org');
@@ -79,7 +79,7 @@ test('only the account whose verified address is the invited one can accept', as
   );
 });
 
-test('who signs in is shown the invitations to their verified address, and accepts one of them once without its link', async () => {
+test('a signed-in user sees the invitations to their verified address, and can accept one once without its link', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const { invitation_id } = await invite(owner, 'lena@example.org', 'developer');
   await invite(other, 'leni@example.org');
@@ -88,7 +88,7 @@ test('who signs in is shown the invitations to their verified address, and accep
   const { body: shown } = await lena.get('/v1/me/invitations');
   assert.deepEqual([shown.length, shown[0].invitation_id, shown[0].role], [1, invitation_id, 'developer']);
   assert.equal(shown[0].token, undefined);
-  // It is hidden from another address, a look-alike, one that is not verified, and a key that is limited.
+  // It is hidden from another address, a look-alike, an unverified address and a limited key.
   const leni = await world.person('leni@example.org');
   const lookalike = await world.person();
   await world.db.query(sql`update users set email = 'lеna@example.org' where user_id = ${lookalike.user_id}`);
@@ -115,7 +115,7 @@ test('who signs in is shown the invitations to their verified address, and accep
   assert.equal(events.at(-1).actor_id, lena.user_id);
 });
 
-test('an invitation that was revoked or is past its time is neither shown nor accepted, with or without its link', async () => {
+test('a revoked or expired invitation is neither shown nor accepted, with or without its link', async () => {
   const owner = await world.owner();
   const guest = await world.person('lost@example.org');
   const { invitation_id } = await invite(owner, 'lost@example.org');
@@ -129,7 +129,7 @@ test('an invitation that was revoked or is past its time is neither shown nor ac
   assert.deepEqual([(await guest.get('/v1/me/invitations')).body.length, (await accept()).status], [0, 404]);
 });
 
-test('a secret that was changed, revoked, replaced or is past its time opens nothing', async () => {
+test('a changed, revoked, replaced or expired secret opens no invitation', async () => {
   const owner = await world.owner();
   const guest = await world.person('guest@example.org');
   const accept = (token: string) => guest.post('/v1/invitations/accept', { token });
@@ -155,7 +155,7 @@ test('a secret that was changed, revoked, replaced or is past its time opens not
   assert.equal((await owner.post(`${of(owner)}/invitations/${third.invitation_id}/revoke`)).status, 409);
 });
 
-test('an invitation grants no more than its sender may: that of a demoted sender grants no access', async () => {
+test('an invitation grants no more than its sender may: after the sender is demoted, it grants no access', async () => {
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   await admin.post(`${of(owner)}/members/invite`, { email: 'friend@example.org', role: 'admin' });
@@ -165,7 +165,7 @@ test('an invitation grants no more than its sender may: that of a demoted sender
   assert.equal((await friend.post('/v1/invitations/accept', { token })).status, 409);
 });
 
-test('with the mail server down nothing is stored: 503 email_unavailable', async () => {
+test('with the mail server down, inviting is 503 email_unavailable and stores nothing', async () => {
   const owner = await world.owner();
   await mail.goDown();
   const refused = await owner.post(`${of(owner)}/members/invite`, { email: 'down@example.org', role: 'member' });
@@ -177,7 +177,7 @@ test('with the mail server down nothing is stored: 503 email_unavailable', async
   assert.equal(again.status, 200);
 });
 
-test('an invitation that the mail server does not take for now is sent later, and one that it refuses has bounced', async () => {
+test('a deferred invitation is sent again, and a refused one is marked as bounced', async () => {
   const owner = await world.owner();
   const invited = async (email: string) => {
     const { status, body } = await owner.post(`${of(owner)}/members/invite`, { email, role: 'member' });
@@ -211,7 +211,7 @@ test('an invitation that the mail server does not take for now is sent later, an
   assert.ok(!mail.messages.some(({ recipients }) => recipients[0] === 'never@example.org'));
 });
 
-test('a mail server that says nothing keeps no other tenant waiting', async () => {
+test('a mail server that does not respond delays no other tenant', async () => {
   const silent = await startSilentServer();
   cleanUp(() => silent.stop());
   const slow = await openWorld({ SMTP_URL: silent.url, DATABASE_CONNECTIONS: '4' });
@@ -232,7 +232,7 @@ test('a mail server that says nothing keeps no other tenant waiting', async () =
   }
 });
 
-test('no name puts a header or a recipient into a message', async () => {
+test('a name cannot inject headers or recipients into a message', async () => {
   const owner = await world.owner();
   const plain = await invite(owner, 'plain@example.org');
   assert.ok(plain.token);
@@ -254,7 +254,7 @@ test('no name puts a header or a recipient into a message', async () => {
   }
 });
 
-/** The subject of a message, decoded where it is written in encoded words (RFC 2047). */
+/** Returns the subject of a message, with encoded words (RFC 2047) decoded. */
 function subjectOf({ raw }: ReceivedMessage): string {
   const header = /^Subject: (.*(?:\r\n .*)*)/m.exec(raw)?.[1]?.replace(/\?=\s+=\?UTF-8\?Q\?/g, '') ?? '';
   const word = /^=\?UTF-8\?Q\?(.*)\?=$/.exec(header)?.[1];
@@ -267,7 +267,7 @@ function subjectOf({ raw }: ReceivedMessage): string {
   );
 }
 
-test('a name brings no link, no line and no quotation of its own into a message, and is short', async () => {
+test('names in a message are stripped of links, line breaks and quotes, and shortened', async () => {
   const owner = await world.owner();
   const names: Record<string, string> = {
     'Account locked - go to https://evil.example/login 1': 'Account locked - go to … 1',
@@ -298,7 +298,7 @@ test('a name brings no link, no line and no quotation of its own into a message,
   }
 });
 
-test('the link’s host is PUBLIC_URL’s, whatever host a request names', async () => {
+test('the link has the host of PUBLIC_URL, whatever Host header a request sends', async () => {
   const owner = await world.owner();
   const answer = await owner.post(
     `${of(owner)}/members/invite`,
@@ -311,7 +311,7 @@ test('the link’s host is PUBLIC_URL’s, whatever host a request names', async
   assert.notEqual(tokenIn(message), '');
 });
 
-test('of twenty who accept at once with one invitation one becomes a member', async () => {
+test('only one of twenty concurrent requests can accept an invitation', async () => {
   const owner = await world.owner();
   const { token } = await invite(owner, 'many@example.org');
   const person = await world.person('many@example.org');
@@ -323,7 +323,7 @@ test('of twenty who accept at once with one invitation one becomes a member', as
   assert.equal(body.seats.used, 2);
 });
 
-test('an invitation of another workspace is 404 in one’s own', async () => {
+test('an invitation of another workspace is 404', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const { invitation_id } = await invite(other, 'foreign@example.org');
   for (const verb of ['resend', 'revoke']) {
@@ -332,12 +332,12 @@ test('an invitation of another workspace is 404 in one’s own', async () => {
   assert.equal((await other.get(`${of(other)}/invitations`)).body[0].state, 'pending');
 });
 
-test('what only refers to a workspace, such as a job that is enqueued, holds up no change of its members', async () => {
+test('a row that references a workspace, such as a job being enqueued, does not block changes of its members', async () => {
   const owner = await world.owner();
   const friend = await world.person('guest@example.org');
   await world.db.query(sql`update users set email_verified = true where user_id = ${friend.user_id}`);
   await world.db.transaction(async (query) => {
-    // As the insert of a row with its id does.
+    // Inserting a row with its id takes this lock.
     await query(sql`select 1 from workspaces where workspace_id = ${owner.workspace_id} for key share`);
     const invited = await owner.post(`${of(owner)}/members/invite`, { email: 'guest@example.org', role: 'member' });
     assert.equal(invited.status, 200, JSON.stringify(invited.body));

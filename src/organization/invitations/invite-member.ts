@@ -24,7 +24,7 @@ interface Facts extends SeatCounts {
   is_pending: boolean;
 }
 
-/** Seats are counted and taken under the lock on the workspace. */
+/** Counts and takes seats under the lock on the workspace. */
 export const inviteMember = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/members/invite',
@@ -78,7 +78,7 @@ export const inviteMember = endpoint({
       }
       refuseConflicts(facts);
       await enforceInvitationRateLimit(tx, services, { sent_by: facts.user_id, email });
-      // One past its time still stands in the way of the unique key, and counts as pending.
+      // An expired invitation still violates the unique key and counts as pending until its state changes.
       await tx.maybeOne({
         expired: sql`
           update invitations i set state = 'expired' from access a

@@ -22,7 +22,7 @@ interface Facts extends SeatCounts {
   read_only: boolean;
 }
 
-/** The refusals of `joinWorkspace`, beside those of every endpoint. */
+/** Error codes of `joinWorkspace`, in addition to the common ones. */
 export const JOIN_ERRORS = [
   'forbidden',
   'key_is_workspace_bound',
@@ -35,9 +35,9 @@ export const JOIN_ERRORS = [
 ] as const;
 
 /**
- * Makes the caller a member by the invitation `i` of which `isIt` holds, in a transaction in which its workspace can be seen.
- * Only an account whose verified address is byte for byte the invited one becomes a member, once. The locks on the workspace
- * and the invitation let one of several callers in. Errors: JOIN_ERRORS.
+ * Makes the caller a member by the invitation `i` that matches `isIt`. Requires a transaction that can see its
+ * workspace. The caller's verified address must equal the invited one byte for byte. The locks on the workspace and the
+ * invitation let only one of several concurrent callers in. Throws JOIN_ERRORS.
  */
 export async function joinWorkspace(tx: Statements, isIt: Sql): Promise<Workspace> {
   await tx.maybeOne(sql`
@@ -98,7 +98,7 @@ function refuseUnlessAcceptable(facts: Facts | undefined): asserts facts is Fact
   if (!inviter || !invited || !inviter.permissions.includes('members:manage') || !canGrant(inviter, invited, null)) {
     throw new ApiError('conflict', 'The member who invited you may not do so any more. Ask for a new invitation.');
   }
-  // The invitation took its seat when it was made; seats may have been taken away since.
+  // The invitation reserved a seat when it was created, but seats may have been removed since.
   if (!facts.unlimited && !facts.overage_allowed && facts.active >= facts.granted) {
     throw new ApiError('seat_limit_reached', 'The workspace has no free seat. Ask one of its administrators.');
   }

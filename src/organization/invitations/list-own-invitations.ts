@@ -6,7 +6,7 @@ import { exampleInvitation, OwnInvitation } from './schema.ts';
 
 const { invitation_id, email, role, expires_at } = exampleInvitation;
 
-/** A bound: the others are listed when these are accepted or past their time. */
+/** Maximum number of listed invitations. Further invitations appear once these are accepted or expired. */
 const SHOWN = 100;
 
 export const listOwnInvitations = endpoint({

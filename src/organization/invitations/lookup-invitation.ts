@@ -6,7 +6,9 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { hasSecret, InvitationOffer, presentState } from './schema.ts';
 
-/** What the page of the link shows before the invited person signs in and accepts. The secret is the credential. */
+/**
+ * Returns the details that the page of the link shows before the invited person signs in. The secret is the credential.
+ */
 export const lookupInvitation = endpoint({
   method: 'GET',
   path: '/v1/invitations/lookup',

@@ -7,13 +7,13 @@ import { presentState } from './schema.ts';
 interface PendingFacts {
   email: string;
   role: string;
-  /** The caller. */
+  /** Id of the caller. */
   asker_id: string;
 }
 
 /**
- * A pending invitation of the workspace; accepted, revoked and expired are final. Errors: 404,
- * 403 `role_not_grantable` where it is for a role above the caller's, 409 `conflict` where it is final.
+ * Returns a pending invitation of the workspace; the states accepted, revoked and expired are final. Throws 404, 403
+ * `role_not_grantable` if its role is above the caller's, or 409 `conflict` if its state is final.
  */
 export async function readPending(tx: Statements, invitation_id: string): Promise<PendingFacts> {
   const row = await tx.maybeOne<PendingFacts & { state: string; own_role: string; own_granted: string[] | null }>(sql`

@@ -3,7 +3,7 @@ import { Id, Record, Timestamp } from '../../platform/core/records.ts';
 import { sha256 } from '../../platform/core/secrets.ts';
 import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 
-/** How long an invitation can be accepted. */
+/** Days until an invitation expires. */
 export const INVITATION_DAYS = 7;
 
 export const INVITATION_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const;
@@ -24,7 +24,7 @@ export const Invitation = Record(
 );
 export type Invitation = Static<typeof Invitation>;
 
-/** An invitation in the list of its own, which says more than the record of the specification. */
+/** An invitation in a list, with more fields than the record of the specification. */
 export const ListedInvitation = Record(
   {
     ...Invitation.properties,
@@ -37,7 +37,7 @@ export const ListedInvitation = Record(
   { title: 'ListedInvitation' },
 );
 
-/** An invitation as its link shows it before anyone has signed in. */
+/** An invitation as shown by its link, before sign-in. */
 export const InvitationOffer = Record(
   {
     workspace_name: Type.String(),
@@ -55,7 +55,7 @@ export const InvitationOffer = Record(
 );
 export type InvitationOffer = Static<typeof InvitationOffer>;
 
-/** An invitation as who is invited sees it after signing in. */
+/** An invitation as shown to the signed-in invitee. */
 export const OwnInvitation = Record(
   {
     invitation_id: Id,
@@ -69,25 +69,25 @@ export const OwnInvitation = Record(
 );
 export type OwnInvitation = Static<typeof OwnInvitation>;
 
-/** The state of an invitation `i` now: whether its time is over is seen when it is read, not written down by a timer. */
+/** The current state of an invitation `i`. Expiry is computed on read instead of stored by a timer. */
 export const presentState: Sql = raw(
   `(case when i.state = 'pending' and i.expires_at <= now() then 'expired' else i.state end)`,
 );
 
-/** The condition that an invitation `i` has this secret: of the link in its message, or of the copied one. */
+/** Condition that an invitation `i` has this secret, either of its emailed link or of its copied link. */
 export function hasSecret(token: string): Sql {
   const hash = sha256(token);
   return sql`(i.secret_hash = ${hash} or i.copied_hash = ${hash})`;
 }
 
-/** The columns of Invitation from an invitation `i`. */
+/** Columns of Invitation, from an invitation `i`. */
 export const invitationColumns: Sql = sql`
   i.invitation_id, i.email, i.role, i.created_at, i.expires_at, ${presentState} as state`;
 
-/** What the audit log says of an invitation `i`. */
+/** Columns in audit records of an invitation `i`. */
 export const invitationAuditColumns: Sql = sql`${invitationColumns}, i.mail_status, i.copies`;
 
-/** The step that reads an invitation of the guard's workspace as it is before the statement changes it. */
+/** The CTE that reads an invitation of the guard's workspace before the statement changes it. */
 export function invitationCte(invitation_id: string): Sql {
   return sql`
     select ${invitationAuditColumns} from access a

@@ -9,8 +9,8 @@ import { type InvitationLetter, invitationMail } from './invitation-mail.ts';
 import type { MailStatus } from './schema.ts';
 
 /**
- * Sends the link of an invitation. Its secret is created here and kept nowhere: an attempt that is repeated sends another
- * one, and the one before opens nothing any more.
+ * Emails the link of an invitation. The secret is created here and only its hash is stored: a repeated attempt sends a
+ * new secret, which invalidates the previous one.
  */
 export const sendInvitationMail = defineJob({
   name: 'send-invitation-mail',
@@ -28,7 +28,7 @@ export const sendInvitationMail = defineJob({
       where i.invitation_id = ${input.invitation_id} and i.state = 'pending' and i.expires_at > now()
         and w.workspace_id = i.workspace_id and u.user_id = ${input.sent_by}
       returning i.email, i.role, i.expires_at, w.name as workspace_name, u.display_name as inviter_name`);
-    // It was revoked, accepted or resent meanwhile.
+    // It was revoked, accepted or resent in the meantime.
     if (!letter) return;
     try {
       await services.mail.send(invitationMail(services.publicUrl, { ...letter, secret }));
