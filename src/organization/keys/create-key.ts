@@ -8,9 +8,8 @@ import { sql } from '../../platform/db/sql.ts';
 import { type ApiKey, type ApiKeyInput, apiKeyColumns, checkKeyInput } from './schema.ts';
 
 /**
- * Makes a key of the guard's workspace, or of the caller where the guard is on nothing but the caller. A key is never
- * worth more than the credential that asked for it: what that one may not, the new one may not either,
- * and it ends no later.
+ * Creates a key of the guard's workspace, or of the caller if the guard has no workspace. A key has at most the
+ * permissions of the credential that creates it, and expires no later.
  */
 export async function createKey(
   db: AuthorizedDb,

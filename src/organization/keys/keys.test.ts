@@ -4,7 +4,7 @@ import { sharedWorld } from '../../../test/shared-world.ts';
 
 const world = await sharedWorld();
 
-test('a key shows its secret once, acts until it is revoked, and is listed masked with its last use', async () => {
+test('a key shows its secret once, works until revoked, and is listed masked with its last use', async () => {
   const owner = await world.owner();
   for (const path of [`/v1/workspaces/${owner.workspace_id}/api-keys`, '/v1/me/api-keys']) {
     const made = await owner.post(path, { name: ' Import ' });
@@ -26,7 +26,7 @@ test('a key shows its secret once, acts until it is revoked, and is listed maske
   }
 });
 
-test('a key that was given some permissions has no other, whatever its creator may', async () => {
+test('a key with limited permissions has no others, whatever its creator may do', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/api-keys`;
   const { body } = await owner.post(path, { name: 'Reader', permissions: ['pages:read', 'members:read'] });
@@ -40,7 +40,7 @@ test('a key that was given some permissions has no other, whatever its creator m
   assert.equal(members.viewer.can_manage_members, false);
 });
 
-test('a key makes no key that is worth more or lives longer than itself', async () => {
+test('a key cannot create a key with more permissions or a longer life than its own', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/api-keys`;
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();
@@ -55,7 +55,7 @@ test('a key makes no key that is worth more or lives longer than itself', async 
   assert.equal((await world.as(first.body.secret).post('/v1/me/api-keys', { name: 'Mine' })).status, 403);
 });
 
-test('a key that may only manage members grants no more than it has', async () => {
+test('a key limited to managing members grants no more than it has', async () => {
   const owner = await world.owner();
   const { body } = await owner.post('/v1/me/api-keys', {
     name: 'People',
@@ -75,7 +75,7 @@ test('a key that may only manage members grants no more than it has', async () =
   assert.equal((await key.patch(`${path}/${member.membership_id}`, { role: 'viewer' })).body.role, 'viewer');
 });
 
-test('a input that cannot be meant is 400 and makes nothing', async () => {
+test('invalid input is 400 and creates nothing', async () => {
   const owner = await world.owner();
   for (const input of [
     { name: 'x'.repeat(101) },
@@ -89,7 +89,7 @@ test('a input that cannot be meant is 400 and makes nothing', async () => {
   assert.equal((await owner.get('/v1/me/api-keys')).body.length, 1, 'the one that the test calls with');
 });
 
-test('a key of another workspace, or of another person, can be neither seen nor revoked', async () => {
+test('a key of another workspace or person can be neither seen nor revoked', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const theirs = await other.post(`/v1/workspaces/${other.workspace_id}/api-keys`, { name: 'Theirs' });
   const personal = await other.post('/v1/me/api-keys', { name: 'Theirs' });

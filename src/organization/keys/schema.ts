@@ -37,7 +37,7 @@ export const ApiKeyInput = Type.Object({
   expires_at: Type.Optional(InputText({ description: 'RFC 3339; absent: never.' })),
 });
 
-/** The columns of ApiKey from a key `k`. */
+/** Columns of ApiKey, from a key `k`. */
 export const apiKeyColumns: Sql = sql`
   k.key_id, k.name, k.obfuscated_value, coalesce(k.permissions, '{}') as permissions, k.created_at, k.user_id as created_by,
   k.expires_at, k.last_used_at`;
@@ -48,7 +48,9 @@ interface CheckedKeyInput {
   expires_at: string | null;
 }
 
-/** The checked input for a new key. Errors: 400 for an unusable name, an unknown permission or a time that has passed. */
+/**
+ * Validates the input for a new key. Returns 400 for an invalid name, an unknown permission or an expiry in the past.
+ */
 export function checkKeyInput(input: Static<typeof ApiKeyInput>): CheckedKeyInput | ApiError {
   const name = readName(input.name);
   if (name instanceof ApiError) return name;

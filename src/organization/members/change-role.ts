@@ -8,7 +8,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { readMemberFacts } from './member-facts.ts';
 import { exampleMember, Member, memberColumns, memberCte } from './schema.ts';
 
-/** Decided under the lock on the workspace, so that of two owners who demote each other one remains. */
+/** Takes the lock on the workspace, so that if two owners demote each other, one remains an owner. */
 export const changeRole = endpoint({
   method: 'PATCH',
   path: '/v1/workspaces/:workspace_id/members/:membership_id',

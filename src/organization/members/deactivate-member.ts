@@ -7,7 +7,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { readMemberFacts } from './member-facts.ts';
 import { exampleMember, Member, memberColumns, memberCte } from './schema.ts';
 
-/** Holds for every request that begins after the answer, because access is read from the membership each time. */
+/** Effective for every request that starts after the response, because each request reads the membership. */
 export const deactivateMember = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/members/:membership_id/deactivate',

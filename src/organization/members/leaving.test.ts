@@ -7,7 +7,7 @@ const world = await sharedWorld();
 
 const membersPath = (workspace_id: string) => `/v1/workspaces/${workspace_id}/members`;
 
-test('a deactivated member has no access from the next request on, and has it back when reactivated', async () => {
+test('a deactivated member loses access with the next request, and regains it when reactivated', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const member = await world.member(owner.workspace_id, 'member');
@@ -22,7 +22,7 @@ test('a deactivated member has no access from the next request on, and has it ba
   assert.equal((await member.get(path)).status, 200);
 });
 
-test('a removed member is gone, and may be invited again', async () => {
+test('a removed member is no longer listed, and can be invited again', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const member = await world.member(owner.workspace_id, 'member');
@@ -34,7 +34,7 @@ test('a removed member is gone, and may be invited again', async () => {
   assert.equal((await owner.post(`${path}/invite`, { email, role: 'member' })).status, 200);
 });
 
-test('every member may leave, no member removes others without members:manage, and a viewer’s restricted key may do neither', async () => {
+test("every member can leave, removing others needs members:manage, and a viewer's restricted key can do neither", async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const viewer = await world.member(owner.workspace_id, 'viewer');
@@ -58,7 +58,7 @@ test('the last active owner can neither leave nor be deactivated: 409 last_owner
   }
 });
 
-test('an admin touches no owner', async () => {
+test('an admin cannot change or remove an owner', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const admin = await world.member(owner.workspace_id, 'admin');
@@ -71,7 +71,7 @@ test('an admin touches no owner', async () => {
   }
 });
 
-test('a transfer makes the heir an owner and the owner an admin, both or neither', async () => {
+test('a transfer makes the new member an owner and the old owner an admin, both or neither', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/transfer`;
   const heir = await world.member(owner.workspace_id, 'member');
@@ -94,7 +94,7 @@ test('a transfer makes the heir an owner and the owner an admin, both or neither
   assert.equal((await owner.post(path, { membership_id: owner.membership_id })).status, 403);
 });
 
-test('a member who comes back needs a seat', async () => {
+test('reactivating a member needs a free seat', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const member = await world.member(owner.workspace_id, 'member', 'inactive');
@@ -104,7 +104,7 @@ test('a member who comes back needs a seat', async () => {
   assert.deepEqual([refused.status, refused.body.error], [409, 'seat_limit_reached']);
 });
 
-test('each write is one record of the audit log, with who, what, with which credential and from where', async () => {
+test('each write adds one audit record with actor, target, credential and address', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const member = await world.member(owner.workspace_id, 'member');

@@ -22,7 +22,7 @@ interface MembersRow extends SeatCounts {
   members: Member[];
 }
 
-/** What the list is ordered by besides; it is not sent. */
+/** A member with the sort key `joined`, which is removed from the response. */
 const ListedMember = Type.Object({ ...Member.properties, joined: Type.String() });
 
 const pendingInvitations = sql`
@@ -31,7 +31,7 @@ const pendingInvitations = sql`
     from invitations i
     where i.workspace_id = w.workspace_id and i.state = 'pending' and i.expires_at > now()), '[]') as invitations`;
 
-/** Whether the name or the address of the member `m` contains the text. */
+/** Condition that the name or address of the member `m` contains the text. */
 const isFound = (text: string) => sql`exists (
   select from users u where u.user_id = m.user_id and (${contains(sql`u.display_name`, text)} or ${contains(sql`u.email`, text)}))`;
 
@@ -79,7 +79,7 @@ export const listMembers = endpoint({
   },
   run: async ({ params: { workspace_id }, query: { limit, user_id, query, invitations }, paging, one, services }) => {
     const ofUsers = user_id === undefined ? raw('') : sql`where user_id = any (${user_id.split(',')}::text[]) offset 0`;
-    // The users of a few members are looked up, those of all are joined.
+    // For a few members, look up each user by index; for the whole list, join.
     const isWhole = limit === undefined && user_id === undefined;
     const users = isWhole
       ? raw('join users u on u.user_id = m.user_id')

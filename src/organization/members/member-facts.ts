@@ -5,21 +5,20 @@ import { sql } from '../../platform/db/sql.ts';
 import { type SeatCounts, seatColumns } from '../workspaces/seats.ts';
 
 interface MemberFacts extends SeatCounts {
-  /** The role of the caller. */
+  /** Role of the caller. */
   own: RoleEntry;
-  /** The permissions that their credential was given; null: all of the role. */
+  /** Permissions granted to the caller's credential; null means all permissions of the role. */
   own_granted: string[] | null;
-  /** The member's present role. */
   present: RoleEntry;
   status: 'active' | 'inactive';
   is_self: boolean;
-  /** No other active owner is left. */
+  /** Whether the member is the only active owner. */
   is_last_owner: boolean;
 }
 
 /**
- * What the rules about a member are decided from. Read it under the lock on the workspace. Errors: 404 where the
- * membership is not of this workspace, 403 `role_not_grantable` where the member's role is above the caller's.
+ * Reads the facts that the rules about a member depend on. Call it under the lock on the workspace. Throws 404 if the
+ * membership is not in this workspace, 403 `role_not_grantable` if the member's role is above the caller's.
  */
 export async function readMemberFacts(tx: Statements, membership_id: string): Promise<MemberFacts> {
   const row = await tx.maybeOne<Omit<MemberFacts, 'own' | 'present'> & { own_role: string; role: string }>(sql`

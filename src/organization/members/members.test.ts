@@ -9,7 +9,7 @@ const world = await sharedWorld();
 
 const membersPath = (workspace_id: string) => `/v1/workspaces/${workspace_id}/members`;
 
-test('the list shows members by the time they came, the pending invitations, the roles in their order and the seats', async () => {
+test('the list shows members by join date, pending invitations, roles in their order, and seats', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const viewer = await world.member(owner.workspace_id, 'viewer');
@@ -29,7 +29,7 @@ test('the list shows members by the time they came, the pending invitations, the
       [inactive.membership_id, 'member', 'inactive'],
     ],
   );
-  // Its message may have been sent meanwhile.
+  // Its email may have been sent by now.
   assert.deepEqual(body.invitations, [invitation.body]);
   assert.equal(invitation.body.email, 'grace@example.com');
   assert.equal(Date.parse(invitation.body.expires_at) - Date.parse(invitation.body.created_at), 7 * 86_400_000);
@@ -56,7 +56,7 @@ test('the list shows members by the time they came, the pending invitations, the
   });
 });
 
-test('members are answered in parts where a limit is given, and those of some users alone', async () => {
+test('members can be listed page by page with a limit, and filtered by user', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const joined = [owner.membership_id];
@@ -66,7 +66,7 @@ test('members are answered in parts where a limit is given, and those of some us
     joined.push(member.membership_id);
     users.push(member.user_id);
   }
-  // Two who came in the same moment, and microseconds that a time of the API does not show.
+  // Members with equal join times, with microseconds that timestamps of the API omit.
   await world.db.query(sql`
     update memberships set created_at = timestamptz '2026-01-01 00:00:00.0001Z' where membership_id = any (${joined.slice(1)}::text[])`);
   const whole = (await owner.get(path)).body;
@@ -93,7 +93,7 @@ test('members are answered in parts where a limit is given, and those of some us
   assert.equal((await owner.get(`${path}?after=WyJ4Il0`)).status, 400);
 });
 
-test('people are found by a part of their name or address in any case, in parts, and never those of another workspace', async () => {
+test('people are found by part of their name or address, case-insensitively, page by page and only in the workspace', async () => {
   const owner = await world.owner('finder@example.com');
   const other = await world.owner('elsewhere@example.com');
   const path = membersPath(owner.workspace_id);
@@ -113,7 +113,7 @@ test('people are found by a part of their name or address in any case, in parts,
   };
   assert.deepEqual((await found('éLAN')).names, ['Élan Vital', 'élan 100%', 'Zoë_Élan']);
   assert.deepEqual((await found('P3.')).names, ['Grace']);
-  // No letter is a wildcard.
+  // Wildcard characters match literally.
   for (const [text, names] of [
     ['%', ['élan 100%']],
     ['_', ['Zoë_Élan']],
@@ -141,7 +141,7 @@ test('people are found by a part of their name or address in any case, in parts,
   }
 });
 
-test('the seats of a workspace are those of its active members after any change of them', async () => {
+test('the used seats equal the number of active members after every change', async () => {
   const owner = await world.owner();
   const other = await world.owner();
   const counted = async () => (await owner.get(membersPath(owner.workspace_id))).body.seats.active;
@@ -171,7 +171,7 @@ test('the seats of a workspace are those of its active members after any change 
   assert.equal(wrong, 0);
 });
 
-test('an invitation past its time is not pending: it takes no seat and blocks no new invitation', async () => {
+test('an expired invitation is not pending: it takes no seat and blocks no new invitation', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const invite = { email: 'late@example.com', role: 'member' };
@@ -185,7 +185,7 @@ test('an invitation past its time is not pending: it takes no seat and blocks no
   assert.equal((await owner.post(`${path}/invite`, invite)).status, 200);
 });
 
-test('no member gives or changes a role above their own, and only an owner touches an owner', async () => {
+test('no member grants or changes a role above their own, and only an owner changes an owner', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const admin = await world.member(owner.workspace_id, 'admin');
@@ -207,7 +207,7 @@ test('no member gives or changes a role above their own, and only an owner touch
   assert.equal((await owner.patch(`${path}/${other.membership_id}`, { role: 'owner' })).body.role, 'owner');
 });
 
-test('extra properties of a body are never effective', async () => {
+test('extra properties in a body are ignored', async () => {
   const owner = await world.owner();
   const member = await world.member(owner.workspace_id, 'member');
   const answer = await owner.patch(`${membersPath(owner.workspace_id)}/${member.membership_id}`, {
@@ -220,7 +220,7 @@ test('extra properties of a body are never effective', async () => {
   assert.equal(answer.body.status, 'active');
 });
 
-test('the last active owner stays one: 409 last_owner', async () => {
+test('the last active owner cannot be demoted: 409 last_owner', async () => {
   const owner = await world.owner();
   await world.member(owner.workspace_id, 'owner', 'inactive');
   const refused = await owner.patch(`${membersPath(owner.workspace_id)}/${owner.membership_id}`, { role: 'admin' });
@@ -228,7 +228,7 @@ test('the last active owner stays one: 409 last_owner', async () => {
   assert.equal(refused.body.error, 'last_owner');
 });
 
-test('an unknown role is 400, an empty one 422 where the schema says so, and neither changes anything', async () => {
+test('an unknown role is 400, an empty one is 422 if the schema forbids it, and neither changes anything', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const member = await world.member(owner.workspace_id, 'member');
@@ -280,7 +280,7 @@ test('an address that is not exactly one plain address is refused: 400 invalid_e
     assert.equal((await owner.post(path, { email, role: 'member' })).status, 422);
 });
 
-test('who is a member, or was, is not invited again', async () => {
+test('current and former members cannot be invited again', async () => {
   const owner = await world.owner('boss@example.net');
   const path = `${membersPath(owner.workspace_id)}/invite`;
   assert.equal((await owner.post(path, { email: 'BOSS@example.net', role: 'member' })).body.error, 'already_member');
@@ -292,7 +292,7 @@ test('who is a member, or was, is not invited again', async () => {
   assert.equal((await owner.post(path, { email, role: 'member' })).body.error, 'member_inactive');
 });
 
-test('without a free seat no one is invited, unless the plan allows more', async () => {
+test('without a free seat no one can be invited, unless the plan allows overage', async () => {
   const owner = await world.owner();
   const path = membersPath(owner.workspace_id);
   const setSeats = (overage: boolean) =>
@@ -318,7 +318,7 @@ test('without a free seat no one is invited, unless the plan allows more', async
   assert.equal((await owner.get(path)).body.seats.blocked, false);
 });
 
-test('what a role may is what its flags and permissions say', async () => {
+test('flags and permissions of a role match the allowed actions', async () => {
   const owner = await world.owner();
   for (const { slug, permissions } of ROLES) {
     const member = await world.member(owner.workspace_id, slug);

@@ -7,7 +7,7 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { readMemberFacts } from './member-facts.ts';
 import { memberColumns } from './schema.ts';
 
-/** What the member wrote stays; keys of the workspace that they made open nothing any more. */
+/** Pages written by the member stay; workspace keys created by the member stop working. */
 export const removeMember = endpoint({
   method: 'DELETE',
   path: '/v1/workspaces/:workspace_id/members/:membership_id',

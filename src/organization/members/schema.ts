@@ -19,7 +19,7 @@ export const Member = Record(
 );
 export type Member = Static<typeof Member>;
 
-/** The members of a workspace with what managing them needs. */
+/** The members of a workspace with the data needed to manage them. */
 export const MembersList = Record(
   {
     seats: Seats,
@@ -43,13 +43,13 @@ export const MembersList = Record(
 );
 export type MembersList = Static<typeof MembersList>;
 
-/** The columns of Member from a membership `m` and its user `u`. */
+/** Columns of Member, from a membership `m` and its user `u`. */
 export function memberColumns(service: OwnAddress): Sql {
   return sql`
     m.membership_id, m.user_id, u.display_name, u.email, m.role, ${avatarUrl(service)} as avatar_url, m.status`;
 }
 
-/** The step that reads a membership of the guard's workspace as it is before the statement changes it. */
+/** The CTE that reads a membership of the guard's workspace before the statement changes it. */
 export function memberCte(service: OwnAddress, membership_id: string): Sql {
   return sql`
     select ${memberColumns(service)} from access a

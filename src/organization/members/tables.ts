@@ -17,7 +17,7 @@ export const memberTables = [
           'membership_id',
           [''],
           500,
-          // The name of a workspace is known while the membership is active.
+          // The workspace and its name are only visible while the membership is active.
           ([id]) => sql`
             select m.membership_id, m.workspace_id, w.name as workspace_name, w.slug as workspace_slug, m.role, m.status, m.created_at
             from access a join memberships m on m.user_id = a.user_id left join workspaces w on w.workspace_id = m.workspace_id

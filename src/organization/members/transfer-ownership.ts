@@ -23,7 +23,7 @@ export const transferOwnership = endpoint({
     transaction(async (tx) => {
       await tx.maybeOne(sql`select 1`);
       const heir = await readMemberFacts(tx, body.membership_id).catch((error: unknown) => {
-        // The membership is named by the body, so an unknown one is not a path that leads nowhere.
+        // The id comes from the body, so an unknown membership is a 400, not a 404.
         if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
         throw new ApiError('invalid_request', 'membership_id names no member of this workspace.');
       });
