@@ -15,7 +15,7 @@ import {
 
 const { trash_days, revision_days, audit_days } = Retention.properties;
 
-/** A mistake can be taken back: nothing is deleted within a day of a change. */
+/** Nothing is deleted within a day of a change, so that a mistake can be reverted. */
 export const changeRetention = endpoint({
   method: 'PATCH',
   path: '/v1/workspaces/:workspace_id/retention',
@@ -45,7 +45,7 @@ export const changeRetention = endpoint({
     const revisions = given(body.revision_days, sql`w.revision_days`);
     const audit = given(body.audit_days, sql`w.audit_days`);
     return one({
-      // Locked, so that of several changes at once each finds what the one before it left.
+      // Lock the row so that concurrent changes run one after another and each audits the values it replaced.
       before: sql`
         select ${settingColumns} from workspaces w join access a on a.workspace_id = w.workspace_id for no key update of w`,
       changed: sql`

@@ -42,7 +42,7 @@ export const liftLegalHold = endpoint({
           select w.* from workspaces w join access a on a.workspace_id = w.workspace_id where w.held_since is null) w`,
     });
     if (retention) return retention;
-    // Another request has lifted it while this one waited for the row; the record of that is the other one's.
+    // A concurrent request lifted the hold while this one waited for the row, and wrote the audit record.
     const lifted = await maybeOne<Retention>(
       sql`select ${retentionColumns} from access a join workspaces w on w.workspace_id = a.workspace_id`,
     );

@@ -16,7 +16,7 @@ const { db } = world;
 const at = ({ workspace_id }: Owner, rest = 'retention') => `/v1/workspaces/${workspace_id}/${rest}`;
 const DEFAULTS = { trash_days: null, revision_days: null, audit_days: null, purges_after: '', legal_hold: null };
 
-/** Sets the times, and lets the day pass in which a change can be taken back. */
+/** Sets the retention periods and skips the day during which a change can be reverted. */
 async function keep(owner: Owner, times: Record<string, number | null>): Promise<void> {
   assert.equal((await owner.patch(at(owner), times)).status, 200);
   await dayLater(owner);
@@ -49,7 +49,7 @@ async function edit(owner: Owner, page: { at: string }, base_revision: number, m
   assert.equal(edited.status, 200, JSON.stringify(edited.body));
 }
 
-/** The numbers of the revisions that are left. */
+/** Returns the numbers of the remaining revisions. */
 const numbers = async (owner: Owner, page: { at: string }) =>
   (await owner.get(`${page.at}/revisions`)).body.map(({ revision }: { revision: number }) => revision);
 
@@ -61,7 +61,7 @@ async function age(table: 'revisions' | 'pages' | 'audit_events', days: number, 
 const eventsOf = async (owner: Owner, type: string) =>
   (await owner.get(`${at(owner, 'audit-events')}?type=${type}`)).body;
 
-test('a workspace keeps everything as before until one of its managers says otherwise, and the log says what changed', async () => {
+test('by default a workspace keeps everything, and the audit log has each change of the settings', async () => {
   const owner = await world.owner();
   assert.deepEqual((await owner.get(at(owner))).body, { workspace_id: owner.workspace_id, ...DEFAULTS });
   const changed = await owner.patch(at(owner), { trash_days: 60, audit_days: 365 });
@@ -81,7 +81,7 @@ test('a workspace keeps everything as before until one of its managers says othe
   );
 });
 
-test('a time is whole days within its bounds, and what is refused changes nothing', async () => {
+test('a retention period is a number of days within its bounds, and a refused change has no effect', async () => {
   const owner = await world.owner();
   const short = [{ trash_days: 6 }, { revision_days: 29 }, { audit_days: 89 }, { trash_days: 30, audit_days: 1 }];
   for (const body of short) assert.equal((await owner.patch(at(owner), body)).status, 400, JSON.stringify(body));
@@ -90,7 +90,7 @@ test('a time is whole days within its bounds, and what is refused changes nothin
   assert.deepEqual((await owner.get(at(owner))).body, { workspace_id: owner.workspace_id, ...DEFAULTS });
 });
 
-test('only owners set and lift a legal hold, with a reason that the log has', async () => {
+test('only owners set and lift a legal hold, with a reason that is logged', async () => {
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   const stranger = await world.owner();
@@ -123,7 +123,7 @@ test('only owners set and lift a legal hold, with a reason that the log has', as
   assert.equal((await eventsOf(owner, 'workspace.legal_hold_set')).length, 2);
 });
 
-test('a hold that many requests lift at once is lifted once, and all are told that there is none', async () => {
+test('a hold lifted by concurrent requests is lifted once, and all responses say so', async () => {
   const owner = await world.owner();
   for (let round = 1; round <= 5; round += 1) {
     assert.equal((await owner.post(at(owner, 'legal-hold'), { reason: 'Case' })).status, 200);
@@ -136,7 +136,7 @@ test('a hold that many requests lift at once is lifted once, and all are told th
   }
 });
 
-test('the trash is purged when the workspace says, not before, and not within a day of a change', async () => {
+test('the trash is purged after the configured days, not earlier, and not within a day of a change', async () => {
   const [short, long, usual] = [await world.owner(), await world.owner(), await world.owner()];
   await keep(short, { trash_days: 7 });
   await keep(long, { trash_days: 90 });
@@ -160,7 +160,7 @@ test('the trash is purged when the workspace says, not before, and not within a 
   assert.deepEqual(await left(), [0, 1, 0], 'after 30 days where nothing is set');
 });
 
-test("revisions go when they were replaced long enough ago, but never the current one, a draft's or the last of an upload", async () => {
+test('replaced revisions are purged when old enough, but never the current one, the base of a draft or the last of an upload', async () => {
   const owner = await world.owner();
   await keep(owner, { revision_days: 30 });
   const other = await world.owner();
@@ -203,7 +203,7 @@ test("revisions go when they were replaced long enough ago, but never the curren
   assert.equal((await owner.post(`${page.at}/revisions/2/restore`, {})).body.markdown, 'Text 2.');
 });
 
-test('a page with more old revisions than a batch, and more pages than a batch, are purged to the end', async () => {
+test('a purge completes for a page with more old revisions than a batch, and for more pages than a batch', async () => {
   const owner = await world.owner();
   await keep(owner, { revision_days: 30 });
   const page = await written(owner, 2);
@@ -228,7 +228,7 @@ test('a page with more old revisions than a batch, and more pages than a batch, 
   for (const each of many) assert.deepEqual(await numbers(owner, each), [2, 3]);
 });
 
-test('a daily run reads the revisions that became old since the last one, and one a month looks at all pages', async () => {
+test('a daily run reads only revisions that became old since the last run, and a monthly one reads all pages', async () => {
   const owner = await world.owner();
   await keep(owner, { revision_days: 30 });
   const pages = await Promise.all([1, 2, 3, 4].map((i) => written(owner, 3, `Daily ${i}`)));
@@ -242,7 +242,8 @@ test('a daily run reads the revisions that became old since the last one, and on
   assert.deepEqual(await numbers(owner, first), [3]);
   assert.deepEqual(await numbers(owner, second), [1, 2, 3]);
 
-  // A day passes: the run before looked up to 31 days ago, and these were replaced in the 24 hours after that.
+  // A day passes. The previous run covered revisions replaced up to 31 days ago; these were replaced in the next 24
+  // hours.
   await db.query(sql`
     update wikis set revisions_purged_to = revisions_purged_to - interval '1 day' where wiki_id = ${owner.wiki_id}`);
   for (const page of [second, drafted]) await age('revisions', 30, of(page));
@@ -262,7 +263,7 @@ test('a daily run reads the revisions that became old since the last one, and on
   for (const page of [drafted, old]) assert.deepEqual(await numbers(owner, page), [3]);
 });
 
-test('revisions that replaced others at the same time are purged in batches, too', async () => {
+test('revisions replaced at the same time are purged in batches, too', async () => {
   const owner = await world.owner();
   await keep(owner, { revision_days: 30 });
   const pages = await Promise.all([1, 2, 3].map((i) => written(owner, 4, `Same ${i}`)));
@@ -284,7 +285,7 @@ test('revisions that replaced others at the same time are purged in batches, too
   for (const page of pages) assert.deepEqual(await numbers(owner, page), [3, 4], 'the third was replaced today');
 });
 
-test('audit records go when the workspace says, but those that say what was kept and held stay', async () => {
+test('audit records are purged after the configured days, except records of retention settings and holds', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   for (const each of [owner, other]) {
     await written(each);
@@ -314,7 +315,7 @@ test('audit records go when the workspace says, but those that say what was kept
   assert.equal((await events(other)).length, all, 'another workspace keeps its own');
 });
 
-test('under a legal hold nothing is deleted for good, by no caller and by no job; afterwards it is', async () => {
+test('under a legal hold no caller and no job deletes anything for good; after it is lifted they do', async () => {
   const owner = await world.owner();
   await keep(owner, { trash_days: 7, revision_days: 30, audit_days: 90 });
   const [page, trashed] = [await written(owner, 3), await written(owner, 1, 'Trashed')];
@@ -334,7 +335,7 @@ test('under a legal hold nothing is deleted for good, by no caller and by no job
   await age('revisions', 100, sql`page_id = ${page.page_id}`);
   await age('audit_events', 100, sql`workspace_id = ${owner.workspace_id}`);
   await held(owner);
-  // As if it had been deleted just before, and nothing of it removed yet.
+  // Simulates a wiki that was deleted before the hold and whose content is not removed yet.
   await db.query(sql`alter table wikis disable trigger legal_hold_of_workspace`);
   await db.query(
     sql`update wikis set deleted_from = workspace_id, workspace_id = null where wiki_id = ${gone.wiki_id}`,
@@ -359,7 +360,7 @@ test('under a legal hold nothing is deleted for good, by no caller and by no job
   assert.deepEqual([there.page_id, there.purge_at], [trashed.page_id, '']);
   const pagesOf = async (wiki_id: string) => (await db.query(sql`select from pages where wiki_id = ${wiki_id}`)).length;
   assert.equal(await pagesOf(gone.wiki_id), 1);
-  // What a process of an earlier release, a mistake or an operator would do is refused by the database.
+  // The database refuses deletions by an earlier release, a bug or an operator.
   for (const deletion of [
     sql`delete from pages where wiki_id = ${owner.wiki_id}`,
     sql`delete from wikis where wiki_id = ${second.wiki_id}`,
@@ -381,7 +382,7 @@ test('under a legal hold nothing is deleted for good, by no caller and by no job
   assert.equal((await owner.send('DELETE', `/v1/wikis/${second.wiki_id}`)).status, 204);
 });
 
-test('a hold and a deletion at the same moment: either the wiki is gone before the hold is answered, or it stays', async () => {
+test('if a hold and a deletion race, either the wiki is deleted before the hold is confirmed, or it stays', async () => {
   const owner = await world.owner();
   for (let round = 0; round < 8; round += 1) {
     const { body: wiki } = await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title: `Round ${round}` });

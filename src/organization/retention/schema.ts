@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Id, Record } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** The shortest time of each setting in days, which constraints of `workspaces` know, too. */
+/** Minimum of each setting in days; constraints of `workspaces` enforce the same values. */
 export const SHORTEST_DAYS = { trash_days: 7, revision_days: 30, audit_days: 90 } as const;
 
 export type RetentionSetting = keyof typeof SHORTEST_DAYS;
@@ -50,13 +50,13 @@ export const Retention = Record(
 );
 export type Retention = Static<typeof Retention>;
 
-/** The columns of Retention from a workspace `w`. */
+/** Columns of Retention, from a workspace `w`. */
 export const retentionColumns: Sql = sql`w.workspace_id, w.trash_days, w.revision_days, w.audit_days,
   coalesce(case when w.retention_changed_at > now() - interval '1 day' then rfc3339(w.retention_changed_at + interval '1 day') end, '') as purges_after,
   case when w.held_since is not null then
     json_build_object('reason', w.hold_reason, 'held_by', w.held_by, 'held_since', rfc3339(w.held_since)) end as legal_hold`;
 
-/** What the audit records of the settings compare, in which what has no value is empty. */
+/** Settings compared by audit records; unset ones are ''. */
 export const settingColumns: Sql = sql`w.workspace_id, coalesce(to_jsonb(w.trash_days), '""') as trash_days,
   coalesce(to_jsonb(w.revision_days), '""') as revision_days, coalesce(to_jsonb(w.audit_days), '""') as audit_days`;
 

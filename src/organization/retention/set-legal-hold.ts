@@ -7,8 +7,8 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { exampleHold, exampleRetention, HOLD_REASON_MAX, Retention, retentionColumns } from './schema.ts';
 
 /**
- * From its answer on nothing of the workspace is deleted for good: a deletion that runs meanwhile has the workspace's row locked,
- * for which this waits.
+ * Once the response is sent, no data of the workspace is deleted for good. A concurrent deletion holds the lock on the
+ * workspace row, and this request waits for it.
  */
 export const setLegalHold = endpoint({
   method: 'POST',
@@ -42,7 +42,7 @@ export const setLegalHold = endpoint({
   },
 });
 
-/** Trimmed; an ApiError for none, and for one that is too long. */
+/** Trims a reason. Returns an ApiError if it is empty or too long. */
 export function readReason(given: string): string | ApiError {
   const reason = given.trim();
   if (reason !== '' && reason.length <= HOLD_REASON_MAX) return reason;

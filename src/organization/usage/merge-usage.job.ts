@@ -7,7 +7,7 @@ const BATCH_ROWS = 10_000;
 export const mergeUsage = defineJob({
   name: 'merge-usage',
   for: 'service',
-  // Not behind removals that take minutes.
+  // Not in the maintenance lane, where removals can take minutes.
   lane: 'index',
   key: 'tenant',
   attempts: 'forever',

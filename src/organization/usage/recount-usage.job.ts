@@ -1,11 +1,11 @@
 import { raw, sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 
-/** How often a workspace is counted again. */
+/** Interval between recounts of a workspace. */
 const AGE = raw(`interval '1 day'`);
 
 /**
- * Counts again what a workspace holds, by reading it. The counts are kept by triggers, so a difference is a fault: it is
+ * Recounts the usage of a workspace from its content. Triggers maintain the counts, so a difference is a bug: it is
  * logged and corrected.
  */
 export const recountUsage = defineJob({
@@ -19,7 +19,7 @@ export const recountUsage = defineJob({
   due: sql`select wiki_id, workspace_id from workspaces_to_recount(${AGE})`,
   async run({ db, target: { workspace_id }, services: { log } }) {
     const [counted] = await db.transaction(async (query) => {
-      // A large workspace takes longer to read than a request may.
+      // Reading a large workspace takes longer than the statement timeout of requests.
       await query(sql`select set_config('statement_timeout', '0', true)`);
       return query<{ drift: Record<string, number> }>(sql`select recount_usage(${workspace_id}) as drift`);
     });

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { QUOTA_NAMES, type QuotaName } from '../../platform/core/quotas.ts';
 import { Flag, Record } from '../../platform/core/records.ts';
 
-/** How much of one thing a workspace has, and how much of it it may have. */
+/** Usage and limit of one quota in a workspace. */
 export const Usage = Record(
   {
     name: Type.Enum(QUOTA_NAMES, {
@@ -20,6 +20,6 @@ export type Usage = Static<typeof Usage>;
 export interface UsageRow {
   name: QuotaName;
   used: number;
-  /** null: unlimited. */
+  /** null means unlimited. */
   allowed: number | null;
 }

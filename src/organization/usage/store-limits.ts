@@ -4,8 +4,8 @@ import { sql } from '../../platform/db/sql.ts';
 import type { Plan } from '../../platform/providers/payments/payments.ts';
 
 /**
- * Writes the limits of the plans, and those of the service, for the database to decide with. Only what changed is written;
- * a plan that left the catalogue keeps its limits for the workspaces that are on it. Needs the rights of the owner.
+ * Stores the limits of the service and of the plans for the database's triggers. Only writes changes. A plan removed
+ * from the catalogue keeps its limits for the workspaces still on it. Needs the privileges of the owner.
  */
 export async function storeLimits(query: Query, ofService: Quotas, plans: readonly Plan[]): Promise<void> {
   const rows = [

@@ -1,7 +1,7 @@
 import { defineTable } from '../../platform/tables/define-table.ts';
 
 export const usageTables = [
-  // Read and written by functions of the database alone.
+  // Accessed only by database functions.
   defineTable({ name: 'plan_limits', of: 'service', rows: 'fixed', policy: 'special', rights: '' }),
   defineTable({
     name: 'workspace_usage',

@@ -18,7 +18,7 @@ import { purgeTrash } from '../../wiki/pages/trash/purge-trash.job.ts';
 import { mergeUsage } from './merge-usage.job.ts';
 import { recountUsage } from './recount-usage.job.ts';
 
-/** USAGE_STEPS: how many random writes; USAGE_SEED repeats those of an earlier run. */
+/** USAGE_STEPS sets the number of random writes; USAGE_SEED repeats an earlier run. */
 const STEPS = Number(process.env.USAGE_STEPS || extent(60, 20));
 const SEED = Number(process.env.USAGE_SEED || Date.now() % 1_000_000);
 
@@ -29,7 +29,7 @@ const world = await openWorld(
 );
 const { db } = world;
 
-/** Counts all workspaces again, as a day later. */
+/** Recounts all workspaces, as on the next day. */
 async function recountAll(): Promise<void> {
   await runScheduled(world, mergeUsage);
   await db.query(sql`update workspace_usage set counted_at = now() - interval '2 days'`);
@@ -47,7 +47,7 @@ function attach(owner: Owner, wiki_id: string, page_id: string, content: string)
   return owner.send('POST', `/v1/wikis/${wiki_id}/pages/${page_id}/attachments`, { body });
 }
 
-test('what is counted is what is there, after any mix of writes', async (t) => {
+test('counted usage equals actual usage after any mix of writes', async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const random = randomNumbers(SEED);
   const owner = await world.owner();
@@ -167,13 +167,13 @@ test('what is counted is what is there, after any mix of writes', async (t) => {
     'merged counts': () => runScheduled(world, mergeUsage),
   };
   const names = Object.keys(writes);
-  // Each once, and then at random.
+  // Each write once, then random ones.
   for (let step = 0; step < names.length + STEPS; step += 1) {
     const name = names[step] ?? one(names) ?? '';
     await writes[name]?.();
     await assertCounted(workspace_id, `${name} (step ${step})`);
   }
-  // A scheduled job may remove something of a deleted wiki between the two looks.
+  // A scheduled job may remove content of a deleted wiki between the two reads.
   await until(
     'the API says the same',
     async () => ({ api: await usageBy(owner, workspace_id), ...(await counted(db, workspace_id)) }),
@@ -183,7 +183,7 @@ test('what is counted is what is there, after any mix of writes', async (t) => {
   await assertCounted(workspace_id, 'a recount');
 });
 
-test('a wiki that is deleted counts until what it held is removed', async () => {
+test('a deleted wiki counts until its content is removed', async () => {
   const owner = await world.owner();
   const { workspace_id } = owner;
   const before = await usageBy(owner, workspace_id);
@@ -202,13 +202,13 @@ test('a wiki that is deleted counts until what it held is removed', async () => 
   assert.deepEqual(await usageBy(owner, workspace_id), before);
 });
 
-test('writers of one workspace do not wait for each other to count', async () => {
+test('concurrent writers in a workspace do not block each other when counting', async () => {
   const owner = await world.owner();
   const write = (query: typeof db.query, title: string) =>
     query(sql`
       insert into wikis (wiki_id, workspace_id, slug, title, created_by)
       values (${`wiki_${title}`}, ${owner.workspace_id}, ${title}, ${title}, ${owner.user_id})`);
-  // The second one commits while the first one is open.
+  // The second transaction commits while the first one is open.
   await db.transaction(async (first) => {
     await write(first, 'first');
     await db.transaction((second) => write(second, 'second'));
@@ -217,7 +217,7 @@ test('writers of one workspace do not wait for each other to count', async () =>
   await assertCounted(owner.workspace_id, 'two transactions at once');
 });
 
-test('counts that are wrong are found, logged and corrected', async () => {
+test('wrong counts are found, logged and corrected', async () => {
   const owner = await world.owner();
   const right = await usageBy(owner, owner.workspace_id);
   await db.query(sql`
@@ -235,7 +235,7 @@ test('counts that are wrong are found, logged and corrected', async () => {
   assert.deepEqual([line.level, line.drift], [50, { keys: -3 }]);
 });
 
-test('a count that is corrected while others write comes out right', async () => {
+test('a count corrected during concurrent writes is right afterwards', async () => {
   const owner = await world.owner();
   let stop = false;
   const recounting = (async () => {
@@ -252,7 +252,7 @@ test('a count that is corrected while others write comes out right', async () =>
   await assertCounted(owner.workspace_id, 'corrections and writes at once');
 });
 
-test('members see the usage of their workspace, and nobody else does', async () => {
+test('only members see the usage of their workspace', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const path = `/v1/workspaces/${owner.workspace_id}/usage`;
   const viewer = await world.member(owner.workspace_id, 'viewer');
