@@ -7,7 +7,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { ATTEMPT, askIssuer, issuerOf } from './openid.ts';
 
-/** What a callback is compared with is bound to a secret of the client that began: no other client can finish it. */
+/** Seals the expected callback with a secret of this client, so that no other client can complete the sign-in. */
 export const beginOpenId = endpoint({
   method: 'POST',
   path: '/v1/auth/openid',

@@ -8,7 +8,7 @@ import { sql } from '../../platform/db/sql.ts';
 const world = await sharedWorld();
 const { db, anonymous } = world;
 
-/** A user, the cookie that a browser keeps for them, and what our own pages send with it. */
+/** Creates a user with a cookie session, and the headers that our own pages send. */
 async function inBrowser() {
   const owner = await world.owner();
   const client = await signedInClient(world, owner.user_id);
@@ -18,14 +18,14 @@ async function inBrowser() {
   return { owner, client, secret: body.browser_secret, cookie, own: { cookie, 'sec-fetch-site': 'same-origin' } };
 }
 
-test('a browser that keeps a session is its user, in requests of our own pages', async () => {
+test('the cookie authenticates its user in requests of our own pages', async () => {
   const { owner, own } = await inBrowser();
   assert.equal((await anonymous.get('/v1/me', own)).body.user_id, owner.user_id);
   const made = await anonymous.post(`/v1/wikis/${owner.wiki_id}/pages`, { title: 'A', markdown: 'b' }, own);
   assert.equal(made.status, 201);
 });
 
-test('the cookie is nothing where no page of ours asks', async () => {
+test('the cookie is ignored in requests from other sites', async () => {
   const { cookie } = await inBrowser();
   const elsewhere: Record<string, string>[] = [
     {},
@@ -43,14 +43,14 @@ test('the cookie is nothing where no page of ours asks', async () => {
   }
 });
 
-test('where a browser does not say which site asks, a write counts by its Origin, and a read not at all', async () => {
+test('without Sec-Fetch-Site, the cookie counts for a write with our Origin, and never for a read', async () => {
   const { cookie } = await inBrowser();
   const headers = { cookie, origin: 'http://127.0.0.1:0' };
   assert.equal((await anonymous.post('/v1/onboarding', undefined, headers)).status, 200);
   assert.equal((await anonymous.get('/v1/me', headers)).status, 401);
 });
 
-test('no endpoint takes the cookie of a request that another site makes', async () => {
+test('no endpoint accepts the cookie in a cross-site request', async () => {
   const { owner, cookie } = await inBrowser();
   const paths = { workspace_id: owner.workspace_id, organization_id: owner.workspace_id, wiki_id: owner.wiki_id };
   for (const { method, path, access } of ENDPOINTS) {
@@ -61,7 +61,7 @@ test('no endpoint takes the cookie of a request that another site makes', async 
   }
 });
 
-test('the secret opens nothing as a token, and a token nothing as a cookie', async () => {
+test("the cookie's secret is no valid token, and a token is no valid cookie", async () => {
   const { owner, secret, own } = await inBrowser();
   assert.equal((await world.as(secret).get('/v1/me')).status, 401);
   assert.equal((await world.as(secret).get('/v1/me', own)).status, 401, 'a request with both means the token');
@@ -74,7 +74,7 @@ test('the secret opens nothing as a token, and a token nothing as a cookie', asy
   assert.equal((await anonymous.get('/v1/me', twice)).status, 401, 'two cookies of the name are not ours');
 });
 
-test('the tokens of a session end when a browser keeps it, and it is kept once', async () => {
+test('creating a cookie session ends the tokens of the session, and works once', async () => {
   const { client, own } = await inBrowser();
   assert.equal((await client.get('/v1/me')).status, 401);
   const refreshed = await anonymous.post('/v1/auth/refresh', { refresh_token: client.tokens.refresh_token });
@@ -83,7 +83,7 @@ test('the tokens of a session end when a browser keeps it, and it is kept once',
   assert.equal((await anonymous.get('/v1/me', own)).status, 200, 'the robbed go on');
 });
 
-test('signing out, here or everywhere, and revoking end it from the next request on', async () => {
+test('signing out, here or everywhere, and revoking end the cookie session with the next request', async () => {
   for (const end of ['sign-out', 'sign-out-everywhere', 'revoke']) {
     const { client, own, owner } = await inBrowser();
     const [session] = (await anonymous.get('/v1/me/sessions', own)).body;
@@ -98,7 +98,7 @@ test('signing out, here or everywhere, and revoking end it from the next request
   }
 });
 
-test('it ends 30 days after its last use, and 90 after it began', async () => {
+test('a cookie session ends 30 days after its last use and 90 days after its start', async () => {
   const { client, own } = await inBrowser();
   const session = sql`session_id = ${client.tokens.session_id}`;
   const days = async (column: 'access_expires_at' | 'expires_at') => {

@@ -5,7 +5,7 @@ import { sql } from '../../platform/db/sql.ts';
 
 const world = await sharedWorld();
 
-test('a name is trimmed, kept as it was written, and the one of its owner alone', async () => {
+test("a name is trimmed and otherwise unchanged, and only the user's own name changes", async () => {
   const [person, other] = [await world.person(), await world.person()];
   const before = (await other.get('/v1/me')).body;
   const changed = await person.patch('/v1/me', { display_name: '  Ada <b>Lovelace</b> 🦉 ', email: 'x@example.com' });
@@ -18,7 +18,7 @@ test('a name is trimmed, kept as it was written, and the one of its owner alone'
   assert.equal((await person.patch('/v1/me', { display_name: 'x'.repeat(101) })).body.error, 'invalid_name');
 });
 
-test('who signs in at another service has the name that it says', async () => {
+test('users who sign in at an issuer cannot change their name here', async () => {
   const person = await world.person();
   await world.db.query(sql`
     insert into identities (issuer, subject, user_id) values ('https://issuer.example', ${person.user_id}, ${person.user_id})`);
@@ -30,7 +30,7 @@ test('who signs in at another service has the name that it says', async () => {
   assert.equal(records.length, 0, 'what was refused left no record');
 });
 
-test('a key with only some permissions changes no user', async () => {
+test('a key with limited permissions cannot change the user', async () => {
   const person = await world.owner();
   const { body } = await person.post('/v1/me/api-keys', { name: 'narrow', permissions: ['pages:read'] });
   assert.equal((await world.as(body.secret).patch('/v1/me', { display_name: 'x' })).status, 403);

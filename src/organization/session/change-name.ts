@@ -8,7 +8,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { exampleUser, User, userColumns } from '../workspaces/schema.ts';
 
-/** Of who signs in at another service, that one says the name, and would say it again. */
+/** Users with an issuer cannot change their name: the issuer's claim would overwrite it at the next sign-in. */
 export const changeName = endpoint({
   method: 'PATCH',
   path: '/v1/me',

@@ -10,15 +10,15 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { signIn } from './new-session.ts';
 import { exampleTokens, Tokens } from './schema.ts';
 
-/** Errors: 401 always. */
+/** Always throws 401. */
 export async function refuseLink(on: Pick<Statements, 'maybeOne'>, hash: Buffer): Promise<never> {
   const expired = await on.maybeOne(sql`select 1 from email_links where token_hash = ${hash}`);
   throw refusal(expired ? 'link_expired' : 'link_unknown');
 }
 
 /**
- * A holder of the link reads the mail of its address, so the address is verified. All links of the address end, under a
- * lock on them, so that of several that are used at once one signs in.
+ * The link proves access to the mailbox, so the address is verified. Ends all links of the address under a lock on
+ * them, so that only one of several concurrently used links signs in.
  */
 export const completeEmailLink = endpoint({
   method: 'POST',

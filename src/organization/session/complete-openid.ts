@@ -20,7 +20,7 @@ const REASONS: { [refused in IssuerRefusal['refused']]: SignedOutReason } = {
   answer_invalid: 'openid_answer_invalid',
 };
 
-/** An attempt is taken before the issuer is asked, so it is tried once. */
+/** Consumes the attempt before calling the issuer, so that it is tried once. */
 export const completeOpenId = endpoint({
   method: 'POST',
   path: '/v1/auth/openid/complete',
@@ -72,7 +72,7 @@ export const completeOpenId = endpoint({
   },
 });
 
-/** Errors: 400 `invalid_request` for any address but our own callback. */
+/** Throws 400 `invalid_request` for any URL except our own callback. */
 function parametersOf(callbackUrl: string, publicUrl: string): URLSearchParams {
   const wanted = new URL(publicUrl + CALLBACK_PATH);
   const url = URL.parse(callbackUrl);

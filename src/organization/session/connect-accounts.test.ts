@@ -19,7 +19,6 @@ const world = await openWorld({
 });
 const { query } = world.db;
 
-/** Signs in at the issuer. */
 async function bySso(account: Account): Promise<Client> {
   const { authorization_url, attempt } = (await world.anonymous.post('/v1/auth/openid')).body;
   const callback_url = await provider.browse(authorization_url, account);
@@ -29,7 +28,7 @@ async function bySso(account: Account): Promise<Client> {
   return { ...client, user_id: (await client.get('/v1/me')).body.user_id };
 }
 
-/** The secret of a sign-in link that came to the address. */
+/** Creates a sign-in link for the address and returns its secret. */
 async function linkTo(email: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await query(sql`
@@ -48,7 +47,7 @@ const me = async (client: Client) => (await client.get('/v1/me')).body.user_id;
 const write = (owner: Owner | Client, wiki_id: string) =>
   owner.post(`/v1/wikis/${wiki_id}/pages`, { title: 'Written', markdown: 'text' });
 
-test('who owns a workspace by mail and then signs in at the issuer connects both, and is one user from then on', async () => {
+test('a user who owns a workspace by mail can connect a later sign-in at the issuer, and is one user from then on', async () => {
   const vera = newPerson();
   const owner = await world.owner(vera.email);
   await write(owner, owner.wiki_id);
@@ -81,7 +80,7 @@ test('who owns a workspace by mail and then signs in at the issuer connects both
   assert.deepEqual([none.status, none.body.message], [409, 'No other account signs in by mail to this address.']);
 });
 
-test('the issuer’s word alone connects nothing: without a link to the address both stay apart', async () => {
+test("the issuer's claim alone connects no accounts: without a link to the address they stay separate", async () => {
   const victim = await world.owner(`victim-${randomUUID()}@example.com`);
   const [{ email }] = (await query<{ email: string }>(
     sql`select email from users where user_id = ${victim.user_id}`,
@@ -89,10 +88,10 @@ test('the issuer’s word alone connects nothing: without a link to the address 
   const claims = await bySso({ sub: randomUUID(), email, email_verified: true });
   for (const token of ['', 'x', 'x'.repeat(43)]) assert.equal((await connect(claims, token)).status, 404);
   assert.deepEqual((await claims.get('/v1/workspaces')).body, []);
-  // A link to an address that they do read does not help.
+  // A link to their own mailbox does not help.
   const own = await linkTo(`attacker-${randomUUID()}@example.com`);
   assert.equal((await connect(claims, own)).status, 403);
-  // Nor does the link to the right address for who only says that it is theirs.
+  // Nor does a link to the right address if the issuer has not verified it.
   const unverified = await bySso({ sub: randomUUID(), email, email_verified: false });
   assert.equal(await hasOther(unverified), false, 'and who only says so learns nothing');
   const link = await linkTo(email);
@@ -102,7 +101,7 @@ test('the issuer’s word alone connects nothing: without a link to the address 
   assert.equal((await query(sql`select 1 from users where email = ${email}`)).length, 3);
 });
 
-test('an issuer that sends another address later changes nothing of a user who also signs in by mail', async () => {
+test('an address that the issuer changes later does not change a user who also signs in by mail', async () => {
   const vera = newPerson();
   const owner = await world.owner(vera.email);
   await write(owner, owner.wiki_id);
@@ -114,7 +113,7 @@ test('an issuer that sends another address later changes nothing of a user who a
   assert.deepEqual([now.email, now.email_verified], [vera.email, true]);
 });
 
-test('what is of the account that is given up goes on in the other, and what else opened it ends', async () => {
+test('data of the merged account moves to the remaining one, and its other credentials end', async () => {
   const vera = newPerson();
   const owner = await world.owner(vera.email);
   await write(owner, owner.wiki_id);
@@ -128,7 +127,7 @@ test('what is of the account that is given up goes on in the other, and what els
   const { body: ofWorkspace } = await sso.post(`/v1/workspaces/${host.workspace_id}/api-keys`, { name: 'k' });
   const starred = await sso.send('PUT', `/v1/wikis/${host.wiki_id}/starred-pages/${page.page_id}`);
   assert.ok(starred.status < 300, JSON.stringify(starred.body));
-  // Another browser, whose user has not opened the link.
+  // A second session, in which the link is not opened.
   const elsewhere = await bySso(vera);
   const { status, body } = await connect(sso, await linkTo(vera.email));
   assert.equal(status, 200, JSON.stringify(body));
@@ -148,7 +147,7 @@ test('what is of the account that is given up goes on in the other, and what els
   assert.deepEqual(left, []);
 });
 
-test('the account that has written stays, whichever it is; where both have, nothing changes', async () => {
+test('the account that has written pages stays; if both have, nothing changes', async () => {
   const vera = newPerson();
   const mail = await world.person(vera.email);
   const sso = await bySso(vera);
@@ -175,7 +174,7 @@ test('the account that has written stays, whichever it is; where both have, noth
   assert.equal(stillGood.status, 200, 'the link still signs in');
 });
 
-test('two members of one workspace stay two', async () => {
+test('two members of the same workspace cannot be merged', async () => {
   const vera = newPerson();
   const mail = await world.person(vera.email);
   const sso = await bySso(vera);
@@ -190,7 +189,7 @@ test('two members of one workspace stay two', async () => {
   assert.match(refused.body.message, /members of one workspace/);
 });
 
-test('of ten who connect at once with one link, all become one user', async () => {
+test('ten concurrent connections with one link result in one user', async () => {
   const vera = newPerson();
   const owner = await world.owner(vera.email);
   await write(owner, owner.wiki_id);

@@ -9,8 +9,8 @@ import { IDLE_END } from './new-session.ts';
 import { exampleSession, sessionAuditColumns } from './schema.ts';
 
 /**
- * Tabs of a browser cannot take turns with a refresh token, so a browser keeps one secret for the whole session, where no
- * script can read it. The tokens that the session had end with this.
+ * Browser tabs cannot coordinate the use of a refresh token, so a browser gets one secret for the whole session, in a
+ * cookie that scripts cannot read. Ends the session's tokens.
  */
 export const createCookieSession = endpoint({
   method: 'POST',

@@ -26,7 +26,7 @@ const ask = (email: string, at: World = world, address?: string) =>
 const complete = (token: string, at: World = world, address?: string) =>
   at.anonymous.post('/v1/auth/email/complete', { token }, from(address));
 
-/** A network that no other request comes from. */
+/** Counter for networks that no other request uses. */
 let networks = 0;
 const newNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
 
@@ -37,7 +37,7 @@ async function linkTo(email: string, nth = 1): Promise<string> {
   return token;
 }
 
-/** How many messages the address has got, when no job for it is left. */
+/** Returns the number of messages sent to the address, once no job for it is left. */
 async function sentInAll(email: string): Promise<number> {
   await until(`no job for ${email} is left`, async () => {
     const jobs = await query(sql`
@@ -52,7 +52,7 @@ async function assertSent(times: number, email: string): Promise<void> {
   assert.equal(await sentInAll(email), times, `${email} may get ${times} messages`);
 }
 
-test('a user gets one message with a link to PUBLIC_URL, and is signed in with it once', async () => {
+test('a user gets one message with a link to PUBLIC_URL, which signs in once', async () => {
   const email = newAddress();
   const person = await world.person(email);
   const asked = await ask(` ${email.toUpperCase()} `);
@@ -69,7 +69,7 @@ test('a user gets one message with a link to PUBLIC_URL, and is signed in with i
   assert.equal(mail.messages.filter(({ recipients }) => recipients.includes(email)).length, 1);
 });
 
-test('signing in leaves the name of a user as it is', async () => {
+test('signing in does not change the name of a user', async () => {
   const email = newAddress();
   const person = await world.person(email);
   await query(sql`update users set display_name = 'Grace Hopper' where user_id = ${person.user_id}`);
@@ -78,7 +78,7 @@ test('signing in leaves the name of a user as it is', async () => {
   assert.equal((await world.as(body.access_token).get('/v1/me')).body.display_name, 'Grace Hopper');
 });
 
-test('an unknown address is answered as a known one, and gets no message', async () => {
+test('an unknown address gets the same response as a known one, and no message', async () => {
   const [known, unknown] = [newAddress(), newAddress()];
   await world.person(known);
   const answers = [await ask(known), await ask(unknown)];
@@ -92,7 +92,7 @@ test('an unknown address is answered as a known one, and gets no message', async
   assert.deepEqual(row, { token_hash: null }, 'the same is written for both');
 });
 
-test('who was invited may sign in, and accept; who is not invited any more may not', async () => {
+test('an invited address can sign in and accept; after the invitation is revoked it cannot', async () => {
   const owner = await world.owner();
   const email = newAddress();
   const path = `/v1/workspaces/${owner.workspace_id}`;
@@ -110,11 +110,11 @@ test('who was invited may sign in, and accept; who is not invited any more may n
   await mail.sentTo(late);
   await owner.post(`${path}/invitations/${gone.invitation_id}/revoke`);
   await ask(late);
-  // The one message is the invitation.
+  // The only message is the invitation.
   await assertSent(1, late);
 });
 
-test('with SIGN_UP open every address gets a link, which makes its user', async () => {
+test('with SIGN_UP open every address gets a link, which creates its user', async () => {
   const email = newAddress();
   await ask(email, open);
   const { status, body } = await complete(await linkTo(email), open);
@@ -127,7 +127,7 @@ test('with SIGN_UP open every address gets a link, which makes its user', async 
   assert.equal((await open.as(second.body.access_token).get('/v1/me')).body.user_id, me.body.user_id);
 });
 
-test('a link is good for 15 minutes, only as it is, and until one of its address is used', async () => {
+test('a link works for 15 minutes, unmodified, and until another link of its address is used', async () => {
   const email = newAddress();
   await world.person(email);
   await ask(email);
@@ -150,7 +150,7 @@ test('a link is good for 15 minutes, only as it is, and until one of its address
   assert.equal((await complete(third)).status, 401);
 });
 
-test('of several links of one address that are used at once one signs in', async () => {
+test('only one of several concurrently used links of an address signs in', async () => {
   const email = newAddress();
   await world.person(email);
   const links: string[] = [];
@@ -162,7 +162,7 @@ test('of several links of one address that are used at once one signs in', async
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array.from({ length: 7 }, () => 401)]);
 });
 
-test('a network gets five links of an address in an hour, however many ask at once, and the answer does not say so', async () => {
+test('a network gets five links of an address per hour, also with concurrent requests, and the response does not reveal it', async () => {
   const email = newAddress();
   await world.person(email);
   const network = newNetwork();
@@ -176,7 +176,7 @@ test('a network gets five links of an address in an hour, however many ask at on
   await assertSent(6, email);
 });
 
-test('strangers do not keep the links of an address from its user, in another network or in one of their own', async () => {
+test("strangers cannot block a user's links, neither from a new network nor from one the user has signed in from", async () => {
   const email = newAddress();
   await world.person(email);
   const home = newNetwork();
@@ -203,7 +203,7 @@ test('strangers do not keep the links of an address from its user, in another ne
   );
 });
 
-test('a message says how many links were requested within an hour, and from how many networks', async () => {
+test('a message states how many links were requested within an hour, and from how many networks', async () => {
   const email = newAddress();
   await world.person(email);
   const noteOf = async (nth: number) =>
@@ -217,7 +217,7 @@ test('a message says how many links were requested within an hour, and from how 
   assert.match(String(await noteOf(3)), /^3 links .* within an hour, from 2 different networks\./);
 });
 
-test('a mail server that is down is 503 for every address alike; one that refuses a message shows in no answer', async () => {
+test('with the mail server down every address gets a 503, and a refused message changes no response', async () => {
   const down = await openWorld({ SMTP_URL: 'smtp://127.0.0.1:1' });
   const known = newAddress();
   await down.person(known);
@@ -239,7 +239,7 @@ test('a mail server that is down is 503 for every address alike; one that refuse
   mail.accept();
 });
 
-test('an address that is none is 400, and no address puts a header or a second recipient into a message', async () => {
+test('an invalid address is 400, and no address injects headers or a second recipient into a message', async () => {
   for (const email of [
     '',
     'x',
@@ -257,7 +257,7 @@ test('an address that is none is 400, and no address puts a header or a second r
   assert.deepEqual(headerNames(await mail.sentTo(odd)), headerNames(await mail.sentTo(plain)));
 });
 
-test('of twenty who come with one link at once one is signed in', async () => {
+test('only one of twenty concurrent uses of a link signs in', async () => {
   const email = newAddress();
   await world.person(email);
   await ask(email);
@@ -267,7 +267,7 @@ test('of twenty who come with one link at once one is signed in', async () => {
   assert.deepEqual(statuses, [200, ...Array.from({ length: 19 }, () => 401)]);
 });
 
-test('what is asked for and what is not used is forgotten on the way', async () => {
+test('requests for links delete expired links of other addresses', async () => {
   const email = newAddress();
   await ask(email);
   await query(sql`update email_links set expires_at = now() - interval '2 hours' where email = ${email}`);

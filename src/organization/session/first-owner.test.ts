@@ -9,7 +9,7 @@ import { sql } from '../../platform/db/sql.ts';
 
 const PUBLIC_URL = 'https://wiki.example.com';
 
-/** Two processes on one new database, and the secret of the link that each has printed. */
+/** Starts two processes on a new database; returns the secrets of the links that they log. */
 async function startTwo() {
   const DATABASE_URL = await makeDatabase();
   const DATA_DIR = await makeFolder();
@@ -28,7 +28,7 @@ async function startTwo() {
   return { clients, tokens, db, services, env: { PORT: '0', DATA_DIR, DATABASE_URL, PUBLIC_URL } };
 }
 
-test('of twenty who come at once on two processes, one is the first user, and then the link is void', async () => {
+test('only one of twenty concurrent requests to two processes creates the first user, and then the link is invalid', async () => {
   const { clients, tokens, db, services, env } = await startTwo();
   assert.equal(tokens[0], tokens[1], 'all processes print the same link');
   const claim = (i: number, email = `first-${i}@example.com`): Promise<Answer> | undefined =>
@@ -64,7 +64,7 @@ longTest('without a mail server the link to sign in is in the log, for the opera
   await clients[0]?.post('/v1/auth/first-owner', { token: tokens[0], email });
   assert.equal((await clients[0]?.post('/v1/auth/email', { email }))?.status, 200);
   const link = /https:\/\/wiki\.example\.com\/sign-in\?token=([\w-]{43})/;
-  // Either service may send the message.
+  // Either process may send the message.
   const log = await until(
     'the link in a log',
     () => services.map(({ stdout }) => stdout()).join(''),
@@ -100,7 +100,7 @@ longTest('the first user may bring a password, if there are passwords, and a lin
   }
 });
 
-test('a link is void as soon as there is any user, however they came', async () => {
+test('a link is invalid as soon as any user exists', async () => {
   const world = await openWorld();
   const token = 'y'.repeat(43);
   await world.db.query(sql`update welcome_links set token_hash = sha256(${token}::bytea)`);

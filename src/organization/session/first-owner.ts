@@ -13,12 +13,12 @@ import { signIn } from './new-session.ts';
 import { hashNewPassword, NewPassword } from './password/password-hash.ts';
 import { exampleTokens, Tokens } from './schema.ts';
 
-/** Earlier links stay valid while there is no user, but not for ever. */
+/** A link expires after 30 days, even if there is no user yet. */
 const GOOD = raw(`created_at > now() - interval '30 days' and not exists (select from users)`);
 
 /**
- * The first user of a new service, by the link that its start has printed: a reader of the log is the operator, who
- * vouches for the address. A lock of the database lets one of several be the first.
+ * Creates the first user of a new service, by the link that is logged at the start: a reader of the log is the
+ * operator, who vouches for the address. A database lock lets only one of several concurrent requests succeed.
  */
 export const makeFirstOwner = endpoint({
   method: 'POST',
@@ -39,7 +39,7 @@ export const makeFirstOwner = endpoint({
   example: { body: { token: 'kZ0…', email: 'ada@example.com', display_name: 'Ada Lovelace' }, reply: exampleTokens },
   run: async ({ body, origin, maybeOne, transaction, services }) => {
     const hash = sha256(body.token);
-    // Asked before anything is judged or hashed, so that only the operator learns what is wrong with the rest.
+    // Check the secret before validating or hashing the rest, so that only the operator learns about errors in it.
     const found = await maybeOne<{ is_good: boolean; has_users: boolean }>(sql`
       select exists (select from welcome_links where token_hash = ${hash} and ${GOOD}) as is_good, has_users() as has_users`);
     if (!found?.is_good) throw refusal(found?.has_users ? 'welcome_has_users' : 'welcome_unknown');
@@ -55,7 +55,7 @@ export const makeFirstOwner = endpoint({
       const link = await tx.maybeOne(sql`
         delete from welcome_links where exists (select from welcome_links where token_hash = ${hash} and ${GOOD})
         returning 1`);
-      // Another request was the first.
+      // A concurrent request created the first user.
       if (!link) throw refusal('welcome_has_users');
       return signIn(tx, ownProfile(email, name), origin, {
         more: {

@@ -6,7 +6,7 @@ import { exampleUser, User, userColumns } from '../workspaces/schema.ts';
 
 const { user_id, email, ...others } = User.properties;
 
-/** Any credential may know whose it is. */
+/** Any credential may read its own user. */
 export const getMe = endpoint({
   method: 'GET',
   path: '/v1/me',

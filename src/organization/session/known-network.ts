@@ -1,13 +1,13 @@
 import { OWN_ISSUER } from '../../platform/access/user-ctes.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** The name under which guesses of a known device are counted; no network has it. */
+/** Prefix of the key that counts guesses from a known device; no network has this form. */
 const DEVICE = 'device ';
 
 /**
- * A statement of one row: `address`, under which a guess at the password of the address is counted, and `known`: whether the
- * user signed in from there before. A device is known by the secret that a session of this user gave it, and then has a count
- * of its own, wherever it is. Any other secret changes nothing.
+ * Returns a statement with one row: `address`, the key under which a password guess is counted, and `known`, whether
+ * the user has signed in from there before. A device is known by the secret that a session of this user gave it; it has
+ * its own count in every network. An unknown secret is ignored.
  */
 export function placeOf(email: string, network: string, device: Buffer | undefined): Sql {
   if (!device) return sql`select ${network}::text as address, ${isKnownNetwork(email, network)} as known`;
@@ -20,9 +20,9 @@ export function placeOf(email: string, network: string, device: Buffer | undefin
 }
 
 /**
- * A condition: whether the user of the address has a session that was last refreshed from the network. What strangers
- * use up of the limits of an address does not count there, so that users are not locked out of their own account. Sessions
- * that have ended count as long as they are stored, at most 90 days.
+ * Condition that the user of the address has a session last refreshed from the network. Such networks have their own
+ * limits, so that strangers cannot lock users out of their account. Ended sessions count until they are deleted, at
+ * most 90 days.
  */
 export function isKnownNetwork(email: string, network: string): Sql {
   return sql`exists (

@@ -6,7 +6,10 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { refuseLink } from './complete-email-link.ts';
 
-/** Whose link it is, so that no user signs in as another person without seeing it. Only its holder knows the secret. */
+/**
+ * Shows the address of the link, so that users do not sign in as another person unknowingly. Only the holder of the
+ * link knows the secret.
+ */
 export const lookupEmailLink = endpoint({
   method: 'GET',
   path: '/v1/auth/email/lookup',

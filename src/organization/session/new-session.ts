@@ -7,18 +7,24 @@ import { raw, type Sql, sql } from '../../platform/db/sql.ts';
 import type { Origin } from '../../platform/http/endpoint.ts';
 import { ACCESS_SECONDS, SESSION_DAYS, type Tokens } from './schema.ts';
 
-/** What `now()` comes to when an access token, or a session that is not used, expires; the end of the session comes before both. */
+/**
+ * Expiry of an access token and of an unused session, as SQL expressions. The maximum length of the session applies in
+ * addition.
+ */
 export const ACCESS_END: Sql = raw(`now() + interval '${ACCESS_SECONDS} seconds'`);
 export const IDLE_END: Sql = raw(`now() + interval '${SESSION_IDLE_DAYS} days'`);
 
 interface NewSession {
-  /** Steps behind one named `signing_in` (user_id): they write the session of that user. No row there, no session. */
+  /**
+   * CTEs that follow a CTE named `signing_in` (user_id) and insert the session of that user. They insert no session if
+   * `signing_in` is empty.
+   */
   steps: Record<'forgotten' | 'ended' | 'session' | 'refresh' | 'result', Sql>;
-  /** What the client is given once the steps have answered a row. */
+  /** Tokens for the client; valid once the statement has returned a row. */
   tokens: Tokens;
 }
 
-/** A session to be written. Rows that have ended are deleted on the way, a few at a time. */
+/** Prepares a new session. Its CTEs also delete a few expired rows. */
 export function newSession({ address, user_agent }: Origin, id_token?: string): NewSession {
   const session_id = newId('ses');
   const access = newToken('access');
@@ -51,7 +57,10 @@ export const FORGET_REFRESH_TOKENS: Sql = sql`
   delete from refresh_tokens where token_hash in (
     select token_hash from refresh_tokens where expires_at < now() order by expires_at limit 100 for update skip locked)`;
 
-/** Signs in the user of the profile, who is created if new. `more`: CTEs that write with the user of `signing_in`; `id_token`: of the issuer. */
+/**
+ * Signs in the user of the profile, creating the user if new. `more` are CTEs that write with the user of `signing_in`;
+ * `id_token` is the issuer's.
+ */
 export async function signIn(
   on: Statements,
   profile: Profile,
@@ -60,7 +69,7 @@ export async function signIn(
 ): Promise<Tokens> {
   const session = newSession(origin, id_token);
   const work = { ...userCtes(profile), signing_in: USER_OF_CTES, ...more, ...session.steps };
-  // A request that lost the race to create the user finds it on the second look.
+  // If another request won the race to create the user, the second attempt finds the user.
   const [row] = await on.many(work);
   const [found] = row ? [row] : await on.many(work);
   if (!found) throw new Error('a user was neither found nor made');

@@ -30,7 +30,7 @@ async function tokensOfAnn(at: World, issuer: SignInProvider) {
   return body;
 }
 
-/** The headers of a browser in which Ann has signed in at the issuer. */
+/** Signs Ann in at the issuer and returns the headers of her browser. */
 async function browserOfAnn(at: World = world, issuer: SignInProvider = provider) {
   const { access_token } = await tokensOfAnn(at, issuer);
   const { browser_secret } = (await at.as(access_token).post('/v1/auth/browser')).body;
@@ -40,7 +40,7 @@ async function browserOfAnn(at: World = world, issuer: SignInProvider = provider
 const signOut = (headers: Record<string, string>, at: World = world) =>
   at.anonymous.send('POST', '/sign-out', { redirect: 'manual', headers, body: new URLSearchParams() });
 
-/** Signs out of a session that began at the issuer; returns the address that the browser is led to. */
+/** Signs out of a session that began at the issuer; returns the URL to which the browser is redirected. */
 async function addressAfter(headers: Record<string, string>, at: World = world): Promise<string> {
   const { status, body, headers: answered } = await signOut(headers, at);
   if (status === 303) return answered.get('location') ?? '';
@@ -54,7 +54,7 @@ async function assertSignedOut(headers: Record<string, string>, at: World = worl
   assert.equal((await at.anonymous.get('/v1/me', asProgram)).status, 401);
 }
 
-test('a sign-out in the browser ends the session at the issuer, which leads back to a page that says so', async () => {
+test('signing out in the browser ends the session at the issuer, which redirects to a confirmation page', async () => {
   const browser = await browserOfAnn();
   const address = await addressAfter(browser);
   const { origin, searchParams } = new URL(address);
@@ -72,13 +72,13 @@ test('a sign-out in the browser ends the session at the issuer, which leads back
   assert.match(back.body, /<h1>You are signed out<\/h1>/);
 });
 
-test('the page after the sign-out offers one to a person who is signed in', async () => {
+test('the confirmation page shows a sign-out button to a signed-in user', async () => {
   const { body } = await world.anonymous.get('/sign-out', await browserOfAnn());
   assert.match(body, /<form method="post" action="\/sign-out">/);
   assert.doesNotMatch(body, /You are signed out/);
 });
 
-test('the ID token of a session is deleted when the session ends, however it ends', async () => {
+test('the ID token of a session is deleted with every kind of sign-out', async () => {
   const kept = async (session_id: string) => {
     const [row] = await world.db.query<{ id_token: string | null }>(
       sql`select id_token from sessions where session_id = ${session_id}`,
@@ -93,7 +93,7 @@ test('the ID token of a session is deleted when the session ends, however it end
   }
 });
 
-test('a session that began in another way, or at a provider without a sign-out, ends here alone', async () => {
+test('a session without an issuer, or with a provider without sign-out, only ends here', async () => {
   const byMail = await world.owner();
   assert.equal((await byMail.get('/v1/auth/sign-out')).status, 403, 'a key has no session');
 
@@ -106,7 +106,7 @@ test('a session that began in another way, or at a provider without a sign-out, 
   await assertSignedOut(browser, at);
 });
 
-test('a session ends here although its issuer is down or was replaced by another', async (t) => {
+test('a session ends here even if its issuer is down or was replaced', async (t) => {
   const gone = await startSignInProvider(CALLBACK);
   const at = await openWorld(of(gone.issuer));
   const browser = await browserOfAnn(at, gone);

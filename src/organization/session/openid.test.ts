@@ -31,7 +31,7 @@ async function begin(at: World = world): Promise<{ authorization_url: string; at
 const complete = (attempt: string, callback_url: string, at: World = world) =>
   at.anonymous.post('/v1/auth/openid/complete', { attempt, callback_url });
 
-/** Begins, and lets Ann sign in at the provider. */
+/** Begins a sign-in and has Ann sign in at the provider. */
 async function goAndComeBack(at: World = world, issuer: SignInProvider = provider) {
   const { authorization_url, attempt } = await begin(at);
   return { attempt, callback: await issuer.browse(authorization_url, ANN) };
@@ -42,7 +42,7 @@ async function assertRefused(attempt: string, callback: string, what = callback)
   assert.deepEqual([status, body.error], [401, 'unauthorized'], what);
 }
 
-test('a user signs in at the issuer and is its (issuer, subject), with the profile of the claims', async () => {
+test('a user signs in at the issuer and is identified by (issuer, subject), with the profile from the claims', async () => {
   const { authorization_url, attempt } = await begin();
   const asked = new URL(authorization_url).searchParams;
   assert.deepEqual(
@@ -61,7 +61,7 @@ test('a user signs in at the issuer and is its (issuer, subject), with the profi
   assert.equal((await world.as(body.access_token).get('/v1/me')).body.user_id, me.user_id);
 });
 
-test('the profile may be in the ID token, and the client may have no secret', async () => {
+test('the profile may be in the ID token, and a public client works without a secret', async () => {
   const other = await startSignInProvider(CALLBACK, true);
   try {
     const open = await openWorld(of(other.issuer, 'public'));
@@ -74,7 +74,7 @@ test('the profile may be in the ID token, and the client may have no secret', as
   }
 });
 
-test('a callback is completed only with the attempt that it belongs to, and once', async () => {
+test('a callback is completed only once, and only with its own attempt', async () => {
   const [mine, theirs] = [await goAndComeBack(), await goAndComeBack()];
   const before = provider.exchanges();
   await assertRefused(mine.attempt, theirs.callback);
@@ -86,7 +86,7 @@ test('a callback is completed only with the attempt that it belongs to, and once
   await assertRefused(theirs.attempt, theirs.callback);
 });
 
-test('a changed state, a used code and a refusal of the issuer sign no user in', async () => {
+test('a changed state, a used code or a refusal by the issuer signs no user in', async () => {
   const changed = await goAndComeBack();
   const url = new URL(changed.callback);
   url.searchParams.set('state', 'x');
@@ -110,7 +110,7 @@ test('a changed state, a used code and a refusal of the issuer sign no user in',
   await assertRefused(foreign.attempt, issued.href);
 });
 
-test('an ID token for another client, with another nonce, of another issuer or expired signs no user in', async () => {
+test('an ID token for another client, with another nonce, from another issuer or expired signs no user in', async () => {
   const users = await query(sql`select user_id from users`);
   const hourAgo = Math.floor(Date.now() / 1000) - 3_600;
   try {
@@ -139,7 +139,7 @@ test('an ID token for another client, with another nonce, of another issuer or e
   assert.equal((await query(sql`select user_id from users`)).length, users.length + 1);
 });
 
-/** Ann comes back while the issuer gives this ID token. */
+/** Completes a sign-in of Ann with this ID token from the issuer. */
 async function completeForged(claims: JWTPayload, how?: Parameters<SignInProvider['forge']>[1]) {
   const { authorization_url, attempt } = await begin();
   const nonce = new URL(authorization_url).searchParams.get('nonce') ?? '';
@@ -152,7 +152,7 @@ async function completeForged(claims: JWTPayload, how?: Parameters<SignInProvide
   }
 }
 
-test('an ID token that is signed by another algorithm or key, or not at all, is refused with 401', async () => {
+test('an ID token signed with another algorithm or key, or unsigned, is refused with 401', async () => {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const [{ privateKey }, pss] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('PS256')]);
   const signers: Record<string, (claims: JWTPayload) => Promise<string>> = {
@@ -173,7 +173,7 @@ test('an ID token that is signed by another algorithm or key, or not at all, is 
   }
 });
 
-test('an address counts as verified only by the document that it stands in', async () => {
+test('an address is verified only if the document that contains it says so', async () => {
   const profileOf = async (claims: JWTPayload, userinfo: Account) => {
     const { status, body } = await completeForged(claims, { userinfo });
     assert.equal(status, 200, JSON.stringify(body));
@@ -199,7 +199,7 @@ test('an address counts as verified only by the document that it stands in', asy
   );
 });
 
-test('the keys of the issuer are fetched again for a sign-in a minute later, so a withdrawn one signs nobody in', async (t) => {
+test('the keys of the issuer are refetched a minute later, so a withdrawn key is refused', async (t) => {
   const other = await startSignInProvider(CALLBACK);
   t.after(() => other.stop());
   const at = await openWorld(of(other.issuer));
@@ -213,7 +213,7 @@ test('the keys of the issuer are fetched again for a sign-in a minute later, so 
   assert.deepEqual([await signsIn(), other.keyFetches()], [200, 2]);
 });
 
-test('a callback at another address is 400 and leaves the attempt usable', async () => {
+test('a callback to another URL is 400 and leaves the attempt usable', async () => {
   const { attempt, callback } = await goAndComeBack();
   for (const address of [
     callback.replace('wiki.example.com', 'evil.example'),
@@ -229,7 +229,7 @@ test('a callback at another address is 400 and leaves the attempt usable', async
   assert.equal((await complete(attempt, callback)).status, 200);
 });
 
-test('an attempt is good for ten minutes, and what is stored of it says nothing', async () => {
+test('an attempt expires after ten minutes, and its stored row reveals nothing', async () => {
   const { attempt, callback } = await goAndComeBack();
   const parameters = new URL(callback).searchParams;
   const [row] = await query<{ dump: string }>(sql`
@@ -240,14 +240,14 @@ test('an attempt is good for ten minutes, and what is stored of it says nothing'
   assert.deepEqual(await query(sql`select 1 from openid_attempts where expires_at <= now()`), []);
 });
 
-test('of twenty who complete one attempt at once one is signed in', async () => {
+test('only one of twenty concurrent completions of an attempt signs in', async () => {
   const { attempt, callback } = await goAndComeBack();
   const answers = await Promise.all(Array.from({ length: 20 }, () => complete(attempt, callback)));
   const statuses = answers.map(({ status }) => status).sort();
   assert.deepEqual(statuses, [200, ...Array.from({ length: 19 }, () => 401)]);
 });
 
-test('an issuer that is down is 503 for both halves, and the way is open again when it is back', async () => {
+test('with the issuer down both steps are 503, and sign-in works again when it is back', async () => {
   const gone = await startSignInProvider(CALLBACK);
   const away = await openWorld(of(gone.issuer));
   const { attempt, callback } = await goAndComeBack(away, gone);
@@ -260,7 +260,7 @@ test('an issuer that is down is 503 for both halves, and the way is open again w
   assert.ok(first.headers.get('retry-after'));
 });
 
-test('without an issuer there is nothing to begin: 403', async () => {
+test('without an issuer, beginning a sign-in is 403', async () => {
   const plain = await openWorld();
   for (const answer of [
     await plain.anonymous.post('/v1/auth/openid'),

@@ -4,20 +4,20 @@ import type { Services } from '../../platform/http/services.ts';
 import { IdentityUnavailable } from '../../platform/providers/identity/identity.ts';
 import type { OpenIdSignIn } from '../../platform/providers/identity/openid-sign-in.ts';
 
-/** What attempts are sealed for. */
+/** Purpose for sealing attempts. */
 export const ATTEMPT = 'ibid openid attempt';
 
 export const CALLBACK_PATH = '/sign-in/callback';
-/** Where the issuer sends the browser after it has ended its own session. */
+/** The issuer redirects the browser here after ending its own session. */
 export const SIGNED_OUT_PATH = '/sign-out';
 
-/** Errors: 403 where no issuer is set. */
+/** Throws 403 if no issuer is configured. */
 export function issuerOf({ signIn }: Services): OpenIdSignIn {
   if (signIn.openid) return signIn.openid;
   throw refusal('openid_off');
 }
 
-/** Errors: 503 `identity_unavailable`. */
+/** Throws 503 `identity_unavailable`. */
 export async function askIssuer<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;

@@ -10,8 +10,8 @@ import { ACCESS_END, FORGET_REFRESH_TOKENS, IDLE_END, tokensOf } from './new-ses
 import { exampleTokens, sessionAuditColumns, Tokens } from './schema.ts';
 
 /**
- * Of several requests with the same token one marks it as used: the update waits for the others and checks again. A used
- * token ends the session, for a thief as for its owner.
+ * Of concurrent requests with the same token, one marks it as used: the update waits for the row lock and checks again.
+ * Reusing a token ends the session, for a thief as for its owner.
  */
 export const refreshSession = endpoint({
   method: 'POST',

@@ -17,14 +17,14 @@ import { isKnownNetwork } from './known-network.ts';
 import { LINK_END, sendSignInMail } from './send-sign-in-mail.job.ts';
 import { LINK_MINUTES } from './sign-in-mail.ts';
 
-/** How many links an address is sent on requests from one network. */
+/** Links sent to an address on requests from one network. */
 const PER_NETWORK: Rate = { quota: 5, windowSeconds: 3600 };
-/** The same from all networks together that its user has not signed in from. */
+/** Links sent to an address on requests from all unknown networks together. */
 const FROM_STRANGERS: Rate = { quota: 20, windowSeconds: 3600 };
 
 /**
- * Neither the answer nor its time tells whether the address is known: the same statement writes the same rows for every
- * address, and the job that sends the message finds out whether there is one to send.
+ * Neither the response nor its timing reveals whether the address is known: the same statement writes the same rows for
+ * every address, and the job decides whether to send a message.
  */
 export const requestEmailLink = endpoint({
   method: 'POST',

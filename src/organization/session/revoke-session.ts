@@ -5,7 +5,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { sessionAuditColumns } from './schema.ts';
 
-/** Holds for every request that begins after the answer, because a session is looked up each time. */
+/** Effective for every request that starts after the response, because each request looks up its session. */
 export const revokeSession = endpoint({
   method: 'DELETE',
   path: '/v1/me/sessions/:session_id',

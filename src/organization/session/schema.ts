@@ -2,9 +2,8 @@ import { type Static, Type } from 'typebox';
 import { Flag, Id, Record, Timestamp } from '../../platform/core/records.ts';
 import { type Sql, sql } from '../../platform/db/sql.ts';
 
-/** How long an access token is good. */
 export const ACCESS_SECONDS = 900;
-/** How long a session lasts at the longest. */
+/** Maximum length of a session. */
 export const SESSION_DAYS = 90;
 
 export const Tokens = Record(
@@ -33,7 +32,7 @@ export const Session = Record(
 );
 export type Session = Static<typeof Session>;
 
-/** A request of the caller to change their address. */
+/** A pending change of the caller's address. */
 export const EmailChange = Record(
   {
     email: Type.String({ description: 'The new address.' }),
@@ -45,12 +44,12 @@ export const EmailChange = Record(
 );
 export type EmailChange = Static<typeof EmailChange>;
 
-/** The columns of Session from a session `s`, as the guard's `access` sees it. */
+/** Columns of Session, from a session `s`; `current` compares it with the guard's `access`. */
 export const sessionColumns: Sql = sql`
   s.session_id, s.created_at, s.last_used_at, s.expires_at, s.address, s.user_agent,
   s.session_id = (select credential_id from access) as current`;
 
-/** What the audit log says of a session `s`, before and after a write. */
+/** Columns in audit records of a session `s`, before and after a write. */
 export const sessionAuditColumns: Sql = sql`
   s.session_id, s.user_id, case when s.revoked_at is null then 'active' else 'revoked' end as state, s.created_at,
   s.last_used_at, s.access_expires_at, s.expires_at, s.revoked_at, s.in_browser, s.address, s.user_agent`;

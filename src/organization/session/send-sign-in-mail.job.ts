@@ -9,8 +9,7 @@ import { LINK_MINUTES, type LinkRequests, signInMail } from './sign-in-mail.ts';
 export const LINK_END = raw(`now() + interval '${LINK_MINUTES} minutes'`);
 
 /**
- * Sends a sign-in link to an address that may have one, and nothing to another. The secret of the link is created here and
- * kept nowhere.
+ * Emails a sign-in link if the address may sign in. The secret of the link is created here and only its hash is stored.
  */
 export const sendSignInMail = defineJob({
   name: 'send-sign-in-mail',
@@ -29,7 +28,7 @@ export const sendSignInMail = defineJob({
       select link.email, count(*)::int as requests, count(distinct r.network)::int as networks
       from link join email_links r on r.email = link.email and r.created_at > now() - interval '1 hour'
       group by link.email`);
-    // The address may not sign in, or was signed in by another link.
+    // The address may not sign in, or another link was used.
     if (!link) return;
     try {
       await services.mail.send(signInMail(services.publicUrl, link.email, secret, link));

@@ -9,7 +9,7 @@ const { query } = world.db;
 
 const refresh = (refresh_token: string) => world.anonymous.post('/v1/auth/refresh', { refresh_token });
 
-/** A new person with a workspace, and a session of theirs. */
+/** Creates a person with a workspace and a session. */
 async function owner() {
   const person = await world.owner();
   return { person, session: await signedInClient(world, person.user_id) };
@@ -17,7 +17,7 @@ async function owner() {
 
 const isIn = async (client: Client) => (await client.get('/v1/me')).status;
 
-test('a session does what its user may, and knows whose it is', async () => {
+test('a session has the permissions of its user and returns their profile', async () => {
   const { person, session } = await owner();
   const me = await session.get('/v1/me');
   assert.equal(me.status, 200);
@@ -28,7 +28,7 @@ test('a session does what its user may, and knows whose it is', async () => {
   assert.equal(key.status, 201, 'a session is not restricted');
 });
 
-test('a refresh answers new tokens, and the ones before stop at once', async () => {
+test('a refresh returns new tokens, and the previous ones stop working at once', async () => {
   const { session } = await owner();
   const before = session.tokens;
   const answer = await refresh(before.refresh_token);
@@ -41,7 +41,7 @@ test('a refresh answers new tokens, and the ones before stop at once', async () 
   assert.equal(await isIn(world.as(access_token)), 200);
 });
 
-test('a refresh token that is used twice ends the session for every holder, and leaves a record', async () => {
+test('a refresh token used twice ends the session for every holder, and is audited', async () => {
   const { session } = await owner();
   const renewed = await refresh(session.tokens.refresh_token);
   const again = await refresh(session.tokens.refresh_token);
@@ -53,7 +53,7 @@ test('a refresh token that is used twice ends the session for every holder, and 
   assert.deepEqual(records, [{ actor_id: session.user_id, target_id: session.tokens.session_id, state: 'revoked' }]);
 });
 
-test('an Idempotency-Key does not keep a session that was robbed alive', async () => {
+test('an Idempotency-Key does not keep a stolen session alive', async () => {
   const { session } = await owner();
   const renewed = await refresh(session.tokens.refresh_token);
   const again = await world.anonymous.post(
@@ -65,7 +65,7 @@ test('an Idempotency-Key does not keep a session that was robbed alive', async (
   assert.equal(await isIn(world.as(renewed.body.access_token)), 401);
 });
 
-test('a session ends: its access token after 15 minutes, after 30 days without a refresh, after 90 days for good', async () => {
+test('an access token ends after 15 minutes, a session after 30 days without a refresh and after 90 days in all', async () => {
   const { session } = await owner();
   const { session_id } = session.tokens;
   const [ends] = await query(sql`
@@ -89,7 +89,7 @@ test('a session ends: its access token after 15 minutes, after 30 days without a
   assert.deepEqual(row, { revoked_at: null }, 'the end of a session is no reuse');
 });
 
-test('a token of another kind, or one that is none, refreshes nothing and opens nothing', async () => {
+test('a token of another kind or a malformed one is refused', async () => {
   const { person, session } = await owner();
   const { access_token, refresh_token } = session.tokens;
   for (const text of [access_token, String(person.token), `${refresh_token.slice(0, -1)}!`, 'x', '', 'ibid_rt_']) {
@@ -99,7 +99,7 @@ test('a token of another kind, or one that is none, refreshes nothing and opens 
   assert.equal(await isIn(session), 200, 'none of this ended the session');
 });
 
-test('no token is readable in the database', async () => {
+test('no token is stored in plain text', async () => {
   const { session } = await owner();
   const tables = await query<{ name: string }>(sql`
     select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`);
@@ -113,7 +113,7 @@ test('no token is readable in the database', async () => {
   }
 });
 
-test('a user sees where they are signed in, and ends sessions that are not theirs any more', async () => {
+test('users see where they are signed in, and can end other sessions', async () => {
   const { session } = await owner();
   const phone = await signedInClient(world, session.user_id, { 'user-agent': 'Phone/1.0' });
   const list = await session.get('/v1/me/sessions');
@@ -142,7 +142,7 @@ test("no user sees or ends another user's session", async () => {
   assert.ok(body.every((one: { session_id: string }) => one.session_id !== theirs.tokens.session_id));
 });
 
-test('who signs out is out, and stays in elsewhere; who signs out everywhere is out everywhere', async () => {
+test('signing out ends only the current session; signing out everywhere ends all', async () => {
   const { person, session } = await owner();
   const [second, third] = [await signedInClient(world, session.user_id), await signedInClient(world, session.user_id)];
   assert.equal((await session.post('/v1/auth/sign-out')).status, 204);
@@ -164,7 +164,7 @@ test('who signs out is out, and stays in elsewhere; who signs out everywhere is 
   ]);
 });
 
-test('a key, of whatever kind, sees no session, ends none, and sets no password', async () => {
+test('no key can list or end sessions, or set a password', async () => {
   const { person } = await owner();
   const bound = await world.owner();
   const [{ email } = { email: '' }] = await query<{ email: string }>(
@@ -186,7 +186,7 @@ test('a key, of whatever kind, sees no session, ends none, and sets no password'
   }
 });
 
-test('a widget token that a session asked for ends with the session, not with its access token', async () => {
+test('a widget token created by a session ends with the session, not with its access token', async () => {
   const { person, session } = await owner();
   const issued = await session.post(`/v1/workspaces/${person.workspace_id}/widget-token`, { widget: 'profile' });
   const widget = world.as(issued.body.token);
@@ -196,7 +196,7 @@ test('a widget token that a session asked for ends with the session, not with it
   assert.equal((await widget.get('/v1/widgets/profile')).status, 401);
 });
 
-test('a request that is sent again after a refresh is still the same request', async () => {
+test('an idempotent request repeated after a refresh is replayed', async () => {
   const { session } = await owner();
   const headers = { 'idempotency-key': 'over-a-refresh' };
   const first = await session.post('/v1/workspaces', { name: 'Once' }, headers);
@@ -206,7 +206,7 @@ test('a request that is sent again after a refresh is still the same request', a
   assert.equal(again.body.workspace_id, first.body.workspace_id);
 });
 
-test('what has ended is deleted on the way, and takes its tokens with it', async () => {
+test('new sessions delete expired ones with their tokens', async () => {
   const { session } = await owner();
   const { session_id } = session.tokens;
   await query(sql`update sessions set expires_at = now() - interval '1 second' where session_id = ${session_id}`);
@@ -217,7 +217,7 @@ test('what has ended is deleted on the way, and takes its tokens with it', async
   assert.deepEqual(left, []);
 });
 
-test('an endpoint that takes no credential does not look at one, however wrong it is', async () => {
+test('an endpoint without authentication ignores invalid credentials', async () => {
   for (const authorization of ['Bearer x', 'Basic x', 'Bearer ibid_at_x', '']) {
     const answer = await world.anonymous.get('/v1/auth/methods', { authorization });
     assert.deepEqual([answer.status, answer.body], [200, { methods: ['email', 'password'], has_users: true }]);

@@ -10,8 +10,8 @@ import { signIn } from './new-session.ts';
 import { exampleTokens, Tokens } from './schema.ts';
 
 /**
- * The message of an invitation reached its address, as a sign-in link does. It is good for a week and gets forwarded, so it
- * makes an account and opens none: a user who has one proves to be that user.
+ * The emailed invitation proves access to the mailbox, like a sign-in link. But it works for a week and gets forwarded,
+ * so it only creates an account and never opens an existing one: a user with an account has to sign in.
  */
 export const signInByInvitation = endpoint({
   method: 'POST',

@@ -56,12 +56,12 @@ function assertRefused({ status, body }: Answer, email: string): void {
   assert.deepEqual([JSON.parse(line).reason, JSON.parse(line).email], ['domain_not_allowed', email]);
 }
 
-test('a link by mail is sent to addresses of the domains alone, however they are written', async () => {
+test('sign-in links are sent only to addresses of the allowed domains, in any spelling', async () => {
   for (const email of INSIDE) assert.equal((await anonymous.post('/v1/auth/email', { email })).status, 200, email);
   for (const email of OUTSIDE) assertRefused(await anonymous.post('/v1/auth/email', { email }), email);
 });
 
-test('an account with another address is refused at its next sign-in, by each way, and what it has stays', async () => {
+test('an account with another address is refused at its next sign-in by any method, and keeps its data', async () => {
   const email = 'former@example.org';
   const { user_id } = await world.person(email);
   const token = await signInLink(world, user_id);
@@ -77,7 +77,7 @@ test('an account with another address is refused at its next sign-in, by each wa
   assert.deepEqual(await db.query(sql`select count(*)::int as n from users where user_id = ${user_id}`), [{ n: 1 }]);
 });
 
-test('the issuer signs in verified addresses of the domains alone', async () => {
+test('the issuer signs in only verified addresses of the allowed domains', async () => {
   const complete = async (account: Account) => {
     const { authorization_url, attempt } = (await anonymous.post('/v1/auth/openid')).body;
     const callback_url = await provider.browse(authorization_url, account);
@@ -97,7 +97,7 @@ test('the issuer signs in verified addresses of the domains alone', async () => 
   assert.deepEqual(made, [], 'nobody who was refused has an account');
 });
 
-test('no other address is invited, or becomes the address of an account', async () => {
+test('no other address can be invited or become the address of an account', async () => {
   const owner = await world.owner();
   const invite = (email: string) =>
     owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, { email, role: 'member' });
@@ -109,7 +109,7 @@ test('no other address is invited, or becomes the address of an account', async 
   assertRefused(await session.post('/v1/me/email-change', { email: 'moves@example.org' }), 'moves@example.org');
 });
 
-test('the commands of the operator and the link of the first user say that an address is outside', async () => {
+test('operator commands and the link of the first user reject an address outside the domains', async () => {
   const config = readConfig({ SIGN_IN_DOMAINS: 'example.com' });
   await assert.rejects(
     runKeyCommand(config, ['--email', 'a@example.org'], () => {}),
@@ -127,7 +127,7 @@ test('the commands of the operator and the link of the first user say that an ad
   assert.equal(first.status, 200, 'the link is still good');
 });
 
-test('domains that are none stop the start', () => {
+test('an invalid domain prevents the start', () => {
   for (const value of ['*.example.com', 'a@example.com', 'example.com,', 'https://example.com', '..example.com']) {
     assert.throws(() => readConfig({ SIGN_IN_DOMAINS: value }), /SIGN_IN_DOMAINS/, value);
   }

@@ -16,18 +16,18 @@ const world = await openWorld({
   OIDC_CLIENT_ID: 'confidential',
   OIDC_CLIENT_SECRET: 'secret-of-ibid',
   RATE_LIMITS: 'on',
-  // As the default, in a window that does not end meanwhile.
+  // The default limit, with a window that does not end during the test.
   RATE_LIMIT_AUTH: `${AUTH}/24h`,
   TRUSTED_PROXIES: '127.0.0.1,::1',
 });
 
-/** A network of its own, so that tests do not share its count. */
+/** Sends requests from a separate network, so that tests do not share its count. */
 function network(address: string) {
   const headers = { 'x-forwarded-for': address };
   return {
     get: (path: string): Promise<Answer> => world.anonymous.get(path, headers),
     post: (path: string, body?: unknown): Promise<Answer> => world.anonymous.post(path, body, headers),
-    /** How many guesses are left at this address. */
+    /** Returns the number of guesses left in this network. */
     async guesses(): Promise<number> {
       for (let count = 0; ; count += 1) {
         const { status } = await world.anonymous.post('/v1/auth/email/complete', { token: 'x' }, headers);
@@ -38,7 +38,7 @@ function network(address: string) {
   };
 }
 
-test('sixty people behind one address sign in at the issuer within a minute, and guesses count as before', async () => {
+test('sixty people with one address sign in at the issuer within a minute without using up their limit of guesses', async () => {
   const office = network('203.0.113.1');
   for (let person = 0; person < 60; person += 1) {
     assert.equal((await office.get('/v1/auth/methods')).status, 200);
@@ -52,7 +52,7 @@ test('sixty people behind one address sign in at the issuer within a minute, and
   assert.equal(await office.guesses(), AUTH);
 });
 
-test('the callback is not refused for what others at the address did after the sign-in began', async () => {
+test('a callback is not refused because of requests by others after the sign-in began', async () => {
   const office = network('203.0.113.2');
   const { authorization_url, attempt } = (await office.post('/v1/auth/openid')).body;
   const callback_url = await provider.browse(authorization_url, { sub: 'late' });
@@ -60,7 +60,7 @@ test('the callback is not refused for what others at the address did after the s
   assert.equal((await office.post('/v1/auth/openid/complete', { attempt, callback_url })).status, 200);
 });
 
-test('a sign-in by mail gives back its request and itself, and a second use of the link gives back nothing', async () => {
+test('a completed sign-in by mail restores the limit it used, and a second use of the link does not', async () => {
   const office = network('203.0.113.3');
   for (let person = 0; person < 40; person += 1) {
     const { user_id } = await world.person(`mail-${person}@example.com`);
@@ -78,7 +78,7 @@ test('a sign-in by mail gives back its request and itself, and a second use of t
   assert.ok((await office.guesses()) <= AUTH - 1);
 });
 
-test('attempts that nobody completes count', async () => {
+test('sign-ins that are never completed count', async () => {
   const office = network('203.0.113.4');
   for (let begun = 0; begun < AUTH; begun += 1) assert.equal((await office.post('/v1/auth/openid')).status, 200);
   assert.equal((await office.post('/v1/auth/openid')).status, 429);

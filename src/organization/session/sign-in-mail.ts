@@ -1,22 +1,24 @@
 import type { Message } from '../../platform/providers/mail/mail.ts';
 
-/** How long the link of a message is good. */
+/** Minutes until a link expires. */
 export const LINK_MINUTES = 15;
 
-/** How many links an address was requested in the last hour, this one included. */
+/** Number of links requested for an address in the last hour, including this one. */
 export interface LinkRequests {
   requests: number;
   networks: number;
 }
 
-/** The message with the link. Its host is PUBLIC_URL's alone, and nothing in it comes from the request. */
+/**
+ * Writes the message with the link. The link's host is PUBLIC_URL's, and the message contains no text from the request.
+ */
 export function signInMail(
   publicUrl: string,
   email: string,
   secret: string,
   { requests, networks }: LinkRequests,
 ): Message {
-  // As a URL is written, so without anything that HTML takes for its own.
+  // URL-encoded, so it contains no special characters of HTML.
   const link = new URL(`${publicUrl}/sign-in?token=${secret}`).href;
   const notes = ['If you did not ask for this, ignore this message: without the link it has no effect.'];
   if (requests > 1) {

@@ -21,7 +21,7 @@ export const signOutEverywhere = endpoint({
         where s.user_id = a.user_id and s.revoked_at is null and s.expires_at > now()
         returning s.session_id`,
       void_change: sql`delete from email_changes c using access a where c.user_id = a.user_id`,
-      // One record of it all.
+      // One audit record for all sessions.
       before: sql`select array_agg(session_id order by session_id) as session_ids from ended`,
       result: sql`select '{}'::text[] as session_ids from access`,
     });

@@ -4,7 +4,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { sessionAuditColumns } from './schema.ts';
 
-/** Ends the session of the access token that asks, and with it its widget tokens. */
+/** Ends the session of the access token, and with it its widget tokens. */
 export const signOut = endpoint({
   method: 'POST',
   path: '/v1/auth/sign-out',

@@ -5,9 +5,9 @@ import { type Sql, sql } from '../../platform/db/sql.ts';
 const PURPOSE = 'ibid welcome link';
 
 /**
- * The link that makes the first user, or undefined where there is a user. Its secret is derived from the signing key of the
- * service, so every process and each start offer the same link; the database has its hash. It is good for 30 days from the
- * last start.
+ * Returns the link that creates the first user; undefined if a user exists. Its secret is derived from the signing key
+ * of the service, so every process and each start offer the same link; the database stores its hash. The link expires
+ * 30 days after the last start.
  */
 export async function offerWelcomeLink(
   query: <T>(statement: Sql) => Promise<T[]>,

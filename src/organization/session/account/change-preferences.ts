@@ -39,7 +39,7 @@ export const changePreferences = endpoint({
   },
 });
 
-/** Whether it is '' or a name of the IANA time zone database; offsets such as +01:00 are none. */
+/** Accepts '' and names of the IANA time zone database; rejects offsets such as +01:00. */
 function isTimeZone(name: string): boolean {
   if (name === '') return true;
   if (name.length > 64 || !/^[A-Za-z]/.test(name)) return false;

@@ -7,8 +7,8 @@ import { sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 
 /**
- * Both sides are proved: one by the session and the address that its issuer verified, the other by a link that came to this
- * address. The word of the issuer alone opens no account.
+ * Merges two accounts of the same address. Both are proved: one by the session and the address that its issuer
+ * verified, the other by a link emailed to this address. The issuer's claim alone gives no access to an account.
  */
 export const connectAccounts = endpoint({
   method: 'POST',
@@ -56,6 +56,6 @@ function refusalOf(outcome: string): ApiError {
       'Both accounts are members of one workspace. Ask an owner there to remove one of them, then connect them again.',
     );
   }
-  // Not 401: the caller is signed in.
+  // Not 401, because the caller is signed in.
   return new ApiError('not_found', 'This sign-in link has expired or was already used. Request a new one.');
 }

@@ -5,7 +5,7 @@ import { Record } from '../../../platform/core/records.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 
-/** What the sign-in of the service is configured for decides which of them are open: `GET /v1/auth/methods`. */
+/** Lists the caller's methods, even if the service has disabled them; `GET /v1/auth/methods` lists the enabled ones. */
 export const listOwnMethods = endpoint({
   method: 'GET',
   path: '/v1/me/sign-in-methods',

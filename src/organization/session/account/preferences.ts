@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Record } from '../../../platform/core/records.ts';
 import { raw, type Sql } from '../../../platform/db/sql.ts';
 
-/** The languages that widgets speak, each in its own file of web/elements/widgets/messages. */
+/** Languages of the widgets; each has a file in web/elements/widgets/messages. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar'] as const;
 
 export const Preferences = Record(
@@ -16,5 +16,5 @@ export type Preferences = Static<typeof Preferences>;
 
 export const examplePreferences: Preferences = { language: 'fr', time_zone: 'Europe/Paris' };
 
-/** The columns of Preferences from a user `u`. */
+/** Columns of Preferences, from a user `u`. */
 export const preferencesColumns: Sql = raw('u.language, u.time_zone');

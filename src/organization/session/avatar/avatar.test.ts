@@ -21,13 +21,13 @@ const put = (client: Client, bytes: Buffer | string, type = 'image/png') =>
 const remove = (client: Client) => client.send('DELETE', '/v1/me/avatar');
 const addressOf = async (client: Client): Promise<string> => (await client.get('/v1/me')).body.avatar_url;
 const pathOf = (address: string) => new URL(address).pathname;
-/** What anyone gets at the address. */
+/** Fetches a picture without credentials. */
 async function shown(address: string, headers: Record<string, string> = {}) {
   const response = await fetch(world.address + pathOf(address), { headers });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-test('a picture is shown to colleagues, and at its address to anyone, who may keep it and show it on other sites', async () => {
+test('a picture is visible to colleagues, and to anyone at its address, who may cache it and embed it on other sites', async () => {
   const set = await put(owner, png());
   assert.equal(set.status, 200, JSON.stringify(set.body));
   assert.deepEqual(Object.keys(set.body), ['user_id', 'email', 'display_name', 'avatar_url']);
@@ -59,13 +59,13 @@ test('a picture is shown to colleagues, and at its address to anyone, who may ke
   }
 });
 
-test('many pictures of a list count as reads of their address, not as attempts to sign in', async () => {
+test('many pictures in a list count as reads of their address, not as sign-in attempts', async () => {
   const address = await addressOf(owner);
   const { response } = await shown(address);
   assert.match(response.headers.get('ratelimit-policy') ?? 'none', /^(none|"general")/);
 });
 
-test('another picture has another address, and the same one keeps its own; one that is removed is gone at once', async () => {
+test('a new picture gets a new address, the same picture keeps its address, and a removed one is gone at once', async () => {
   const person = await world.person();
   const first = (await put(person, png({ grey: 1 }))).body.avatar_url;
   assert.equal((await put(person, png({ grey: 1 }))).body.avatar_url, first, 'sent again after a lost answer');
@@ -79,7 +79,7 @@ test('another picture has another address, and the same one keeps its own; one t
   assert.equal((await remove(person)).status, 204, 'none is left to remove');
 });
 
-test('the file of a replaced and of a removed picture is deleted a day later, and one that another user still has stays', async () => {
+test('the file of a replaced or removed picture is deleted a day later, unless another user has the same one', async () => {
   const [one, other] = [await world.person(), await world.person()];
   const [replaced, common] = [png({ grey: 31 }), png({ grey: 32 })];
   await put(one, replaced);
@@ -100,7 +100,7 @@ test('the file of a replaced and of a removed picture is deleted a day later, an
   assert.equal(await collected(), after - 1);
 });
 
-test('a later sign-in does not change a picture of one’s own, and without it the provider’s is shown again', async () => {
+test("a later sign-in does not replace a user's own picture, and after its removal the provider's is shown again", async () => {
   const ann = world.as(await openId.token('ES256'));
   await ann.post('/v1/onboarding');
   const provided = 'https://img.example.org/ann.png';
@@ -114,7 +114,7 @@ test('a later sign-in does not change a picture of one’s own, and without it t
   assert.equal(await addressOf(later), provided);
 });
 
-test('only the user sets and removes a picture, by a credential that is bound to nothing', async () => {
+test('only the user sets and removes a picture, with an unrestricted credential', async () => {
   const key = await world.workspaceKey('keyed@example.com', (await world.owner('keyed@example.com')).workspace_id);
   for (const [client, status] of [
     [world.anonymous, 401],
@@ -188,7 +188,7 @@ const dirty: Record<string, [bytes: Buffer, type: string, clean: Buffer | undefi
 };
 
 for (const [name, [bytes, type, clean]] of Object.entries(dirty)) {
-  test(`of ${name} only the picture is kept, whatever its type is said to be`, async () => {
+  test(`from ${name} only the picture is kept, regardless of the declared type`, async () => {
     const person = await world.person();
     const { status, body } = await put(person, bytes, 'image/png');
     assert.equal(status, 200, JSON.stringify(body));
@@ -198,7 +198,7 @@ for (const [name, [bytes, type, clean]] of Object.entries(dirty)) {
   });
 }
 
-test('of a photo of a camera that was held upright only that stays of the Exif', async () => {
+test("from a photo's Exif only the orientation is kept", async () => {
   const person = await world.person();
   const { body } = await put(person, Buffer.concat([JPEG.subarray(0, 2), exif(6, GPS), JPEG.subarray(2)]));
   const { bytes } = await shown(body.avatar_url);
@@ -206,7 +206,7 @@ test('of a photo of a camera that was held upright only that stays of the Exif',
   assert.equal(bytes.readUInt16BE(bytes.indexOf('MM\0*') + 18), 6);
 });
 
-/** As a JPEG has it, and as a WebP has it. */
+/** With the prefix used in a JPEG, and without it, as in a WebP. */
 const exifs = [exif(6, GPS).subarray(4), exif(6, GPS).subarray(10)];
 /** 12 × 8 pixels, lossless and transparent. */
 const LOSSLESS = Buffer.from('2f0bc001100000', 'hex');
@@ -222,7 +222,7 @@ const turned: Record<string, [chunks: (readonly [string, Buffer])[], flags: numb
   'transparent lossless': [[['VP8L', LOSSLESS]], 0x18],
 };
 
-test('so it is of a WebP, and without one nothing of the Exif stays', async () => {
+test("from a WebP's Exif only the orientation is kept, and an upright picture has no Exif", async () => {
   const person = await world.person();
   const stored = async (chunks: Parameters<typeof webp>[0]) => {
     const { status, body } = await put(person, webp(chunks));
@@ -254,7 +254,7 @@ test('so it is of a WebP, and without one nothing of the Exif stays', async () =
       WEBP,
     );
   }
-  // Browsers read it only where the head says that it is there.
+  // Browsers read an Exif chunk only if the header has its flag.
   for (const heads of [[], [['VP8X', head(0)] as const]]) {
     assert.deepEqual(await stored([...heads, ['VP8 ', WEBP.subarray(20)], ['EXIF', exifs[1] as Buffer]]), WEBP);
   }
@@ -312,7 +312,7 @@ const refused: [what: string, bytes: Buffer | string, status: number, code: stri
   ['more than 1 MiB', Buffer.concat([png(), Buffer.alloc(2 ** 20)]), 413, 'payload_too_large'],
 ];
 
-test('what is no small, still picture is refused with what to do, and the picture before stays', async () => {
+test('a file that is not a small still picture is refused with the remedy, and the previous picture stays', async () => {
   const person = await world.person();
   const before = (await put(person, png())).body.avatar_url;
   for (const [what, bytes, status, code] of refused) {
@@ -326,7 +326,7 @@ test('what is no small, still picture is refused with what to do, and the pictur
   assert.deepEqual((await shown(before)).bytes, png());
 });
 
-test('a body of unknown length is read no further than a picture may have', async () => {
+test('a body of unknown length is read only up to the maximum size of a picture', async () => {
   const person = await world.person();
   let sent = 0;
   const body = new ReadableStream({
@@ -339,12 +339,12 @@ test('a body of unknown length is read no further than a picture may have', asyn
   const answer = await person
     .send('PUT', '/v1/me/avatar', { body, duplex: 'half', headers: { 'content-type': 'image/png' } } as RequestInit)
     .catch(() => undefined);
-  // The connection may be closed while the rest is still being sent.
+  // The connection may be closed while the client is still sending.
   assert.ok(answer === undefined || answer.status === 413, JSON.stringify(answer?.body));
   assert.equal(await addressOf(person), '');
 });
 
-test('of several pictures that are set at once one is kept whole, and the others are nowhere', async () => {
+test('only one of several concurrently set pictures is served afterwards, undamaged', async () => {
   const person = await world.person();
   const pictures = Array.from({ length: 8 }, (_, i) => png({ grey: 100 + i, width: 10 + i, height: 10 }));
   const answers = await Promise.all(pictures.map((bytes) => put(person, bytes)));
@@ -356,7 +356,7 @@ test('of several pictures that are set at once one is kept whole, and the others
   assert.deepEqual(new Set((await Promise.all(others)).map(({ response }) => response.status)), new Set([404]));
 });
 
-test('the audit log has which bytes were set, and not the secret of their address', async () => {
+test('the audit log has the hash of the new picture, and not its secret address', async () => {
   const person = await world.person();
   const secret = String((await put(person, png({ grey: 55 }))).body.avatar_url)
     .split('/')

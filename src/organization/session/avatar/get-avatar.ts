@@ -6,7 +6,10 @@ import { endpoint } from '../../../platform/http/endpoint.ts';
 
 const PICTURE_HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
-/** Widgets show it on pages of other sites, whose browsers send no credential with a picture: the address is the secret. */
+/**
+ * Widgets show avatars on other sites, whose browsers send no credentials with images. The secret address is the
+ * credential.
+ */
 export const getAvatar = endpoint({
   method: 'GET',
   path: '/v1/avatars/:avatar_id',

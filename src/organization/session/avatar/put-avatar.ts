@@ -8,8 +8,9 @@ import { toStorageError } from '../../../platform/http/to-api-error.ts';
 import { exampleUser, User, userColumns } from '../../workspaces/schema.ts';
 
 /**
- * Another picture has another address, which is a secret (docs/decisions/094); the same one keeps its own, so that it can be
- * sent again. The row of the user is the only reference to the blob, so the one before is released by the same statement.
+ * A new picture gets a new secret address (docs/decisions/094); setting the same picture again keeps its address, which
+ * makes retries safe. The row of the user is the only reference to the blob, so this update also releases the previous
+ * blob.
  */
 export const putAvatar = endpoint({
   method: 'PUT',
@@ -26,7 +27,7 @@ export const putAvatar = endpoint({
   errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: { reply: { ...exampleUser, avatar_url: 'https://wiki.example.com/v1/avatars/6Zb1VjW2mFZcVgq0hQx3Nw' } },
   run: async ({ bytes, header, maybeOne, one, services }) => {
-    // A caller who may not is refused before a byte is read.
+    // Refuse unauthorized callers before reading the body.
     await maybeOne(sql`select 1`);
     const { content_type, bytes: clean } = cleanPicture(await readPicture(bytes, header('content-length')));
     const [sha256] = await services.blobs.keepAll([clean]).catch((error: unknown) => {

@@ -14,7 +14,10 @@ interface Opened {
   is_complete: boolean;
 }
 
-/** Each link works once. The lock lets one of the two that are opened at once see that the other one was. */
+/**
+ * Each link works once. The lock ensures that if both links are opened concurrently, the second request sees the
+ * confirmation of the first.
+ */
 export const confirmEmailChange = endpoint({
   method: 'POST',
   path: '/v1/auth/email-change',

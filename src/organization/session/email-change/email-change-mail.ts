@@ -9,7 +9,7 @@ interface Linked {
   new_email: string;
 }
 
-/** The link to the new address, which proves that its mail is read by who asked. */
+/** Writes the message to the new address, whose link proves access to its mailbox. */
 export function newAddressMail(linked: Linked): Message {
   return message(linked.new_email, 'Confirm your new address', linked, [
     `The account ${linked.old_email} at Ibid is to have this address. Open the link to confirm it; the address changes when the link in the mail to ${linked.old_email} was opened, too.`,
@@ -17,7 +17,7 @@ export function newAddressMail(linked: Linked): Message {
   ]);
 }
 
-/** The notice to the present address, whose link agrees to the change. */
+/** Writes the notice to the current address, whose link approves the change. */
 export function oldAddressMail(linked: Linked): Message {
   return message(linked.old_email, 'Your address is to be changed', linked, [
     `Somebody who is signed in to your account at Ibid asked to change its address to ${linked.new_email}. Open the link to agree.`,
@@ -25,7 +25,7 @@ export function oldAddressMail(linked: Linked): Message {
   ]);
 }
 
-/** Only the address is told: the answer to a request does not say who has an account. */
+/** Tells only the owner of the address that it is taken: the response must not reveal who has an account. */
 export function takenAddressMail({ publicUrl, old_email, new_email }: Linked): Message {
   const lines = [
     `The account ${old_email} at Ibid asked to have this address. It belongs to another account, so nothing changes.`,

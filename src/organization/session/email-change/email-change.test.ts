@@ -34,7 +34,7 @@ async function someone(email = newAddress()) {
   return { email, user_id, session: await signedInClient(world, user_id) };
 }
 
-/** The secrets of the links with this path in the messages to an address, once there are at least `count`. */
+/** Waits for at least `count` links with this path in messages to an address, and returns their secrets. */
 async function linksTo(address: string, path: string, count = 1): Promise<string[]> {
   const link = new RegExp(`^https://wiki\\.example\\.com/${path}\\?token=([\\w-]{43})$`, 'm');
   const found = () =>
@@ -44,12 +44,12 @@ async function linksTo(address: string, path: string, count = 1): Promise<string
   return until(`${address} has ${count} links`, found, ({ length }) => length >= count);
 }
 
-/** The secret of the newest link to change an address in the messages to this one, once there are at least `count`. */
+/** Waits for at least `count` links to change an address, and returns the secret of the newest one. */
 async function linkTo(address: string, count = 1): Promise<string> {
   return (await linksTo(address, 'email-change', count)).at(-1) ?? '';
 }
 
-/** A person who has asked for another address, and the secrets of both links. */
+/** Creates a user who has requested a new address, with the secrets of both links. */
 async function asked() {
   const it = await someone();
   const to = newAddress();
@@ -72,7 +72,7 @@ async function isVoid(...tokens: string[]): Promise<void> {
 }
 
 for (const first of ['ofOld', 'ofNew'] as const) {
-  test(`an address changes when both links were opened, ${first === 'ofOld' ? 'the old' : 'the new'} one first, each of them once`, async () => {
+  test(`an address changes once both links are opened, ${first === 'ofOld' ? 'the old' : 'the new'} one first, and each link works once`, async () => {
     const it = await asked();
     const elsewhere = await signedInClient(world, it.user_id);
     const second = first === 'ofOld' ? 'ofNew' : 'ofOld';
@@ -93,7 +93,7 @@ for (const first of ['ofOld', 'ofNew'] as const) {
   });
 }
 
-test('both links that are opened at once change the address', async () => {
+test('opening both links concurrently changes the address', async () => {
   const it = await asked();
   const answers = await Promise.all([open(it.ofOld), open(it.ofNew), open(it.ofOld), open(it.ofNew)]);
   assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 404, 404]);
@@ -101,7 +101,7 @@ test('both links that are opened at once change the address', async () => {
   assert.equal(await addressOf(it.session), it.to);
 });
 
-test('sign-in by mail and by password, invitations and the rights of operators follow the address', async () => {
+test('sign-in by mail and password, invitations and operator rights follow the new address', async () => {
   const it = await someone();
   const password = 'correct horse battery staple';
   assert.equal((await it.session.post('/v1/me/password', { new_password: password })).status, 200);
@@ -114,7 +114,7 @@ test('sign-in by mail and by password, invitations and the rights of operators f
     const headers = { accept: 'text/html', cookie: `__Host-ibid=${body.browser_secret}` };
     return (await world.anonymous.send('GET', '/-/admin', { headers, redirect: 'manual' })).status;
   };
-  // A link to sign in that was requested before is void afterwards.
+  // An earlier sign-in link becomes invalid.
   await world.anonymous.post('/v1/auth/email', { email: it.email });
   const [stale = ''] = await linksTo(it.email, 'sign-in');
   assert.equal((await ask(it.session, OPERATOR)).status, 200);
@@ -139,7 +139,7 @@ test('sign-in by mail and by password, invitations and the rights of operators f
   assert.notEqual(other.user_id, it.user_id);
 });
 
-test('an address that has an account gets the same answer, and a mail that says so; the other link alone changes nothing', async () => {
+test('a taken address gets the same response and a notice by mail; the other link alone changes nothing', async () => {
   const [it, other] = [await someone(), await someone()];
   const free = await ask(it.session, newAddress());
   const taken = await ask(it.session, other.email);
@@ -152,7 +152,7 @@ test('an address that has an account gets the same answer, and a mail that says 
   assert.deepEqual([await addressOf(it.session), await addressOf(other.session)], [it.email, other.email]);
 });
 
-test('of accounts that change to one address at once, one gets it', async () => {
+test('only one of several accounts can change to the same address', async () => {
   const [one, two] = [await asked(), await someone()];
   assert.equal((await ask(two.session, one.to)).status, 200);
   assert.equal((await open(one.ofOld)).status, 200);
@@ -165,7 +165,7 @@ test('of accounts that change to one address at once, one gets it', async () => 
   assert.ok([first, second].includes(one.to));
 });
 
-test('an address that another account got meanwhile is not given away', async () => {
+test('a change fails if another account has taken the address in the meantime', async () => {
   const it = await asked();
   const other = await someone(it.to);
   assert.equal((await open(it.ofNew)).body.changed, false);
@@ -174,7 +174,7 @@ test('an address that another account got meanwhile is not given away', async ()
   assert.deepEqual([await addressOf(it.session), await addressOf(other.session)], [it.email, it.to]);
 });
 
-test('links are void after another request, signing out everywhere, the deletion of the account, and a day', async () => {
+test('links become invalid after another request, signing out everywhere, account deletion, and a day', async () => {
   const replaced = await asked();
   assert.equal((await open(replaced.ofNew)).status, 200);
   const to = newAddress();
@@ -197,7 +197,7 @@ test('links are void after another request, signing out everywhere, the deletion
   assert.deepEqual(await pending(old.session), []);
 });
 
-test('the database keeps hashes of the secrets alone', async () => {
+test('the database stores only hashes of the secrets', async () => {
   const it = await asked();
   const [row] = await query<{ old_hash: Buffer; new_hash: Buffer; text: string }>(sql`
     select old_hash, new_hash, c::text as text from email_changes c where user_id = ${it.user_id}`);
@@ -207,7 +207,7 @@ test('the database keeps hashes of the secrets alone', async () => {
   for (const { text } of jobs) assert.ok(!text.includes(it.ofOld) && !text.includes(it.ofNew));
 });
 
-test('only a session that is new asks, for one plain address of somebody else', async () => {
+test('only a recent session can request a change, to one plain address other than the current one', async () => {
   const it = await someone();
   const key = await world.person(it.email);
   assert.deepEqual(await refused(world.anonymous, newAddress()), [401, 'unauthorized']);
@@ -232,14 +232,14 @@ test('only a session that is new asks, for one plain address of somebody else', 
   await isVoid('', 'x', 'x'.repeat(43));
 });
 
-test('who signs in at another service changes the address there', async () => {
+test('users who sign in at an issuer cannot change their address here', async () => {
   const it = await someone();
   await query(sql`
     insert into identities (issuer, subject, user_id) values ('https://issuer.example', ${it.user_id}, ${it.user_id})`);
   assert.deepEqual(await refused(it.session, newAddress()), [403, 'forbidden']);
 });
 
-test('without the mail server nothing is asked for, and once it is back the change is made', async () => {
+test('a request fails while the mail server is down, and works afterwards', async () => {
   const it = await someone();
   await mail.goDown();
   assert.deepEqual(await refused(it.session, newAddress()), [503, 'email_unavailable']);
@@ -251,7 +251,7 @@ test('without the mail server nothing is asked for, and once it is back the chan
   assert.equal((await open(await linkTo(to))).body.changed, true);
 });
 
-test('a user asks five times an hour, and an address gets five messages an hour from all users', async () => {
+test('a user can request five changes an hour, and an address gets at most five messages an hour from all users', async () => {
   const limited = await openWorld({ ...settings, RATE_LIMITS: 'on' });
   const person = async () => signedInClient(limited, (await limited.person(newAddress())).user_id);
   const first = await person();

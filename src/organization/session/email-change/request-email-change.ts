@@ -20,11 +20,11 @@ import {
 } from './schema.ts';
 import { sendEmailChangeMail } from './send-email-change-mail.job.ts';
 
-/** How long after signing in an address can be changed: a browser that was left open cannot. */
+/** Maximum age of a session that changes the address, so that a browser left open cannot be used for it. */
 const RECENT_MINUTES = 15;
-/** Requests of one user, each of which sends two messages. */
+/** Requests per user; each sends two messages. */
 const PER_USER: Rate = { quota: 5, windowSeconds: 3600 };
-/** Messages to one address on requests of all users. */
+/** Messages to one address, from requests of all users. */
 const PER_ADDRESS: Rate = { quota: 5, windowSeconds: 3600 };
 
 interface Facts {
@@ -35,8 +35,8 @@ interface Facts {
 }
 
 /**
- * The answer does not tell whether another account has the address: the row and the jobs are the same, and the message to that
- * address says it.
+ * The response does not reveal whether another account has the address: rows and jobs are the same, and only the
+ * message to that address says so.
  */
 export const requestEmailChange = endpoint({
   method: 'POST',

@@ -4,10 +4,10 @@ import { ApiError } from '../../../platform/core/errors.ts';
 import { type Sql, sql } from '../../../platform/db/sql.ts';
 import type { EmailChange } from '../schema.ts';
 
-/** How long the links of a request work. */
+/** Hours until the links of a request expire. */
 export const CHANGE_HOURS = 24;
 
-/** The columns of EmailChange from `email_changes c`. */
+/** Columns of EmailChange, from `email_changes c`. */
 export const emailChangeColumns: Sql = sql`
   c.new_email as email, c.old_confirmed_at is not null as old_confirmed, c.new_confirmed_at is not null as new_confirmed, c.expires_at`;
 
@@ -18,7 +18,7 @@ export const exampleEmailChange: EmailChange = {
   expires_at: '2026-11-22T05:29:32.104Z',
 };
 
-/** Whether user `u` signs in at another service, which says their address at each sign-in. */
+/** Condition that user `u` signs in at an issuer, which sets their address at each sign-in. */
 export const signsInElsewhere: Sql = sql`
   exists (select from identities i where i.user_id = u.user_id and i.issuer <> ${OWN_ISSUER})`;
 
@@ -27,9 +27,9 @@ export function addressIsElsewhere(): ApiError {
 }
 
 /**
- * Changes the address of a user, in a transaction, with an audit record, and ends their sessions except `session_id`. The caller has
- * proof that the address is theirs. Errors: 409
- * `conflict` where another account has the address, 403 `forbidden` where it comes from another service.
+ * Changes the verified address of a user, in a transaction with an audit record, and ends their sessions except
+ * `session_id`. The caller must have proof that the user owns the address. Throws 409 `conflict` if another account has
+ * the address, 403 `forbidden` if an issuer sets the user's address.
  */
 export async function changeEmail(
   tx: Statements,

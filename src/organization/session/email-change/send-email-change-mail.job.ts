@@ -13,7 +13,7 @@ interface Change {
   is_taken: boolean;
 }
 
-/** Sends one of the two links of a change. Their secrets are created here and kept nowhere. */
+/** Emails the link to the old or the new address. The secret is created here and only its hash is stored. */
 export const sendEmailChangeMail = defineJob({
   name: 'send-email-change-mail',
   for: 'user',
@@ -40,7 +40,7 @@ export const sendEmailChangeMail = defineJob({
         new_hash = case when not ${isToOld} and c.new_confirmed_at is null and not change.is_taken then ${hash}::bytea else c.new_hash end
       from change where c.change_id = change.change_id
       returning c.old_email, c.new_email, change.is_taken`);
-    // Replaced by another request, or void.
+    // Replaced by another request, or no longer valid.
     if (!change) return;
     const { old_email, new_email, is_taken } = change;
     const linked = { publicUrl: services.publicUrl, secret, old_email, new_email };

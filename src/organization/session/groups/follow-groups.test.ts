@@ -33,7 +33,7 @@ const world = await openWorld(
 const { db, anonymous } = world;
 const ADMINS = 'cn=admins,ou=wiki';
 
-/** A workspace that the mapping names. */
+/** Creates a workspace with a slug used in the mapping. */
 async function named(slug: string) {
   const owner = await world.owner();
   await db.query(sql`update workspaces set slug = ${slug}, name = ${slug} where workspace_id = ${owner.workspace_id}`);
@@ -42,7 +42,7 @@ async function named(slug: string) {
 const acme = await named('acme');
 await named('beta');
 
-/** Signs in with these groups; without the argument the claim is missing. */
+/** Signs in with these groups; without them the claim is missing. */
 async function signIn(sub: string, groups?: unknown) {
   const { authorization_url, attempt } = (await anonymous.post('/v1/auth/openid')).body;
   const account = { sub, email: `${sub}@example.org`, email_verified: true, ...(groups !== undefined && { groups }) };
@@ -52,7 +52,7 @@ async function signIn(sub: string, groups?: unknown) {
   return body as { access_token: string; without_seat: string[] };
 }
 
-/** The memberships of the user, as their workspaces' slugs, roles and statuses. */
+/** Returns the user's memberships as "slug role status". */
 async function membershipsOf(sub: string): Promise<string[]> {
   const rows = await db.query<{ text: string }>(sql`
     select w.slug || ' ' || m.role || ' ' || m.status as text from memberships m
@@ -68,7 +68,7 @@ const idOf = async (sub: string): Promise<string> => {
   return row?.membership_id ?? '';
 };
 
-test('roles follow the groups at each sign-in, the highest counts, and each change is in the audit log', async () => {
+test('roles follow the groups at each sign-in, the highest one applies, and each change is audited', async () => {
   await signIn('ann', ['guests', 'staff', 'unknown']);
   assert.deepEqual(await membershipsOf('ann'), ['acme member active', 'beta member active']);
   await signIn('ann', ['staff', ADMINS]);
@@ -102,7 +102,7 @@ test('roles follow the groups at each sign-in, the highest counts, and each chan
   ]);
 });
 
-test('a workspace that was renamed keeps the members that its former slug gave it', async () => {
+test('a renamed workspace keeps members that were mapped by its former slug', async () => {
   await signIn('lea', ['staff']);
   await db.query(sql`update workspaces set slug = 'acme-2' where workspace_id = ${acme.workspace_id}`);
   await signIn('lea', ['staff', ADMINS]);
@@ -113,7 +113,7 @@ test('a workspace that was renamed keeps the members that its former slug gave i
   assert.deepEqual(text, [{ role: 'admin', status: 'active' }]);
 });
 
-test('what people decided by hand stays: a role, a deactivation, an invited member, an owner', async () => {
+test('manual changes are kept: a role, a deactivation, an invited member, an owner', async () => {
   const at = (sub: string) => idOf(sub).then((id) => `/v1/workspaces/${acme.workspace_id}/members/${id}`);
   await signIn('bob', ['staff']);
   assert.equal((await acme.patch(await at('bob'), { role: 'developer' })).status, 200);
@@ -143,7 +143,7 @@ test('what people decided by hand stays: a role, a deactivation, an invited memb
   assert.deepEqual(await membershipsOf('eve'), ['delta owner active']);
 });
 
-test('a claim that is missing or hostile changes nothing and signs the user in, and the log says so', async () => {
+test('a missing or malformed claim changes nothing, signs the user in, and is logged', async () => {
   await signIn('fay', ['staff']);
   const before = await membershipsOf('fay');
   for (const groups of [undefined, { staff: true }, 7, true, Array.from({ length: 10_001 }, () => 'guests')]) {
@@ -168,7 +168,7 @@ test('a claim that is missing or hostile changes nothing and signs the user in, 
   assert.match(log, /OIDC_ROLES names nowhere, and there is no such workspace/);
 });
 
-test('a full workspace tells the person so and signs them in without it; a race for the last seat fills it once', async () => {
+test('with no free seat a user signs in without the workspace and is told so; a race for the last seat fills it once', async () => {
   const { workspace_id } = await named('gamma');
   const seats = (granted: number) =>
     db.query(sql`
@@ -188,7 +188,7 @@ test('a full workspace tells the person so and signs them in without it; a race 
   assert.match(page.body, /Your groups also open gamma, which has no free seat\./);
 
   await seats(2);
-  // The provider knows one account at a time, so the callbacks are collected first.
+  // The provider handles one account at a time, so collect the callbacks first.
   const waiting = [];
   for (const sub of ['ida', 'jon', 'kim']) {
     const { authorization_url, attempt } = (await anonymous.post('/v1/auth/openid')).body;
@@ -200,7 +200,7 @@ test('a full workspace tells the person so and signs them in without it; a race 
   assert.deepEqual(answers.map(({ body }) => body.without_seat.length).sort(), [0, 1, 1], JSON.stringify(answers));
 });
 
-test('a mapping that cannot be read stops the start, and no group makes an owner', () => {
+test('an invalid mapping prevents the start, and no group grants the role of owner', () => {
   for (const value of [
     'staff',
     'staff=acme',

@@ -17,8 +17,9 @@ interface Followed {
 }
 
 /**
- * Makes the memberships of a new session's user follow the groups of their issuer, with an audit record of each change, in the
- * transaction that makes the session. Returns the names of workspaces in which a group gives a role, and no seat is free.
+ * Updates the memberships of a new session's user from their groups at the issuer, with an audit record of each change.
+ * Runs in the transaction that creates the session. Returns the names of workspaces where a group grants a role but no
+ * seat is free.
  */
 export async function followGroups(
   tx: Statements,

@@ -5,38 +5,41 @@ import { rateLimited } from '../../../platform/core/errors.ts';
 import { raw, type Sql, sql } from '../../../platform/db/sql.ts';
 import { placeOf } from '../known-network.ts';
 
-/** From this guess in a row on there is a wait behind each: 15 seconds, doubled each time, up to a quarter of an hour. */
+/**
+ * From this consecutive guess on, each guess is followed by a wait: 15 seconds, doubled each time, up to 15 minutes.
+ */
 const FREE_GUESSES = 5;
-/** The same for guesses from all networks together that the user has no session from. */
+/** The same limit for guesses from all unknown networks together (networks without a session of the user). */
 const FREE_GUESSES_OF_STRANGERS = 20;
-/** The user is told of this many guesses in a row, once a day. */
+/** Number of consecutive guesses after which the user is warned, at most once a day. */
 const WARN_GUESSES = 20;
 const WARNING = { quota: 1, windowSeconds: 86_400 };
-/** The row of all such networks. */
+/** Key of the row shared by all unknown networks. */
 const STRANGERS = '*';
 
-/** The guesses before this one; long after the last wait it is the first one again. */
+/** Number of previous guesses; reset an hour after the last wait ends. */
 const BEFORE = raw(`case when g.locked_until < now() - interval '1 hour' then 0 else g.guesses end`);
 
 interface Guess {
   email: string;
-  /** The network address that the guess comes from. */
+  /** Network address of the client. */
   address: string;
-  /** The hash of the device's secret, if it sent one. */
+  /** Hash of the device's secret, if the client sent one. */
   device?: Buffer | undefined;
 }
 
-/** A guess that may be judged. */
+/** A guess that may be checked. */
 export interface CountedGuess {
   email: string;
   counted_for: string;
 }
 
 /**
- * Counts a guess before it is judged, so that of many at once no more are judged than one after the other would be: by
- * network or known device, and for networks that the user has no session from also together, so that many of them have no more. The
- * same is written for every address. `warn`: the CTE that tells the user of many guesses, for each row of `from`. Errors: 429 `rate_limited`, the same whether or not
- * the address has a password. Answers the row that `deleteGuesses` deletes; all go an hour after their wait.
+ * Counts a guess before checking it, so that concurrent guesses have the same limit as sequential ones. Counts by
+ * network or known device; guesses from unknown networks also count together, so that a distributed attack gets no more
+ * guesses. Writes the same rows for every address. `warn` returns the CTE that warns the user, for each row of `from`.
+ * Throws 429 `rate_limited`, whether or not the address has a password. Returns the row for `deleteGuesses`; rows
+ * expire an hour after their wait.
  */
 export async function countGuess(
   on: Statements,
@@ -76,8 +79,8 @@ export async function countGuess(
 }
 
 /**
- * The end of the insertion of a guess `g`: one more in a row, with a wait behind it, unless the last wait lasts. By the
- * clock, because a statement that waited for the row began before the guess that it waited for.
+ * Ends the insert of a guess `g`: increments the count and sets the next wait, unless a wait is in progress. Uses
+ * clock_timestamp(), because now() is from before the statement waited for the row.
  */
 function countAgain(free: number): Sql {
   return sql`
@@ -88,7 +91,7 @@ function countAgain(free: number): Sql {
     returning guesses`;
 }
 
-/** The CTE of a statement that deletes the count of the network or device, because the password was right. */
+/** Returns a CTE that deletes the count of the network or device after a correct password. */
 export function deleteGuesses({ email, counted_for }: CountedGuess): Sql {
   return sql`delete from password_guesses where email = ${email} and address = ${counted_for}`;
 }

@@ -3,30 +3,29 @@ import { promisify } from 'node:util';
 import { Type } from 'typebox';
 import { ApiError, rateLimited } from '../../../platform/core/errors.ts';
 
-/** OWASP's second choice for Argon2id: 19 MiB, two passes, one lane. A stored hash names its own. */
+/** OWASP's second choice for Argon2id: 19 MiB, two passes, one lane. A stored hash contains its own parameters. */
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 };
 
-/** How many are computed at once: each takes a core and its memory. More wait, up to a number. */
+/** Concurrent computations; each uses a core and its memory. Further ones queue, up to MOST_WAITING. */
 const MOST_AT_ONCE = 2;
 const MOST_WAITING = 100;
 
 const FEWEST_CHARACTERS = 12;
 const MOST_CHARACTERS = 128;
 
-/** A password that is to be set: 12 to 128 characters, whatever they are. */
+/** A new password: 12 to 128 arbitrary characters. */
 export const NewPassword = Type.String({
   minLength: FEWEST_CHARACTERS,
   maxLength: MOST_CHARACTERS,
   description: 'Whatever characters; compared in the form NFKC.',
 });
 
-/** A password that is compared. */
 export const GivenPassword = Type.String({ maxLength: MOST_CHARACTERS });
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Runs off the main thread. Errors: 429 `rate_limited` where too many wait already. */
+/** Runs off the main thread. Throws 429 `rate_limited` if the queue is full. */
 async function argon2id(password: string, salt: Buffer, parameters: typeof PARAMETERS): Promise<Buffer> {
   if (running >= MOST_AT_ONCE) {
     if (waiting.length >= MOST_WAITING) {
@@ -35,7 +34,8 @@ async function argon2id(password: string, salt: Buffer, parameters: typeof PARAM
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {
-    // Looked up here, because an older Node.js has none and serves well without passwords.
+    // Accessed here and not imported, because older versions of Node.js lack `crypto.argon2` and still work without
+    // passwords.
     return await promisify(crypto.argon2)('argon2id', {
       message: password.normalize('NFKC'),
       nonce: salt,
@@ -43,14 +43,16 @@ async function argon2id(password: string, salt: Buffer, parameters: typeof PARAM
       ...parameters,
     });
   } finally {
-    // The slot goes to the caller that waits longest, or is free.
+    // Pass the slot to the longest waiting caller, or free it.
     const next = waiting.shift();
     if (next) next();
     else running -= 1;
   }
 }
 
-/** The PHC string of a new password. Errors: 400 `invalid_request` where too little or too much is left of it in NFKC, 429. */
+/**
+ * Returns the PHC string of a new password. Throws 400 `invalid_request` if it is too short or too long in NFKC; 429.
+ */
 export async function hashNewPassword(password: string): Promise<string> {
   const { length } = [...password.normalize('NFKC')];
   if (length < FEWEST_CHARACTERS || length > MOST_CHARACTERS) {
@@ -63,10 +65,13 @@ export async function hashNewPassword(password: string): Promise<string> {
   return phcOf(salt, await argon2id(password, salt, PARAMETERS), PARAMETERS);
 }
 
-/** Stands in where there is no hash to compare with, so that this takes as long as with one. */
+/** Dummy hash for users without a password, so that the check takes equally long. */
 const NOBODYS = phcOf(randomBytes(16), randomBytes(32), PARAMETERS);
 
-/** Whether a password is the one of the PHC string; never where there is none, after the same work. Errors: 429. */
+/**
+ * Returns whether a password matches the PHC string; always false without one, after the same amount of work. Throws
+ * 429.
+ */
 export async function isPassword(password: string, phc: string | undefined): Promise<boolean> {
   const { salt, hash, ...parameters } = readPhc(phc ?? NOBODYS);
   const derived = await argon2id(password, salt, parameters);

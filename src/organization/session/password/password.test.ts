@@ -18,11 +18,11 @@ const PASSWORD = 'correct horse battery staple';
 const signIn = (email: string, password: string, address?: string) =>
   world.anonymous.post('/v1/auth/password', { email, password }, address ? { 'x-forwarded-for': address } : {});
 
-/** A network that no other request comes from. */
+/** Counter for networks that no other request uses. */
 let networks = 0;
 const newNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 250) + 1}`;
 
-/** A user with a session, an address, and a password if one is given. */
+/** Creates a user with a session and an address, and a password if given. */
 async function person(password?: string) {
   const { user_id } = await world.person();
   const session = await signedInClient(world, user_id);
@@ -44,7 +44,7 @@ test('a user sets a password and signs in with it', async () => {
   assert.ok(audit && !audit.dump.includes('argon2') && !audit.dump.includes(PASSWORD));
 });
 
-test('a wrong password, an address without one and an unknown address get the same answer', async () => {
+test('a wrong password, an address without a password and an unknown address get the same response', async () => {
   const [withOne, without] = [await person(PASSWORD), await person()];
   const answers = [
     await signIn(withOne.email, `${PASSWORD}!`),
@@ -58,7 +58,7 @@ test('a wrong password, an address without one and an unknown address get the sa
   }
 });
 
-test('the same work is done whether or not there is a password', async (t) => {
+test('checking takes the same work with and without a stored password', async (t) => {
   const [withOne, without] = [await person(PASSWORD), await person()];
   const hashing = t.mock.method(crypto, 'argon2');
   const workFor = async (address: string) => {
@@ -74,7 +74,7 @@ test('the same work is done whether or not there is a password', async (t) => {
   assert.deepEqual(await workFor('gone@example.com'), work);
 });
 
-test('changing a password takes the current one, and ends all other sessions', async () => {
+test('changing a password needs the current one, and ends all other sessions', async () => {
   const { session, email, user_id } = await person(PASSWORD);
   const other = await signedInClient(world, user_id);
   const change = (current_password?: string) =>
@@ -91,7 +91,7 @@ test('changing a password takes the current one, and ends all other sessions', a
   assert.equal((await signIn(email, 'another horse battery')).status, 200);
 });
 
-test('a password that is removed opens nothing; the session stays, and another can be set without the old one', async () => {
+test('a removed password no longer works; the session stays, and a new one can be set without the old one', async () => {
   const { session, email } = await person(PASSWORD);
   assert.equal((await session.send('DELETE', '/v1/me/password')).status, 204);
   assert.equal((await session.send('DELETE', '/v1/me/password')).status, 404);
@@ -99,7 +99,7 @@ test('a password that is removed opens nothing; the session stays, and another c
   assert.equal((await session.post('/v1/me/password', { new_password: 'another horse battery' })).status, 200);
 });
 
-test('a password has 12 to 128 characters of whatever kind, the same however they are composed, and is never echoed', async () => {
+test('a password has 12 to 128 arbitrary characters, is compared after normalization, and is never echoed', async () => {
   const { session, email } = await person();
   const set = (new_password: string, current_password?: string) =>
     session.post('/v1/me/password', { new_password, current_password });
@@ -108,7 +108,7 @@ test('a password has 12 to 128 characters of whatever kind, the same however the
     assert.equal(status, 422);
     assert.ok(!JSON.stringify(body).includes(wrong.slice(0, 11)), 'a password must not come back');
   }
-  // Six letters, each with an accent of its own.
+  // Six letters, each with a combining accent.
   assert.equal((await set('e\u0301'.repeat(6))).body.error, 'invalid_request');
   const composed = 'caf\u00e9 \u{1f600} \ufb01ne day';
   assert.equal((await set(composed)).status, 200);
@@ -117,7 +117,7 @@ test('a password has 12 to 128 characters of whatever kind, the same however the
   assert.equal((await signIn(email, '\u{1f600}'.repeat(128))).status, 200);
 });
 
-test('guesses at one address are slowed down, more with each, however many come at once', async () => {
+test('guesses at an address are delayed increasingly, even if they come concurrently', async () => {
   const { email } = await person(PASSWORD);
   for (const address of [email, 'guessed@example.com']) {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => signIn(address, `guess ${i}`)));
@@ -146,7 +146,7 @@ longTest(
     const { email } = await person(PASSWORD);
     const home = newNetwork();
     assert.equal((await signIn(email, PASSWORD, home)).status, 200);
-    // The session's own first guess from a network that it was not known from.
+    // Remove the count of the first sign-in, which came from an unknown network.
     await query(sql`delete from password_guesses where email = ${email}`);
     for (const address of [email, 'guessed-by-many@example.com']) {
       const answers = await Promise.all(
@@ -170,7 +170,7 @@ longTest(
   },
 );
 
-test('a browser that its user signed in with has guesses of its own, and no other token helps', async () => {
+test('a browser with an earlier session of the user has its own count of guesses, and no other token does', async () => {
   const { email, user_id } = await person(PASSWORD);
   const deviceOf = async (user: string) =>
     (await (await signedInClient(world, user)).post('/v1/auth/browser')).body.device_token as string;
@@ -225,7 +225,7 @@ longTest(
   },
 );
 
-test('guesses at the current password while it is changed are counted, and leave no warning that no one may send', async () => {
+test('guesses at the current password in a password change are counted and send no warning', async () => {
   const { session, email } = await person(PASSWORD);
   await query(sql`
     insert into password_guesses (email, address, guesses, locked_until)
@@ -235,7 +235,7 @@ test('guesses at the current password while it is changed are counted, and leave
   assert.equal((await session.post('/v1/me/password', change)).status, 429);
 });
 
-/** What is left of a wait a moment after it began. */
+/** Asserts that a wait of this many seconds began a moment ago. */
 function assertAbout(wait: number, left: number): void {
   assert.ok(left <= wait && left > wait / 2, `of ${wait} seconds ${left} are left`);
 }
@@ -259,7 +259,7 @@ longTest('an Idempotency-Key gives no free guess, at the guard or inside', async
   assert.deepEqual(inside, [403, 403, 403, 403, 403, 429, 429]);
 });
 
-test('of many who change a password at once with the same old one, one does', async () => {
+test('only one of several concurrent password changes with the same old password succeeds', async () => {
   const { session } = await person(PASSWORD);
   const answers = await Promise.all(
     Array.from({ length: 5 }, (_, i) =>
@@ -269,14 +269,14 @@ test('of many who change a password at once with the same old one, one does', as
   assert.equal(answers.filter(({ status }) => status === 200).length, 1, JSON.stringify(answers.map((a) => a.body)));
 });
 
-test('a user of an issuer has no password here', async () => {
+test('a user with an issuer cannot set a password here', async () => {
   const { session, user_id } = await person();
   await query(sql`update identities set issuer = 'https://id.example.com' where user_id = ${user_id}`);
   const refused = await session.post('/v1/me/password', { new_password: PASSWORD });
   assert.deepEqual([refused.status, refused.body.error], [403, 'forbidden']);
 });
 
-test('where passwords are off, everything about them is 403, and those that were set open nothing', async () => {
+test('with passwords disabled, all their endpoints are 403 and existing passwords do not work', async () => {
   const off = await openWorld();
   const { user_id } = await off.person('off@example.com');
   const session = await signedInClient(off, user_id);

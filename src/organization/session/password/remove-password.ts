@@ -5,7 +5,7 @@ import { notFound } from '../../../platform/core/errors.ts';
 import { sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 
-/** The other ways to sign in stay; so do the sessions. */
+/** Keeps the other sign-in methods and all sessions. */
 export const removePassword = endpoint({
   method: 'DELETE',
   path: '/v1/me/password',

@@ -4,7 +4,7 @@ import { sql } from '../../../platform/db/sql.ts';
 import { defineJob } from '../../../platform/jobs/define-job.ts';
 import { MailRefused, type Message } from '../../../platform/providers/mail/mail.ts';
 
-/** Tells a user of many wrong guesses at their password. An address without a password is sent nothing. */
+/** Warns a user of many wrong guesses at their password. Sends nothing to an address without a password. */
 export const sendGuessWarning = defineJob({
   name: 'send-guess-warning',
   for: 'service',
@@ -27,7 +27,7 @@ export const sendGuessWarning = defineJob({
   },
 });
 
-/** Nothing in it comes from the requests. */
+/** Contains no text from the requests. */
 function guessWarning(publicUrl: string, email: string): Message {
   const link = new URL(`${publicUrl}/sign-in`).href;
   const lines = [

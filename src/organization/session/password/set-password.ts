@@ -14,11 +14,11 @@ interface Facts {
   user_id: string;
   email: string | null;
   phc: string | null;
-  /** That of the session's browser. */
+  /** Device secret of the session's browser, hashed. */
   device: Buffer | null;
 }
 
-/** All other sessions of the user end, and need the new password. */
+/** Ends all other sessions of the user; they have to sign in with the new password. */
 export const setPassword = endpoint({
   method: 'POST',
   path: '/v1/me/password',
@@ -53,7 +53,7 @@ export const setPassword = endpoint({
     const phc = await hashNewPassword(body.new_password);
     const [changed] = await many({
       before: sql`select p.user_id, p.changed_at from passwords p join access a on a.user_id = p.user_id`,
-      // Only what was compared is replaced: of several who change it at once one does.
+      // Replaces only the hash that was compared, so that only one concurrent change succeeds.
       password: sql`
         insert into passwords as p (user_id, phc) select user_id, ${phc} from access
         on conflict (user_id) do update set phc = excluded.phc, changed_at = now() where p.phc = ${facts.phc}::text

@@ -51,7 +51,7 @@ export const signInWithPassword = endpoint({
     if (!(await isPassword(body.password, known?.phc)) || !known) throw refusal('password_wrong');
     const session = newSession(origin);
     const [made] = await many({
-      // The password may have been changed while this one was compared.
+      // The password may have changed during the comparison.
       signing_in: sql`select user_id from passwords where user_id = ${known.user_id} and phc = ${known.phc} for share`,
       forgiven: deleteGuesses(guess),
       ...session.steps,
