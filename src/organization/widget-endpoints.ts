@@ -29,7 +29,10 @@ import { revokeSession } from './session/revoke-session.ts';
 import { changeWidgetOrigins } from './widgets/change-widget-origins.ts';
 import { getWidgetOrigins } from './widgets/get-widget-origins.ts';
 
-/** All that a token of each widget can do, besides showing the widget. What is not in this list no widget can do. */
+/**
+ * All endpoints that a token of each widget can call, besides showing the widget. A widget cannot call any other
+ * endpoint.
+ */
 const OF_WIDGETS = {
   profile: [
     changeName,

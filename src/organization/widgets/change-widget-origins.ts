@@ -6,7 +6,7 @@ import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { exampleWidgetOrigins, ORIGINS_MAX, readOrigins, WidgetOrigins, widgetOriginsColumns } from './schema.ts';
 
-/** Holds for every request that begins after the answer; what a browser asked in advance, it may believe for a minute. */
+/** Effective for every request that starts after the response, but browsers may cache a preflight for a minute. */
 export const changeWidgetOrigins = endpoint({
   method: 'PATCH',
   path: '/v1/workspaces/:workspace_id/widget-origins',
@@ -23,7 +23,7 @@ export const changeWidgetOrigins = endpoint({
     const origins = readOrigins(body.widget_origins);
     if (origins instanceof ApiError) return refuse(origins);
     return one({
-      // Locked, so that of several changes at once each finds what the one before it left.
+      // Lock the row so that concurrent changes run one after another and each audits the list it replaced.
       before: sql`
         select ${widgetOriginsColumns} from workspaces w join access a on a.workspace_id = w.workspace_id for no key update of w`,
       result: sql`

@@ -18,8 +18,8 @@ interface Issuer {
 }
 
 /**
- * A token ends with the key or the session that asked for it, and is never worth more than what it was made with. One that
- * names no origin shows its widget and changes nothing.
+ * Creates a token that ends with its key or session and has at most the permissions of that credential. A token without
+ * an origin shows its widget but cannot change anything.
  */
 export const issueWidgetToken = endpoint({
   method: 'POST',
@@ -67,9 +67,9 @@ export const issueWidgetToken = endpoint({
   },
 });
 
-/** Errors: 400 `invalid_request` for what is no origin, and for one whose pages may not show the workspace's widgets. */
+/** Validates an origin. Throws 400 `invalid_request` if it is malformed or the workspace does not allow it. */
 function allowedOrigin(text: string, allowed: readonly string[]): string {
-  // The origin of the service itself may be one that no list of a workspace takes.
+  // The service's own origin may be one that `readOrigins` rejects.
   const origins = allowed.includes(text) ? [text] : readOrigins([text]);
   if (origins instanceof ApiError) throw origins;
   const [origin = ''] = origins;

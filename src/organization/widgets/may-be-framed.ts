@@ -4,7 +4,7 @@ import { Record } from '../../platform/core/records.ts';
 import { sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 
-/** A frame is asked for before its token is known. The answer says no more than that of a preflight. */
+/** A frame is requested before its token is known. The response reveals no more than a preflight does. */
 export const mayBeFramed = endpoint({
   method: 'GET',
   path: '/v1/widget-frames',

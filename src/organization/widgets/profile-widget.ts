@@ -22,7 +22,7 @@ interface Row {
   workspace_id: string;
   membership_id: string;
   granted: string[] | null;
-  /** Whether a session asked for the token. */
+  /** Whether a session created the token. */
   is_by_session: boolean;
 }
 

@@ -27,12 +27,11 @@ export const exampleWidgetOrigins: WidgetOrigins = {
   widget_origins: ['https://intranet.example.com'],
 };
 
-/** Whether the widget's token names the origin of its page, so that people can act through it. */
+/** Returns whether the token names an origin, which lets its user act through the widget. */
 export function canAct(credential: Credential): boolean {
   return (claimsOf(credential)?.origin ?? null) !== null;
 }
 
-/** What a widget's user can do through it. */
 export const Permissions = Type.Array(Type.String(), {
   description: 'What the user can do through the widget, sorted; [] with a token that names no origin.',
 });
@@ -44,10 +43,12 @@ export function permissionsOf(
   return canAct(credential) ? effectivePermissions(holder.role, holder.granted) : [];
 }
 
-/** The columns of WidgetOrigins from a workspace `w`. */
+/** Columns of WidgetOrigins, from a workspace `w`. */
 export const widgetOriginsColumns: Sql = raw('w.workspace_id, w.widget_origins');
 
-/** Origins as browsers write them, each once and sorted; 400 `invalid_request` for anything that is not one. */
+/**
+ * Normalizes origins as browsers write them, deduplicated and sorted. Returns 400 `invalid_request` for anything else.
+ */
 export function readOrigins(given: readonly string[]): string[] | ApiError {
   const origins = new Set<string>();
   for (const text of given) {
@@ -63,12 +64,12 @@ export function readOrigins(given: readonly string[]): string[] | ApiError {
   return [...origins].sort();
 }
 
-/** A host as a URL has it: letters, digits, hyphens and underscores, or an address, and a port. */
+/** A host in a URL: letters, digits, hyphens and underscores, or an IP address, with an optional port. */
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d+)?$/;
 
 function readOrigin(text: string): string | undefined {
   if (text.length > 300 || !/^https?:\/\/[^/?#@*\\\s]+\/?$/i.test(text)) return undefined;
   const url = URL.parse(text);
-  // A page that comes by http can be changed on its way.
+  // A page loaded over http can be tampered with.
   return url && isTrustworthy(url) && HOST.test(url.host) ? url.origin : undefined;
 }

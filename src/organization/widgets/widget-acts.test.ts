@@ -26,7 +26,7 @@ async function tokenOf(by: Client, { workspace_id }: Owner, widget: string, orig
   return issued.body.token;
 }
 
-/** Sends a request from a page of the origin; null: not from a page. */
+/** Sends a request from a page of the origin; null sends it from outside a browser. */
 function send(token: string, method: string, path: string, origin: string | null = SITE, body?: unknown) {
   const headers = {
     ...(origin !== null && { origin }),
@@ -35,7 +35,7 @@ function send(token: string, method: string, path: string, origin: string | null
   return world.as(token).send(method, path, { headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
 }
 
-/** A request to the endpoint whose objects do not exist, so that it changes nothing. */
+/** Sends a request with ids of nonexistent objects, so that it changes nothing. */
 function sendTo(endpoint: Endpoint, token: string, origin: string | null) {
   const ids = Object.fromEntries(existingParams(endpoint).map((name) => [name, 'unknown']));
   const path =
@@ -45,7 +45,7 @@ function sendTo(endpoint: Endpoint, token: string, origin: string | null) {
   return send(token, endpoint.method, path, origin, isBlind ? {} : body);
 }
 
-test('a token opens what is below its own widget, from pages of its origin, and nothing else', async () => {
+test('a token opens only the endpoints of its own widget, and only from pages of its origin', async () => {
   const owner = await workspace();
   const { client } = await asSession(owner);
   for (const widget of ['profile', 'enterprise', 'developers']) {
@@ -76,7 +76,7 @@ test('a token opens what is below its own widget, from pages of its origin, and 
   }
 });
 
-test('a stolen token opens nothing after its minutes, at no endpoint', async () => {
+test('a stolen token opens no endpoint after it expires', async () => {
   const owner = await workspace();
   const [key] = await world.db.query<{ kid: string; secret: Buffer }>(sql`select kid, secret from signing_keys`);
   const sign = (widget: string, end: string) =>
@@ -98,7 +98,7 @@ test('a stolen token opens nothing after its minutes, at no endpoint', async () 
   assert.equal(issued.origin, SITE);
 });
 
-test('a token is only made for an origin that the workspace allows, and ends when it no longer does', async () => {
+test('a token is only issued for an allowed origin, and ends when the origin is no longer allowed', async () => {
   const owner = await workspace();
   const path = `/v1/workspaces/${owner.workspace_id}/widget-token`;
   for (const origin of ['https://evil.example.com', 'null', '*', `${SITE}/page`, '']) {
@@ -114,7 +114,7 @@ test('a token is only made for an origin that the workspace allows, and ends whe
   assert.equal((await world.as(own).send('GET', '/v1/widgets/enterprise/members', ownPage)).status, 200);
 });
 
-test('a widget never does more than what its token was made with', async () => {
+test('a widget never does more than the credential that created its token', async () => {
   const owner = await workspace();
   const key = async (permissions: string[]) =>
     world.as((await owner.post('/v1/me/api-keys', { name: 'x', permissions })).body.secret);
@@ -138,7 +138,7 @@ test('a widget never does more than what its token was made with', async () => {
   assert.equal((await send(limited, 'PATCH', '/v1/widgets/profile', SITE, { display_name: 'X' })).status, 403);
 });
 
-test('what is done through a widget takes effect and is recorded as done through it', async () => {
+test('actions through a widget take effect and are audited with the widget', async () => {
   const owner = await workspace();
   const member = await world.member(owner.workspace_id, 'member');
   const token = await tokenOf(owner, owner, 'enterprise');
@@ -157,7 +157,7 @@ test('what is done through a widget takes effect and is recorded as done through
   assert.equal((await owner.get(`/v1/workspaces/${owner.workspace_id}/audit-events?limit=1`)).body[0].widget, '');
 });
 
-test('the profile widget is about its user alone: they leave, and remove no one else', async () => {
+test('through the profile widget users can leave, and cannot remove other members', async () => {
   const owner = await workspace();
   const admin = await world.member(owner.workspace_id, 'admin');
   const member = await world.member(owner.workspace_id, 'member');
@@ -173,7 +173,7 @@ test('the profile widget is about its user alone: they leave, and remove no one 
   assert.equal(kept.body.error, 'last_owner');
 });
 
-test('a user names themselves, chooses language and time zone, and ends a session; a workspace sees none of it', async () => {
+test('users change name, language and time zone and end sessions, and no workspace sees it', async () => {
   const owner = await workspace();
   const { client, session_id } = await asSession(owner);
   const other = await asSession(owner);

@@ -17,7 +17,7 @@ const preflight = (origin: string, at = '/v1/widgets/profile') =>
     headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization' },
   });
 
-test('an origin that the workspace allows may read what its widgets answer, no other may', async () => {
+test('only an allowed origin can read the responses of widgets', async () => {
   const owner = await world.owner();
   const other = await world.owner();
   assert.equal((await owner.patch(path(owner), { widget_origins: [HOME] })).status, 200);
@@ -54,7 +54,7 @@ test('an origin that the workspace allows may read what its widgets answer, no o
   assert.equal(after.headers.get('access-control-allow-origin'), null, 'it holds for the next request');
 });
 
-test('a page is told that its token is not good any more, so that it can ask for another', async () => {
+test('a page learns that its token has expired, so that it can request another', async () => {
   const owner = await world.owner();
   await owner.patch(path(owner), { widget_origins: ['https://told.example.com'] });
   const holder = await tokenOf(owner);
@@ -64,7 +64,7 @@ test('a page is told that its token is not good any more, so that it can ask for
   assert.equal(answer.headers.get('access-control-allow-origin'), 'https://told.example.com');
 });
 
-test('nothing but the widgets is open to other origins', async () => {
+test('only widget endpoints are open to other origins', async () => {
   const owner = await world.owner();
   await owner.patch(path(owner), { widget_origins: [HOME] });
   for (const at of ['/v1/workspaces', `/v1/workspaces/${owner.workspace_id}/widget-token`, '/v1/me']) {
@@ -80,7 +80,7 @@ test('nothing but the widgets is open to other origins', async () => {
 
 const ADDRESSES = ['http://127.0.0.1:5000', 'http://[::1]'];
 
-test('origins are kept as browsers write them, each once, and what is none is refused', async () => {
+test('origins are normalized and deduplicated, and malformed ones are refused', async () => {
   const owner = await world.owner();
   const given = [
     'HTTPS://Intranet.Example.COM:443/',
@@ -129,7 +129,7 @@ test('origins are kept as browsers write them, each once, and what is none is re
   assert.deepEqual((await owner.get(path(owner))).body, body, 'what was refused changed nothing');
 });
 
-test('who asks whether a site may frame the widgets learns that of one origin, and nothing of the workspace', async () => {
+test('checking whether a site may frame widgets reveals one origin, and nothing of the workspace', async () => {
   const owner = await world.owner();
   await owner.patch(path(owner), { widget_origins: [HOME] });
   const asked = async (workspace_id: string, origin: string) =>
@@ -140,7 +140,7 @@ test('who asks whether a site may frame the widgets learns that of one origin, a
   assert.deepEqual(await asked('org_nothing', HOME), { allowed: false });
 });
 
-test('only the site around that is allowed is named by the policy of a frame', async () => {
+test('the frame policy names only the embedding site, and only if it is allowed', async () => {
   const owner = await world.owner();
   await owner.patch(path(owner), { widget_origins: [HOME] });
   const policy = async (referer: string | undefined, workspace_id = owner.workspace_id, widget = 'profile') => {

@@ -13,7 +13,7 @@ async function token(client: Awaited<ReturnType<typeof world.owner>>, widget: st
   return answer.body.token as string;
 }
 
-test('each widget answers its own kind of token, and nothing else does', async () => {
+test('each widget accepts its own kind of token, and no other endpoint does', async () => {
   const owner = await world.owner();
   for (const widget of ['profile', 'enterprise', 'developers']) {
     const holder = world.as(await token(owner, widget));
@@ -26,7 +26,7 @@ test('each widget answers its own kind of token, and nothing else does', async (
   }
 });
 
-test('the widgets show what they are for', async () => {
+test('each widget shows its data', async () => {
   const owner = await world.owner('widgets@example.com');
   await world.member(owner.workspace_id, 'viewer');
   await world.workspaceKey('widgets@example.com', owner.workspace_id);
@@ -43,7 +43,7 @@ test('the widgets show what they are for', async () => {
   assert.ok(!('expires_at' in developers.body.api_keys[0]), 'a time that was not set is left out');
 });
 
-test('a widget needs its permission when the token is issued and whenever it is used', async () => {
+test('a widget needs its permission when the token is issued and on each use', async () => {
   const owner = await world.owner();
   const viewer = await world.member(owner.workspace_id, 'viewer');
   const path = `/v1/workspaces/${owner.workspace_id}/widget-token`;
@@ -60,7 +60,7 @@ test('a widget needs its permission when the token is issued and whenever it is 
   assert.equal((await holder.get('/v1/widgets/developers')).status, 403);
 });
 
-test('a token holds ids alone, two differ, and one lives for an hour', async () => {
+test('a token contains only ids, differs from every other token, and expires after an hour', async () => {
   const owner = await world.owner();
   const [first, second] = [await token(owner, 'profile'), await token(owner, 'profile')];
   assert.notEqual(first, second);
@@ -69,7 +69,7 @@ test('a token holds ids alone, two differ, and one lives for an hour', async () 
   assert.deepEqual(Object.keys(claims).sort(), ['aud', 'exp', 'iat', 'jti', 'key', 'org', 'sub', 'widget']);
 });
 
-test('a token that was forged, changed or has expired is 401', async () => {
+test('a forged, changed or expired token is 401', async () => {
   const owner = await world.owner();
   const good = await token(owner, 'profile');
   const { org, sub } = decodeJwt(good);
@@ -99,7 +99,7 @@ test('a token that was forged, changed or has expired is 401', async () => {
   );
 });
 
-test('a token ends with the key that asked for it', async () => {
+test('a token ends with the key that created it', async () => {
   const owner = await world.owner();
   const holder = world.as(await token(owner, 'profile'));
   assert.equal((await holder.get('/v1/widgets/profile')).status, 200);
@@ -117,7 +117,7 @@ test('a workspace key has no profile: 400 user_required', async () => {
   assert.equal((await key.post(path, { widget: 'developers' })).status, 200);
 });
 
-test('the sample body of the specification, {}, is 422 and an unknown widget names the three', async () => {
+test('the sample body of the specification, {}, is 422, and an unknown widget is refused with the three valid names', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/widget-token`;
   const empty = await owner.post(path, {});
