@@ -13,7 +13,7 @@ import { enforceWorkspaceRateLimit } from './workspace-rate-limit.ts';
 
 interface Caller {
   user_id: string;
-  /** Whether the credential belongs to one workspace. */
+  /** Whether the credential is limited to one workspace. */
   bound: boolean;
   granted: string[] | null;
 }

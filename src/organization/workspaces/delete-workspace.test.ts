@@ -19,14 +19,13 @@ const { db } = world;
 
 interface Place {
   owner: Owner;
-  /** The owner, signed in. */
   session: Client;
   name: string;
   slug: string;
   email: string;
 }
 
-/** An owner with a workspace of a name of its own. */
+/** Creates an owner with a uniquely named workspace. */
 async function place(): Promise<Place> {
   const email = `${randomUUID()}@example.com`;
   const owner = await world.owner(email);
@@ -47,7 +46,7 @@ async function deleted(): Promise<Place> {
   return it;
 }
 
-test('only an owner deletes a workspace, signed in and by its name', async () => {
+test('only an owner with a session deletes a workspace, confirmed by its name', async () => {
   const it = await place();
   assert.equal((await remove(world.anonymous, it)).status, 401);
   for (const role of ['admin', 'developer', 'billing', 'member', 'viewer'] as const) {
@@ -66,7 +65,7 @@ test('only an owner deletes a workspace, signed in and by its name', async () =>
   assert.equal((await it.owner.get('/v1/workspaces')).body.length, 1, 'nothing was deleted');
 });
 
-test('a legal hold, a plan that renews and a payment that may still arrive keep a workspace', async () => {
+test('a workspace cannot be deleted under a legal hold, while its plan renews, or while a payment may arrive', async () => {
   const it = await place();
   const { workspace_id } = it.owner;
   const refused = async () => {
@@ -88,7 +87,7 @@ test('a legal hold, a plan that renews and a payment that may still arrive keep 
   assert.equal((await remove(it.session, it)).status, 204);
 });
 
-test('every endpoint of a deleted workspace and of its wikis answers as if it had never been there', async () => {
+test('after a deletion every endpoint of the workspace and its wikis answers as if it had never existed', async () => {
   const it = await place();
   const { workspace_id, wiki_id } = it.owner;
   const member = await world.member(workspace_id, 'admin');
@@ -133,7 +132,7 @@ test('every endpoint of a deleted workspace and of its wikis answers as if it ha
   assert.equal(again.status, 409, 'its slug stays taken while it can be restored');
 });
 
-test('its invitations and jobs wait, and a member who has nothing else gets a workspace of their own', async () => {
+test('invitations and jobs of a deleted workspace are suspended, and a member without another workspace gets a new one', async () => {
   const it = await place();
   const { workspace_id, wiki_id } = it.owner;
   const email = `${randomUUID()}@example.com`;
@@ -142,7 +141,7 @@ test('its invitations and jobs wait, and a member who has nothing else gets a wo
     role: 'member',
   });
   const secret = randomUUID();
-  // Its mail makes another secret.
+  // Sending the mail replaces the secret.
   const mails = () =>
     db.query(sql`select from invitations where invitation_id = ${invitation.invitation_id} and mail_status = 'queued'`);
   await until('the mail is sent', mails, ({ length }) => length === 0);
@@ -176,7 +175,7 @@ test('its invitations and jobs wait, and a member who has nothing else gets a wo
   assert.equal((await member.get(`/v1/wikis/${wiki_id}/pages`)).status, 200);
 });
 
-test('whoever accepts an invitation while the workspace is deleted does not become a member of it', async () => {
+test('an invitation accepted during the deletion makes no member', async () => {
   const it = await place();
   const { workspace_id } = it.owner;
   const invite = async () => {
@@ -195,7 +194,7 @@ test('whoever accepts an invitation while the workspace is deleted does not beco
   assert.equal((await restore(it.session, it)).status, 200);
 });
 
-test('an owner restores a workspace with its members, roles, keys and wikis; nobody else does, and only once', async () => {
+test('only an owner restores a workspace, once, with its members, roles, keys and wikis', async () => {
   const it = await place();
   const { workspace_id, wiki_id } = it.owner;
   const admin = await world.member(workspace_id, 'admin');
@@ -243,7 +242,7 @@ test('an owner restores a workspace with its members, roles, keys and wikis; nob
   ]);
 });
 
-test('members come back where the plan has fewer seats by then, and no other gets one', async () => {
+test('members return even if the plan now has fewer seats, and no one else can join', async () => {
   const it = await place();
   const { workspace_id } = it.owner;
   for (const role of ['viewer', 'member', 'owner'] as const) await world.member(workspace_id, role);
@@ -258,7 +257,7 @@ test('members come back where the plan has fewer seats by then, and no other get
   assert.equal(body.error, 'seat_limit_reached');
 });
 
-test('of owners who delete a workspace at once one does, and a request that it met is refused or done before', async () => {
+test('only one of several concurrent deletions succeeds, and the others are refused', async () => {
   const it = await place();
   const second = await signedInClient(world, (await world.member(it.owner.workspace_id, 'owner')).user_id);
   const answers = await Promise.all([remove(it.session, it), remove(second, it), remove(it.session, it)]);
@@ -270,7 +269,7 @@ test('of owners who delete a workspace at once one does, and a request that it m
   );
 });
 
-test('after 30 days it cannot be restored, and nothing of it is left but who did what', async () => {
+test('after 30 days a workspace cannot be restored, and only its audit records of who did what remain', async () => {
   const it = await deleted();
   const { workspace_id, wiki_id } = it.owner;
   const young = await deleted();
@@ -298,7 +297,7 @@ test('after 30 days it cannot be restored, and nothing of it is left but who did
   assert.deepEqual(idsOf((await young.session.get('/v1/me/deleted-workspaces')).body), [young.owner.workspace_id]);
 });
 
-test('the only member of a deleted workspace can delete their account, and it is purged with the workspace', async () => {
+test('the only member of a deleted workspace can delete their account, which is purged with the workspace', async () => {
   const it = await deleted();
   assert.equal((await it.session.post('/v1/me/deletion', { email: it.email })).status, 204);
   await db.query(sql`
@@ -308,7 +307,7 @@ test('the only member of a deleted workspace can delete their account, and it is
   assert.deepEqual(await db.query(sql`select from wikis where wiki_id = ${it.owner.wiki_id}`), []);
 });
 
-test('a workspace whose plan was resumed at the payment provider is not purged', async () => {
+test('a workspace is not purged if its plan was resumed at the payment provider', async () => {
   const it = await deleted();
   const { workspace_id } = it.owner;
   await db.query(sql`
@@ -321,7 +320,7 @@ test('a workspace whose plan was resumed at the payment provider is not purged',
   assert.equal((await db.query(sql`select from workspaces where workspace_id = ${workspace_id}`)).length, 1);
 });
 
-test('an account of an owner can be deleted while the workspace can be restored by another', async () => {
+test('an owner can delete their account while another owner can still restore the workspace', async () => {
   const it = await place();
   const second = await signedInClient(world, (await world.member(it.owner.workspace_id, 'owner')).user_id);
   assert.equal((await remove(it.session, it)).status, 204);

@@ -7,11 +7,11 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 
 interface Facts {
   name: string;
-  /** A plan renews, or may be being paid for. */
+  /** Whether a plan renews, or a payment may be in progress. */
   is_paid: boolean;
 }
 
-/** From the commit on the workspace has no active members, so no credential reaches it. See docs/decisions/225. */
+/** After the commit the workspace has no active members, so no credential has access. See docs/decisions/225. */
 export const deleteWorkspace = endpoint({
   method: 'POST',
   path: '/v1/workspaces/:workspace_id/deletion',
@@ -22,7 +22,7 @@ export const deleteWorkspace = endpoint({
     'within a day may still arrive (`conflict`), and under a legal hold (`legal_hold`).',
   access: onWorkspace('workspace:delete', { session: true }),
   event: 'workspace.deleted',
-  // Afterwards the caller may not ask for the answer again.
+  // The caller loses access and could not replay the response.
   idempotent: false,
   whenUnpaid: true,
   params: Type.Object({ workspace_id: Id }),

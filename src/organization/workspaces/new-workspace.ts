@@ -4,8 +4,9 @@ import { workspaceColumns } from './schema.ts';
 import type { SeatGrant } from './seats.ts';
 
 /**
- * The steps that make the workspace of an endpoint that `founds`, with its owner and its first wiki, from the guard's `access`. The first free candidate
- * is taken; no row where all are taken, also by a request at this moment (the unique key decides).
+ * CTEs that create a workspace with its owner and first wiki, from the guard's `access`; for endpoints with
+ * `createsWorkspace`. They take the first free slug. They return no row if all are taken, even by a concurrent request
+ * (the unique key decides).
  */
 export function newWorkspaceCtes(
   workspace_id: string,

@@ -34,8 +34,8 @@ const Onboarding = Record(
 );
 
 /**
- * Idempotent: a personal workspace is made only for a caller without an active membership, and an invitation is never
- * accepted on the way. The lock on the user's row lets one of several first calls create it; the others find it.
+ * Idempotent: creates a personal workspace only for a caller without an active membership, and never accepts an
+ * invitation. The lock on the user's row ensures that concurrent first calls create one workspace.
  */
 export const onboarding = endpoint({
   method: 'POST',
@@ -75,7 +75,7 @@ export const onboarding = endpoint({
     let model = await readModel();
     let created = false;
     const name = nameFor(model);
-    // A workspace key of a former member is not a new user: it gets no workspace.
+    // A workspace key of a former member is not a new user and gets no workspace.
     if (!model.current) {
       created = await transaction(async (tx) => {
         const member = await tx.maybeOne(sql`

@@ -13,7 +13,10 @@ interface OverviewRow {
   wikis: Wiki[];
 }
 
-/** One model for both overviews: the caller, their workspaces (oldest membership first) and the wikis in them. */
+/**
+ * Returns the statement for both overviews: the caller, their workspaces (oldest membership first) and the wikis in
+ * them.
+ */
 export function overviewStatement(service: OwnAddress): Sql {
   return sql`
   select
@@ -31,12 +34,12 @@ export function overviewStatement(service: OwnAddress): Sql {
   from access a join users u on u.user_id = a.user_id and u.user_id = (select own_user())`;
 }
 
-/** Wikis of the workspace, and of others, that are listed beside one. */
+/** Maximum number of wikis listed next to the current one, per workspace and elsewhere. */
 export const NEAR_MAX = 20;
 
 const ME = raw('(select user_id from access)');
 
-/** Of the caller: the memberships `m` that their credential counts in. */
+/** Selects the caller's memberships `m` for which their credential is valid. */
 const IS_OWN = raw(`m.user_id = (select user_id from access) and m.status = 'active'
       and (select a.bound_workspace_id is null or a.bound_workspace_id = m.workspace_id from access a)`);
 
@@ -45,11 +48,12 @@ const firstWikis = (workspace_id: Sql) => sql`
       order by w.workspace_id, w.slug limit ${NEAR_MAX}`;
 
 /**
- * The same model with one wiki and the first of those beside it, for what is shown with every page: who is in a thousand
- * workspaces does not wait for all of their wikis. Without a workspace and a wiki where the caller has no such wiki.
+ * Returns the same model limited to one wiki and the first wikis next to it, for the navigation on every page: members
+ * of a thousand workspaces must not wait for all their wikis. Contains no workspace and no wiki if the caller has no
+ * such wiki.
  *
- * Each step is a look into an index for one row of the step before (`offset 0` keeps that order): the planner would else read
- * all workspaces that the caller can see.
+ * Each step is an index lookup per row of the previous step (`offset 0` enforces that order); otherwise the planner
+ * would read all workspaces visible to the caller.
  */
 export function overviewNear(service: OwnAddress, workspace_slug: string, wiki_slug: string): Sql {
   return sql`
@@ -80,7 +84,10 @@ export function overviewNear(service: OwnAddress, workspace_slug: string, wiki_s
   from access a join users u on u.user_id = a.user_id and u.user_id = (select own_user())`;
 }
 
-/** The model with what is computed: permissions, flags, and the current workspace (the key's, the last used, the oldest). */
+/**
+ * Converts a row and adds computed fields: permissions, flags, and the current workspace (the key's, the last used, or
+ * the oldest).
+ */
 export function readOverview(row: OverviewRow) {
   const workspaces = row.workspaces.map((workspace) => ({
     ...toWorkspace(workspace, row.granted),

@@ -1,7 +1,7 @@
 import { sql } from '../../platform/db/sql.ts';
 import { defineJob } from '../../platform/jobs/define-job.ts';
 
-/** Audit records that are changed by one statement. */
+/** Audit records changed per statement. */
 const BATCH = 1_000;
 
 /** Purges workspaces 30 days after their deletion. */

@@ -14,7 +14,7 @@ const rename = (client: Client, { workspace_id }: Pick<Owner, 'workspace_id'>, b
 const slugOf = async (owner: Owner): Promise<string> => (await owner.get('/v1/workspaces')).body[0].slug;
 const lookup = (client: Client, slug: string) => client.get(`/v1/workspaces/lookup?slug=${slug}`);
 
-/** What a browser of the user gets at an address. */
+/** Opens a path in the user's browser. */
 async function opened(client: Client, path: string) {
   const { body } = await (await signedInClient(world, client.user_id)).post('/v1/auth/browser');
   const headers = { accept: 'text/html', cookie: `ibid=${body.browser_secret}` };
@@ -22,7 +22,7 @@ async function opened(client: Client, path: string) {
   return [status, answered.get('location')];
 }
 
-test('owners and admins rename a workspace; each may change the name, the slug or both, and the log has what changed', async () => {
+test('owners and admins change name, slug or both of a workspace, and the audit log has the changes', async () => {
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   const [was] = (await owner.get('/v1/workspaces')).body;
@@ -41,7 +41,7 @@ test('owners and admins rename a workspace; each may change the name, the slug o
   ]);
 });
 
-test('nobody else renames it, and names and slugs obey the rules of a new workspace', async () => {
+test('other members cannot rename a workspace, and names and slugs obey the rules of a new workspace', async () => {
   const owner = await world.owner();
   const slug = await slugOf(owner);
   const other = await world.owner();
@@ -72,7 +72,7 @@ test('nobody else renames it, and names and slugs obey the rules of a new worksp
   assert.deepEqual([still, name === 'New'], [slug, false], 'a refused request changes nothing');
 });
 
-test('of workspaces that want one slug at once, one gets it, and the others are told that it is taken', async () => {
+test('only one of several workspaces gets a slug requested concurrently, and the others are told that it is taken', async () => {
   const owners = await Promise.all(Array.from({ length: 6 }, () => world.owner()));
   const slug = fresh('wanted');
   const answers = await Promise.all(owners.map((owner) => rename(owner, owner, { slug })));
@@ -80,7 +80,7 @@ test('of workspaces that want one slug at once, one gets it, and the others are 
   assert.deepEqual(codes.toSorted(), [...Array(5).fill('409 slug_taken'), 'ok']);
 });
 
-test('every address that a workspace had leads its members to the present one, and shows strangers nothing', async () => {
+test('every former address of a workspace redirects its members to the current one, and shows strangers nothing', async () => {
   const owner = await world.owner();
   const stranger = await world.owner();
   const first = await slugOf(owner);
@@ -97,13 +97,13 @@ test('every address that a workspace had leads its members to the present one, a
   assert.equal((await lookup(world.anonymous, third)).status, 401);
   assert.equal((await owner.get('/v1/workspaces/lookup')).status, 422);
   assert.deepEqual(await opened(owner, `/${third}/no-such-wiki`), [404, null]);
-  // Back to the first one: the last one leads there, too.
+  // Back to the first slug: the latest one redirects to it, too.
   await rename(owner, owner, { slug: first });
   assert.deepEqual(await opened(owner, `/${third}/main`), [307, `/${first}/main`]);
   assert.deepEqual((await opened(owner, `/${first}/main`))[0], 200);
 });
 
-test('nobody else takes a slug while it leads to a workspace, which is until that has had ten others', async () => {
+test('a former slug is reserved until its workspace has had ten newer ones', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const old = await slugOf(owner);
   await rename(owner, owner, { slug: fresh('next') });
@@ -122,7 +122,7 @@ test('nobody else takes a slug while it leads to a workspace, which is until tha
   assert.equal((await rename(other, other, { slug: old })).body.slug, old);
 });
 
-test('the database refuses a slug that leads to another workspace, also to code that does not ask', async () => {
+test('the database refuses a slug that leads to another workspace, even without a check by the caller', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   const old = await slugOf(owner);
   await rename(owner, owner, { slug: fresh('next') });
@@ -130,7 +130,7 @@ test('the database refuses a slug that leads to another workspace, also to code 
   await assert.rejects(taken, { code: '23505', constraint: 'workspaces_slug_key' });
 });
 
-test('a key of one workspace looks up no other one', async () => {
+test('a key of one workspace cannot look up another', async () => {
   const owner = await world.owner(`${randomUUID()}@example.com`);
   const second = (await owner.post('/v1/workspaces', { name: 'Second' })).body;
   const [{ email }] = [(await owner.get('/v1/me')).body];

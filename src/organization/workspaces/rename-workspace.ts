@@ -9,7 +9,7 @@ import { raw, sql } from '../../platform/db/sql.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { exampleWorkspace, toWorkspace, Workspace, type WorkspaceRow } from './schema.ts';
 
-/** The slug that is replaced stays an address of the workspace (`keep_slug`). */
+/** The replaced slug stays an address of the workspace (`keep_slug`). */
 export const renameWorkspace = endpoint({
   method: 'PATCH',
   path: '/v1/workspaces/:workspace_id',
@@ -33,12 +33,12 @@ export const renameWorkspace = endpoint({
   run: async ({ body, many, maybeOne, refuse }) => {
     const name = body.name === undefined ? undefined : readName(body.name);
     if (name instanceof ApiError) return refuse(name);
-    // An unchanged slug is accepted, even if it became a reserved word since.
+    // Accept an unchanged slug even if it has become a reserved word.
     const slugs = body.slug === undefined ? undefined : slugCandidates(body.slug, '', 'workspace', new Set());
     if (slugs instanceof ApiError) return refuse(slugs);
     const slug = slugs?.[0];
     const [renamed] = await many<WorkspaceRow & { granted: string[] | null }>({
-      // The update of a slug needs this stronger lock; taken later, it could deadlock with a member who joins.
+      // An update of the slug needs the stronger lock; upgrading it later could deadlock with a joining member.
       before: sql`
         select w.workspace_id, w.name, w.slug from workspaces w join access a on a.workspace_id = w.workspace_id
         where w.deleted_at is null and (${slug ?? null}::text is null or w.slug = ${slug ?? null}
@@ -51,7 +51,7 @@ export const renameWorkspace = endpoint({
         returning w.workspace_id, w.name, w.slug`,
       result: sql`select w.*, a.role, a.granted from after w, access a`,
     });
-    // It may have been deleted while the statement waited for its row.
+    // The workspace may have been deleted while the statement waited for its row.
     if (!renamed && (slug === undefined || !(await maybeOne(sql`select 1 from access`)))) throw notFound();
     if (!renamed) throw new ApiError('slug_taken', `The slug "${slug}" is taken. Choose another.`);
     const { granted, ...row } = renamed;

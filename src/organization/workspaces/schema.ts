@@ -17,19 +17,22 @@ export const Workspace = Record(
 );
 export type Workspace = Static<typeof Workspace>;
 
-/** A workspace as it is stored: what the caller may do there is computed from the role and the credential. */
+/** A workspace as stored. The caller's permissions are computed from the role and the credential. */
 export const WorkspaceRow = Type.Omit(Workspace, ['permissions']);
 export type WorkspaceRow = Static<typeof WorkspaceRow>;
 
-/** The columns of WorkspaceRow from a workspace `w` and the caller's membership `m`. */
+/** Columns of WorkspaceRow, from a workspace `w` and the caller's membership `m`. */
 export const workspaceColumns: Sql = sql`w.workspace_id, w.name, w.slug, m.role`;
 
-/** `granted`: the permissions that the caller's credential was given; null: all of the role. */
+/**
+ * Converts a row. `granted` is the list of permissions of the caller's credential; null means all permissions of the
+ * role.
+ */
 export function toWorkspace(row: WorkspaceRow, granted: readonly string[] | null): Workspace {
   return { ...row, permissions: effectivePermissions(row.role, granted) };
 }
 
-/** A workspace that one of its owners can restore. */
+/** A deleted workspace that its owners can restore. */
 export const DeletedWorkspace = Record(
   {
     workspace_id: Id,
@@ -48,7 +51,7 @@ export const User = Record(
 );
 export type User = Static<typeof User>;
 
-/** The columns of User from a user `u`. */
+/** Columns of User, from a user `u`. */
 export function userColumns(service: OwnAddress): Sql {
   return sql`u.user_id, u.email, u.display_name, ${avatarUrl(service)} as avatar_url`;
 }
@@ -105,7 +108,7 @@ export const Overview = Record(
 );
 export type Overview = Static<typeof Overview>;
 
-/** The flags that the permissions of a role come to, through a credential that was given only some. */
+/** Returns the flags for the permissions of a role, limited to the permissions granted to the credential. */
 export function manageFlags(role: string, granted: readonly string[] | null) {
   const permissions = effectivePermissions(role, granted);
   return {

@@ -26,14 +26,17 @@ export interface SeatCounts {
   overage_allowed: boolean;
 }
 
-/** The columns of SeatCounts for the workspace `w` of a statement. Members are counted by triggers; an invitation past its time takes no seat. */
+/**
+ * Columns of SeatCounts, from the workspace `w`. Triggers maintain the number of members; an expired invitation takes
+ * no seat.
+ */
 export const seatColumns: Sql = raw(`
   w.active_members as active,
   (select count(*)::int from invitations s where s.workspace_id = w.workspace_id and s.state = 'pending'
     and s.expires_at > now()) as pending,
   w.seats_granted as granted, w.seats_unlimited as unlimited, w.seats_overage as overage_allowed`);
 
-/** What a plan gives, as the columns of a workspace; without a plan seats are not limited. */
+/** Seats granted by a plan, as columns of a workspace. Without a plan, seats are unlimited. */
 export interface SeatGrant {
   seats_granted: number;
   seats_unlimited: boolean;
@@ -48,7 +51,7 @@ export function seatsOfPlan(plan: Plan | undefined, quantity = 0): SeatGrant {
   };
 }
 
-/** Gives a workspace these seats. Members above them stay. */
+/** Sets the seats of a workspace. Members above the limit stay. */
 export function grantSeats(workspace_id: string, { seats_granted, seats_unlimited, seats_overage }: SeatGrant): Sql {
   return sql`
     update workspaces set seats_granted = ${seats_granted}::int, seats_unlimited = ${seats_unlimited},
@@ -57,13 +60,14 @@ export function grantSeats(workspace_id: string, { seats_granted, seats_unlimite
 }
 
 /**
- * The plan of a workspace that pays nothing: where plans are paid online the first free one of the catalogue, else none.
+ * Returns the plan of a workspace without a subscription: the first free plan of the catalogue if plans are paid
+ * online, otherwise undefined.
  */
 export function unpaidPlan({ payments, plans }: { payments: Payments; plans: readonly Plan[] }): Plan | undefined {
   return payments.provider && plans.find(({ checkout }) => checkout === 'none');
 }
 
-/** What the counts come to. */
+/** Converts the counts to the record of the API. */
 export function seatsOf({ active, pending, granted, unlimited, overage_allowed }: SeatCounts): Seats {
   const used = active + pending;
   return {
@@ -77,7 +81,7 @@ export function seatsOf({ active, pending, granted, unlimited, overage_allowed }
   };
 }
 
-/** 409 `seat_limit_reached` where no further member can join. Decide it under the lock on the workspace. */
+/** Throws 409 `seat_limit_reached` if no further member can join. Call it under the lock on the workspace. */
 export function refuseWithoutSeat(counts: SeatCounts): void {
   if (seatsOf(counts).blocked) throw seatLimitReached();
 }

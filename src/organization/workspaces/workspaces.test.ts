@@ -9,7 +9,7 @@ import { sql } from '../../platform/db/sql.ts';
 let sent: { text: string; values: readonly unknown[] }[] = [];
 const world = await openWorld({}, { observe: (text, values) => sent.push({ text, values }) });
 
-test('onboarding makes a workspace with a wiki once, and says so once', async () => {
+test('onboarding creates a workspace with a wiki once, and reports it once', async () => {
   const person = await world.person('mary.jane@example.com');
   const first = await person.post('/v1/onboarding');
   const second = await person.send('POST', '/v1/onboarding', {
@@ -27,7 +27,7 @@ test('onboarding makes a workspace with a wiki once, and says so once', async ()
   assert.equal((await person.get('/v1/workspaces')).body.length, 1);
 });
 
-test('onboarding accepts no invitation: an invited user gets a workspace of their own', async () => {
+test('onboarding accepts no invitation: an invited user gets their own workspace', async () => {
   const owner = await world.owner();
   await owner.post(`/v1/workspaces/${owner.workspace_id}/members/invite`, {
     email: 'invited@example.com',
@@ -40,7 +40,7 @@ test('onboarding accepts no invitation: an invited user gets a workspace of thei
   assert.equal((await invited.get(`/v1/workspaces/${owner.workspace_id}/members`)).status, 403);
 });
 
-test('a slug is made from the name and never fails: taken, reserved and unwritable ones get another', async () => {
+test('a slug derived from a name never fails: taken, reserved and unwritable ones get an alternative', async () => {
   const person = await world.person();
   const slugs = [];
   for (const name of ['Zürich & Söhne', 'Zürich & Söhne', 'Settings', '日本', 'x'.repeat(100)]) {
@@ -52,7 +52,7 @@ test('a slug is made from the name and never fails: taken, reserved and unwritab
   assert.deepEqual(slugs, ['zurich-sohne', 'zurich-sohne-2', 'settings-2', 'workspace', 'x'.repeat(48)]);
 });
 
-test('a slug that was asked for is taken as it is, or refused', async () => {
+test('a requested slug is used unchanged or refused', async () => {
   const person = await world.person();
   assert.equal((await person.post('/v1/workspaces', { name: 'A', slug: 'my-own' })).body.slug, 'my-own');
   for (const slug of ['my-own', 'admin', 'v1', 'new']) {
@@ -66,7 +66,7 @@ test('a slug that was asked for is taken as it is, or refused', async () => {
   assert.equal((await person.post('/v1/workspaces', { name: 'Null', slug: null })).body.slug, 'null');
 });
 
-test('a name is trimmed and otherwise kept as it was given; an empty one and one over 100 characters are 400', async () => {
+test('a name is trimmed and otherwise unchanged; an empty one and one over 100 characters are 400', async () => {
   const person = await world.person();
   const { body } = await person.post('/v1/workspaces', { name: '  <b>Ibid & "Co"</b> ${7*7} ' });
   assert.equal(body.name, '<b>Ibid & "Co"</b> ${7*7}');
@@ -76,7 +76,7 @@ test('a name is trimmed and otherwise kept as it was given; an empty one and one
   assert.equal((await person.post('/v1/workspaces', { name: '' })).status, 422);
 });
 
-test('renaming a wiki needs wikis:manage, or having created it, and keeps the slug', async () => {
+test('renaming a wiki needs wikis:manage or being its creator, and keeps the slug', async () => {
   const owner = await world.owner();
   const member = await world.member(owner.workspace_id, 'member');
   const viewer = await world.member(owner.workspace_id, 'viewer');
@@ -102,7 +102,7 @@ test('renaming a wiki needs wikis:manage, or having created it, and keeps the sl
   );
 });
 
-test('lists are cut by limit, and Link leads to the next page until the last', async () => {
+test('lists are limited by `limit`, and Link leads to the next page until the last', async () => {
   const owner = await world.owner();
   for (const title of ['a', 'b', 'c', 'd']) await owner.post(`/v1/workspaces/${owner.workspace_id}/wikis`, { title });
   const seen = [];
@@ -117,7 +117,7 @@ test('lists are cut by limit, and Link leads to the next page until the last', a
   assert.deepEqual([beyond.status, beyond.body], [200, []]);
 });
 
-test("the overview near a wiki has that wiki, those beside it and whose they are, and nothing of a wiki that is not one's own", async () => {
+test('the overview near a wiki contains that wiki, its neighbours and their workspaces, and only wikis of the caller', async () => {
   const [owner, stranger] = [await world.owner(), await world.owner()];
   const { body: second } = await owner.post('/v1/workspaces', { name: 'Second' });
   await owner.post(`/v1/workspaces/${second.workspace_id}/wikis`, { title: 'Notes' });
@@ -145,9 +145,9 @@ test("the overview near a wiki has that wiki, those beside it and whose they are
   assert.equal((await near(`${slugOf({ body: whole })}/main`, member)).body.wikis.length, 1);
 });
 
-test('what is shown with every page reads neither all wikis of who is in hundreds of workspaces nor all users', async () => {
+test('the navigation on every page reads neither all wikis of a member of hundreds of workspaces nor all users', async () => {
   const owner = await world.owner();
-  // Later than those who have keys, as in a service where few make one.
+  // Created after the users with keys, as in a service where few users create one.
   await world.db.query(sql`
     insert into users (user_id, email, email_verified, display_name)
     select 'user_z' || n, n || '@many.example.com', true, 'Many' from generate_series(1, 3000) n`);

@@ -6,7 +6,10 @@ import { Bytes } from '../../../platform/http/bytes.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { letterMark } from './letter-mark.ts';
 
-/** How long a browser shows the former logo, in seconds: it stands on every page, and is not asked for with each. */
+/**
+ * Cache lifetime in seconds, during which a browser may show a replaced logo. Every page shows it, so it is not
+ * revalidated each time.
+ */
 const MAX_AGE = 300;
 
 export const getLogo = endpoint({

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 const HUES = 24;
 
 /**
- * What stands for a workspace without a logo: the first letter of its name, in white on a ground whose hue follows from its id.
- * At this lightness every hue has a contrast of at least 5:1 with white.
+ * Draws the default logo: the first letter of the workspace name, in white on a colour whose hue is derived from the
+ * id. At this lightness every hue has a contrast of at least 5:1 with white.
  */
 export function letterMark(workspace_id: string, name: string) {
   const hue = (createHash('sha256').update(workspace_id).digest().readUInt8() % HUES) * (360 / HUES);

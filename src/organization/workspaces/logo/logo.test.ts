@@ -13,7 +13,7 @@ const pathOf = ({ workspace_id }: Of) => `/v1/workspaces/${workspace_id}/logo`;
 const put = (client: Client, of: Of, bytes: Buffer) =>
   client.send('PUT', pathOf(of), { body: new Uint8Array(bytes), headers: { 'content-type': 'image/png' } });
 const remove = (client: Client, of: Of) => client.send('DELETE', pathOf(of));
-/** What a member's browser gets. */
+/** Fetches the logo as a member's browser does. */
 async function shown({ token }: { token?: string | undefined }, of: Of, headers: Record<string, string> = {}) {
   const response = await fetch(world.address + pathOf(of), {
     headers: { authorization: `Bearer ${token}`, ...headers },
@@ -22,7 +22,7 @@ async function shown({ token }: { token?: string | undefined }, of: Of, headers:
   return { status: response.status, type: response.headers.get('content-type'), headers: response.headers, bytes };
 }
 
-test('a workspace shows the first letter of its name until an owner or admin sets a logo, and again once it is removed', async () => {
+test('a workspace shows its first letter until an owner or admin sets a logo, and again after the logo is removed', async () => {
   const owner = await world.owner();
   const admin = await world.member(owner.workspace_id, 'admin');
   const viewer = await world.member(owner.workspace_id, 'viewer');
@@ -50,7 +50,7 @@ test('a workspace shows the first letter of its name until an owner or admin set
   assert.equal(events.length, 2, 'a removal of none changes nothing');
 });
 
-test('a logo is a picture and nothing else: its metadata is dropped, and other bytes are refused and change nothing', async () => {
+test('a logo is reduced to the picture: metadata is dropped, and other files are refused without a change', async () => {
   const owner = await world.owner();
   assert.equal(
     (await put(owner, owner, Buffer.concat([JPEG.subarray(0, 2), exif(1, 'GPS'), JPEG.subarray(2)]))).status,
@@ -68,7 +68,7 @@ test('a logo is a picture and nothing else: its metadata is dropped, and other b
   assert.deepEqual([type, bytes], ['image/jpeg', JPEG]);
 });
 
-test('members see it, owners and admins change it, and nobody else does either', async () => {
+test('only members see the logo, and only owners and admins change it', async () => {
   const owner = await world.owner();
   const stranger = await world.owner('stranger@example.com');
   const member = await world.member(owner.workspace_id, 'member');
@@ -85,7 +85,7 @@ test('members see it, owners and admins change it, and nobody else does either',
   assert.deepEqual((await shown(member, owner)).bytes, png({ grey: 5 }));
 });
 
-test('a logo that is replaced leaves the file store, and one that another workspace has, too, stays', async () => {
+test('a replaced logo is deleted from the file store, unless another workspace uses the same file', async () => {
   const [one, other] = [await world.owner('one@example.com'), await world.owner('other@example.com')];
   const [replaced, common] = [png({ grey: 41 }), png({ grey: 42 })];
   await put(one, one, replaced);

@@ -7,7 +7,7 @@ import { sql } from '../../../platform/db/sql.ts';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { toStorageError } from '../../../platform/http/to-api-error.ts';
 
-/** The row of the workspace is the only reference to the blob, so the one before is released by the same statement. */
+/** The workspace row is the only reference to the blob, so this update also releases the previous blob. */
 export const putLogo = endpoint({
   method: 'PUT',
   path: '/v1/workspaces/:workspace_id/logo',
@@ -25,7 +25,7 @@ export const putLogo = endpoint({
   errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_unavailable'],
   example: { reply: null },
   run: async ({ bytes, header, maybeOne, one, services }) => {
-    // A caller who may not is refused before a byte is read.
+    // Refuse unauthorized callers before reading the body.
     await maybeOne(sql`select 1`);
     const { content_type, bytes: clean } = cleanPicture(await readPicture(bytes, header('content-length')));
     const [sha256] = await services.blobs.keepAll([clean]).catch((error: unknown) => {
