@@ -5,11 +5,11 @@ import type { Statements } from '../guard.ts';
 import type { Rate } from './rate-limit-buckets.ts';
 
 /**
- * The CTE that counts one event if `from` has a row: it returns `used` and `ends_at` of the window, or no row where its
- * quota is used up. `key`: the policy and the subject that it counts. Concurrent statements count exactly, and what is
- * rolled back does not count. For rare events that must be decided in the statement that writes them; requests are
- * counted by rate-limits.ts. CTEs that count several keys take their rows from each other, so that none counts what
- * another one refuses.
+ * Returns the CTE that counts one event if `from` has a row. It returns `used` and `ends_at` of the window, or no row
+ * if the quota is used up. `key` names the policy and the counted subject. Concurrent statements count exactly, and a
+ * rollback undoes the count. Meant for rare events that must be decided in the statement that writes them;
+ * rate-limits.ts counts requests. CTEs that count several keys take their rows from each other, so that no key counts
+ * an event that another key refuses.
  */
 export function countCte(key: string, { quota, windowSeconds }: Rate, from: Sql): Sql {
   return sql`
@@ -23,8 +23,8 @@ export function countCte(key: string, { quota, windowSeconds }: Rate, from: Sql)
 }
 
 /**
- * Counts an event in the transaction that writes it, which takes the count back if it fails. `what`: the events, for the
- * message. Errors: 429 `rate_limited`, after which the transaction must be rolled back.
+ * Counts an event in the transaction that writes it; a rollback undoes the count. `what` names the events in the
+ * message. Throws 429 `rate_limited`, after which the transaction must be rolled back.
  */
 export async function countOrRefuse(tx: Statements, key: string, rate: Rate, what: string): Promise<void> {
   const row = await tx.maybeOne<{ counted: boolean; seconds: number | null }>({

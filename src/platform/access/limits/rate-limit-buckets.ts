@@ -2,14 +2,13 @@ import { sha256 } from '../../core/secrets.ts';
 import type { Query } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 
-/** At most `quota` times in each window. */
 export interface Rate {
   quota: number;
   windowSeconds: number;
 }
 
 interface RateLimitBuckets {
-  /** The bucket with this key (a policy and the subject that it counts); a key always has the same rate. */
+  /** Returns the bucket of this key (a policy and a subject). A key must always be used with the same rate. */
   of(key: string, rate: Rate): RateLimitBucket;
 }
 
@@ -22,19 +21,19 @@ interface BucketCount {
 type Reserve = (bucket: string, times: number, window_seconds: number) => Promise<BucketCount>;
 
 /**
- * One process's share of a rate limit. All processes count together in the database; each reserves several requests at
- * once and serves them from memory: first a 64th of the quota, then as many as were used so far, never more than a
- * quarter of the rest, and one at a time near the end. So no window exceeds the quota, a single process reaches it
+ * One process's share of a rate limit. All processes count together in the database. Each reserves several requests at
+ * once and serves them from memory: first 1/64 of the quota, then as many as it has used so far, never more than a
+ * quarter of the rest, and single requests near the end. So no window exceeds the quota, a single process reaches it
  * exactly, and few reserved requests stay unused.
  */
 export class RateLimitBucket {
   readonly #bucket: string;
   readonly #rate: Rate;
   readonly #reserve: Reserve;
-  /** Reserved in the database and not used yet. */
+  /** Requests reserved in the database and not used yet. */
   #reserved = 0;
   #used = 0;
-  /** Left in the database at the last reservation. */
+  /** Requests left in the database at the last reservation. */
   #unreserved = 0;
   /** On the clock of performance.now(); slightly before the window ends in the database. */
   #ends = 0;
@@ -48,7 +47,7 @@ export class RateLimitBucket {
     this.#reserve = reserve;
   }
 
-  /** Takes one; false if none is left in this window. Errors: those of the database. */
+  /** Takes one request; returns false if none is left in this window. Rethrows errors of the database. */
   take(): boolean | Promise<boolean> {
     if (this.#isRunning()) {
       if (this.#takeOne()) return true;
@@ -57,19 +56,19 @@ export class RateLimitBucket {
     return this.#takeFromDatabase();
   }
 
-  /** Gives back one that was taken in the window with this number. */
+  /** Returns a request taken in the window with this number. */
   giveBack(window: number): void {
     if (window !== this.#window || !this.#isRunning()) return;
     this.#reserved += 1;
     this.#used -= 1;
   }
 
-  /** The number of the current window, for `giveBack`. */
+  /** Number of the current window, for `giveBack`. */
   get window(): number {
     return this.#window;
   }
 
-  /** How many are left in this window, as far as this process knows. */
+  /** Requests left in this window, as far as this process knows. */
   get remaining(): number {
     return this.#isRunning() ? this.#reserved + this.#unreserved : this.#rate.quota;
   }
@@ -133,7 +132,7 @@ export class RateLimitBucket {
   }
 }
 
-/** Maximum number of buckets in memory; above it, buckets whose window has ended are dropped, then all. */
+/** Maximum number of buckets in memory. Above it, buckets whose window has ended are dropped, then all. */
 const BUCKETS_MAX = 50_000;
 const PRUNE_BATCH_SIZE = 1_000;
 
@@ -154,9 +153,7 @@ export function openRateLimitBuckets(query: Query): RateLimitBuckets {
       if (!isReserving) void reserveAll();
     });
 
-  /**
-   * Sends one statement at a time for all waiting buckets, which keeps many callers with few requests cheap.
-   */
+  /** Sends one statement at a time for all waiting buckets, which keeps many callers with few requests cheap. */
   async function reserveAll(): Promise<void> {
     isReserving = true;
     while (waiting.length > 0) {
@@ -195,7 +192,7 @@ export function openRateLimitBuckets(query: Query): RateLimitBuckets {
   };
 }
 
-/** Deletes the counts whose window has ended, one batch per statement. No request waits for it. */
+/** Deletes counts whose window has ended, one batch per statement. No request waits for it. */
 export async function pruneRateLimitCounts(query: Query): Promise<void> {
   for (;;) {
     const batch = await query(sql`

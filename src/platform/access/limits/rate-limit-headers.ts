@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { RateLimitBucket } from './rate-limit-buckets.ts';
 import type { Policy, Rates } from './rate-limit-policies.ts';
 
-/** Writes how many requests are left: of each policy in the bucket that refuses first. */
+/** Writes the remaining requests of each policy, from its tightest bucket. */
 export interface Headers {
   write(reply: FastifyReply, policies: readonly Policy[], groups: readonly (readonly RateLimitBucket[])[]): void;
 }
@@ -28,7 +28,7 @@ export function headersOf(rates: Rates): Headers {
   };
 }
 
-/** The bucket that refuses first, and for how long. */
+/** Returns the counters of the bucket with the fewest requests left; ties go to the longest wait. */
 export function tightest(group: readonly RateLimitBucket[]): { remaining: number; seconds: number } {
   return group
     .map(({ remaining, seconds }) => ({ remaining, seconds }))

@@ -2,26 +2,24 @@ import type { Access } from '../access-rule.ts';
 import type { Rate } from './rate-limit-buckets.ts';
 
 /**
- * `general` counts every request, `search` and `uploads` some of them in addition; all three by credential, by its user
- * and by the workspace that it is used at, which have a multiple of the credential's quota. A request
- * without a credential, or with a refused one, is counted by address: under `auth` at endpoints that need no
- * credential, else under `general`. `invitations` counts messages by workspace, in the endpoints that send them
+ * `general` counts every request; `search` and `uploads` count some of them in addition. All three count by credential,
+ * by its user and by the workspace where it is used; user and workspace have a multiple of the credential's quota. A
+ * request without a credential, or with a refused one, is counted by address: under `auth` at endpoints without
+ * authentication, else under `general`. `invitations` counts messages by workspace, in the endpoints that send them
  * (src/organization/invitations).
  */
 export type RequestPolicy = 'general' | 'search' | 'uploads';
 export type Policy = RequestPolicy | 'auth' | 'invitations';
 export interface Rates extends Record<Policy, Rate> {
-  /** How many times the quota of a credential its user has, and a workspace. */
+  /** Quota of a user and of a workspace, as multiples of a credential's quota. */
   user_factor: number;
   workspace_factor: number;
-  /** Messages with invitations that a user sends, to all addresses and to one of them. */
+  /** Invitation messages per user: to all addresses, and to one address. */
   user_invitations: Rate;
   address_invitations: Rate;
-  /** The same of a workspace without a paid plan, as long as it is not older than the window. */
+  /** Invitation messages of a workspace without a paid plan that is younger than the window. */
   new_workspace_invitations: Rate;
-  /** The same of all users together. */
   service_invitations: Rate;
-  /** Workspaces that a user creates. */
   workspaces: Rate;
 }
 
@@ -29,13 +27,14 @@ export interface Rates extends Record<Policy, Rate> {
 export interface RateLimited {
   access: Access;
   /**
-   * A rate limit in addition to the general one. Where no credential is needed, `files` has none, for what pages show, and
-   * `callback` counts apart, for what follows a request that was counted.
+   * A rate limit in addition to the general one. At endpoints without authentication, `files` (content embedded in
+   * pages) has no `auth` limit, and `callback` (the completion of a request already counted) has its own count.
    */
   limit?: 'search' | 'uploads' | 'invitations' | 'files' | 'callback';
   /**
-   * How many requests a success gives back to the `auth` limit of the address: the request itself where that counts it, and the
-   * earlier one that it completes. So a guess uses up the limit of those behind the same address, and a sign-in does not.
+   * Number of requests that a success returns to the `auth` limit of the address: the request itself if it was counted,
+   * and the earlier one that it completes. So guesses use up the limit of everyone who shares the address, and
+   * successful sign-ins do not.
    */
   givesBack?: 1 | 2;
 }
@@ -50,26 +49,26 @@ const POLICIES_OF_LIMIT = {
   callback: ['general'],
 } as const satisfies Record<string, readonly Policy[]>;
 
-/** The policies that apply to a request of this endpoint. */
+/** Returns the policies for requests of this endpoint. */
 export function policiesOf(endpoint: RateLimited): readonly Policy[] {
   if (isAnonymous(endpoint) && endpoint.limit !== 'files' && endpoint.limit !== 'callback') return AUTH;
   return endpoint.limit ? POLICIES_OF_LIMIT[endpoint.limit] : GENERAL;
 }
 
-/** Whether the endpoint is called without a credential, mostly to sign in. */
+/** Returns whether the endpoint needs no credential; most such endpoints sign in. */
 export function isAnonymous({ access }: Pick<RateLimited, 'access'>): boolean {
   return access.on === 'anyone';
 }
 
 /**
- * Whether requests with a credential count by it. Invitations are counted where the message is sent, because not every
- * request sends one.
+ * Returns whether requests with a credential count by it. Invitations are counted when the message is sent, because not
+ * every request sends one.
  */
 export function countsRequests(policy: Policy): policy is RequestPolicy {
   return policy !== 'invitations' && policy !== 'auth';
 }
 
-/** The rates of a user or a workspace, who have a multiple of a credential's quota. */
+/** Returns the rates of a user or a workspace, a multiple of a credential's quota. */
 export function multiplied(rates: Rates, factor: number): Record<RequestPolicy, Rate> {
   const times = ({ quota, windowSeconds }: Rate) => ({ quota: quota * factor, windowSeconds });
   return { general: times(rates.general), search: times(rates.search), uploads: times(rates.uploads) };

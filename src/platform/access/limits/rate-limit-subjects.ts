@@ -5,11 +5,10 @@ import { networkOf } from '../network.ts';
 import { openRateLimitBuckets, type RateLimitBucket } from './rate-limit-buckets.ts';
 import { multiplied, type Policy, type Rates, type RequestPolicy } from './rate-limit-policies.ts';
 
-/** The buckets by which requests are counted. */
 export interface RateLimitSubjects {
   network(policy: 'general' | 'auth' | 'callback', request: FastifyRequest): RateLimitBucket;
   credential(policy: Policy, subject: string): RateLimitBucket;
-  /** Those of the user and of the workspace, as far as they are known. */
+  /** Buckets of the user and of the workspace, if known. */
   owner(policy: RequestPolicy, owner: CredentialOwner): RateLimitBucket[];
 }
 

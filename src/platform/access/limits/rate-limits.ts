@@ -22,36 +22,37 @@ import { openRateLimitSubjects } from './rate-limit-subjects.ts';
 export interface RateLimits {
   /** Counts a request to an unknown route or method, which gets the same answer with and without a credential. */
   limitUnmatched(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Counts a request of an endpoint that needs no credential. */
+  /** Counts a request of an endpoint without authentication. */
   limitAnonymous(request: FastifyRequest, reply: FastifyReply, endpoint: RateLimited): Promise<void>;
   /**
    * Runs before the credential is read. A token that was not accepted here recently counts by address until it is
-   * accepted, which bounds guessing; known credentials behind the same address are not affected.
+   * accepted, which bounds guessing; known credentials at the same address are not affected.
    */
   limitToken(request: FastifyRequest, reply: FastifyReply, token: string | undefined): Promise<void>;
-  /** Runs after the credential is read and before the body is. */
+  /** Runs after the credential is read and before the body is read. */
   limitCredential(
     request: FastifyRequest,
     reply: FastifyReply,
     endpoint: RateLimited,
     credential: Credential,
   ): Promise<void>;
-  /** Runs when the answer is sent: remembers an accepted credential and gives back what was counted by address. */
+  /**
+   * Runs when the answer is sent: remembers an accepted credential and returns its request to the limit of the address.
+   */
   recordOutcome(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** What is known of a request between its admission and its answer. */
+/** State of a request between its admission and its answer. */
 interface Admitted {
-  /** The SHA-256 of the token; undefined without a token. */
+  /** SHA-256 of the token; undefined without a token. */
   digest: string | undefined;
-  /** The subject of the credential. */
   subject: string | undefined;
-  /** What the request was counted by; undefined before that. */
+  /** The subjects by which the request was counted; undefined before that. */
   counted: CountedRequest | undefined;
-  /** The bucket of the address, and the window in which one was taken from it. */
+  /** Bucket of the address, and the window in which a request was taken from it. */
   network: RateLimitBucket | undefined;
   window: number;
-  /** Gives back to the limit of the address what a sign-in took. */
+  /** Returns the requests of a sign-in to the limit of the address. */
   giveBack?: () => void;
 }
 
@@ -90,7 +91,7 @@ export function openRateLimits(options: {
       const { givesBack = 0 } = endpoint;
       const network = subjects.network(isCounted ? 'auth' : 'general', request);
       if (givesBack === 0) return take(headers, reply, policies, [[network]]);
-      // What is given back is bounded by a count of its own: who can sign in could do so without end otherwise.
+      // A separate count bounds the returned requests; otherwise a person with an account could sign in without limit.
       const callback = subjects.network('callback', request);
       await take(headers, reply, policies, [isCounted ? [network, callback] : [callback]]);
       const giveBack = returnTo(subjects.network('auth', request), givesBack, isCounted);
@@ -132,7 +133,7 @@ export function openRateLimits(options: {
       if (reply.statusCode === 401) {
         known.remove(digest);
         const bucket = network ?? subjects.network('general', request);
-        // A credential that was known has not been counted yet. The answer is already decided, so an unavailable
+        // The request of a known credential has not been counted yet. The answer is already decided, so an unavailable
         // database does not matter.
         if (!network) void Promise.resolve(bucket.take()).catch(() => undefined);
         headers.write(reply, GENERAL, [[bucket]]);
@@ -146,7 +147,10 @@ export function openRateLimits(options: {
   };
 }
 
-/** Gives `count` back to the bucket: the first to the window that runs now if `isCounted`, the others to the later one. */
+/**
+ * Returns `count` requests to the bucket: the first to the current window if `isCounted`, the others to the window at
+ * the time of the answer.
+ */
 function returnTo(bucket: RateLimitBucket, count: number, isCounted: boolean): () => void {
   const { window } = bucket;
   return () => {
@@ -154,15 +158,15 @@ function returnTo(bucket: RateLimitBucket, count: number, isCounted: boolean): (
   };
 }
 
-/** The workspace or wiki that the path, or a widget token, names. */
+/** Returns the workspace or wiki named by the path or by a widget token. */
 function placeOf({ params }: FastifyRequest, credential: Credential): string | undefined {
   const { workspace_id, organization_id, wiki_id } = (params ?? {}) as Record<string, string | undefined>;
   return claimsOf(credential)?.workspace_id ?? wiki_id ?? workspace_id ?? organization_id;
 }
 
 /**
- * Takes one from each bucket, or from none if one is empty, and writes the headers. `groups`: for each policy the
- * buckets of the credential, its user and its workspace.
+ * Takes one request from each bucket, or from none if one is empty, and writes the headers. `groups` contains, for each
+ * policy, the buckets of the credential, its user and its workspace.
  */
 async function take(
   headers: Headers,
