@@ -3,7 +3,8 @@ import { type Credential, claimsOf, kindOf } from './credential-kinds.ts';
 import { type Permission, rolesWith, WIDGETS, type Widget } from './roles.ts';
 
 /**
- * Who may call an endpoint, as data. The guard turns it into SQL; openapi.json, access.txt and generated tests read it.
+ * The access rule of an endpoint, as data. The guard turns it into SQL; openapi.json, access.txt and generated tests
+ * read it.
  */
 export type Access =
   | { on: 'anyone' }
@@ -20,27 +21,27 @@ export type Access =
 
 type CallerAccess = Extract<Access, { on: 'anyone' | 'caller' }>;
 type ObjectAccess = Exclude<Access, CallerAccess>;
-/** The rule of an endpoint that is also served to the tokens of a widget. */
+/** The rule of an endpoint that widget tokens can also call. */
 export type ReplacedAccess = Extract<Access, { on: 'caller' | 'workspace' }>;
 
-/** No credential needed; one that is sent is ignored. The endpoint's answer depends on secrets in the request. */
+/** Needs no credential and ignores any that is sent. The endpoint's answer depends on secrets in the request. */
 export function anyone(): Access {
   return { on: 'anyone' };
 }
 
 /**
- * Any caller with a credential; the endpoint is about the caller's own data. `unrestricted`: no key with limited
- * permissions or bound to a workspace. `session`: only an access token of a session, so that a leaked key cannot be
- * turned into a way to sign in, and cannot show where its user is signed in; and the operator's command.
+ * Any caller with a credential; the endpoint is about the caller's own data. `unrestricted` refuses keys with limited
+ * permissions or bound to a workspace. `session` accepts only an access token of a session and the operator's command,
+ * so that a leaked key can neither create a way to sign in nor show where its user is signed in.
  */
 export function signedIn(options: { unrestricted?: true; session?: true } = {}): Access {
   return { on: 'caller', unrestricted: options.unrestricted === true, session: options.session === true };
 }
 
 /**
- * Active members of the path's workspace whose role has the permission; '' accepts any role. `orOwnMembership`: also
- * the member whose membership the path names, unless their credential has limited permissions. `session`: only an access token of
- * a session.
+ * Active members of the path's workspace whose role has the permission; '' accepts any role. `orOwnMembership` also
+ * admits the member whose membership the path names, unless their credential has limited permissions. `session` accepts
+ * only an access token of a session.
  */
 export function onWorkspace(
   permission: Permission | '',
@@ -51,28 +52,29 @@ export function onWorkspace(
 }
 
 /**
- * Active members of the workspace of the path's wiki whose role has the permission; `orCreator`: also the wiki's
- * creator. `unlimited`: no key with a list of permissions, for what belongs to the caller alone and needs no permission to write.
+ * Active members of the path's wiki's workspace whose role has the permission. `orCreator` also admits the wiki's
+ * creator. `unlimited` refuses keys with a list of permissions; for the caller's own data, which needs no permission to
+ * write.
  */
 export function onWiki(permission: Permission, options: { orCreator?: true; unlimited?: true } = {}): Access {
   return { on: 'wiki', permission, orCreator: options.orCreator === true, unlimited: options.unlimited === true };
 }
 
-/** Holders of a widget token of this kind, as long as their membership still allows the widget. */
+/** Holders of a token for this widget, as long as their membership still allows the widget. */
 export function onWidget(widget: Widget): Access {
   return { on: 'widget', widget, instead: undefined };
 }
 
 /**
- * Holders of a token of this widget that names the origin of its page, where the rule of the endpoint holds for the user and
- * for the credential that the token was made with. The profile widget is about its user alone: of an endpoint on a workspace
- * it serves what members may do to their own membership.
+ * Holders of a token for this widget that names the origin of its page. The rule of the endpoint must hold for the user
+ * and for the credential that created the token. The profile widget only serves its user: of an endpoint on a workspace
+ * it allows the actions of members on their own membership.
  */
 export function throughWidget(widget: Widget, instead: ReplacedAccess): Access {
   return { on: 'widget', widget, instead };
 }
 
-/** The permission that an endpoint needs in the workspace; '' for none. */
+/** Returns the permission that an endpoint needs in the workspace; '' for none. */
 export function permissionOf(access: Access): Permission | '' {
   if (access.on === 'caller' || access.on === 'anyone') return '';
   if (access.on !== 'widget') return access.permission;
@@ -81,7 +83,7 @@ export function permissionOf(access: Access): Permission | '' {
 }
 
 const NO_CONDITION = raw('');
-/** `target`: the object that the path names, or no row where it names nothing. */
+/** Returns the CTE `target`: the object that the path names, or no row if it does not exist. */
 export function targetCte(access: Access, params: Record<string, string>, credential: Credential): Sql {
   switch (access.on) {
     case 'anyone':
@@ -99,8 +101,8 @@ export function targetCte(access: Access, params: Record<string, string>, creden
 }
 
 /**
- * `access`: caller and target joined by an active membership that allows it, or no row where that is refused. There is one membership
- * at most; `limit` has the planner know it.
+ * Returns the CTE `access`: caller and target joined by an active membership that allows the access, or no row if it is
+ * refused. At most one membership matches; `limit` tells the planner so.
  */
 export function accessCte(access: Access, params: Record<string, string>, credential: Credential): Sql {
   if (access.on === 'anyone' || access.on === 'caller') {
@@ -130,14 +132,17 @@ function sessionCondition(access: ObjectAccess, credential: Credential): Sql {
 
 function accessColumns(access: ObjectAccess): Sql {
   if (access.on === 'wiki') return raw('t.workspace_id, t.wiki_id');
-  // What users change of their own accounts belongs to no workspace, and is in the audit log of none.
+  // Changes of users to their own account belong to no workspace and appear in no workspace's audit log.
   if (access.on === 'widget' && access.instead?.on === 'caller') {
     return raw('null::text as workspace_id, c.last_workspace_id');
   }
   return raw('t.workspace_id');
 }
 
-/** What else holds for a token that names an origin: the workspace still allows it, and so does the replaced rule. */
+/**
+ * Returns the additional conditions for a token that names an origin: the workspace still allows the origin, and the
+ * replaced rule holds.
+ */
 function widgetCondition(
   { widget, instead }: Extract<Access, { on: 'widget' }>,
   params: Record<string, string>,
@@ -163,7 +168,7 @@ function callerCondition(access: CallerAccess, credential: Credential): Sql {
   return access.unrestricted ? raw(' where c.granted is null and c.bound_workspace_id is null') : NO_CONDITION;
 }
 
-/** Built once for each rule: the text does not depend on the request. */
+/** Cached per rule, because the text does not depend on the request. */
 const allowedConditions = new WeakMap<Access, Sql>();
 
 function allowedCondition(access: ObjectAccess): Sql {
@@ -175,7 +180,7 @@ function allowedCondition(access: ObjectAccess): Sql {
 const permissionConditions = new Map<Permission, Sql>();
 
 /**
- * Whether the caller has a permission besides the one that the endpoint requires: a value, for statements that show
+ * Returns an expression for whether the caller has a permission other than the endpoint's own, for statements that show
  * more to such callers.
  */
 export function hasPermission(permission: Permission): Sql {

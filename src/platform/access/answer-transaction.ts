@@ -12,22 +12,19 @@ export interface AnswerTransaction {
   /** Sends a statement in the transaction, or on its own before the transaction begins. */
   query: Query;
   /**
-   * Runs `work` in the transaction, beginning it if necessary; if it was begun here and `hasWritten` returns false, it
-   * ends again. Waits while another request with the key, of any process, is writing. Errors: those of `work`, which roll
-   * back everything; 409 `idempotency_in_progress` where the other one has stored its answer, or needs longer than this one
-   * may wait.
+   * Runs `work` in the transaction and begins it if necessary. If this call began it and `hasWritten` returns false,
+   * ends it again. Waits while another request with the key, in any process, is writing. Rethrows errors of `work`
+   * after rolling back everything. Throws 409 `idempotency_in_progress` if the other request has stored its answer or
+   * does not finish in time.
    */
   write<T>(work: (query: Query) => Promise<T>, hasWritten: (result: T) => boolean): Promise<T>;
-  /**
-   * Stores the answer and commits it together with the writes. Errors: those of `storeAnswer`, which roll back
-   * everything.
-   */
+  /** Stores the answer and commits it together with the writes. Rolls back everything if `storeAnswer` throws. */
   commit(answer: unknown): Promise<void>;
-  /** Rolls back the writes, if there are any. */
+  /** Rolls back the writes, if any. */
   rollback(): Promise<void>;
 }
 
-/** The longest that a request waits for another one with its key. It may write for as long afterwards. */
+/** Maximum time to wait for another request with the same key. The request may write for as long afterwards. */
 const WAIT_MS = 10_000;
 const POLL_MS = 25;
 
@@ -40,15 +37,15 @@ export function openAnswerTransaction(db: Db, id: Buffer, request: IdempotentReq
     await ending?.[how]();
   }
 
-  /** Begins when no other request with the key is writing. While it waits it holds no connection. */
+  /** Begins a transaction once no other request with the key is writing. Holds no connection while waiting. */
   async function beginAlone(): Promise<OpenTransaction> {
     const waitsUntil = performance.now() + WAIT_MS;
     for (let hasWaited = false; ; hasWaited = true) {
-      // An error of what follows ends it, as one of the write does.
+      // Assigned to `open` first, so that an error below rolls the transaction back.
       const begun = (open = await begin(db));
       const [lock] = await begun.query<{ free: boolean }>(sql`
         select pg_try_advisory_xact_lock(${id.readBigInt64BE(0).toString()}::bigint) as free`);
-      // The other request may have been refused, or have stored the answer to this one, too.
+      // The other request may have been refused, or have stored the answer to this one.
       if (lock?.free && !(hasWaited && (await isAnswered(begun.query, id)))) return begun;
       await end('rollback');
       if (lock?.free || performance.now() > waitsUntil) throw inProgress();

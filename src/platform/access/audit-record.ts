@@ -2,24 +2,24 @@ import { newId } from '../core/ids.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { AuditTargets } from '../tables/define-table.ts';
 
-/** `<kind of its table>.<what happened>`, for example wiki.renamed. A table declares the kinds of its records. */
+/** `<kind>.<action>`, for example wiki.renamed. A table declares the kinds of its records. */
 export type EventType = `${string}.${string}`;
 
-/** The origin of a write, as its audit record stores it. */
+/** The origin of a write, as stored in its audit record. */
 interface WriteOrigin {
   credential_kind: string;
   request_id: string;
   address: string;
-  /** The widget that it was done through, and the origin of its page; '' for none. */
+  /** The widget through which the write was made, and the origin of its page; '' for none. */
   widget: string;
   widget_origin: string;
 }
 
 /**
- * The CTE of a writing statement that inserts its audit record. It compares the statement's CTEs `before`, the record
- * as it was, and `after`, the record as it became (the result where there is no `after`), and keeps only the fields
- * that differ. At sign-in the guard does not know the user, so the actor comes from the result. A write that creates
- * has no `before`; one that deletes has a result without columns. Errors: Error for a kind that no table declares.
+ * Returns the CTE that inserts the audit record of a writing statement. It compares the statement's CTEs `before`, the
+ * previous record, and `after`, the new record (the result if the statement has no `after`), and keeps only fields that
+ * differ. At sign-in the guard does not know the user, so the actor comes from the result. A creating write has no
+ * `before`; a deleting write has a result without columns. Throws an Error for a kind that no table declares.
  */
 export function auditCte(
   event: EventType,
@@ -50,7 +50,7 @@ export function auditCte(
     from access, (${changes}) changes`;
 }
 
-/** The fields of one of the columns `was` and `became` (jsonb) that differ in the other, without empty values. */
+/** Returns the fields of `was` or `became` (jsonb) that differ in the other column, without nulls. */
 export function changedFields(one: 'was' | 'became', other: 'was' | 'became'): Sql {
   return raw(`(select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(${one})
     where value <> 'null' and value is distinct from ${other} -> key)`);

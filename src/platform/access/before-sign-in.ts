@@ -9,9 +9,9 @@ type Sentence = string | ((facts: Facts) => string);
 const TELL = 'Tell the people who run this service: its log has the details.';
 
 /**
- * Refusals of people who have no session yet, by the reason that the log names: the code for programs, and the sentence
- * that the person reads. A sentence tells apart only what the person has proved to know: all guesses at a password get the
- * same one.
+ * Refusals of people without a session, by the reason that is logged: the error code and the message shown to the
+ * person. Messages only distinguish cases about which the person has proved knowledge: all wrong passwords get the same
+ * message.
  */
 export const REFUSALS = {
   link_unknown: ['unauthorized', 'This sign-in link has expired or was already used. Request a new one.'],
@@ -95,14 +95,16 @@ export const REFUSALS = {
 
 export type SignedOutReason = keyof typeof REFUSALS;
 
-/** The refusal of a person who has no session yet. `facts` are logged beside the reason; none of them may be a secret. */
+/**
+ * Returns the refusal of a person without a session. `facts` are logged with the reason and must not contain secrets.
+ */
 export function refusal(reason: SignedOutReason, facts: Facts = {}, cause?: unknown): ApiError {
   const [code, sentence] = REFUSALS[reason] as readonly [ErrorCode, Sentence];
   const message = typeof sentence === 'string' ? sentence : sentence(facts);
   return new ApiError(code, message, { logged: { reason, ...facts }, cause });
 }
 
-/** Refuses an address that SIGN_IN_DOMAINS keeps out. Errors: 403. */
+/** Throws 403 for an address outside SIGN_IN_DOMAINS. */
 export function requireDomain(
   { email, email_verified }: { email: string; email_verified: boolean },
   domains: readonly string[],
@@ -113,25 +115,26 @@ export function requireDomain(
   throw refusal(isForeign ? 'domain_not_allowed' : 'domain_not_verified', facts);
 }
 
-/** A domain of SIGN_IN_DOMAINS as people are told it. */
+/** Formats a domain of SIGN_IN_DOMAINS for messages. */
 export function domainWords(domain: string): string {
   return domain.startsWith('.') ? `subdomains of ${domain.slice(1)}` : domain;
 }
 
 /**
- * The origin of the address by which a browser came from another machine, if the service is set up for this machine alone; else
- * undefined. Behind a proxy the Host may be another one although PUBLIC_URL is right, but then that is no address of this machine.
+ * Returns the origin at which a browser on another machine reached a service configured for localhost; otherwise
+ * undefined. With a proxy the Host may differ although PUBLIC_URL is right, but then PUBLIC_URL is not a localhost
+ * address.
  */
 export function otherAddress({ headers }: Pick<IncomingMessage, 'headers'>, publicUrl: string): string | undefined {
   const expected = new URL(publicUrl);
-  // On this machine browsers say where a form is from.
+  // Browsers send Sec-Fetch-Site to localhost.
   if (!isLoopback(expected)) return undefined;
   if (headers['sec-fetch-site'] !== undefined || headers.host === undefined) return undefined;
   const came = URL.parse(`http://${headers.host}`);
   return came && came.host !== expected.host ? came.origin : undefined;
 }
 
-/** The refusal of a form that is not from a page of this service. */
+/** Returns the refusal of a form that does not come from a page of this service. */
 export function foreignForm({ headers }: Pick<IncomingMessage, 'headers'>, publicUrl: string): ApiError {
   const { origin, host } = headers;
   const facts = {
@@ -142,7 +145,7 @@ export function foreignForm({ headers }: Pick<IncomingMessage, 'headers'>, publi
     forwarded_host: headers['x-forwarded-host'],
   };
   if (origin === undefined || origin === 'null') return refusal('form_without_origin', facts);
-  // A proxy may replace the Host. No other site can set either of them, and they decide no more than the words.
+  // A proxy may replace the Host. Other sites cannot set these headers, which only affect the wording.
   const cameBy = [host, headers['x-forwarded-host']];
   const isOwnHost = headers['sec-fetch-site'] === undefined && cameBy.includes(URL.parse(origin)?.host ?? '');
   return refusal(isOwnHost ? 'form_at_another_address' : 'form_of_another_site', facts);

@@ -2,17 +2,16 @@ import type { RequestContext } from '../db/request-context.ts';
 import type { Access } from './access-rule.ts';
 import { type Credential, claimsOf, kindOf } from './credential-kinds.ts';
 
-/** What a request can see beyond its path and the caller's memberships. */
+/** Objects visible to a request in addition to its path and the caller's memberships. */
 interface ExtraContext {
-  /** The hash of an invitation's secret. */
   invitation: Buffer | undefined;
-  /** The id of the workspace that the request may create. */
+  /** Id of the workspace that the request may create. */
   new_workspace_id: string | undefined;
 }
 
 /**
- * The context of a request: its caller and what its path names. A caller without a credential sees only what the secret
- * of an invitation opens; without such a secret, the service itself looks up the caller.
+ * Returns the context of a request: its caller and the objects in its path. A caller without a credential sees only the
+ * invitation whose secret the request contains; without such a secret, the service itself looks up the caller.
  */
 export function requestContext(
   access: Access,
@@ -25,7 +24,7 @@ export function requestContext(
   return { ...who, ...extra, path: requestPath(access, credential, params) };
 }
 
-/** The object that the path of a request names; a widget token names its workspace itself. */
+/** Returns the object in the path of a request; a widget token contains its workspace. */
 export function requestPath(
   access: Access,
   credential: Credential,

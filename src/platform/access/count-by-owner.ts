@@ -6,20 +6,20 @@ import type { KnownCredential } from './known-credentials.ts';
 import { countsRequests, type Policy } from './limits/rate-limit-policies.ts';
 import type { RateLimitSubjects } from './limits/rate-limit-subjects.ts';
 
-/** What a request was counted by when it came. */
+/** The subjects by which a request was counted on arrival. */
 export interface CountedRequest {
   access: Access;
   credential: Credential;
   policies: readonly Policy[];
-  /** The workspace or wiki that the path names. */
+  /** The workspace or wiki in the path. */
   place: string | undefined;
-  /** As far as it was known when the request came. */
+  /** Owner of the credential, if known on arrival. */
   owner: CredentialOwner;
 }
 
 /**
- * Remembers the user and the workspace of a credential that was accepted, and counts the request by those that were not
- * known when it came, so that only the first request of a credential, and the first at a place, is counted after its answer.
+ * Remembers user and workspace of an accepted credential, and counts the request by the subjects unknown on arrival. So
+ * only the first request of a credential, and the first to a place, is counted after its answer.
  */
 export function ownerCounter(subjects: RateLimitSubjects, findOwner: FindOwner, onFailed: (error: unknown) => void) {
   async function count(entry: KnownCredential, counted: CountedRequest, request: FastifyRequest): Promise<void> {
@@ -42,7 +42,7 @@ export function ownerCounter(subjects: RateLimitSubjects, findOwner: FindOwner, 
 
   return (entry: KnownCredential, counted: CountedRequest, request: FastifyRequest, status: number): void => {
     const { place, owner } = counted;
-    // Callers who may not use a workspace, or not any more, do not use up its quota.
+    // Callers without access to a workspace do not use up its quota.
     if (place !== undefined && status === 403) entry.setWorkspace(place, undefined);
     const isPlaceNew = place !== undefined && owner.workspace_id === undefined && status < 400;
     if (owner.user_id === undefined || isPlaceNew) count(entry, counted, request).catch(onFailed);

@@ -8,37 +8,35 @@ import { hasTokenPrefix, SESSION_IDLE_DAYS, tokenHash } from './token.ts';
 import { ensureUser } from './user-ctes.ts';
 import { looksLikeWidgetToken, type WidgetClaims, type WidgetTokens } from './widget-token.ts';
 
-/** What reads the credentials of requests. */
 export interface ReaderOptions {
   query: Query;
   identities: IdentityProvider | undefined;
   widgetTokens: WidgetTokens;
 }
 
-/** A kind of credential. What a kind leaves out it does not have. */
+/** A kind of credential. Omitted fields do not apply to it. */
 interface CredentialKind<C extends { kind: string }> {
   kind: C['kind'];
-  /** Reads a bearer token; undefined if it is of another kind. Errors: 401 for one of this kind that is not valid. */
+  /** Reads a bearer token; returns undefined if it is of another kind. Throws 401 if it is of this kind but invalid. */
   read?(token: string, options: ReaderOptions): C | undefined | Promise<C | undefined>;
-  /** A key for counters and caches; it holds no secret. */
+  /** Returns a key for counters and caches, without secrets. */
   subject(credential: C): string[];
-  /** What its user can see without a path. */
+  /** Returns the context of its user without a path. */
   context(credential: C): RequestContext;
-  /** The CTE `caller`: its user, or no row where it is unknown, revoked or expired. */
+  /** Returns the CTE `caller`: its user, or no row if it is unknown, revoked or expired. */
   caller(credential: C): Sql;
-  /** The statement that records its use, after `caller`. */
+  /** CTEs that record its use, after `caller`. */
   recordUse?: Sql;
-  /** It does what only a signed-in user may do. */
+  /** Whether it has the rights of a signed-in user. */
   isSession?: true;
-  /** What a token for a widget says. */
   claims?(credential: C): WidgetClaims;
-  /** The name of a credential of a program in the request log. */
+  /** Identifies a program's credential in the request log. */
   inRequestLog?(credential: C): { kind: C['kind'] } & Record<string, string>;
 }
 
 /**
- * The user of a credential. The context of the request has found them already; with it the planner knows that they are one, and
- * never walks all users beside the credentials.
+ * Joins the user of a credential. The request context already contains the user's id; repeating it here tells the
+ * planner that one row matches, so that it never scans all users.
  */
 const ownUser = (credential: 'k' | 's' | 'i') =>
   raw(`join users u on u.user_id = ${credential}.user_id and u.user_id = (select own_user())`);
@@ -74,7 +72,7 @@ const SESSION: CredentialKind<{ kind: 'session'; hash: Buffer }> = {
   kind: 'session',
   read(token) {
     if (hasTokenPrefix('access', token)) return { kind: 'session', hash: tokenHash('access', token) ?? refuse() };
-    // Only a cookie brings the one, and only a new access token is given for the other.
+    // Browser secrets are only accepted in a cookie, and refresh tokens only for a refresh.
     return hasTokenPrefix('browser', token) || hasTokenPrefix('refresh', token) ? refuse() : undefined;
   },
   subject: hashed,
@@ -121,7 +119,7 @@ const WIDGET: CredentialKind<{ kind: 'widget'; claims: WidgetClaims }> = {
   claims: ({ claims }) => claims,
 };
 
-/** The token of an issuer. Every other token may be one, so it is read last. */
+/** The token of an issuer. It has no prefix, so it is tried last. */
 const IDENTITY: CredentialKind<{ kind: 'identity'; identity: Identity }> = {
   kind: 'identity',
   async read(token, { query, identities }) {
@@ -141,7 +139,7 @@ const IDENTITY: CredentialKind<{ kind: 'identity'; identity: Identity }> = {
   inRequestLog: ({ kind, identity: { issuer, subject } }) => ({ kind, issuer, subject }),
 };
 
-/** An operator's command for a user; no request brings it. */
+/** An operator's command on behalf of a user; no request can carry it. */
 const COMMAND: CredentialKind<{ kind: 'command'; user_id: string }> = {
   kind: 'command',
   subject: ({ user_id }) => [user_id],
@@ -153,7 +151,7 @@ const COMMAND: CredentialKind<{ kind: 'command'; user_id: string }> = {
   isSession: true,
 };
 
-/** For endpoints that take no credential: a credential that was sent is ignored. */
+/** For endpoints without authentication, which ignore credentials. */
 const NONE: CredentialKind<{ kind: 'none' }> = {
   kind: 'none',
   subject: () => [],
@@ -169,7 +167,7 @@ export const CREDENTIALS = [KEY, SESSION, WIDGET, IDENTITY, COMMAND, NONE] as co
 
 type CredentialOf<Kind> = Kind extends CredentialKind<infer C> ? C : never;
 
-/** What a request was authenticated with, checked as far as possible without the database. */
+/** The credential of a request, checked as far as possible without the database. */
 export type Credential = CredentialOf<(typeof CREDENTIALS)[number]>;
 
 const KINDS = new Map<string, CredentialKind<Credential>>(
@@ -180,7 +178,7 @@ export function kindOf({ kind }: Credential): CredentialKind<Credential> {
   return KINDS.get(kind) as CredentialKind<Credential>;
 }
 
-/** What a token for a widget says; undefined for other credentials. */
+/** Returns the claims of a widget token; undefined for other credentials. */
 export function claimsOf(credential: Credential | undefined): WidgetClaims | undefined {
   return credential && kindOf(credential).claims?.(credential);
 }
@@ -205,8 +203,8 @@ async function verifyIdentity(identities: IdentityProvider | undefined, token: s
 const remembered = new WeakMap<Query, WeakSet<Identity>>();
 
 /**
- * Creates the user of a token that is seen for the first time, or updates e-mail and name from the claims. When several
- * first requests come at once, the unique key of identities lets one create the user.
+ * Creates the user of a new token, or updates email and name from its claims. If several first requests arrive
+ * concurrently, the unique key of identities lets one create the user.
  */
 async function rememberUser(query: Query, identity: Identity): Promise<void> {
   let seen = remembered.get(query);

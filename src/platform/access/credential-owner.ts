@@ -4,7 +4,7 @@ import { type Access, accessCte, targetCte } from './access-rule.ts';
 import { requestContext } from './caller-context.ts';
 import { type Credential, kindOf } from './credential-kinds.ts';
 
-/** Whose a credential is, and the workspace that it may use at the path of a request. */
+/** The user of a credential, and the workspace that it may use at the path of a request. */
 export interface CredentialOwner {
   user_id: string | undefined;
   workspace_id: string | undefined;
@@ -16,7 +16,10 @@ export type FindOwner = (
   params: Record<string, string>,
 ) => Promise<CredentialOwner>;
 
-/** Looks up, in the caller's own context, what the guard would find: no workspace where the access rule refuses it. */
+/**
+ * Looks up user and workspace like the guard, in the caller's own context. Returns no workspace if the access rule
+ * refuses the caller.
+ */
 export function ownerFinder(db: ServiceDb): FindOwner {
   return async (access, credential, params) => {
     const context = requestContext(access, credential, params, { invitation: undefined, new_workspace_id: undefined });

@@ -5,12 +5,15 @@ import { tokenHash } from './token.ts';
 
 export type { Credential } from './credential-kinds.ts';
 
-/** The subject of a credential as a key for counters and caches; it holds no secret. */
+/** Returns a key for counters and caches that identifies the credential without secrets. */
 export function subjectOf(credential: Credential): string[] {
   return kindOf(credential).subject(credential);
 }
 
-/** The token of exactly one header of the form `Bearer <token>` (the scheme in any case), or undefined. */
+/**
+ * Returns the token if there is exactly one Authorization header of the form `Bearer <token>` (scheme in any case);
+ * otherwise undefined.
+ */
 export function bearerToken(request: IncomingMessage): string | undefined {
   const header = request.headers.authorization;
   if (header === undefined || header.length > 16_384) return undefined;
@@ -23,7 +26,7 @@ export function bearerToken(request: IncomingMessage): string | undefined {
 }
 
 export interface CredentialReader {
-  /** Reads a key, an access token of a session or an issuer, or a widget token. Errors: 401 for anything else. */
+  /** Reads a key, an access token of a session or an issuer, or a widget token. Throws 401 for anything else. */
   read(token: string): Promise<Credential>;
   /** Reads the secret of a browser's cookie, which is not accepted as a bearer token. */
   readCookie(token: string): Credential;

@@ -13,50 +13,51 @@ import { mustRecordUse, recordUseCtes } from './record-use.ts';
 /**
  * A statement: one piece of SQL, or named CTEs of which the last is the result. It may use the guard's own CTEs
  * `caller` (user_id, granted, …), `target` (the path's object) and `access` (user_id, workspace_id, wiki_id, role,
- * granted, …; no row where the caller is refused). A writing CTE must take its rows from `access`. In a statement that
+ * granted, …; no row if the caller is refused). A writing CTE must take its rows from `access`. In a statement that
  * changes or deletes, the CTE `before` returns the previous state (see auditCte).
  */
 type Work = Sql | Record<string, Sql>;
 
 export interface Statements {
   /**
-   * The only row, or 404 where the statement returns none. `event`: the event of this write, if not the endpoint's own.
+   * Returns the only row; throws 404 if the statement returns none. `event` overrides the endpoint's event for this
+   * write.
    */
   one<T>(work: Work, event?: EventType): Promise<T>;
-  /** All rows. */
   many<T>(work: Work, event?: EventType): Promise<T[]>;
-  /** The first row, or undefined; leaves no audit record, even in a writing endpoint. */
+  /** Returns the first row, or undefined. Leaves no audit record, even in a writing endpoint. */
   maybeOne<T>(work: Work): Promise<T | undefined>;
-  /** Writes the consequences of another write of the same transaction, whose audit record covers both. */
+  /** Writes the consequences of another write in the same transaction, whose audit record covers both. */
   execute(work: Work): Promise<void>;
 }
 
 /** A job that a statement can enqueue; see jobs/define-job.ts. */
 export interface Enqueueable<Input> {
-  /** The CTE that enqueues it, once for each row of `from`. */
+  /** Returns the CTE that enqueues it, once for each row of `from`. */
   enqueue(input: Input, from: Sql): Sql;
 }
 
 /** An endpoint's only access to the database. */
 export interface AuthorizedDb extends Statements {
   /**
-   * The CTE of a write that enqueues a job in the same commit, so that the job exists exactly if the write does.
-   * `from`: one job for each of its rows; by default the guard's `access`. Workers are woken after the commit.
+   * Returns the CTE of a write that enqueues a job in the same commit, so that the job exists exactly if the write
+   * does. Enqueues one job per row of `from`, by default the guard's `access`. Workers are woken after the commit.
    */
   later<Input>(job: Enqueueable<Input>, input: Input, from?: Sql): Sql;
-  /** Whether a job was enqueued. */
   hasEnqueued(): boolean;
   /**
-   * Several statements as one transaction: the first locks the row under which the others decide (the workspace for
-   * seats and roles; the wiki for its tree; the user for endpoints on the caller), so that what they read stays true
-   * until the commit. An endpoint that anyone may call takes its own locks.
+   * Runs several statements as one transaction. The first locks the row that guards the decisions of the others (the
+   * workspace for seats and roles; the wiki for its tree; the user for endpoints on the caller), so that the data they
+   * read stays valid until the commit. An endpoint without authentication takes its own locks.
    */
   transaction<T>(work: (tx: Statements) => Promise<T>): Promise<T>;
-  /** Refuses an invalid request, but only after the caller was checked: 401, 404 and 403 come first. */
+  /** Throws `error` for an invalid request, but only after checking the caller: 401, 404 and 403 come first. */
   refuse(error: ApiError): Promise<never>;
-  /** Whether the access rule was checked, if there is one; an endpoint that never checks it answers 500. */
+  /**
+   * Returns whether the access rule was checked, if the endpoint has one. An endpoint that never checks it answers 500.
+   */
   wasChecked(): boolean;
-  /** Whether the endpoint's event happened: something was written. */
+  /** Returns whether the endpoint has written, that is, whether its event happened. */
   hasWritten(): boolean;
 }
 
@@ -66,16 +67,16 @@ interface GuardContext {
   access: Access;
   credential: Credential;
   params: Record<string, string>;
-  /** The business event of a writing endpoint: each write leaves an audit record of it in the same statement. */
+  /** The event of a writing endpoint. Each write adds an audit record of it in the same statement. */
   event: EventType | undefined;
   auditTargets: AuditTargets;
-  /** The request only reads, so a replica may answer it. */
+  /** Whether the request only reads, so that a replica may answer it. */
   onlyReads: boolean;
   /** Refused with 402 while the workspace is read-only because of an unpaid invoice. */
   needsPayment: boolean;
   request_id: string;
   address: string;
-  /** Called when the last use of a credential could not be recorded, which fails no request. */
+  /** Called if the use of a credential could not be recorded, which does not fail the request. */
   onRecordUseFailed: (error: unknown) => void;
   /** The transaction of a request with an Idempotency-Key; set after the caller was checked. */
   answering?: AnswerTransaction;
@@ -165,7 +166,7 @@ function composerOf({
     from (values (1)) always
     left join (select true as _found, result.* from result) r on exists (select from access)`,
     // At sign-in the guard does not know the user yet; the audit record names the user that the statement finds.
-    // refuse() decides the status and fails the statement, so anything it wrote for a refused caller is rolled back.
+    // refuse() decides the status and fails the statement, so writes for a refused caller are rolled back.
     write: (work, event) => sql`
     ${ctes}, ${ctesOf(work)}, audit as (${auditCte(event, namesOf(work), origin, auditTargets)})
     select case when ${status} = 200 then 200 else refuse(${status}) end as _status,
@@ -176,10 +177,9 @@ function composerOf({
 
 type AfterStatement = (rows: GuardColumns[]) => Promise<void>;
 
-/** Sends composed statements, and notes in `state` that the rule was checked and that something was written. */
+/** Sends composed statements, and records in `state` that the rule was checked and that rows were written. */
 function statementsOf(options: {
   composer: Composer;
-  /** The endpoint's own event. */
   event: EventType | undefined;
   state: { isChecked: boolean; isWritten: boolean };
   query: Query;
@@ -196,7 +196,7 @@ function statementsOf(options: {
   }
   async function run<T>(work: Work, event = ownEvent): Promise<T[]> {
     if (!event) return rowsOf<T>(composer.read(work));
-    // A write with another event is the trace of a refusal: it stays although the request fails.
+    // A write with a different event records a refusal; it is committed even though the request fails.
     const rows = await rowsOf<T>(composer.write(work, event), event === ownEvent ? writeQuery : query);
     state.isWritten ||= rows.length > 0;
     return rows;
@@ -214,7 +214,7 @@ function statementsOf(options: {
   };
 }
 
-/** Records the use of a credential after a statement that says so. */
+/** Records the use of a credential after a statement that requests it. */
 function useRecorder({ db, credential, onRecordUseFailed }: GuardContext, ctes: Sql): AfterStatement {
   return async (rows) => {
     if (!rows[0]?._record_use) return;
@@ -237,7 +237,7 @@ interface Caller {
   credential_id: string;
 }
 
-/** Checks the credential alone: 401 for a request that is refused before its target matters. */
+/** Checks only the credential: 401 for a request that is refused before its target matters. */
 export async function requireCaller(db: ServiceDb, credential: Credential): Promise<Caller | undefined> {
   if (credential.kind === 'none') return undefined;
   const [caller] = await db
@@ -247,7 +247,7 @@ export async function requireCaller(db: ServiceDb, credential: Credential): Prom
   return caller;
 }
 
-/** Rows refer to the workspace, such as a job that another transaction enqueues meanwhile: they wait for nothing. */
+/** Concurrent inserts of rows that reference the workspace, such as an enqueued job, do not wait for this lock. */
 const WORKSPACE_LOCK = raw(
   'select 1 from workspaces w join access a on a.workspace_id = w.workspace_id for no key update of w',
 );
@@ -256,7 +256,7 @@ const LOCKS: Record<Exclude<Access['on'], 'anyone'>, Sql> = {
   caller: raw('select 1 from users u join access a on a.user_id = u.user_id for update of u'),
   workspace: WORKSPACE_LOCK,
   widget: WORKSPACE_LOCK,
-  // Rows of the wiki refer to it, so writers do not wait for each other.
+  // Rows of the wiki reference it; with this lock their writers do not wait.
   wiki: raw('select 1 from wikis w join access a on a.wiki_id = w.wiki_id for no key update of w'),
 };
 
@@ -264,7 +264,7 @@ function lockOf(access: Exclude<Access, { on: 'anyone' }>): Sql {
   return LOCKS[access.on === 'widget' && access.instead?.on === 'caller' ? 'caller' : access.on];
 }
 
-/** 404 where the path names nothing, 403 where row-level security hides the object from the caller. */
+/** Returns 404 if the object in the path does not exist, 403 if row-level security hides it from the caller. */
 function statusOf(path: RequestContext['path'], needsPayment: boolean): Sql {
   const allowed = needsPayment
     ? raw('case when is_read_only((select workspace_id from access)) then 402 else 200 end')

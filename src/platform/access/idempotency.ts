@@ -5,20 +5,18 @@ import type { Query } from '../db/db.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 
 /**
- * An answer may hold a secret that is shown once (a new API key), so it is encrypted with a key that only the client
- * has.
+ * Purpose of the encryption key. An answer may contain a secret that is shown once (a new API key), so it is encrypted
+ * with a key that only the client has.
  */
 const PURPOSE = 'ibid idempotent answer';
 
-/** How long an answer is replayed. */
 const RETENTION = raw(`interval '24 hours'`);
 
 /** Maximum number of keys that one statement prunes. */
 const PRUNE_BATCH_SIZE = 1_000;
 
-/** A request that may be repeated without a second effect. */
+/** A request that can be repeated without a second effect. */
 export interface IdempotentRequest {
-  /** As chosen by the client. */
   key: string;
   method: string;
   /** Including the query. */
@@ -27,20 +25,19 @@ export interface IdempotentRequest {
   fingerprint: Buffer;
 }
 
-/** What is known of a request before it runs. */
 export interface KnownRequest {
-  /** The SHA-256 of caller, endpoint and key, under which the answer is stored. */
+  /** SHA-256 of caller, endpoint and key, under which the answer is stored. */
   id: Buffer;
-  /** The first answer; undefined if this is the first request. */
+  /** The stored answer; undefined if this is the first request. */
   answer: { body: unknown } | undefined;
 }
 
-/** The part of a request's guard that is used here. */
+/** The part of a request's guard used here. */
 interface Guard {
   maybeOne<T>(work: Sql): Promise<T | undefined>;
 }
 
-/** Returns 1 to 255 printable ASCII characters, or undefined without the header. Errors: 400 for anything else. */
+/** Returns 1 to 255 printable ASCII characters, or undefined without the header. Throws 400 for anything else. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
@@ -49,9 +46,9 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
 }
 
 /**
- * Finds the answer that the request got in the last 24 hours. The guard runs first, so a caller who lost access gets no
+ * Finds the answer that the request got in the last 24 hours. Runs the guard first, so a caller who lost access gets no
  * stored answer. A key belongs to one caller and one endpoint; a session stays the same caller when its access token is
- * renewed. Errors: those of the guard; 422 where the key was used for another request.
+ * refreshed. Throws the errors of the guard; 422 if the key was used for another request.
  */
 export async function findAnswer(guard: Guard, request: IdempotentRequest): Promise<KnownRequest> {
   const { key, method, path, fingerprint } = request;
@@ -72,8 +69,8 @@ export async function findAnswer(guard: Guard, request: IdempotentRequest): Prom
 }
 
 /**
- * Stores the answer for 24 hours. Errors: 409 `idempotency_in_progress` where the same request was answered in the
- * meantime; the caller rolls back its transaction.
+ * Stores the answer for 24 hours. Throws 409 `idempotency_in_progress` if the same request was answered in the
+ * meantime; the caller must roll back its transaction.
  */
 export async function storeAnswer(
   query: Query,
@@ -90,14 +87,14 @@ export async function storeAnswer(
   if (stored.length === 0) throw inProgress();
 }
 
-/** Whether an answer is stored under the id. */
+/** Returns whether an answer is stored under the id. */
 export async function isAnswered(query: Query, id: Buffer): Promise<boolean> {
   const stored = await query(sql`
     select 1 from idempotency_keys where id = ${id} and created_at > now() - ${RETENTION}`);
   return stored.length > 0;
 }
 
-/** Another request with the key is about to write, or has just written. */
+/** 409 for a request while another one with its key is about to write or has just written. */
 export function inProgress(): ApiError {
   return new ApiError(
     'idempotency_in_progress',
@@ -105,7 +102,7 @@ export function inProgress(): ApiError {
   );
 }
 
-/** Deletes expired keys, one batch per statement, and returns how many. No request waits for it. */
+/** Deletes expired keys, one batch per statement, and returns their number. No request waits for it. */
 export async function pruneIdempotencyKeys(query: Query): Promise<number> {
   let pruned = 0;
   for (;;) {

@@ -5,7 +5,7 @@ import type { CredentialOwner } from './credential-owner.ts';
 const KNOWN_TTL_MS = 5 * 60_000;
 const KNOWN_MAX = 20_000;
 
-/** Maximum number of workspaces that are remembered of one, and of places that are remembered at all. */
+/** Maximum number of workspaces remembered per credential, and of places remembered in total. */
 const WORKSPACES_MAX = 32;
 const PLACES_MAX = 20_000;
 
@@ -13,21 +13,20 @@ const PLACES_MAX = 20_000;
 export class KnownCredential {
   readonly subject: string;
   until: number;
-  /** Whose it is, as soon as that was looked up. */
+  /** Its user, once looked up. */
   user_id: string | undefined;
-  /** The workspaces that it was used at. */
   readonly #workspaces = new Set<string>();
   readonly #places: Map<string, string>;
   readonly #lookups = new Map<string, Promise<CredentialOwner>>();
 
-  /** `places`: the workspace of each workspace or wiki, by the id in a path, shared by all credentials. */
+  /** `places` maps the id of a workspace or wiki in a path to its workspace; shared by all credentials. */
   constructor(subject: string, until: number, places: Map<string, string>) {
     this.subject = subject;
     this.until = until;
     this.#places = places;
   }
 
-  /** Callers at one place that come before its lookup has ended wait for the same. */
+  /** Returns a running lookup of the same place, or starts one. */
   shareLookup(place: string | undefined, lookUp: () => Promise<CredentialOwner>): Promise<CredentialOwner> {
     const key = place ?? '';
     const running = this.#lookups.get(key);
@@ -42,7 +41,7 @@ export class KnownCredential {
     return workspace_id !== undefined && this.#workspaces.has(workspace_id) ? workspace_id : undefined;
   }
 
-  /** `workspace_id`: undefined where the credential may not use the place, or not any more. */
+  /** `workspace_id` is undefined if the credential has no access to the place. */
   setWorkspace(place: string, workspace_id: string | undefined): void {
     if (workspace_id === undefined) {
       this.#workspaces.delete(this.#places.get(place) ?? '');
@@ -55,12 +54,12 @@ export class KnownCredential {
   }
 }
 
-/** Credentials that were accepted recently, by the SHA-256 of the token. */
+/** Credentials accepted recently, by the SHA-256 of the token. */
 export class KnownCredentials {
   readonly #known = new Map<string, KnownCredential>();
   readonly #places = new Map<string, string>();
 
-  /** The credential; undefined where it was not accepted recently. */
+  /** Returns the credential; undefined if it was not accepted recently. */
   find(digest: string): KnownCredential | undefined {
     const entry = this.#known.get(digest);
     if (entry === undefined) return undefined;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { networkOf, plainAddress } from './network.ts';
 
-test('all spellings of an address give one network', () => {
+test('all spellings of an address give the same network', () => {
   const same: Record<string, string[]> = {
     // RFC 4291, 2.2, and RFC 5952, 1, 2 and 4.
     '2001:db8:0:0::/64': [
@@ -55,7 +55,7 @@ test('all spellings of an address give one network', () => {
   assert.equal(networkOf(undefined), 'unknown');
 });
 
-test('an address is written without a port and a zone, and IPv4 as itself; what is no address is none', () => {
+test('an address is stripped of port and zone, IPv4 stays IPv4, and an invalid address is undefined', () => {
   const written: Record<string, string | undefined> = {
     '192.0.2.1': '192.0.2.1',
     '192.0.2.1:5678': '192.0.2.1',

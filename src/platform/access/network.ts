@@ -1,9 +1,9 @@
 import { isIP, isIPv4 } from 'node:net';
 
 /**
- * The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, the usual assignment to one
- * customer. All spellings of an address (shortened, in capitals, IPv4 inside IPv6, with a port) give the same network.
- * Anything else is 'unknown', one shared network.
+ * Returns the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, the usual assignment
+ * to one customer. All spellings of an address (shortened, in capitals, IPv4-mapped, with a port) give the same
+ * network. Anything else is 'unknown', one shared network.
  */
 export function networkOf(address: string | undefined): string {
   const text = withoutPort(address ?? '').replace(/%.*$/s, '');
@@ -18,7 +18,7 @@ export function networkOf(address: string | undefined): string {
     .join(':')}::/64`;
 }
 
-/** An address without a port and a zone, and IPv4 not inside IPv6; undefined for anything else. */
+/** Strips port and zone from an address and unwraps IPv4-mapped IPv6. Returns undefined for anything else. */
 export function plainAddress(address: string | undefined): string | undefined {
   const text = withoutPort(address ?? '').replace(/%.*$/s, '');
   if (isIPv4(text)) return text;
@@ -27,8 +27,8 @@ export function plainAddress(address: string | undefined): string | undefined {
 }
 
 /**
- * The address of the caller, as the log and the audit log have it. Where a proxy names something that is no address, such as
- * `unknown`, it is that of the proxy. A request whose connection was closed has none.
+ * Returns the caller's address for the log and the audit log. If a proxy sends something other than an address, such as
+ * `unknown`, returns the address of the proxy. Returns '' if the connection was closed.
  */
 export function clientAddress(request: { ip: string; socket: { remoteAddress?: string | undefined } | null }): string {
   return plainAddress(request.ip) ?? plainAddress(request.socket?.remoteAddress) ?? '';
@@ -39,7 +39,7 @@ function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 }
 
-/** The eight 16-bit groups of a valid IPv6 address. */
+/** Returns the eight 16-bit groups of a valid IPv6 address. */
 function groupsOf(text: string): number[] {
   const [head = '', tail] = text.split('::');
   const first = numbersOf(head);
@@ -47,7 +47,7 @@ function groupsOf(text: string): number[] {
   return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last];
 }
 
-/** The IPv4 address inside an IPv6 one. */
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address. */
 function mappedIPv4(groups: readonly number[]): string | undefined {
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   return isMapped ? ipv4Of(groups[6] ?? 0, groups[7] ?? 0) : undefined;

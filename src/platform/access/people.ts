@@ -3,8 +3,8 @@ import { type Sql, sql } from '../db/sql.ts';
 import { hasPermission } from './access-rule.ts';
 
 /**
- * The ids of the people that any of `authors` names: "me", a user_id, an e-mail address, or the beginning of one of the words
- * of a name. Names and addresses are those of members of the workspace, and only for who may read its list of members.
+ * Returns the ids of people that match one of `authors`: "me", a user_id, an email address, or the start of a word of a
+ * name. Names and addresses only match members of the workspace, and only if the caller may list its members.
  */
 export function namedPeople(authors: readonly string[]): Sql {
   const names = authors.map((author) => author.toLowerCase());
@@ -21,10 +21,10 @@ export function namedPeople(authors: readonly string[]): Sql {
       where folded(u.email) = n.name or position(' ' || n.name in ' ' || folded(u.display_name)) > 0)`;
 }
 
-/** As long as an e-mail address may be. */
+/** Maximum length of an email address. */
 const TEXT_MAX = 254;
 
-/** The part of a query that finds people in a list of a workspace. */
+/** Query parameter that searches people in a list of a workspace. */
 export const PeopleQuery = Type.Optional(
   Type.String({
     minLength: 1,
@@ -33,7 +33,7 @@ export const PeopleQuery = Type.Optional(
   }),
 );
 
-/** Whether the column contains the text, in any case. */
+/** Returns the condition that the column contains the text, case-insensitively. */
 export function contains(column: Sql, text: string): Sql {
   return sql`position(lower(${text.trim().normalize('NFC')}::text) in folded(${column})) > 0`;
 }

@@ -8,14 +8,15 @@ const USED_LONG_AGO_OR_ELSEWHERE = raw(`(select not c.used_lately or (c.bound_wo
 const NEVER = raw('false');
 
 /**
- * Whether to record the use of the credential: at most once a minute, or when its user switches to another workspace.
+ * Returns the condition for recording the use of the credential: at most once a minute, or when its user switches to
+ * another workspace.
  */
 export function mustRecordUse(access: Access, credential: Credential): Sql {
   if (!kindOf(credential).recordUse) return NEVER;
   return access.on === 'caller' ? USED_LONG_AGO : USED_LONG_AGO_OR_ELSEWHERE;
 }
 
-/** The CTEs after the guard's own that record the use of the credential and its user's current workspace. */
+/** Returns the CTEs, after the guard's own, that record the use of the credential and its user's current workspace. */
 export function recordUseCtes(credential: Credential): Sql {
   return sql`switched as (
       update users u set last_workspace_id = a.workspace_id from access a

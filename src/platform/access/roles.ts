@@ -1,6 +1,6 @@
 import { ApiError } from '../core/errors.ts';
 
-/** A permission of a role, `resource:action`, as the `permissions` of a workspace and of an API key list them. */
+/** A permission of a role, `resource:action`, as listed in the `permissions` of a workspace and of an API key. */
 export type Permission =
   | 'billing:manage'
   | 'developers:manage'
@@ -38,7 +38,9 @@ const ADMIN: Permission[] = [
   'wikis:manage',
 ];
 
-/** The roles in the order of the members list. A role ranks above those whose permissions are a subset of its own. */
+/**
+ * All roles, in the order of the members list. A role ranks above every role whose permissions are a subset of its own.
+ */
 export const ROLES: readonly RoleEntry[] = [
   {
     slug: 'owner',
@@ -84,19 +86,18 @@ function sorted(permissions: Permission[]): Permission[] {
 
 export const PERMISSIONS: readonly Permission[] = ROLES[0]?.permissions ?? [];
 
-/** The role with this slug, or undefined. */
 export function findRole(slug: string): RoleEntry | undefined {
   return ROLES.find((role) => role.slug === slug);
 }
 
-/** The roles that hold a permission, as a list for SQL's `in (…)`. */
+/** Returns the slugs of roles with a permission, for SQL's `in (…)`. */
 export function rolesWith(permission: Permission): RoleSlug[] {
   return ROLES.filter((role) => role.permissions.includes(permission)).map((role) => role.slug);
 }
 
 /**
- * A caller may only grant or change roles whose permissions are all among their own. A credential with limited
- * permissions (`granted`) also cannot grant a role that manages anything outside them.
+ * Returns whether a caller may grant or change a role: all its permissions must be among the caller's own. A credential
+ * with limited permissions (`granted`) also cannot grant a role that manages anything outside them.
  */
 export function canGrant(own: RoleEntry, other: RoleEntry, granted: readonly string[] | null): boolean {
   if (!other.permissions.every((permission) => own.permissions.includes(permission))) return false;
@@ -105,8 +106,8 @@ export function canGrant(own: RoleEntry, other: RoleEntry, granted: readonly str
 }
 
 /**
- * The permissions of a role through a credential with limited permissions (`granted`; null: all), sorted. Every place
- * that shows permissions or `can_manage_*` flags computes them here.
+ * Returns the permissions of a role through a credential with limited permissions (`granted`; null means all), sorted.
+ * All code that shows permissions or `can_manage_*` flags computes them here.
  */
 export function effectivePermissions(role: string, granted: readonly string[] | null): Permission[] {
   const all = findRole(role)?.permissions ?? [];
@@ -122,7 +123,7 @@ export function unknownRole(role: string): ApiError {
   return new ApiError('unknown_role', `There is no role "${role.slice(0, 64)}". The roles are ${known}.`);
 }
 
-/** The three widgets, each with the permission that its token needs ('' : any active member). */
+/** The widgets, each with the permission that its token needs ('' admits any active member). */
 export const WIDGETS = { profile: '', enterprise: 'enterprise:manage', developers: 'developers:manage' } as const;
 
 export type Widget = keyof typeof WIDGETS;

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 
-/** That this service, or another process on its database, has written a text. */
+/** Proof that this service, or another process on its database, has written a text. */
 export const Signature = Type.Object({
   kid: Type.String({ maxLength: 64 }),
   mac: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'HMAC-SHA-256.' }),
@@ -11,7 +11,7 @@ export const Signature = Type.Object({
 export type Signature = Static<typeof Signature>;
 
 export interface Signatures {
-  /** `purpose`: a signature for one is none for another. */
+  /** A signature is only valid for its `purpose`. */
   sign(purpose: string, text: string): Promise<Signature>;
   isSigned(purpose: string, text: string, signature: Signature): Promise<boolean>;
 }
@@ -21,7 +21,9 @@ interface Key {
   secret: Buffer;
 }
 
-/** Signs with keys derived from the newest signing key of the service. `query`: in the context of the service. */
+/**
+ * Signs with keys derived from the newest signing key of the service. `query` must run in the context of the service.
+ */
 export function openSignatures(query: Query): Signatures {
   const keys = () => query<Key>(sql`select kid, secret from signing_keys order by created_at, kid`);
   return {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { makeRoom } from '../core/make-room.ts';
 import { sha256 } from '../core/secrets.ts';
 
-/** The kinds of random tokens that are looked up by hash, and their prefixes. */
+/** Kinds of random tokens that are looked up by hash, with their prefixes. */
 const PREFIXES = {
   key: 'ibid_live_',
   access: 'ibid_at_',
@@ -11,7 +11,7 @@ const PREFIXES = {
   browser: 'ibid_bs_',
   device: 'ibid_dv_',
 } as const;
-/** How long an unused session lasts. */
+/** Days until an unused session expires. */
 export const SESSION_IDLE_DAYS = 30;
 
 type TokenKind = keyof typeof PREFIXES;
@@ -20,8 +20,8 @@ const TOKEN_PATTERN = /^([0-9A-Za-z]{28})([0-9a-z]{7})$/;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * A new token: its prefix, 28 base62 characters (166 random bits) and a checksum, so that typos are refused without a
- * query. Only `hash` is stored; lists show `obfuscated`.
+ * Creates a token: its prefix, 28 base62 characters (166 random bits) and a checksum, so that typos are refused without
+ * a query. Only `hash` is stored; lists show `obfuscated`.
  */
 export function newToken(kind: TokenKind): { secret: string; hash: Buffer; obfuscated: string } {
   let random = '';
@@ -32,21 +32,23 @@ export function newToken(kind: TokenKind): { secret: string; hash: Buffer; obfus
   return { secret, hash: sha256(secret), obfuscated: `${PREFIXES[kind]}…${secret.slice(-4)}` };
 }
 
-/** Whether a text has the prefix of this kind, regardless of the rest. */
 export function hasTokenPrefix(kind: TokenKind, text: string): boolean {
   return text.startsWith(PREFIXES[kind]);
 }
 
-/** Maximum number of hashes that are remembered; the oldest ones are forgotten first. */
+/** Maximum number of cached hashes; the oldest ones are evicted first. */
 const HASHES_MAX = 5_000;
 
-/** What a client sends with each request; the others are sent once, and not kept in memory. */
+/** Kinds that clients send with each request. The other kinds are sent once and not cached. */
 const REPEATED: ReadonlySet<TokenKind> = new Set(['key', 'access', 'browser']);
 
-/** The hashes of well-formed tokens that were looked up lately. */
+/** Hashes of well-formed tokens that were looked up recently. */
 const hashes = new Map<string, Buffer>();
 
-/** The hash for looking up a token of this kind, or undefined where the text cannot be one. It is shared: never change it. */
+/**
+ * Returns the hash for looking up a token of this kind; undefined if the text cannot be one. The buffer is shared and
+ * must not be changed.
+ */
 export function tokenHash(kind: TokenKind, text: string): Buffer | undefined {
   if (!hasTokenPrefix(kind, text)) return undefined;
   const known = hashes.get(text);
@@ -60,7 +62,7 @@ export function tokenHash(kind: TokenKind, text: string): Buffer | undefined {
   return hash;
 }
 
-/** The SHA-256 of any token. */
+/** Returns the SHA-256 of any token. */
 export function digestOf(token: string): Buffer {
   return hashes.get(token) ?? sha256(token);
 }

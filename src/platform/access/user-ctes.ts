@@ -4,25 +4,24 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Identity } from '../providers/identity/access-token.ts';
 import { changedFields } from './audit-record.ts';
 
-/** A user's identity and profile. */
 export type Profile = Omit<Identity, 'expires_at'>;
 
-/** The issuer of users that this service knows only by their address. */
+/** Issuer of users whom this service knows only by their address. */
 export const OWN_ISSUER = 'ibid';
 
-/** The profile of a user who has verified an address, or for whom the operator vouches. */
+/** Returns the profile of a user who has verified an address, or for whom the operator vouches. */
 export function ownProfile(email: string, display_name = email.slice(0, email.indexOf('@'))): Profile {
   return { issuer: OWN_ISSUER, subject: email, email, email_verified: true, display_name, avatar_url: '' };
 }
 
-/** What a sign-in may write of a user `u`, and its audit record says. */
+/** Columns of a user `u` that a sign-in may write, for its audit record. */
 const profileColumns: Sql = raw('u.user_id, u.email, u.email_verified, u.display_name, u.avatar_url');
 
 /**
- * The CTEs of a statement that finds the user of (issuer, subject), creates it, or updates it from the issuer's claims,
- * with an audit record. Users who also sign in by mail keep their profile: no issuer changes an address whose mail they
- * proved to read. When several statements create the same user at once, the unique key lets one succeed; for the others
- * `USER_OF_CTES` is empty, and the statement has to be sent again.
+ * Returns the CTEs of a statement that finds the user of (issuer, subject), creates it, or updates it from the issuer's
+ * claims, with an audit record. Users who also sign in by mail keep their profile: no issuer changes an address whose
+ * mailbox they have proved to own. If several statements create the same user concurrently, the unique key lets one
+ * succeed; for the others `USER_OF_CTES` is empty, and they must be sent again.
  */
 export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user' | 'changed' | 'user_audit', Sql> {
   const { issuer, subject, email, email_verified, display_name, avatar_url } = profile;
@@ -59,17 +58,17 @@ export function userCtes(profile: Profile): Record<'known' | 'made' | 'new_user'
   };
 }
 
-/** The user that `userCtes` found or created. */
+/** Returns the user that `userCtes` found or created. */
 export const USER_OF_CTES: Sql = raw('select user_id from known union all select user_id from new_user');
 
-/** Finds or creates the user of (issuer, subject), as one statement with its audit record. Returns the user's id. */
+/** Finds or creates the user of (issuer, subject), in one statement with its audit record. Returns the user's id. */
 export async function ensureUser(query: Query, profile: Profile): Promise<string> {
   const { known, made, new_user, changed, user_audit } = userCtes(profile);
   const upsert = sql`
     with known as (${known}), made as (${made}), new_user as (${new_user}), changed as (${changed}),
     user_audit as (${user_audit})
     ${USER_OF_CTES}`;
-  // A request that lost the race to create the user finds it on the second try.
+  // If another request won the race to create the user, the second attempt finds the user.
   const [row] = await query<{ user_id: string }>(upsert);
   const [found] = row ? [row] : await query<{ user_id: string }>(upsert);
   if (!found) throw new Error('a user was neither found nor created');

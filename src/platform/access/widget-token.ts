@@ -5,18 +5,18 @@ import type { Query } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { WIDGETS, type Widget } from './roles.ts';
 
-/** The claims of a widget token: ids, no e-mail, no name. */
+/** Claims of a widget token: ids, without email or name. */
 export interface WidgetClaims {
   user_id: string;
   workspace_id: string;
   widget: Widget;
   /** The key or session that requested the token; the token ends with it. null for an issuer's access token. */
   issued_by: string | null;
-  /** The only origin whose pages may use it; null for a token that names none, which shows and changes nothing. */
+  /** The only origin whose pages may use the token; null for a token without an origin, which is read-only. */
   origin: string | null;
-  /** When it was signed, in seconds since 1970. */
+  /** Time of signing, in seconds since 1970. */
   issued_at: number;
-  /** Whether `origin` is that of this service, which no workspace has to allow. */
+  /** Whether `origin` is this service's own origin, which no workspace has to allow. */
   isOwnOrigin: boolean;
 }
 
@@ -24,13 +24,13 @@ type SignedClaims = Omit<WidgetClaims, 'issued_at' | 'isOwnOrigin'>;
 
 export interface WidgetTokens {
   sign(claims: SignedClaims): Promise<string>;
-  /** null for anything but an unexpired widget token of this service. */
+  /** Returns null for anything except an unexpired widget token of this service. */
   verify(token: string): Promise<WidgetClaims | null>;
 }
 
 /**
- * A token that names no origin is valid for an hour, because it only shows; one that acts is valid for minutes. It ends
- * earlier with the membership, or with the key or session that requested it.
+ * A token without an origin is read-only and valid for an hour; a token that can act is valid for minutes. Both end
+ * earlier with the membership, or with the key or session that requested them.
  */
 const SHOWING_SECONDS = 3_600;
 const ACTING_SECONDS = 600;
@@ -39,14 +39,16 @@ const AUDIENCE = 'widget';
 const TYPE = 'widget+jwt';
 const CACHE_MAX = 10_000;
 
-/** Whether the `typ` header claims a widget token of this service; nothing is verified yet. */
+/** Returns whether the `typ` header claims a widget token of this service, without verifying anything. */
 export function looksLikeWidgetToken(token: string): boolean {
   const dot = token.indexOf('.');
   if (dot < 0 || dot > 512) return false;
   return Buffer.from(token.slice(0, dot), 'base64url').includes(`"${TYPE}"`);
 }
 
-/** The signing key is in the database, so every process accepts the tokens of the others. */
+/**
+ * Opens the signer and verifier. The signing key is in the database, so every process accepts the tokens of the others.
+ */
 export async function openWidgetTokens(query: Query, publicUrl: string): Promise<WidgetTokens> {
   await query(sql`
     insert into signing_keys (kid, secret) select 'widget-1', ${randomBytes(32)}
@@ -93,7 +95,9 @@ export async function openWidgetTokens(query: Query, publicUrl: string): Promise
   };
 }
 
-/** Whether each part is canonically encoded: decoding ignores the unused bits of the last base64url character. */
+/**
+ * Returns whether each part is canonically encoded: decoding ignores the unused bits of the last base64url character.
+ */
 function isCanonical(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
