@@ -4,9 +4,9 @@ import { type OnReplicaChange, openReplica } from './replica.ts';
 import { openWalPositions } from './wal-positions.ts';
 
 /**
- * The database, with its reads answered by replicas. This is the only place that decides which server a statement goes to. A
- * read is as new as one that the primary answers: it includes what anyone committed before it began, so a revoked credential is
- * refused there too. `options`: those of the primary. `urls`: the replicas, with the same users.
+ * Wraps the primary so that replicas run its reads. Only this function decides which server a statement goes to. A read
+ * includes everything committed before it began, as on the primary, so a revoked credential is refused on a replica
+ * too. `options` are the options of the primary. `urls` are the replicas, with the same users.
  */
 export function readFromReplicas(
   primary: ServiceDb,
@@ -42,7 +42,7 @@ export function readFromReplicas(
         async read(statement) {
           const replica = nextReplica();
           if (!replica) return db.query(statement);
-          // Where the primary does not answer, it says so itself.
+          // If the primary is down, its own query reports the error.
           const after = await positions.current().catch(() => undefined);
           if (!after) return db.query(statement);
           return replica.read(statement, { context, budget, after }, () => db.query(statement));

@@ -1,13 +1,14 @@
-/** A replica, and how it is used by this process. */
+/** A replica and its use by this process. */
 export interface ReplicaUsage {
-  /** Its host and port. */
+  /** Host and port. */
   server: string;
-  /** Whether it answers and is as new as the primary, as far as is known. */
+  /** Whether the replica answers and is up to date, as of the last check. */
   isUp: boolean;
-  /** By how much it was behind the primary when it was last looked at. */
   lag_seconds: number;
   lag_bytes: number;
-  /** Reads that it answered, and those that the primary answered instead after it was asked. */
+  /**
+   * `reads` counts reads that it answered; `fallbacks` counts reads that the primary answered after the replica failed.
+   */
   reads: number;
   fallbacks: number;
 }

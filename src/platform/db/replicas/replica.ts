@@ -6,21 +6,21 @@ import type { ServiceDbOptions } from '../service-session.ts';
 import { type Sql, sql } from '../sql.ts';
 import type { ReplicaUsage } from './replica-usage.ts';
 
-/** How often a replica is looked at. One that failed is used again only when it was found well. */
+/** Interval between health checks. A replica that failed is used again only after a successful check. */
 const LOOK_MS = 1_000;
 
-/** How long a statement may take on a replica; the rest of the request's time is for the primary. */
+/** Time limit of a statement on a replica; the rest of the request's time is left for the primary. */
 const STATEMENT_MS = 3_000;
 
-/** What expires is decided by the clock of the server that is asked, so it must be the primary's. */
+/** Maximum difference from the primary's clock, because each server decides by its own clock what has expired. */
 const CLOCK_MAX_MS = 5_000;
 
-/** SQLSTATEs of statements that the replica could not run, or had to end, although it is well. */
+/** SQLSTATEs of statements that the replica could not run, or had to end, although it is healthy. */
 const STATEMENT_ERRORS = /^(22|23|40|25006|57014)/;
 
 export interface Replica {
   usage(): Readonly<ReplicaUsage>;
-  /** Reads what is as new as `after`; where the replica cannot do that, `instead` is called. */
+  /** Reads rows as of `after` or later; calls `instead` if the replica cannot. */
   read<T>(
     statement: Sql,
     asked: { context: RequestContext; budget: Budget | undefined; after: WalPosition },
@@ -30,10 +30,10 @@ export interface Replica {
   close(): Promise<void>;
 }
 
-/** Called when a replica becomes usable (`reason` undefined), or unusable. */
+/** Called when a replica becomes usable (`reason` undefined) or unusable. */
 export type OnReplicaChange = (server: string, reason: unknown) => void;
 
-/** `position`: asks the primary how far it has written. */
+/** `position` asks the primary for its current position. */
 export function openReplica(
   options: ServiceDbOptions & { server: string },
   position: () => Promise<WalPosition>,
@@ -55,8 +55,8 @@ export function openReplica(
   async function look(): Promise<void> {
     const after = await position().catch(() => undefined);
     try {
-      // Without the primary nothing is known of the replica but whether it answers. One that does not, such as the primary of
-      // before, would be asked first when there is another primary, and each read would wait for it.
+      // Without the primary, only check that the replica answers. An unresponsive replica, such as the former primary,
+      // would otherwise be tried first once there is a new primary, and each read would wait for it.
       if (!after) return void (await db.in(SERVICE, withinReplica(undefined)).query(sql`select 1`));
       Object.assign(usage, await lagOf(db.in(SERVICE, withinReplica(undefined)).query, after));
       await db.in(SERVICE, withinReplica(undefined), after).query(sql`select 1`);
@@ -101,7 +101,7 @@ export function openReplica(
   };
 }
 
-/** How far the replica is behind. Errors: where its clock is not the primary's. */
+/** Measures the replication lag. Throws if the replica's clock differs from the primary's. */
 async function lagOf(query: Query, { lsn }: WalPosition): Promise<Pick<ReplicaUsage, 'lag_seconds' | 'lag_bytes'>> {
   const before = databaseTime();
   const [row] = await query<Row & { bytes: number; seconds: number; ms: number }>(sql`
@@ -126,7 +126,10 @@ function withinReplica(budget: Budget | undefined): Budget {
   };
 }
 
-/** The error says nothing about the replica: the request was too expensive, or its client has gone. */
+/**
+ * Returns whether the error says nothing about the replica: the request was too expensive, or its client has
+ * disconnected.
+ */
 function isOfStatement(error: unknown): boolean {
   return error instanceof ApiError || STATEMENT_ERRORS.test(String((error as { code?: string }).code ?? ''));
 }

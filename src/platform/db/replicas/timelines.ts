@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** A server that was the primary before a fail-over of which this process knows. */
+/** Thrown for a server that was the primary before a fail-over known to this process. */
 export class FormerPrimary extends Error {
   override name = 'FormerPrimary';
-  /** The SQLSTATE of a connection that was rejected. */
+  /** SQLSTATE of a rejected connection. */
   readonly code = '08004';
 
   constructor() {
@@ -13,27 +13,30 @@ export class FormerPrimary extends Error {
   }
 }
 
-/** Keeps a process from going on with an earlier history of its database. */
+/** Keeps a process from using an outdated history of its database. */
 export interface Timelines {
-  /** Asks a new connection for its timeline. Errors: FormerPrimary. */
+  /** Asks a new connection for its timeline. Throws FormerPrimary. */
   check(client: pg.ClientBase): Promise<void>;
-  /** Whether its server turned out to be a former primary after the connection was checked. */
+  /** Returns whether its server turned out to be a former primary after the connection was checked. */
   isPast(client: pg.ClientBase): boolean;
 }
 
 /**
- * A standby that becomes the primary begins a timeline, with a number above that of the primary before. What is asked is the same
- * for every role. A standby has no timeline of its own.
+ * A standby that becomes the primary starts a timeline with a higher number. The statement gives the same answer for
+ * every role. A standby has no timeline of its own.
  */
 const TIMELINE = `
   select (pg_control_system()).system_identifier::text as cluster,
     case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) end as timeline`;
 
-/** SQLSTATEs of servers that do not tell, such as those with a storage of their own: nothing is compared there. */
+/**
+ * SQLSTATEs of servers that do not report a timeline, such as servers with their own storage layer. The check is
+ * skipped there.
+ */
 const NOT_TOLD = /^(42|0A|55)/;
 
 export function openTimelines(): Timelines {
-  /** The latest timeline of each cluster; a dump that was restored elsewhere is another cluster. */
+  /** The latest timeline of each cluster. A dump restored elsewhere is another cluster. */
   const latest = new Map<string, string>();
   const known = new WeakMap<pg.ClientBase, { cluster: string; timeline: string }>();
 
