@@ -10,17 +10,15 @@ export interface Migration {
 }
 
 export interface MigrateOptions {
-  /**
-   * How often a step is tried while another session holds its lock; the pause between attempts grows to five seconds.
-   */
+  /** Maximum attempts while another session holds a lock; the pause between attempts grows to five seconds. */
   lockAttempts?: number;
   /** Called with the reason when migrating has to wait. */
   onWait?: (reason: string) => void;
 }
 
 /**
- * The longest that a migration waits for a lock, and therefore the longest that requests queue behind it: PostgreSQL
- * grants locks on a table in the order in which they were requested.
+ * Maximum time that a migration waits for a lock. Requests queue for the same time, because PostgreSQL grants the locks
+ * on a table in the order in which they were requested.
  */
 const LOCK_TIMEOUT_MS = 250;
 const LOCK_ATTEMPTS = 120;
@@ -32,7 +30,7 @@ const LOCK_ERRORS = ['55P03', '40P01'];
 
 export type MigrationKind = 'transaction' | 'concurrently' | 'batches';
 
-/** The kind of migration that its first line names. Errors: Error for an unknown kind. */
+/** Returns the kind of a migration, read from its first line. Throws an Error for an unknown kind. */
 export function kindOf({ name, text }: Migration): MigrationKind {
   const kind = /^-- migration:\s*(.*?)\s*(?:\n|$)/.exec(text)?.[1] ?? 'transaction';
   if (kind === 'transaction' || kind === 'concurrently' || kind === 'batches') return kind;
@@ -40,16 +38,17 @@ export function kindOf({ name, text }: Migration): MigrationKind {
 }
 
 /**
- * Which earlier releases go on with the schema that the migration leaves behind, as a line `-- works with: …` says: those that
- * have the named migration, or `any`. null: none, so a release that does not have this migration refuses to start.
+ * Returns the value of the line `-- works with: …`: earlier releases that have the named migration also work with the
+ * new schema; `any` stands for all releases. Without that line returns null: a release that lacks this migration
+ * refuses to start.
  */
 export function worksWith({ text }: Migration): string | null {
   return /^-- works with: *(\S+) *$/m.exec(text)?.[1] ?? null;
 }
 
 /**
- * Applies a migration and records it in `migrations`, on the session that holds the migration lock. Errors: StartError
- * for a lock that another session does not release.
+ * Applies a migration and records it in `migrations`, on the session that holds the migration lock. Throws StartError
+ * if another session does not release a lock.
  */
 export async function applyMigration(
   query: Query,
@@ -61,7 +60,7 @@ export async function applyMigration(
   const kind = kindOf(migration);
   const record = () => query(sql`insert into migrations (name, works_with) values (${name}, ${worksWith(migration)})`);
   const step = <T>(work: () => Promise<T>) => untilUnlocked(name, options, work);
-  // Statements that may run outside a transaction do not block reads and writes while they wait.
+  // Statements that run outside a transaction do not block reads and writes while they wait.
   await runScript(`set lock_timeout = ${kind === 'concurrently' ? 0 : LOCK_TIMEOUT_MS}`);
   if (kind === 'concurrently') {
     await step(async () => {
@@ -87,7 +86,7 @@ export async function applyMigration(
   }
 }
 
-/** Retries as long as another session holds a lock that the step needs. */
+/** Retries while another session holds a lock that the step needs. */
 async function untilUnlocked<T>(
   name: string,
   { lockAttempts = LOCK_ATTEMPTS, onWait }: MigrateOptions,
@@ -110,7 +109,7 @@ async function untilUnlocked<T>(
   }
 }
 
-/** Drops the invalid indexes that an interrupted `create index concurrently` of this migration left behind. */
+/** Drops invalid indexes left by an interrupted `create index concurrently` of this migration. */
 async function dropInvalidIndexes(query: Query, runScript: RunScript, text: string): Promise<void> {
   const names = [...text.matchAll(/\bindex\s+concurrently\s+if\s+not\s+exists\s+(\w+)/gi)].map(([, name]) => name);
   const invalid = await query<{ name: string }>(sql`

@@ -3,19 +3,22 @@ import { clockSkewMs, setClockSkewMs } from '../core/clock.ts';
 import type { Query } from './db.ts';
 import { sql } from './sql.ts';
 
-/** A greater difference is refused: servers of files refuse signatures that are this old, and certificates look expired. */
+/**
+ * Maximum difference between the clocks. Beyond it, file servers refuse signatures as too old, and certificates look
+ * expired.
+ */
 export const SKEW_MAX_MS = 15 * 60_000;
 
-/** How often the skew is measured again. A change that is smaller than this is the measurement's. */
+/** Interval between measurements. Smaller changes than CHANGE_MS are measurement errors. */
 const INTERVAL_MS = 60_000;
 const CHANGE_MS = 1_000;
 
-/** The first statement of a connection takes longest, and so says least. */
+/** Number of samples. The first statement of a connection takes longest, so its sample is the least precise. */
 const SAMPLES = 3;
 
 /**
- * By how many milliseconds the clock of this process is ahead of the database's; 0 where the time that the answers took may be
- * the whole difference.
+ * Returns how many milliseconds this process's clock is ahead of the database's clock; 0 if the round trips could
+ * explain the whole difference.
  */
 export async function measureSkewMs(query: Query): Promise<number> {
   let least = Number.NEGATIVE_INFINITY;
@@ -31,9 +34,9 @@ export async function measureSkewMs(query: Query): Promise<number> {
 }
 
 /**
- * Measures the skew of this process, now and then every minute, so that `databaseTime` and new ids follow the database's clock.
- * `onFailure` is told why it could not be measured or is too great meanwhile. Returns how to stop. Errors: StartError where
- * the clocks differ by more than SKEW_MAX_MS.
+ * Measures the clock skew of this process, now and every minute, so that `databaseTime` and new ids follow the
+ * database's clock. Calls `onFailure` if a later measurement fails or exceeds the limit. Returns a function that stops
+ * the measurements. Throws StartError if the clocks differ by more than SKEW_MAX_MS.
  */
 export async function followDatabaseClock(query: Query, onFailure: (reason: unknown) => void): Promise<() => void> {
   const measure = async () => {

@@ -1,39 +1,38 @@
-/** What was used this long ago counts 1/e. */
+/** Time constant of the exponential average: usage this long ago has weight 1/e. */
 const MEMORY_MS = 5_000;
 
-/** A tenant that used the database this lately is active. */
+/** A tenant that requested a connection within this time is active. */
 const ACTIVE_MS = 2_000;
 
-/** Tenants that are remembered at once; above it those that use nothing are forgotten. */
+/** Maximum number of tenants in memory; above it, idle tenants are dropped. */
 const TENANTS_MAX = 2_000;
 
 interface Used {
   /** Connections in use now. */
   running: number;
-  /** Connection-milliseconds, forgotten exponentially. */
+  /** Connection-milliseconds, decayed exponentially. */
   level: number;
-  /** When `level` was true. */
+  /** Time at which `level` was computed. */
   at: number;
 }
 
 /**
- * How many connections each tenant has used on average over the last seconds, those in use now included. All times are
- * milliseconds on one clock.
+ * Average number of connections used by each tenant over the last seconds, including connections in use now. All times
+ * are milliseconds on one clock.
  */
 export interface ConnectionTime {
   take(tenant: string, now: number): void;
   giveBack(tenant: string, now: number): void;
-  /** Connections on average. */
   average(tenant: string, now: number): number;
-  /** Says that a tenant asks for a connection. */
+  /** Records that a tenant requests a connection. */
   ask(tenant: string, now: number): void;
-  /** Whether another tenant has asked within the last seconds. */
+  /** Returns whether another tenant has requested a connection within the last seconds. */
   isOtherActive(tenant: string, now: number): boolean;
 }
 
 export function openConnectionTime(): ConnectionTime {
   const tenants = new Map<string, Used>();
-  /** The last tenant that asked, and the last one before that is another. */
+  /** The last tenant that requested a connection, and the last different tenant. */
   let last = { tenant: '', at: Number.NEGATIVE_INFINITY };
   let other = last;
 

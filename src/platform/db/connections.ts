@@ -1,25 +1,25 @@
 import type pg from 'pg';
 import { FormerPrimary } from './replicas/timelines.ts';
 
-/** How long a connection is kept at hand without work before the pool has it back, which closes it after a while. */
+/** How long an unused connection is held before it is released to the pool, which closes it after a while. */
 const KEPT_MS = 1_000;
 
 /**
- * The connections of a pool. Those that are given back stay at hand for a moment: taking one from the pool and giving it back
- * costs two timers and several listeners, more than sending a statement.
+ * The connections of a pool. Returned connections are held for a moment, because checking one out of the pool and back
+ * in costs two timers and several listeners, more than sending a statement.
  */
 export interface Connections {
-  /** A connection; a promise where none is at hand. Errors: those of `connect`. */
+  /** Takes a connection; returns a promise if none is held. Throws the errors of `connect`. */
   take(): pg.PoolClient | Promise<pg.PoolClient>;
-  /** Must be called once for each that was taken. It is closed if it has broken meanwhile, or for `broken`. */
+  /** Must be called once for each taken connection. Closes it if it broke while in use, or if `broken` is given. */
   giveBack(client: pg.PoolClient, broken?: Error): void;
-  /** Closes all of them, those in use when they are given back. */
+  /** Closes all connections; connections in use are closed when they are returned. */
   close(): Promise<void>;
 }
 
 /**
- * `connect`: takes one from the pool. `onLost`: called when one breaks that nothing uses; the pool replaces it. `isPast`: whether one
- * must not be used any more.
+ * `connect` takes a connection from the pool. `onLost` is called when an unused connection breaks; the pool replaces
+ * it. `isPast` tells whether a connection must not be used any more.
  */
 export function openConnections(
   pool: pg.Pool,
@@ -27,7 +27,7 @@ export function openConnections(
   onLost: (error: Error) => void,
   isPast: (client: pg.PoolClient) => boolean,
 ): Connections {
-  /** The last one used is the next one taken, so that the others become idle. */
+  /** A stack: the last connection used is taken next, so that the others become idle. */
   const atHand: { client: pg.PoolClient; since: number }[] = [];
   const watched = new Map<pg.PoolClient, { broken: Error | undefined; stopWatching(): void }>();
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export function openConnections(
   async function takeNew(): Promise<pg.PoolClient> {
     const client = await connect();
     const state = { broken: undefined as Error | undefined, stopWatching: () => void client.off('error', onError) };
-    // An error event without a listener would end the process. A statement that runs fails by itself.
+    // An error event without a listener would end the process. A running statement fails by itself.
     const onError = (error: Error) => {
       state.broken = error;
       const index = atHand.findIndex((each) => each.client === client);
@@ -56,7 +56,7 @@ export function openConnections(
     client.release(error);
   }
 
-  /** Gives the pool those that were not used lately; `before` is on the clock of performance.now(). */
+  /** Releases to the pool all connections unused since `before`, on the clock of performance.now(). */
   function releaseUnused(before: number): void {
     while (atHand[0] && atHand[0].since <= before) release((atHand.shift() as { client: pg.PoolClient }).client);
     if (atHand.length > 0) return;

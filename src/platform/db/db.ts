@@ -28,63 +28,68 @@ export type Query = <T = Row>(statement: Sql) => Promise<T[]>;
 
 export interface Db {
   query: Query;
-  /** Runs `work` between begin and commit on one connection; anything that it throws rolls back. */
+  /** Runs `work` between begin and commit on one connection; rolls back if it throws. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
 /**
- * The database in one request context. `query` reads, or writes what waits for no row that tenants contend for; it waits for
- * a connection among the reads, `write` and `transaction` among the writes, and everything of a job among the jobs.
+ * The database in one request context. `query` is for reads and for writes to rows that tenants do not contend for; it
+ * queues for a connection in the lane for reads. `write` and `transaction` queue in the lane for writes, and all
+ * statements of a job in the lane for jobs.
  */
 export interface ContextDb extends Db {
-  /** Like `query`, for what a request only reads: a replica may answer it that has everything committed before. */
+  /** Like `query`, for reads only. A replica may run it if it has replayed everything committed before. */
   read: Query;
-  /** Like `query`, for statements that write. */
   write: Query;
   /** Like `transaction`, but read-only: every statement sees the same snapshot. */
   snapshot<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
-/** Runs SQL text without values and returns how many rows it changed. Several statements are one transaction. */
+/** Runs SQL text without values and returns the number of changed rows. Several statements run as one transaction. */
 export type RunScript = (text: string) => Promise<number>;
 
-/** `copy … to stdout` and `copy … from stdin` as streams. A statement must have ended before the next is sent. */
+/** `copy … to stdout` and `copy … from stdin` as streams. A statement must end before the next one is sent. */
 export interface Copy {
-  /** `rowCount` is known at its end. */
+  /** `rowCount` is set at the end of the stream. */
   out(text: string): Readable & { rowCount: number };
   into(text: string): Writable;
 }
 
-/** The database as its owner sees it: for migrations, the operator's commands and tests. */
+/** The database as seen by its owner: for migrations, operator commands and tests. */
 export interface OwnerDb extends Db {
   transaction<T>(work: (query: Query, runScript: RunScript) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` on one connection, outside a transaction and without time limits. The connection is closed at the end,
+   * Runs `work` on one connection, outside a transaction and without time limits. Closes the connection at the end,
    * together with its settings and locks.
    */
   session<T>(work: (query: Query, runScript: RunScript, copy: Copy) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** How long a request may go on. */
+/** The time limit of a request. */
 export interface Budget {
-  /** Milliseconds, less than 0 if it is used up; undefined for what has no end of its own. */
+  /** Milliseconds, negative if the limit is exceeded; undefined without a limit. */
   left(): number | undefined;
-  /** A signal that is aborted when it is used up, and when the client goes away before it was answered. */
+  /** Returns a signal that is aborted when the limit is exceeded or the client disconnects. */
   abandoned(): AbortSignal;
 }
 
-/** The database as the service sees it: only what a request context makes visible. */
+/** The database as seen by the service: only rows that a request context makes visible. */
 export interface ServiceDb {
-  /** `budget`: what has to wait for a connection leaves with the request, and a statement ends with it. */
+  /**
+   * Returns the database in a request context. With `budget`, waiting for a connection and running a statement end with
+   * the request.
+   */
   in(context: RequestContext, budget?: Budget): ContextDb;
-  /** How the replicas are used that answer reads; none where there are none. */
+  /** Usage of each replica; empty without replicas. */
   replicas(): readonly Readonly<ReplicaUsage>[];
-  /** For which tenant a request works; undefined if the process does not know any. It decides about order only. */
+  /** Returns the tenant of a request; undefined if this process does not know it. Only affects scheduling. */
   tenantOf(context: RequestContext): string | undefined;
-  /** What is done with the connections: of each lane, and by the workspaces that held them longest lately. */
+  /** Connection usage per lane, and the workspaces that recently held connections the longest. */
   usage(): { lanes: Record<PoolLane, Readonly<QueueUsage>>; workspaces: [workspace_id: string, seconds: number][] };
-  /** From now on requests that would have to wait for a connection are refused (503): the service is about to stop. */
+  /**
+   * From now on refuses requests that would have to wait for a connection (503), because the service is about to stop.
+   */
   refuseWaiting(): void;
   close(): Promise<void>;
 }
@@ -119,26 +124,25 @@ export function openDb(options: DbOptions): OwnerDb {
   };
 }
 
-/** How long a statement may take: a read, and a write or one of a job. */
+/** Time limit of a statement: for a read, and for a write or a statement of a job. */
 const READ_MS = 10_000;
 const WRITE_MS = 30_000;
 
-/** PostgreSQL ends a statement that takes longer than the rest of its request; at least 1 ms, because 0 is without end. */
+/** Limits a statement to the remaining time of its request; at least 1 ms, because 0 means no limit. */
 function timeoutWithin(ms: number, budget: Budget | undefined): number {
   return Math.max(1, Math.ceil(Math.min(ms, budget?.left() ?? ms)));
 }
 
-/** How many workspaces `usage` names. */
 const WORKSPACES_SHOWN = 20;
 
-/** Every statement runs as SERVICE_ROLE and in a request context. */
+/** Opens the database as SERVICE_ROLE; every statement runs in a request context. */
 export function openServiceDb(options: ServiceDbOptions): ServiceDb {
   return openServer(options, false);
 }
 
-/** A replica as `openServiceDb` opens the primary. */
+/** A replica, opened like the primary by `openServiceDb`. */
 export interface ReplicaDb extends Pick<ServiceDb, 'refuseWaiting' | 'close'> {
-  /** `after`: a statement sees all up to there, or fails with IBLAG. */
+  /** With `after`, a statement sees everything up to that position, or fails with IBLAG. */
   in(context: RequestContext, budget?: Budget, after?: WalPosition): Pick<ContextDb, 'query'>;
 }
 
@@ -157,7 +161,7 @@ function openServer(options: ServiceDbOptions, isReplica: boolean): ServiceDb & 
     if (turn.tenant.startsWith('org_')) spenders.add(turn.tenant, (performance.now() - turn.since) / 1_000);
   }
 
-  /** Runs `work` when its lane has a connection for it. */
+  /** Runs `work` once its lane has a connection for it. */
   async function inLane<T>(
     lane: PoolLane,
     context: RequestContext,

@@ -1,24 +1,24 @@
 import { makeRoom } from '../core/make-room.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Maximum number of remembered contexts; the oldest ones are forgotten first. */
+/** Maximum number of remembered contexts; the oldest ones are evicted first. */
 const KNOWN_MAX = 20_000;
 
-/** Callers whose credential the database has not confirmed in this process: they share what one tenant may have. */
+/** Callers whose credential this process has not confirmed yet; together they share the limits of one tenant. */
 const UNKNOWN = 'unknown';
 
 /** Statements of the service itself. */
 export const SERVICE_ITSELF = '';
 
 /**
- * Which tenant a request works for, as far as a process knows it before it asks the database: the workspace of its path if
- * the caller is a member of it, else the caller. It decides about order only, never about access.
+ * Maps requests to tenants, as far as this process knows them without asking the database: the workspace of the path if
+ * the caller is a member, else the caller. Only affects scheduling, never access.
  */
 export interface KnownTenants {
   of(context: RequestContext): string;
-  /** The same, undefined where no tenant is known. */
+  /** Like `of`, but returns undefined if the tenant is unknown. */
   find(context: RequestContext): string | undefined;
-  /** Remembers what the database has said about the context; "" for nothing. */
+  /** Remembers the tenant that the database returned for the context; "" for none. */
   learn(context: RequestContext, tenant: string): void;
 }
 

@@ -9,13 +9,12 @@ import { sql } from './sql.ts';
 
 interface Migrator {
   db: OwnerDb;
-  /** The scripts that have run. */
   ran: string[];
-  /** Ends its database connection, as when its process is killed. */
+  /** Ends its database connection, as if its process were killed. */
   kill(): Promise<void>;
 }
 
-/** A fresh database and migrators for it, each with one connection and a statement timeout of 100 ms. */
+/** Creates an empty database and migrators for it, each with one connection and a statement timeout of 100 ms. */
 async function openTest() {
   const connection = { connectionString: await makeEmptyDatabase() };
   const observer = openDb({ connection, connections: 2 });
@@ -48,7 +47,7 @@ const countOf = (ran: readonly string[], text: string) => ran.filter((script) =>
 
 const SLOW = { name: '001_slow.sql', text: 'select pg_sleep(0.3); create table made (id int);' };
 
-/** A migration of two hundred rows in batches of ten; each row counts how often it was changed. */
+/** A migration of 200 rows in batches of ten; each row counts its changes. */
 const ROWS = {
   name: '001_rows.sql',
   text: 'create table things as select n as id, 0 as changes from generate_series(1, 200) n;',
@@ -72,7 +71,7 @@ async function isValid(db: OwnerDb): Promise<boolean | undefined> {
   return index?.is_valid;
 }
 
-test('a migration may take longer than any other statement', async () => {
+test('a migration may exceed the statement timeout', async () => {
   const { db } = await (await openTest()).openMigrator();
   assert.deepEqual(await migrate(db, [SLOW]), [SLOW.name]);
   assert.deepEqual(await migrate(db, [SLOW]), []);
@@ -82,7 +81,7 @@ test('a migration may take longer than any other statement', async () => {
   assert.deepEqual(limits, { statement: '30s', lock: '0', idle: '30s' }, 'the next statements have their time limits');
 });
 
-test('a process waits for another that migrates, for longer than the statement timeout', async () => {
+test('a process waits for another one that is migrating, beyond the statement timeout', async () => {
   const { openMigrator } = await openTest();
   const [first, second] = [await openMigrator(), await openMigrator()];
   const reasons: string[] = [];
@@ -92,7 +91,7 @@ test('a process waits for another that migrates, for longer than the statement t
   assert.deepEqual(reasons, ['another process is migrating the database']);
 });
 
-test('a migration that fails leaves nothing behind, and earlier migrations stay applied', async () => {
+test('a failed migration is rolled back completely, and earlier migrations stay applied', async () => {
   const { openMigrator, observer } = await openTest();
   const { db } = await openMigrator();
   const faulty = { name: '002_faulty.sql', text: 'create table half (id int); select 1 / 0;' };
@@ -102,7 +101,7 @@ test('a migration that fails leaves nothing behind, and earlier migrations stay 
   assert.deepEqual(await migrate(db, [SLOW, { ...faulty, text: 'create table half (id int)' }]), ['002_faulty.sql']);
 });
 
-test('a migration whose lock is held does not queue for it, and is retried until the lock is free', async () => {
+test('a migration does not queue for a held lock, and is retried until the lock is free', async () => {
   const { openMigrator, observer } = await openTest();
   const { db, ran } = await openMigrator();
   await migrate(db, [ROWS]);
@@ -115,7 +114,7 @@ test('a migration whose lock is held does not queue for it, and is retried until
       () => countOf(ran, 'alter table'),
       (tries) => tries >= 3,
     );
-    // A request that comes after the migration asked for the table gets it, though the migration does not.
+    // A later request for the table is served, although the migration is not.
     await observer.query(sql`select id from things limit 1`);
     return { done };
   });
@@ -137,7 +136,7 @@ test('a migration whose lock is never released fails with a message that names i
   assert.deepEqual(await migrate(db, [ROWS, alter]), [alter.name]);
 });
 
-test('when several processes start at once, one creates the indexes and the others do not stop it', async () => {
+test('if several processes start at once, one creates the indexes and the others do not block it', async () => {
   const { openMigrator, observer } = await openTest();
   const migrators = await Promise.all([openMigrator(), openMigrator(), openMigrator()]);
   const applied = await Promise.all(migrators.map(({ db }) => migrate(db, [ROWS, INDEX])));
@@ -150,7 +149,7 @@ test('the next process rebuilds an index whose creation was interrupted', async 
   const first = await openMigrator();
   await migrate(first.db, [ROWS]);
   await observer.transaction(async (query) => {
-    // Transactions that write the table must end before its index becomes valid.
+    // Transactions that write to the table must end before its index becomes valid.
     await query(sql`update things set changes = 5 where id = 1`);
     const interrupted = assert.rejects(migrate(first.db, [ROWS, INDEX]));
     await until(
@@ -200,7 +199,7 @@ test('a migration of an unknown kind is refused', async () => {
   await assert.rejects(migrate(db, [unknown]), /001_unknown\.sql: unknown kind of migration "sometimes"/);
 });
 
-test('an older release goes on with a newer schema that says so, and refuses any other', async () => {
+test('an older release works with a newer schema that allows it, and refuses any other', async () => {
   const { db } = await (await openTest()).openMigrator();
   const base = { name: '001_base.sql', text: 'create table things (id int, old int);' };
   const expand = { name: '002_expand.sql', text: '-- works with: any\nalter table things add column new int;' };
@@ -218,7 +217,7 @@ test('an older release goes on with a newer schema that says so, and refuses any
   await assert.rejects(migrate(db, [base, expand, contract]), /newer Ibid \(it has 004_other\.sql\)/);
 });
 
-test('a database from before the baseline goes on with it, and one that never reached it is refused', async () => {
+test('a database at the last replaced migration is moved to the baseline, and an older one is refused', async () => {
   const { db } = await (await openTest()).openMigrator();
   const all = listMigrations();
   await migrate(db, all);

@@ -10,7 +10,7 @@ import { sql } from './sql.ts';
 
 const FOLDER = new URL('migrations/', BUILT);
 
-/** The advisory lock that is held while migrating. */
+/** Advisory lock held while migrating. */
 const LOCK_ID = 4711001;
 const POLL_MS = 100;
 
@@ -21,7 +21,10 @@ const MIGRATIONS_TABLE = `
   comment on column migrations.applied_at is 'Time when the migration was recorded as applied.';
   comment on column migrations.works_with is 'Earliest migration whose release still works with the schema, or "any"; null for none.'`;
 
-/** The migrations in order: `NNN_what.sql`, forward only, never edited after a release, each with the comments of its columns. */
+/**
+ * Lists the migrations in order: files `NNN_what.sql`, forward only, never edited after a release. Appends the comments
+ * of their columns.
+ */
 export function listMigrations(): Migration[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.sql'))
@@ -36,15 +39,15 @@ export function listMigrations(): Migration[] {
  * - no marker: one transaction, which may hold locks only briefly; test/lint-migration.ts refuses statements that take
  *   longer.
  * - `-- migration: concurrently`: each statement by itself, for `create index concurrently if not exists`, `drop index
- *   concurrently if exists` and `alter table … validate constraint`. After an interruption all of them run again; an
- *   invalid index that was left behind is dropped first.
+ *   concurrently if exists` and `alter table … validate constraint`. After an interruption all of them run again;
+ *   invalid indexes are dropped first.
  * - `-- migration: batches`: one statement that changes a limited number of rows and is repeated, each time in its own
  *   transaction, until it changes none. After an interruption it continues with the remaining rows.
  *
- * Statements have no time limit, but wait for a lock only briefly: then the transaction is rolled back and retried
- * after a pause, so that requests do not queue behind it. Several processes may start at once: one migrates, and the
- * others wait however long that takes. Errors: StartError where a newer program has migrated the database in a way that this
- * one does not work with (`worksWith`), or another session does not release a lock.
+ * Statements have no time limit, but wait only briefly for a lock: then the transaction is rolled back and retried
+ * after a pause, so that requests do not queue for the lock. Several processes may start at once: one migrates, and the
+ * others wait as long as it takes. Throws StartError if a newer release has migrated the database and this one does not
+ * work with the schema (`worksWith`), or if another session does not release a lock.
  */
 export async function migrate(
   db: OwnerDb,
@@ -70,12 +73,12 @@ interface Applied {
 
 const namesOf = (applied: readonly Applied[]) => applied.map(({ name }) => name);
 
-/** The migrations that are not applied yet. Errors: StartError, see `migrate`. */
+/** Returns the migrations that are not applied yet. Throws StartError, see `migrate`. */
 export async function findPending(query: Query, migrations: readonly Migration[]): Promise<Migration[]> {
   return pendingAfter(await readApplied(query), migrations);
 }
 
-/** The rows of `migrations` in order; none where the table is not made yet. */
+/** Returns the rows of `migrations` in order; an empty array if the table does not exist. */
 async function readApplied(query: Query): Promise<Applied[]> {
   const [there] = await query<{ there: boolean }>(sql`select to_regclass('migrations') is not null as there`);
   if (!there?.there) return [];
@@ -101,7 +104,7 @@ function pendingAfter(rows: readonly Applied[], migrations: readonly Migration[]
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-/** Makes a database from before the baseline as the baseline makes it. Interrupted, it begins again. */
+/** Moves a database from before the baseline to the baseline. Can be repeated after an interruption. */
 async function toBaseline(query: Query, runScript: RunScript): Promise<void> {
   if (!isBeforeBaseline(namesOf(await readApplied(query)))) return;
   await runScript(CHANGES_TO_BASELINE);
@@ -112,8 +115,8 @@ async function toBaseline(query: Query, runScript: RunScript): Promise<void> {
 }
 
 /**
- * Takes the migration lock until the session ends. It polls instead of waiting in a statement, because `create index
- * concurrently` in the other process waits for the end of every transaction, including the one of a waiting statement.
+ * Takes the migration lock until the session ends. Polls instead of waiting in a statement, because `create index
+ * concurrently` in the other process waits for the end of every transaction, including a waiting statement's.
  */
 async function lockMigrations(query: Query, { onWait }: MigrateOptions): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

@@ -19,7 +19,7 @@ const parsers = new Map<number, (text: string) => unknown>([
   [NUMERIC, Number],
 ]);
 
-/** Parsers of column values: timestamps in the format of the API, numbers as numbers. */
+/** Parsers for column values: timestamps in the format of the API, numbers as numbers. */
 export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     parsers.get(oid) ?? pg.types.getTypeParser(oid, format ?? 'text')) as pg.CustomTypesConfig['getTypeParser'],

@@ -5,7 +5,7 @@ import type { PoolLane } from './lane-limits.ts';
 import { openPoolLanes } from './pool-lanes.ts';
 import { openTopSpenders } from './top-spenders.ts';
 
-/** Takes slots until one has to wait, and answers those that it got. */
+/** Takes slots until one has to wait, and returns the slots taken. */
 function fill(lanes: ReturnType<typeof openPoolLanes>, lane: PoolLane, tenantOf: (n: number) => string): Turn[] {
   const taken: Turn[] = [];
   for (;;) {
@@ -19,7 +19,7 @@ function fill(lanes: ReturnType<typeof openPoolLanes>, lane: PoolLane, tenantOf:
 }
 
 for (const connections of [4, 6, 10, 50]) {
-  test(`of ${connections} connections, writes and jobs of any number of tenants leave some to reads, and the other way round`, () => {
+  test(`with ${connections} connections, any number of writes and jobs leaves some connections to reads, and vice versa`, () => {
     const busy = openPoolLanes(connections);
     const writes = fill(busy, 'writes', (n) => `w${n}`);
     const jobs = fill(busy, 'jobs', (n) => `j${n}`);
@@ -31,7 +31,7 @@ for (const connections of [4, 6, 10, 50]) {
     assert.ok(!(read.enter('jobs', 'j') instanceof Promise));
   });
 
-  test(`of ${connections} connections, one tenant leaves some of each lane to others`, () => {
+  test(`with ${connections} connections, one tenant leaves some of each lane to other tenants`, () => {
     for (const lane of ['reads', 'writes'] as const) {
       const lanes = openPoolLanes(connections);
       fill(lanes, lane, () => 'greedy');
@@ -40,7 +40,7 @@ for (const connections of [4, 6, 10, 50]) {
   });
 }
 
-test('tenants that wait take turns, however many requests of one of them wait', async () => {
+test('waiting tenants take turns, however many requests each of them has', async () => {
   const lanes = openPoolLanes(10);
   const order: string[] = [];
   const taken = fill(lanes, 'writes', (n) => `t${n}`);
@@ -55,7 +55,7 @@ test('tenants that wait take turns, however many requests of one of them wait', 
   assert.deepEqual([lanes.usage('writes').used, lanes.usage('writes').waiting], [0, 0]);
 });
 
-test('a tenant that has 256 requests waiting gets 429, and a lane with 1,000 waiting answers 503', () => {
+test('a tenant with 256 waiting requests gets a 429, and a lane with 1,000 waiting requests a 503', () => {
   const lanes = openPoolLanes(10);
   const taken = fill(lanes, 'writes', (n) => `t${n}`);
   const enter = (tenant: string) => void (lanes.enter('writes', tenant) as Promise<Turn>).catch(() => undefined);
@@ -66,19 +66,19 @@ test('a tenant that has 256 requests waiting gets 429, and a lane with 1,000 wai
   for (const slot of taken) lanes.leave(slot);
 });
 
-test('what waits longer than its lane allows is refused, and takes no slot afterwards', async (t) => {
+test('a request that waits longer than its lane allows is refused, and takes no slot afterwards', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const lanes = openPoolLanes(10);
   const taken = fill(lanes, 'reads', (n) => `t${n}`);
   const waiting = lanes.enter('reads', 'late') as Promise<Turn>;
-  // What begins the watch, and what it waits for.
+  // Once to start the watch, then until the limit.
   for (const ms of [50, 20_000]) t.mock.timers.tick(ms);
   await assert.rejects(waiting, { code: 'overloaded' });
   for (const slot of taken) lanes.leave(slot);
   assert.deepEqual([lanes.usage('reads').used, lanes.usage('reads').waiting], [0, 0]);
 });
 
-/** A tenant that holds all that it may for ten seconds. */
+/** Opens lanes in which a tenant has held its whole share for ten seconds. */
 function openWithHeavyTenant(t: TestContext, lane: PoolLane) {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
@@ -89,11 +89,11 @@ function openWithHeavyTenant(t: TestContext, lane: PoolLane) {
 }
 
 for (const lane of ['reads', 'writes'] as const) {
-  test(`a tenant that used the connections for ${lane} much has a tenth of them while others are active, and its share again afterwards`, (t) => {
+  test(`a heavy user of ${lane} is limited to a tenth of the connections while other tenants are active, and regains its share afterwards`, (t) => {
     const { lanes, taken, pass } = openWithHeavyTenant(t, lane);
     assert.equal(taken.length, 4);
     lanes.leave(lanes.enter('reads', 'other') as Turn);
-    // What waits already has the first place that is given back.
+    // A request that is already waiting gets the first returned connection.
     for (const slot of taken) lanes.leave(slot);
     assert.equal(lanes.usage(lane).used, 1);
     assert.equal(fill(lanes, lane, () => 'heavy').length, 0);
@@ -105,7 +105,7 @@ for (const lane of ['reads', 'writes'] as const) {
   });
 }
 
-test('who used little goes before who used much, however long that one waits', async (t) => {
+test('a light user goes before a heavy one, however long the heavy one waits', async (t) => {
   const { lanes, taken } = openWithHeavyTenant(t, 'writes');
   const others = fill(lanes, 'writes', (n) => `t${n}`);
   const order: string[] = [];
@@ -119,7 +119,7 @@ test('who used little goes before who used much, however long that one waits', a
   assert.deepEqual(order, ['small', 'heavy']);
 });
 
-test('the service itself is never limited by what it used', (t) => {
+test('past usage never limits the service itself', (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const lanes = openPoolLanes(10);
@@ -131,7 +131,7 @@ test('the service itself is never limited by what it used', (t) => {
   assert.ok(!(lanes.enter('reads', '') instanceof Promise));
 });
 
-test('who gives up waiting leaves within a moment, and takes no slot afterwards', async () => {
+test('a request that gives up waiting leaves promptly, and takes no slot afterwards', async () => {
   const lanes = openPoolLanes(10);
   const taken = fill(lanes, 'reads', (n) => `t${n}`);
   const gone = new AbortController();
@@ -145,7 +145,7 @@ test('who gives up waiting leaves within a moment, and takes no slot afterwards'
   assert.equal(lanes.usage('reads').waiting, 0);
 });
 
-test('who spends much is among the top, however many others spend little', () => {
+test('a heavy spender is listed at the top, however many others spend little', () => {
   const spenders = openTopSpenders();
   for (let i = 0; i < 20_000; i += 1) {
     spenders.add(`small ${i}`, 0.001);

@@ -6,31 +6,33 @@ import { laneLimits, type PoolLane } from './lane-limits.ts';
 
 export interface PoolLanes {
   /**
-   * A turn, at once if there is one; otherwise when it is the tenant's. Errors: 429 `rate_limited` if too many
-   * requests of the tenant wait already; 503 `overloaded` if too many wait in the lane, or this one has waited too long;
-   * the reason of `abandoned`, which is asked for only by what has to wait for some time, when that is aborted.
+   * Returns a turn, immediately if possible, otherwise when the tenant's turn comes. Throws 429 `rate_limited` if too
+   * many requests of the tenant are waiting; 503 `overloaded` if too many are waiting in the lane, or this one has
+   * waited too long; the abort reason of the signal from `abandoned`, which is only called after some time.
    */
   enter(lane: PoolLane, tenant: string, abandoned?: () => AbortSignal): Turn | Promise<Turn>;
-  /** Gives the connection back. */
   leave(turn: Turn): void;
   usage(lane: PoolLane): Readonly<QueueUsage>;
-  /** From now on no request waits: those that do are refused with 503 `overloaded`. Jobs and the service itself go on. */
+  /**
+   * From now on refuses requests that wait, or would have to, with 503 `overloaded`. Jobs and the service itself
+   * continue.
+   */
   refuseWaiting(): void;
 }
 
-/** Most requests wait shorter, and a timer and a signal for each would cost more than its turn. */
+/** Most requests wait less than this. A timer and a signal for each would cost more than its turn. */
 const WATCH_AFTER_MS = 50;
 
-/** Maximum number that waits in a lane, and for one tenant in a lane. */
+/** Maximum number of waiting requests: in a lane, and per tenant in a lane. */
 const WAITING = { all: 1_000, tenant: 256, what: 'requests at once' };
 
 const NAMES: readonly PoolLane[] = ['reads', 'writes', 'jobs'];
 
 /**
- * Decides who may take a connection of the pool, so that no kind of work and no tenant takes them all: each lane has a
- * maximum and some connections that no other lane takes, and each tenant has a maximum in its lane, which is lower while it
- * uses much and others are active. Requests queue here without holding a connection; tenants with the least recent usage go
- * first.
+ * Decides who may take a connection of the pool, so that no kind of work and no tenant takes them all. Each lane has a
+ * maximum and some connections reserved for it. Each tenant has a maximum per lane, which is lower while the tenant
+ * uses much and others are active. Requests queue here without holding a connection; tenants with the least recent
+ * usage go first.
  */
 export function openPoolLanes(connections: number): PoolLanes {
   const limits = laneLimits(connections);
@@ -63,7 +65,7 @@ export function openPoolLanes(connections: number): PoolLanes {
     });
   }
 
-  /** How many connections are kept free for a lane. */
+  /** Returns the number of connections to keep free for a lane. */
   const unused = (lane: PoolLane) => Math.max(0, limits[lane].kept - lanes[lane].usage.used);
 
   function hasRoom(lane: PoolLane): boolean {
@@ -74,7 +76,7 @@ export function openPoolLanes(connections: number): PoolLanes {
 
   return {
     enter(lane, name, abandoned) {
-      // Jobs and the service itself do not wait for an answer.
+      // Jobs and the service itself have no waiting client.
       if (lane !== 'jobs' && name !== SERVICE_ITSELF) time.ask(name, performance.now());
       return lanes[lane].enter(name, abandoned);
     },

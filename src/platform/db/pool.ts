@@ -9,31 +9,32 @@ import { type Sql, toStatement } from './sql.ts';
 
 export interface DbOptions {
   connection: pg.PoolConfig;
-  /** Maximum number of connections. */
   connections?: number;
-  /** Called with the text and the values of each statement that is sent; tests and benchmarks count with it. */
+  /** Called with the text and the values of each statement that is sent; tests and benchmarks use it for counting. */
   observe?: (text: string, values: readonly unknown[]) => void;
-  /** Changes the text of each statement that is sent; tests inject faults with it. */
+  /** Changes the text of each statement before it is sent; tests use it to inject faults. */
   rewrite?: (text: string) => string;
   /** Called when an idle connection breaks; the pool replaces it. */
   onConnectionLost?: (error: Error) => void;
-  /** What the process knows of the history of its database; a connection to a former primary is not used. */
+  /** The timelines known to this process. Connections to a former primary are not used. */
   timelines?: Timelines | undefined;
 }
 
-/** Maximum number of prepared statements; further ones are parsed each time. There are some hundreds. */
+/** Maximum number of prepared statements; further ones are parsed each time. The service has a few hundred. */
 const STATEMENTS_MAX = 2_000;
 
-/** Maximum number of connections, unless told. */
+/** Default maximum number of connections. */
 export const CONNECTIONS = 10;
 
 /** Waiting for a free connection takes as long as a statement may; connecting fails fast. */
 const POOL_TIMEOUT_MS = 30_000;
 
-/** After this time without a byte the system asks the server every second, and gives the connection up after ten. */
+/**
+ * After this time without traffic the system probes the server every second, and drops the connection after ten probes.
+ */
 const KEEP_ALIVE_MS = 10_000;
 
-/** A connection to `server()` at the time that it is opened. */
+/** Returns a client class that connects to `server()`, evaluated when the connection is opened. */
 const clientOf = (server: () => string | undefined) =>
   class extends pg.Client {
     constructor(options: pg.ClientConfig = {}) {
@@ -43,7 +44,7 @@ const clientOf = (server: () => string | undefined) =>
         ...(connectionString !== undefined && { connectionString }),
         // The password is not an enumerable option of the pool, so the spread does not copy it.
         password: options.password,
-        // The pool has only one limit for waiting and connecting.
+        // The pool has a single limit for both waiting and connecting.
         connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
         keepAlive: true,
         keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -51,7 +52,10 @@ const clientOf = (server: () => string | undefined) =>
     }
   };
 
-/** Connections that prepare each statement once, and report what is sent and lost as the options say. */
+/**
+ * Opens a pool of connections that prepare each statement once. Reports sent statements and lost connections as the
+ * options say.
+ */
 export function openPool(options: DbOptions, { onConnect, ...settings }: pg.PoolConfig) {
   const { connectionString } = options.connection;
   const servers = openServers(connectionString);
@@ -75,7 +79,7 @@ export function openPool(options: DbOptions, { onConnect, ...settings }: pg.Pool
   const onLost = (error: Error & { client?: unknown }) => {
     // The pool does not wait for its connections to close, so the server may still end them.
     if (closed) return;
-    // The driver attaches the whole connection to the error, which does not belong in a log.
+    // The driver attaches the whole connection to the error; it does not belong in a log.
     delete error.client;
     options.onConnectionLost?.(error);
   };
@@ -85,7 +89,7 @@ export function openPool(options: DbOptions, { onConnect, ...settings }: pg.Pool
     for (;;) {
       const client = await pool.connect();
       if (!isPast(client)) return client;
-      // It was idle. The pool opens another in its place.
+      // The connection was idle. The pool opens another one.
       client.release(new FormerPrimary());
     }
   };
@@ -93,7 +97,7 @@ export function openPool(options: DbOptions, { onConnect, ...settings }: pg.Pool
   const names = new Map<string, string>();
   return {
     connections,
-    /** The statement as a prepared statement, identified by its text. */
+    /** Returns the statement as a prepared statement, identified by its text. */
     prepare(statement: Sql) {
       const { text: written, values } = toStatement(statement);
       const text = options.rewrite?.(written) ?? written;
@@ -126,7 +130,7 @@ export async function inTransaction<T>(
       await answeredWithin(client, commitMs, () => client.query('commit'));
       return result;
     } catch (error) {
-      // It was a primary when the connection was opened.
+      // The server was a primary when the connection was opened.
       if ((error as { code?: string }).code === READ_ONLY) discard(error as Error);
       options.observe?.('rollback', []);
       await answeredWithin(client, ANSWER_TIMEOUT_MS, () => client.query('rollback')).catch(discard);
@@ -135,7 +139,7 @@ export async function inTransaction<T>(
   });
 }
 
-/** The SQLSTATE of a write that a standby refuses. */
+/** SQLSTATE of a write that a standby refuses. */
 const READ_ONLY = '25006';
 
 /** A refusal by the guard, an invalid value, a violated constraint or a conflict: the connection stays usable. */
@@ -159,7 +163,7 @@ export async function sendOne<T>(connections: Connections, send: (client: pg.Poo
   }
 }
 
-/** Runs `work` on a connection and gives it back, unless it breaks or `discard` is called. */
+/** Runs `work` on a connection and returns it, unless it breaks or `discard` is called. */
 export async function onConnection<T>(
   connections: Connections,
   work: (client: pg.PoolClient, discard: (error: Error) => void) => Promise<T>,

@@ -9,15 +9,16 @@ import { raw, sql } from './sql.ts';
 
 const MINIMUM_POSTGRES = 150_000;
 
-/** Where the database is: DATABASE_URL, or the service's own PostgreSQL in DATA_DIR. */
+/** Location of the database: DATABASE_URL, or the service's own PostgreSQL in DATA_DIR. */
 interface DatabaseLocation {
   url: string | undefined;
   dataDir: string;
 }
 
 /**
- * Connects for the first time, creates the role that the service runs as, and migrates. Returns the names of the
- * applied migrations. `onWait` is called with the reason when migrating has to wait. `migrations`: only these. Errors: StartError.
+ * Connects for the first time, creates the role of the service, and migrates. Returns the names of the applied
+ * migrations. `onWait` is called with the reason when migrating has to wait. `migrations` limits the migrations to
+ * apply. Throws StartError.
  */
 export async function prepareDatabase(
   db: OwnerDb,
@@ -46,9 +47,9 @@ export async function prepareDatabase(
 }
 
 /**
- * Creates the role of the service. A role belongs to the whole server, so no migration creates it; several services may
- * start at once. Errors: StartError where the user of DATABASE_URL may not create it, or where it could bypass
- * row-level security.
+ * Creates the role of the service. A role belongs to the whole server, so no migration creates it, and several services
+ * may do so at once. Throws StartError if the user of DATABASE_URL may not create it, or if it could bypass row-level
+ * security.
  */
 async function ensureServiceRole(query: Query): Promise<void> {
   const find = sql`
@@ -79,8 +80,8 @@ async function ensureServiceRole(query: Query): Promise<void> {
 }
 
 /**
- * Sets the session settings of SERVICE_ROLE, if it may log in by itself: through a pooler start options do not reach the server. A user who may not do
- * so leaves it to an administrator: `checkSession` says what is missing.
+ * Sets the session settings of SERVICE_ROLE if it can log in, because start options do not pass through a pooler. Skips
+ * settings that the user may not set: an administrator has to set them, and `checkSession` names the missing ones.
  */
 export async function setRoleSettings(query: Query): Promise<void> {
   const [row] = await query<{ logs_in: boolean; known: string[]; name: string }>(sql`
@@ -95,7 +96,7 @@ export async function setRoleSettings(query: Query): Promise<void> {
     try {
       await query(raw(`alter role ${SERVICE_ROLE} in database ${row.name} set ${name} = '${value}'`));
     } catch (error) {
-      // 42501: not allowed; XX000: another process sets the same just now.
+      // 42501: not allowed; XX000: another process is setting the same option.
       if (!['42501', 'XX000'].includes((error as { code?: string }).code ?? '')) throw error;
     }
   }
@@ -106,7 +107,9 @@ function explainFailure({ url, dataDir }: DatabaseLocation, cause: NodeJS.ErrnoE
   return `The PostgreSQL in ${dataDir} does not answer (${cause.code ?? cause.message}): its log there says why.`;
 }
 
-/** Why nothing can be read at the address that the option names, and what to do. It never shows the user or the password. */
+/**
+ * Explains why the database at the option's URL is unreachable, and the remedy. Never shows the user or the password.
+ */
 export function explainUnreachable(option: string, url: string, { code, message }: NodeJS.ErrnoException): string {
   const servers = splitServers(url).map((each) => new URL(each));
   const [{ pathname } = { pathname: '' }] = servers;

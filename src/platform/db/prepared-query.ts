@@ -6,40 +6,43 @@ import { types } from './pg-types.ts';
 import { bindMessage, DESCRIBE, EXECUTE, parseMessage, SYNC } from './wire-messages.ts';
 
 export interface PreparedStatement {
-  /** What identifies it on each connection; undefined: it is parsed each time. */
+  /** Its name on each connection; undefined if it is parsed each time. */
   name: string | undefined;
   text: string;
   values: readonly unknown[];
 }
 
-/** A statement that was prepared before, runs in front of another one, and returns one row. */
+/** A previously prepared statement that runs before another one and returns one row. */
 export interface Preceding {
   /** Its Bind message. */
   bind: Buffer;
   onRow(fields: readonly (string | null)[]): void;
 }
 
-/** The undocumented part of the driver's connection that is used here; the driver's own cursors rely on it too. */
+/** The undocumented part of the driver's connection used here; the driver's own cursors rely on it too. */
 interface Connection {
   stream: Writable;
-  /** The texts of what was prepared, by name; the client adds them. */
+  /** Texts of prepared statements by name; the client adds them. */
   parsedStatements: Record<string, string>;
 }
 
-/** The columns of a statement's rows, and how their text is read. */
+/** The columns of a statement's rows, with the parsers of their text. */
 interface RowShape {
-  /** A row without values: a copy of it has its final layout from the beginning. */
+  /** A row without values. Copies of it have their final object layout from the start. */
   empty: Record<string, null>;
   columns: { name: string; parse: (text: string) => unknown }[];
 }
 
-/** The shapes of what each connection has prepared: PostgreSQL never changes them ("cached plan must not change result type"). */
+/**
+ * Row shapes of the statements prepared on each connection. PostgreSQL never changes them ("cached plan must not change
+ * result type").
+ */
 const shapesOf = new WeakMap<Connection, Map<string, RowShape>>();
 
 /**
- * Sends a prepared statement, and another one in front of it, as one write and in one round trip. One Sync follows both, so they
- * are one transaction: if the first fails, the second does not run. The columns are asked for once on each connection. Answers
- * the rows. Errors: those of PostgreSQL and of the connection, as of `client.query`.
+ * Sends a prepared statement after `preceding`, in one write and one round trip, and returns its rows. A single Sync
+ * follows both, so they are one transaction: if the first fails, the second does not run. The columns are described
+ * once per connection. Throws the same errors as `client.query`.
  */
 export function sendPrepared(
   to: pg.ClientBase,
@@ -51,9 +54,12 @@ export function sendPrepared(
   });
 }
 
-/** What the driver's client calls, as it calls pg.Query: `submit`, then `handle…` for each message of the server. */
+/**
+ * Implements the interface that the driver's client expects of pg.Query: `submit`, then `handle…` for each message of
+ * the server.
+ */
 class PreparedQuery {
-  /** By these the client notes that the statement was prepared. */
+  /** The client uses name and text to record that the statement was prepared. */
   readonly name: string | undefined;
   readonly text: string;
   readonly #values: readonly unknown[];
@@ -80,7 +86,7 @@ class PreparedQuery {
     this.#reject = reject;
   }
 
-  /** Returns an error, which fails the query alone, where the values cannot be sent. */
+  /** Returns an error if the values cannot be sent, which fails only this query. */
   submit(connection: Connection): unknown {
     const { name = '' } = this;
     const shapes = shapesOf.get(connection) ?? new Map<string, RowShape>();
@@ -98,7 +104,7 @@ class PreparedQuery {
       );
       if (!this.#shape) messages.push(DESCRIBE);
       messages.push(EXECUTE, SYNC);
-      // One that is broken reports it by itself.
+      // A broken stream reports its own error.
       if (connection.stream.writable) connection.stream.write(Buffer.concat(messages));
       return null;
     } catch (error) {
@@ -119,7 +125,7 @@ class PreparedQuery {
       this.#rows.push(rowOf(this.#shape, fields));
     } catch (error) {
       this.#failure = error;
-      // Behind a pooler another server may have answered.
+      // With a pooler, another server may have answered.
       if (this.name !== undefined) this.#shapes?.delete(this.name);
     }
   }

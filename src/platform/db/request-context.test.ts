@@ -13,7 +13,7 @@ import { prepareContext, type RequestContext, sendInContext } from './request-co
 import { sql } from './sql.ts';
 
 /**
- * The messages that a client sends to PostgreSQL by their first letters, with "<" for each answer of the server.
+ * The first letters of the messages that a client sends to PostgreSQL, with "<" for each answer of the server.
  * PostgreSQL's documentation, "Message Formats": P(arse) B(ind) D(escribe) E(xecute) S(ync) Q(uery).
  */
 const wire = { sent: '' };
@@ -36,7 +36,7 @@ const proxy = createServer((client) => {
   let hasStarted = false;
   client.on('data', (chunk) => {
     unread = Buffer.concat([unread, chunk]);
-    // Only the first message of a connection has no letter before its length.
+    // The first message of a connection is the only one without a letter before its length.
     for (let letter = hasStarted ? 1 : 0; unread.length >= letter + 4; letter = 1) {
       const end = letter + unread.readInt32BE(letter);
       if (unread.length < end) break;
@@ -89,7 +89,7 @@ test('the driver has the version whose internals prepared-query.ts relies on', a
   );
 });
 
-test('context and statement are sent together, with one Sync after both, and take one round trip', async () => {
+test('context and statement are sent together, with one Sync after both, in one round trip', async () => {
   wire.sent = '';
   await sendInContext(client, context, pages);
   assert.equal(wire.sent, 'BEPBDES<', 'the first call also prepares the statement, and asks for its columns');
@@ -98,7 +98,7 @@ test('context and statement are sent together, with one Sync after both, and tak
   assert.equal(wire.sent, 'BEBES<');
 });
 
-test('the rows are those of the statement, also when its columns are known', async () => {
+test('the rows belong to the statement, also when its columns are already known', async () => {
   for (let i = 0; i < 2; i += 1) assert.deepEqual(await sendInContext(client, context, pages), [{ title: 'A page' }]);
   const text = `select $1::text as text, $2::int + 1 as number, $3::bytea as bytes, $4::text[] as list, null as nothing,
     $5::jsonb as json, true as yes, timestamptz '2026-01-02 03:04:05.6+00' as at from generate_series(1, 2)`;
@@ -119,7 +119,7 @@ test('the rows are those of the statement, also when its columns are known', asy
   }
 });
 
-test('a value that cannot be sent, and columns that have changed, fail their statement and no other', async () => {
+test('an unsendable value, or changed columns, fail only their own statement', async () => {
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
   const broken = { name: 'broken', text: 'select $1::text', values: [cyclic] };
@@ -132,7 +132,7 @@ test('a value that cannot be sent, and columns that have changed, fail their sta
   await assert.rejects(sendInContext(client, context, shapes), { code: '0A000' });
 });
 
-test('the context ends with its transaction, also where the statement fails', async () => {
+test('the context ends with its transaction, even if the statement fails', async () => {
   await sendInContext(client, context, pages);
   assert.deepEqual([await titles(), await setting('ibid.wiki')], [[], '']);
   const failing = { name: 'failing', text: 'select 1 / $1::int', values: [0] };
@@ -145,7 +145,7 @@ test('the context ends with its transaction, also where the statement fails', as
   assert.deepEqual(await titles(), []);
 });
 
-test('where the context cannot be set the statement does not run, and the connection goes on', async () => {
+test('if the context cannot be set, the statement does not run and the connection stays usable', async () => {
   const unknown = { who: 'unknown' } as unknown as RequestContext;
   const marking = { name: 'marking', text: "select set_config('canary.ran', $1, false)", values: ['yes'] };
   await assert.rejects(sendInContext(client, unknown, marking), { code: '20000' });

@@ -4,8 +4,8 @@ import { answeredWithin } from './silence.ts';
 import { bindMessage, type WireValue } from './wire-messages.ts';
 
 /**
- * The caller and the target of a request, as the database function `set_request_context` takes them. Row-level security
- * decides with them which rows a statement can see; see the first section of migrations/001_baseline.sql.
+ * The caller and the target of a request: the arguments of the database function `set_request_context`. Row-level
+ * security uses them to decide which rows a statement can see; see the first section of migrations/001_baseline.sql.
  */
 export type RequestContext = (
   | { who: 'key'; hash: Buffer }
@@ -14,38 +14,37 @@ export type RequestContext = (
   | { who: 'identity'; issuer: string; subject: string }
   /** The claims of a widget token. */
   | { who: 'widget'; user_id: string; workspace_id: string }
-  /** An operator's command that acts for a user. */
+  /** An operator's command on behalf of a user. */
   | { who: 'command'; user_id: string }
   /** A worker that runs a job of this wiki. */
   | { who: 'job' }
   /** The holder of a link's secret, without any other credential. */
   | { who: 'link' }
-  /** The service itself, without a user. */
   | { who: 'service' }
 ) & {
-  /** The object that the path names. */
+  /** The object in the path. */
   path?: { workspace_id: string } | { wiki_id: string } | undefined;
-  /** The hash of an invitation's secret; it makes the invitation's workspace visible. */
+  /** Hash of an invitation's secret, which makes the invitation's workspace visible. */
   invitation?: Buffer | undefined;
-  /** The id of a workspace that the request may create. */
+  /** Id of a workspace that the request may create. */
   new_workspace_id?: string | undefined;
 };
 
 export const SERVICE: RequestContext = { who: 'service' };
 
-/** A point in the history of the database. Of two on one timeline the later one has the greater `lsn`. */
+/** A position in the write-ahead log. On one timeline, a later position has a greater `lsn`. */
 export interface WalPosition {
   lsn: string;
-  /** Identifies the timeline, and the database. */
+  /** Identifies the timeline and the database. */
   marker: string;
 }
 
-/** For how long a replica may make a read wait until it has what the read must see. */
+/** Maximum time that a replica delays a read to reach the required position. */
 const REPLAY_WAIT_MS = 50;
 
 /**
- * The last column is the tenant that the request works for: the workspace of the path, or else the user of the credential;
- * "" for none.
+ * The last column is the tenant of the request: the workspace of the path, or else the user of the credential; "" for
+ * none.
  */
 const TEXT = `
   select set_request_context($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::bytea, $8::text),
@@ -55,12 +54,12 @@ const TEXT = `
 const NAME = 'set_request_context';
 const TENANT_COLUMN = 2;
 
-/** On a replica: columns are evaluated in their order, and functions that are volatile see what is there when they are called. */
+/** For replicas: columns are evaluated in order, and volatile functions see rows committed before they are called. */
 const REPLICA_TEXT = `${TEXT.trim().replace(/^select /, 'select wait_for_replay($10::pg_lsn, $11::uuid, $12::int), ')}`;
 
 /**
- * Sent once on each new connection to prepare `set_request_context`. It has no effect outside a transaction. On a replica every
- * statement may also wait for a position.
+ * Returns the statement that is sent once on each new connection to prepare `set_request_context`. It has no effect
+ * outside a transaction. On a replica every statement can also wait for a position.
  */
 export function prepareContext(isReplica: boolean): { name: string; text: string; values: WireValue[] } {
   const values = valuesOf(SERVICE, 30_000);
@@ -69,7 +68,7 @@ export function prepareContext(isReplica: boolean): { name: string; text: string
     : { name: NAME, text: TEXT, values };
 }
 
-/** Without a position nothing is waited for. */
+/** Without a position, the replica does not wait. */
 function replayValues(after: WalPosition | undefined): WireValue[] {
   return after ? [after.lsn, after.marker, String(REPLAY_WAIT_MS)] : [null, null, null];
 }
@@ -99,17 +98,20 @@ function valuesOf(context: RequestContext, timeoutMs: number): WireValue[] {
 }
 
 export interface ContextOptions {
-  /** How long the statement may take, at least 1. A connection that is silent for longer is ended. */
+  /** Time limit of the statement, at least 1. A connection that is silent for longer is closed. */
   timeoutMs: number;
-  /** Called with the tenant that the request works for; "" for none. */
+  /** Called with the tenant of the request; "" for none. */
   onTenant?: (tenant: string) => void;
-  /** On a connection to a replica: what the statement has to see. Errors: IBLAG where the replica does not have it in time. */
+  /**
+   * On a connection to a replica: the position that the statement must see. Throws IBLAG if the replica does not reach
+   * it in time.
+   */
   replica?: { after: WalPosition | undefined };
 }
 
 /**
- * Sends a prepared statement preceded by `set_request_context`, and answers its rows; inside a transaction the context holds
- * until its end. request-context.test.ts lists what this needs from the driver.
+ * Sends a prepared statement preceded by `set_request_context` and returns its rows. In a transaction, the context
+ * stays set until the end. request-context.test.ts lists the driver internals that this relies on.
  */
 export function sendInContext(
   to: pg.ClientBase,

@@ -1,17 +1,17 @@
 import type pg from 'pg';
 import { splitServers } from '../core/database-url.ts';
 
-/** The server of a new connection does not take writes, and the address asks for one that does. */
+/** Thrown if the server of a new connection is read-only but the URL requires a writable one. */
 class ReadOnlyServer extends Error {
   override name = 'ReadOnlyServer';
-  /** The SQLSTATE of a connection that was rejected. */
+  /** SQLSTATE of a rejected connection. */
   readonly code = '08004';
 }
 
-/** How long a server may take to answer what costs it nothing. One that takes longer is down. */
+/** Time limit for trivial requests to a server; a slower server counts as down. */
 export const ANSWER_TIMEOUT_MS = 5_000;
 
-/** Errors: ReadOnlyServer. */
+/** Throws ReadOnlyServer. */
 export async function checkWritable(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query('show transaction_read_only');
   if (rows[0]?.transaction_read_only !== 'off') {
@@ -20,13 +20,13 @@ export async function checkWritable(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Which of several servers the next connection goes to: the one that was good last, and after a failure the one behind it.
- * Several connections that fail at once move on by one server only.
+ * Chooses the server for the next connection: the last one that worked, and after a failure the next in the list.
+ * Concurrent failures advance by one server only.
  */
 export interface Servers {
-  /** undefined: where the other options of the connection say. */
+  /** undefined if the other options of the connection determine the server. */
   current(): string | undefined;
-  /** Connects; each server is tried once. Errors: those of the last one. */
+  /** Connects, trying each server once. Throws the error of the last one. */
   tryEach<T>(connect: () => Promise<T>): Promise<T>;
 }
 

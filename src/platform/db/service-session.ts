@@ -3,8 +3,8 @@ import type pg from 'pg';
 import { type DbOptions, openPool } from './pool.ts';
 
 /**
- * The session settings of every connection. Statements are prepared once and filter by id, so the generic plan is the
- * right one, and planning each call would cost more than running it.
+ * Session settings of every connection. Statements are prepared once and filter by id, so the generic plan is the right
+ * one, and planning each call would cost more than running it.
  */
 export const SETTINGS: Readonly<Record<string, string>> = {
   plan_cache_mode: 'force_generic_plan',
@@ -21,24 +21,26 @@ export const SETTING_OPTIONS = Object.entries(SETTINGS)
   .join(' ');
 
 /**
- * The service refuses to work on a connection, because row-level security would not hold there or its statements could be
- * mistaken for those of others. To a request the database is then unavailable.
+ * Thrown if the service refuses a connection, because row-level security would not apply or its statements could be
+ * confused with other clients' statements. Requests treat the database as unavailable.
  */
 export class UnsafeSession extends Error {
   override name = 'UnsafeSession';
-  /** The SQLSTATE of a connection that was rejected. */
+  /** SQLSTATE of a rejected connection. */
   readonly code = '08004';
 }
 
-/** What a pooler answers that hands one client's prepared statements to another: 42P05 exists already, 26000 does not exist. */
+/**
+ * Errors of a pooler that mixes up the prepared statements of its clients: 42P05 already exists, 26000 does not exist.
+ */
 const SHARED_STATEMENTS = /^(42P05|26000)$/;
 
 const CHECK = 'check_session';
 
 /**
- * Asks the server whether the connection is as it was asked for. A pooler may drop start options without a word (PgBouncer
- * with `ignore_startup_parameters = options`): its sessions run as the user who logged in, and if that is the owner of the
- * tables, without row-level security. Errors: UnsafeSession, with what to do.
+ * Checks that the connection has the requested settings. A pooler may silently drop start options (PgBouncer with
+ * `ignore_startup_parameters = options`): its sessions run as the login user, and if this is the owner of the tables,
+ * without row-level security. Throws UnsafeSession with the remedy.
  */
 async function checkSession(client: pg.ClientBase): Promise<void> {
   const { rows } = await client
@@ -68,7 +70,8 @@ async function checkSession(client: pg.ClientBase): Promise<void> {
       `The session settings of the service are not what they have to be: let an administrator of the database run "${statements.join('; ')}".`,
     );
   }
-  // A pooler gives clients process ids of its own. One that keeps statements under the names that clients gave them mixes up those of two clients.
+  // A pooler assigns its own process ids to clients. If it also passes on the clients' statement names unchanged, it
+  // mixes up the statements of two clients.
   if (is_kept_by_name && pid !== (client as unknown as { processID: number }).processID) throw sharesStatements();
 }
 
@@ -79,11 +82,11 @@ function sharesStatements(): UnsafeSession {
 }
 
 export type ServiceDbOptions = DbOptions & {
-  /** SERVICE_ROLE logs in by itself and brings its settings, so that no start option has to reach the server. */
+  /** SERVICE_ROLE logs in directly and has its settings stored, so that no start option has to reach the server. */
   isOwnLogin?: boolean;
 };
 
-/** Connections that run as SERVICE_ROLE; one where that is not so is not used. */
+/** Opens connections that run as SERVICE_ROLE; refuses connections that do not. */
 export function openServicePool(options: ServiceDbOptions, onConnect?: (client: pg.ClientBase) => Promise<unknown>) {
   return openPool(options, {
     ...(!options.isOwnLogin && { options: `${SETTING_OPTIONS} -c role=${SERVICE_ROLE}` }),

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** A server that has not ended a statement this long after the time that it was told to end it does not answer at all. */
+/** A server that has not ended a statement this long after its time limit counts as unresponsive. */
 const SILENCE_MS = 2_000;
 const LOOK_MS = 500;
 
@@ -15,8 +15,9 @@ const awaited = new Set<Awaited>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * What `send` answers on the connection. Without an answer SILENCE_MS after `ms` the connection is ended, and so fails what waits
- * for it. All share one timer: one for each statement would cost more than sending it.
+ * Returns the result of `send`. Without an answer within `ms` + SILENCE_MS, closes the connection, which fails
+ * everything that waits for it. All calls share one timer, because a timer per statement would cost more than sending
+ * it.
  */
 export async function answeredWithin<T>(client: pg.ClientBase, ms: number, send: () => Promise<T>): Promise<T> {
   const waiting = { client, until: performance.now() + ms + SILENCE_MS };
@@ -38,7 +39,7 @@ async function endSilent(): Promise<void> {
   const now = performance.now();
   const silent = [...awaited].filter(({ until }) => until < now);
   if (silent.length === 0) return;
-  // After this process was busy for long, the answer may have arrived and not have been read.
+  // If this process was blocked, the answer may have arrived without having been read.
   await turn();
   await turn();
   for (const each of silent) {

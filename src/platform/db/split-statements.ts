@@ -28,7 +28,10 @@ export function splitStatements(script: string): SqlStatement[] {
   return statements.map(({ text, comments }) => ({ text: text.trim(), comments })).filter(({ text }) => text !== '');
 }
 
-/** `comment on column` for each comment behind a column of a `create table`, one column a line. */
+/**
+ * Converts the trailing comments on columns of a `create table`, one column per line, to `comment on column`
+ * statements.
+ */
 export function columnComments(script: string): string {
   const tables = script.matchAll(/^create (?:unlogged )?table (\w+) \(\n([\s\S]*?)^\)/gm);
   const comments = [...tables].flatMap(([, table, columns = '']) =>

@@ -6,13 +6,13 @@ const onlyIf = (condition: boolean, value: string) => (condition ? sql`and slug 
 const list = (wiki_id: string, filtered: boolean, slug: string) =>
   toStatement(sql`select 1 from pages where wiki_id = ${wiki_id} ${onlyIf(filtered, slug)} limit ${10}`);
 
-test('values become numbered placeholders in the order in which the text names them, including those of nested pieces', () => {
+test('values become numbered placeholders in textual order, including values of nested fragments', () => {
   const { text, values } = list('wiki_1', true, 'home');
   assert.equal(text, 'select 1 from pages where wiki_id = $1 and slug = $2 limit $3');
   assert.deepEqual(values, ['wiki_1', 'home', 10]);
 });
 
-test('the same pieces give the same text for any values, and different pieces give a different text', () => {
+test('the same fragments give the same text for any values, and different fragments give a different text', () => {
   const first = list('wiki_1', true, 'home');
   const second = list('wiki_2', true, "'; drop table pages; --");
   assert.equal(second.text, first.text);

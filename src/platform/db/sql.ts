@@ -1,4 +1,4 @@
-/** A fragment of SQL: text around placeholders. Values never become text; nested fragments are spliced in. */
+/** A fragment of SQL: text with placeholders. Values never become text; nested fragments are spliced in. */
 export interface Sql {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
@@ -13,21 +13,24 @@ class Fragment implements Sql {
   }
 }
 
-/** Tags plain SQL. `${value}` becomes a placeholder, `${sql`…`}` is spliced in. */
+/** Tags plain SQL. `${value}` becomes a placeholder; `${sql`…`}` is spliced in. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return new Fragment(strings, values);
 }
 
 const rawFragments = new Map<string, Sql>();
 
-/** SQL text from the program's own source (names, constants), never from input. */
+/** Returns SQL text from the program's own source (names, constants), never from input. */
 export function raw(text: string): Sql {
   let fragment = rawFragments.get(text);
   if (fragment === undefined) rawFragments.set(text, (fragment = new Fragment([text], [])));
   return fragment;
 }
 
-/** An array as PostgreSQL reads it. The driver looks at each element for quotes, which costs more than a thousand numbers are worth. */
+/**
+ * Formats an array literal for PostgreSQL. The driver would check each element for quotes, which is slow for thousands
+ * of numbers.
+ */
 export function arrayText(values: readonly (number | boolean)[]): string {
   return `{${values.join(',')}}`;
 }
@@ -38,7 +41,7 @@ interface Statement {
   values: unknown[];
 }
 
-/** A trie of the statement texts built so far, keyed by their pieces; each piece is one place in the source. */
+/** A trie of the statement texts built so far, keyed by their fragments; each fragment is one place in the source. */
 interface TextNode {
   text: string | undefined;
   next: Map<readonly string[] | typeof VALUE, TextNode>;
@@ -47,7 +50,7 @@ interface TextNode {
 const VALUE = Symbol('a placeholder');
 const root: TextNode = { text: undefined, next: new Map() };
 
-/** Equal statements get the same string object: each text is built once. */
+/** Builds each text once, so equal statements share one string object. */
 export function toStatement(fragment: Sql): Statement {
   const values: unknown[] = [];
   const node = findNode(root, fragment, values);

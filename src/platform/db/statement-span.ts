@@ -1,12 +1,15 @@
 import { traced } from '../core/tracing.ts';
 import type { PreparedStatement } from './prepared-query.ts';
 
-/** Summaries that are kept; as many as there are prepared statements. */
+/** Maximum number of cached summaries, equal to the number of prepared statements. */
 const KEPT_MAX = 2_000;
 
 const summaries = new Map<string, string>();
 
-/** Runs a statement in a span, which names the tables that it reads and writes: a text of kilobytes would cost more. */
+/**
+ * Runs a statement in a span. The span names the tables read and written, because the full text of several kilobytes
+ * would cost too much.
+ */
 export function inStatementSpan<T>({ text }: PreparedStatement, work: () => Promise<T>): Promise<T> {
   return traced('statement', 'client', { 'db.system.name': 'postgresql' }, (span) => {
     if (span?.isSampled) span.set({ 'db.query.summary': summaryOf(text) });
@@ -14,7 +17,9 @@ export function inStatementSpan<T>({ text }: PreparedStatement, work: () => Prom
   });
 }
 
-/** Such as "update pages, insert into revisions, from api_keys": what is done with tables, without what `with` names. */
+/**
+ * Summarizes a statement, for example "update pages, insert into revisions, from api_keys". Omits the names of CTEs.
+ */
 function summaryOf(text: string): string {
   const known = summaries.get(text);
   if (known !== undefined) return known;

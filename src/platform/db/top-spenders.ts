@@ -1,17 +1,17 @@
-/** Maximum number of names that are counted at once. */
+/** Maximum number of names counted at once. */
 const COUNTED_MAX = 200;
 
-/** How often all counts are halved, so that what was spent long ago is forgotten. */
+/** Interval at which all counts are halved, so that old usage fades. */
 const HALVED_MS = 300_000;
 
 /**
- * Who spent most lately, in bounded memory: when all places are taken, a new name takes the place of the one that spent
- * least, together with its count (the algorithm Space-Saving), so that a name that spends much is never missed and a count
- * is too high by at most the smallest one.
+ * Finds the names that recently spent the most, in bounded memory (the Space-Saving algorithm): if all slots are taken,
+ * a new name replaces the name with the lowest count and inherits that count. So a heavy spender is never missed, and a
+ * count is too high by at most the lowest count.
  */
 export interface TopSpenders {
   add(name: string, seconds: number): void;
-  /** The names that spent most, each with its seconds; what was spent counts half after five minutes. */
+  /** Returns the names that spent the most, each with its seconds. Usage has half its weight after five minutes. */
   top(count: number): [name: string, seconds: number][];
 }
 

@@ -1,23 +1,23 @@
 /**
- * Messages of PostgreSQL's extended query protocol, as bytes ("Message Formats" in its documentation). The driver writes each
- * message to the socket by itself; a request's are written at once.
+ * Messages of PostgreSQL's extended query protocol, as bytes ("Message Formats" in its documentation). The driver
+ * writes each message to the socket separately; here, the messages of a request are written together.
  */
 
-/** A parameter: text, or bytes in binary format; null is SQL's. */
+/** A parameter: text, or bytes in binary format; null is SQL's null. */
 export type WireValue = string | Buffer | null;
 
-/** Execute of the unnamed portal, for all its rows. */
+/** Execute message for the unnamed portal, for all its rows. */
 export const EXECUTE = message('E', Buffer.from([0, 0, 0, 0, 0]));
-/** Describe of the unnamed portal: the answer says which columns its rows have. */
+/** Describe message for the unnamed portal, which requests the columns of its rows. */
 export const DESCRIBE = message('D', Buffer.from('P\0'));
 export const SYNC = message('S', Buffer.alloc(0));
 
-/** Parse: prepares a statement under a name, "" for the unnamed one. */
+/** Builds a Parse message, which prepares a statement under a name; "" for the unnamed one. */
 export function parseMessage(name: string, text: string): Buffer {
   return message('P', Buffer.from(`${name}\0${text}\0\0\0`));
 }
 
-/** Bind of a prepared statement to the unnamed portal, with its rows as text. */
+/** Builds a Bind message, which binds a prepared statement to the unnamed portal, with its rows as text. */
 export function bindMessage(statement: string, values: readonly WireValue[]): Buffer {
   const sizes = values.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : (value?.length ?? 0)));
   const nameSize = Buffer.byteLength(statement);
