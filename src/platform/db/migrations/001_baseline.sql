@@ -1,8 +1,8 @@
--- Everything that the service stores, by feature. schema.sql is what PostgreSQL makes of it.
+-- All stored data, by feature. schema.sql is the resulting schema, generated from PostgreSQL's catalogue.
 
 set local check_function_bodies = off;
 
--- With it the service works in the database, so that policies hold for it.
+-- The service uses the database as this role, so that row-level security applies to it.
 grant usage on schema public to ibid_service;
 
 -- ---- The caller of a transaction -------------------------------------------------------------------------------------------------------
@@ -10,54 +10,54 @@ grant usage on schema public to ibid_service;
 create function folded(t text) returns text language sql immutable strict parallel safe as $$
   select lower(t collate "default") collate "C"
 $$;
-comment on function folded is 'The text in lower case, in every script: lower() of a column, which is collated "C", changes ASCII alone.';
+comment on function folded is 'Returns the text in lower case, in every script. lower() of a column, whose collation is "C", only changes ASCII letters.';
 
 create function is_service() returns boolean language sql stable parallel safe as $$
   select current_setting('ibid.service', true) = 'on'
 $$;
-comment on function is_service is 'Statements of the service itself, which no tenant asked for: the queue, sign-in.';
+comment on function is_service is 'True for statements of the service itself, which no tenant requested: the queue, sign-in.';
 
 create function knows_wiki(id text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
   select exists (
     select from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = id and w.deleted_at is null)
 $$;
-comment on function knows_wiki is 'For 403 and 404: whether there is such a wiki, also one that the caller cannot see.';
+comment on function knows_wiki is 'For 403 and 404: whether the wiki exists, even if the caller cannot see it.';
 
 create function knows_workspace(id text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
   select exists (select from workspaces w where w.workspace_id = id and w.deleted_at is null)
 $$;
-comment on function knows_workspace is 'For 403 and 404: whether there is such a workspace, also one that the caller cannot see.';
+comment on function knows_workspace is 'For 403 and 404: whether the workspace exists, even if the caller cannot see it.';
 
 create function never() returns timestamptz language sql immutable as $$
   select timestamptz '2999-01-01 00:00:00Z'
 $$;
-comment on function never is 'jobs.run_after of the jobs of a deleted workspace.';
+comment on function never is 'Value of jobs.run_after for jobs of a deleted workspace or wiki.';
 
 create function own_user() returns text language sql stable parallel safe as $$
   select current_setting('ibid.user', true)
 $$;
-comment on function own_user is 'Whose credential was entered.';
+comment on function own_user is 'User of the current credential; '''' for none.';
 
 create function own_wiki() returns text language sql stable parallel safe as $$
   select current_setting('ibid.wiki', true)
 $$;
-comment on function own_wiki is 'The wiki of the path, if it is in one of own_workspaces().';
+comment on function own_wiki is 'Wiki of the path, if its workspace is visible to the caller; '''' otherwise.';
 
 create function own_workspaces() returns text[] language sql stable parallel safe as $$
   select string_to_array(current_setting('ibid.workspaces', true), ' ')
 $$;
-comment on function own_workspaces is 'The workspaces that may be seen: the one of the path if the caller is an active member, without a path all of theirs.';
+comment on function own_workspaces is 'Workspaces visible to the caller: with a path only its workspace, if the caller is an active member; without a path all workspaces of the caller.';
 
 create function refuse(status integer) returns integer language plpgsql as $$
 begin
   raise exception 'refused' using errcode = 'IB' || status;
 end $$;
-comment on function refuse is 'Fails the statement with SQLSTATE IB<status>: a refused write leaves nothing behind.';
+comment on function refuse is 'Fails the statement with SQLSTATE IB<status>, which rolls back a refused write.';
 
 create function rfc3339(t timestamptz) returns text language sql immutable parallel safe as $$
   select to_char(t at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
-comment on function rfc3339 is 'A timestamp as the API writes it, for records that are aggregated to JSON.';
+comment on function rfc3339 is 'Formats a timestamp like the API, for records that are aggregated to JSON.';
 
 create function set_request_context(who text, hash bytea, name text, second_name text, path_workspace text, path_wiki text, invitation
   bytea, new_workspace text)
@@ -115,26 +115,26 @@ begin
   perform set_config('ibid.user', coalesce(me, ''), true), set_config('ibid.wiki', coalesce(wiki, ''), true),
     set_config('ibid.workspaces', coalesce(array_to_string(workspaces, ' '), ''), true);
 end $$;
-comment on function set_request_context is 'Says for this transaction who asks and for what. It looks at the credential and the memberships itself, and not at what the guard of a statement found out. invitation: the hash of a link''s secret, which opens the workspace that it is for; new_workspace: the id of a workspace that is about to be created.';
+comment on function set_request_context is 'Sets caller and target for this transaction. It checks the credential and the memberships itself and does not rely on the guard. invitation: hash of a link''s secret, which makes the invitation''s workspace visible; new_workspace: id of a workspace about to be created.';
 
 -- ---- Users and how they sign in --------------------------------------------------------------------------------------------------------
 
 create table users (
   user_id text collate "C" primary key, -- Id of the form user_…; identities maps sign-ins to it.
-  email text collate "C" not null, -- Address that the issuer last claimed, or the one that the user confirmed here; not unique.
+  email text collate "C" not null, -- Address from the issuer's last claims, or confirmed here by the user; not unique.
   email_verified boolean not null default false, -- Whether the issuer vouches for the address, or the user opened a link sent to it.
-  display_name text collate "C" not null, -- Name from the issuer, or the one that the user set; a user who signs up by mail starts with the local part of the address.
+  display_name text collate "C" not null, -- Name from the issuer, or set by the user; a user who signs up by mail starts with the local part of the address.
   avatar_url text collate "C" not null default '', -- Picture that the identity provider names; '' for none. The user's own picture takes precedence.
   last_workspace_id text collate "C", -- Workspace of the last request with a credential that is not bound to one workspace; null before the first. No foreign key, so the workspace may be gone.
   created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
-  language text collate "C" not null default '', -- Language tag, one of those that the widgets speak; '' to follow the page.
+  language text collate "C" not null default '', -- Language tag of a language supported by the widgets; '' to follow the page.
   time_zone text collate "C" not null default '', -- Name from the IANA time zone database; '' to follow the browser.
   avatar_id text collate "C", -- Secret in the public address of the user's own picture; null without a picture. A different picture gets a new one.
   avatar_sha256 text collate "C", -- Blob of the user's own picture, stripped of metadata; null without one.
   avatar_type text collate "C", -- Media type of the picture, detected from its bytes; null without one.
   avatar_bytes integer -- Size of the stored picture in bytes; null without one.
 );
-comment on table users is 'People. An e-mail address is a claim of an issuer, not a key: two users may have the same.';
+comment on table users is 'People. An email address is a claim of an issuer, not a key: two users may have the same one.';
 create unique index users_by_avatar on users (avatar_id) where avatar_id is not null;
 create index users_by_email on users (email);
 create index users_by_sha256 on users (avatar_sha256) where avatar_sha256 is not null;
@@ -147,7 +147,7 @@ create table identities (
   user_id text collate "C" not null references users (user_id) on delete cascade, -- User that this identity signs in as; a user can have several identities.
   primary key (issuer, subject)
 );
-comment on table identities is 'A user is (issuer, subject). The issuer "ibid" is this service; its subject is the verified address.';
+comment on table identities is 'Sign-in identities (issuer, subject) of users. The issuer "ibid" is this service; its subject is the verified address.';
 create index identities_by_user on identities (user_id);
 grant delete, insert, select, update on identities to ibid_service;
 alter table identities enable row level security;
@@ -158,7 +158,7 @@ create table passwords (
   phc text collate "C" not null, -- Argon2id hash as a PHC string, including salt and parameters.
   changed_at timestamptz not null default now() -- Time when the current password was set.
 );
-comment on table passwords is 'Argon2id, as a PHC string, which names its own parameters.';
+comment on table passwords is 'Argon2id hashes as PHC strings, which contain their parameters.';
 grant delete, insert, select, update on passwords to ibid_service;
 alter table passwords enable row level security;
 create policy self on passwords using (user_id = (( select own_user() as own_user)) or ( select is_service() as is_service));
@@ -170,7 +170,7 @@ create table password_guesses (
   locked_until timestamptz not null, -- Earliest time of the next guess. The wait starts at 15 seconds and doubles up to 15 minutes.
   primary key (email, address)
 );
-comment on table password_guesses is 'Consecutive wrong passwords for an e-mail address. A guess is counted before it is checked; a correct one deletes the rows. The row with the address * sums up all networks that the user has no session from.';
+comment on table password_guesses is 'Consecutive wrong passwords for an email address. A guess is counted before it is checked; a correct one deletes the rows. The row with the address * sums up all networks without a session of the user.';
 create index password_guesses_by_end on password_guesses (locked_until);
 grant delete, insert, select, update on password_guesses to ibid_service;
 alter table password_guesses enable row level security;
@@ -179,17 +179,17 @@ create policy own_address on password_guesses using (( select is_service() as is
 create table email_changes (
   user_id text collate "C" primary key references users (user_id) on delete cascade, -- User who asked; a new request replaces the earlier one.
   change_id text collate "C" not null unique, -- Id of this request, which the mail jobs carry so that they skip a replaced request.
-  old_email text collate "C" not null, -- Address when the change was requested; it gets one of the two links.
-  new_email text collate "C" not null, -- Requested address; it gets the other link.
+  old_email text collate "C" not null, -- Address when the change was requested; the first link goes there.
+  new_email text collate "C" not null, -- Requested address; the second link goes there.
   old_hash bytea unique, -- SHA-256 of the secret in the link to the old address; null until the mail is sent and after the link was opened.
   new_hash bytea unique, -- SHA-256 of the secret in the link to the new address; null until the mail is sent, after the link was opened, and if the address is taken.
-  session_id text collate "C" not null, -- Session that asked; the only one that stays signed in after the change.
+  session_id text collate "C" not null, -- Session of the request; no other session stays signed in after the change.
   old_confirmed_at timestamptz, -- Time when the link to the old address was opened; null before.
   new_confirmed_at timestamptz, -- Time when the link to the new address was opened; null before. The address changes once both are set.
   created_at timestamptz not null default now(), -- Time of the request.
   expires_at timestamptz not null -- End of both links, 24 hours after the request.
 );
-comment on table email_changes is 'The latest request of a user to change their address, which both addresses have to confirm.';
+comment on table email_changes is 'The latest request of each user to change their address; both addresses have to confirm it.';
 create index email_changes_by_end on email_changes (expires_at);
 grant delete, insert, select, update on email_changes to ibid_service;
 alter table email_changes enable row level security;
@@ -216,7 +216,7 @@ create table sign_in_links (
   expires_at timestamptz not null, -- End of the link.
   sent_at timestamp with time zone[] not null -- Times of the recent messages to the address.
 );
-comment on table sign_in_links is 'Not used any more.';
+comment on table sign_in_links is 'No longer used.';
 create index sign_in_links_by_end on sign_in_links (expires_at);
 grant delete, insert, select, update on sign_in_links to ibid_service;
 alter table sign_in_links enable row level security;
@@ -226,7 +226,7 @@ create table welcome_links (
   token_hash bytea primary key, -- SHA-256 of the secret in the link. All processes derive the same secret from the signing key.
   created_at timestamptz not null default now() -- Last start that printed the link; the link is valid for 30 days from then.
 );
-comment on table welcome_links is 'Links that the service prints at its start while there is no user. The first user voids them.';
+comment on table welcome_links is 'Links logged at the start of the service while there is no user. Creating the first user invalidates them.';
 grant delete, insert, select, update on welcome_links to ibid_service;
 alter table welcome_links enable row level security;
 create policy of_the_service on welcome_links using (( select is_service() as is_service));
@@ -236,7 +236,7 @@ create table openid_attempts (
   sealed bytea not null, -- State, nonce and PKCE verifier, encrypted with that secret.
   expires_at timestamptz not null -- End of the attempt, 10 minutes after it began.
 );
-comment on table openid_attempts is 'Sign-ins that are under way at the OpenID provider.';
+comment on table openid_attempts is 'Sign-ins in progress at the OpenID provider.';
 create index openid_attempts_by_end on openid_attempts (expires_at);
 grant delete, insert, select, update on openid_attempts to ibid_service;
 alter table openid_attempts enable row level security;
@@ -301,7 +301,7 @@ begin
   perform from workspaces w
   where w.workspace_id in (select m.workspace_id from memberships m where m.user_id = me union select * from workspaces_left(me))
   order by w.workspace_id for no key update;
-  -- A statement of its own sees what was committed while this one waited for the locks.
+  -- A separate statement sees rows committed while the previous one waited for the locks.
   return query
     select w.workspace_id, case when m.membership_id is null then '' else w.name end, m.membership_id,
       coalesce(m.role = 'owner' and m.status = 'active', false) and not exists (
@@ -324,13 +324,13 @@ begin
     left join memberships m on m.workspace_id = w.workspace_id and m.user_id = me
     order by w.workspace_id;
 end $$;
-comment on function account_workspaces is 'The workspaces that the caller is or was a member of (then without name and membership_id), and what their account''s deletion is decided by, under locks on all of them. is_paid: a plan renews, or may be being paid for.';
+comment on function account_workspaces is 'Locks and returns the workspaces that the caller is or was a member of (for former ones without name and membership_id), with the facts that decide whether the account can be deleted. is_paid: a plan renews, or a payment may be in progress.';
 
 create function avatar_of(picture text) returns table (sha256 text, content_type text, byte_size integer)
   language sql stable security definer set search_path = public, pg_temp as $$
   select u.avatar_sha256, u.avatar_type, u.avatar_bytes from users u where u.avatar_id = picture
 $$;
-comment on function avatar_of is 'The picture at an address, for anyone who knows it, and nothing of whose it is.';
+comment on function avatar_of is 'Returns the picture at a secret address, without its owner.';
 
 create function change_email(person text, address text, kept_session text) returns text
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -342,7 +342,7 @@ begin
   if not found or exists (select from identities i where i.user_id = person and i.issuer <> 'ibid') then return 'foreign'; end if;
   if exists (select from users u where u.email = address and u.email_verified and u.user_id <> person) then return 'taken'; end if;
   begin
-    -- The primary key lets one of several accounts have the address.
+    -- The primary key ensures that only one account gets the address.
     update identities i set subject = address where i.user_id = person and i.issuer = 'ibid';
     if not found then return 'foreign'; end if;
   exception when unique_violation then
@@ -351,12 +351,12 @@ begin
   update users u set email = address, email_verified = true where u.user_id = person;
   update sessions s set revoked_at = now()
   where s.user_id = person and s.session_id is distinct from kept_session and s.revoked_at is null and s.expires_at > now();
-  -- A link that signed in to the account until now would make another one.
+  -- An unused link would sign in to the former account and create a new one.
   update email_links l set token_hash = null where l.email in (was, address) and l.token_hash is not null;
   delete from email_changes c where c.user_id = person;
   return 'changed';
 end $$;
-comment on function change_email is 'Changes the address by which a person signs in, and ends their sessions but one. The caller has proof that the address is theirs. taken: another account has it; foreign: the address comes from another service.';
+comment on function change_email is 'Changes a person''s sign-in address and ends their sessions except kept_session. The caller must have proof that the person owns the address. Returns changed, taken (another account has the address) or foreign (an OpenID issuer sets the address).';
 
 create function connect_accounts(link bytea, session text) returns table (outcome text, kept text, merged text)
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -395,7 +395,7 @@ begin
   end if;
   return next;
 end $$;
-comment on function connect_accounts is 'Makes one user of the caller, whose address their issuer verified, and of the user who signs in by mail to this address, which the caller proves by the secret of a sign-in link.';
+comment on function connect_accounts is 'Merges the caller, whose address their issuer verified, with the user who signs in by mail to this address. The secret of a sign-in link proves that the caller owns the address.';
 
 create function erase_account(emptied text[]) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -413,14 +413,16 @@ begin
   delete from workspaces w where w.workspace_id = any (gone);
   delete from workspace_usage u where u.workspace_id = any (gone);
 
-  -- Of workspaces under a legal hold nothing is taken. Members of one are refused before; here they may be invited to one.
+  -- Keep all records of workspaces under a legal hold. Their members are refused earlier, but the caller may have an
+  -- invitation to one.
   update audit_events e set before = without_person(e.before), after = without_person(e.after)
   where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = me
     and not exists (select from workspaces w where w.workspace_id = e.workspace_id and w.held_since is not null);
   if person.email <> '' then
     update background_jobs j set error = replace(j.error, person.email, '') where position(person.email in j.error) > 0;
   end if;
-  -- Another user may have the same address, by another way to sign in, and one that was never verified may be a stranger's.
+  -- Skip addresses that another user has as well, with another sign-in method, and addresses never verified, which may
+  -- belong to a stranger.
   if person.email <> '' and person.email_verified
     and not exists (select from users o where o.email = person.email and o.user_id <> me)
   then
@@ -439,33 +441,33 @@ begin
         select from wikis k join workspaces w on w.workspace_id = k.workspace_id
         where k.wiki_id = p.wiki_id and w.held_since is not null);
   end if;
-  -- Of workspaces that have no members any more, and of this account, only who did what and when.
+  -- For deleted workspaces, and for this account, keep only actor, action and time.
   update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id = any (gone);
   delete from users u where u.user_id = me;
-  -- Its sessions and keys are gone, so that a request which was changing one has ended, and its record is seen.
+  -- With the sessions and keys deleted, requests that were changing them have ended, and their records are visible.
   update audit_events e set before = '{}', after = '{}', address = '' where e.workspace_id is null and e.actor_id = me;
   return true;
 end $$;
-comment on function erase_account is 'Deletes the caller''s user with all that is theirs alone, these workspaces where they have neither members nor wikis, and their name and address wherever else they are. Records and texts keep the id, which belongs to no user then.';
+comment on function erase_account is 'Deletes the caller''s user with all personal data, the given workspaces if they have neither members nor wikis, and the user''s name and address in all other rows. Records and texts keep the id, which no longer belongs to a user.';
 
 create function forget_id_token() returns trigger language plpgsql as $$
 begin
   new.id_token := null;
   return new;
 end $$;
-comment on function forget_id_token is 'A revoked session keeps no ID token.';
+comment on function forget_id_token is 'Removes the ID token from a revoked session.';
 
 create function has_other_account() returns boolean language sql stable security definer set search_path = public, pg_temp as $$
   select exists (
     select from users u join identities i on i.issuer = 'ibid' and i.subject = u.email and i.user_id <> u.user_id
     where u.user_id = own_user() and u.email_verified)
 $$;
-comment on function has_other_account is 'Whether another user signs in by mail to the verified address of the caller.';
+comment on function has_other_account is 'Whether another user signs in by mail to the caller''s verified address.';
 
 create function has_users() returns boolean language sql stable security definer set search_path = public, pg_temp as $$
   select exists (select from users)
 $$;
-comment on function has_users is 'Whether the first user has been created, which everybody is told.';
+comment on function has_users is 'Whether the first user exists; public.';
 
 create function mailed_invitation(secret bytea) returns table (email text, has_account boolean)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -473,7 +475,7 @@ create function mailed_invitation(secret bytea) returns table (email text, has_a
     or exists (select from identities d where d.issuer = 'ibid' and d.subject = i.email)
   from invitations i where i.secret_hash = secret and i.state = 'pending' and i.expires_at > now()
 $$;
-comment on function mailed_invitation is 'The address that the holder of the secret in the message of a pending invitation reads the mail of, and whether a user has it. No row for a copied link.';
+comment on function mailed_invitation is 'Returns the address of a pending invitation for the secret of its emailed link, which proves access to the mailbox, and whether a user has this address. Returns no row for a copied link.';
 
 create function merge_users(kept text, merged text, session text) returns text
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -507,7 +509,8 @@ begin
   update templates t set created_by = kept where t.created_by = merged and t.wiki_id = any (their_wikis);
   update exports e set created_by = kept where e.created_by = merged and e.wiki_id = any (their_wikis);
   update imports i set created_by = kept where i.created_by = merged and i.wiki_id = any (their_wikis);
-  -- What else opens the second account ends with it: it would open the first, which its holder has not proved to be.
+  -- Other credentials of the second account are deleted: the caller has not proved to be the holder of the first
+  -- account, which they would open.
   update api_keys k set user_id = kept where k.user_id = merged and k.workspace_id is not null;
   update sessions s set user_id = kept where s.user_id = merged and s.session_id = session;
   update refresh_tokens r set user_id = kept where r.user_id = merged and r.session_id = session;
@@ -524,18 +527,18 @@ begin
   delete from users u where u.user_id = merged;
   return '';
 end $$;
-comment on function merge_users is 'Gives the identities, memberships and belongings of the second user to the first, and deletes the second with its sessions but this one, its personal keys and its password. "" where that is done, else why not, and nothing is changed: has_written (the second has), both_members (of one workspace), same, gone.';
+comment on function merge_users is 'Moves identities, memberships and data of the user merged to the user kept, then deletes merged with its personal keys, its password and its sessions except the given one. Returns '''' on success. Otherwise changes nothing and returns the reason: has_written (merged has written pages), both_members (of one workspace), same, gone.';
 
 create function without_person(record jsonb) returns jsonb language sql immutable parallel safe as $$
   select record - '{email,display_name,avatar_url}'::text[]
 $$;
-comment on function without_person is 'Details of an audit record without who it is about.';
+comment on function without_person is 'Removes personal details from a record of the audit log.';
 
 create function workspaces_left(person text) returns setof text language sql stable security definer set search_path = public, pg_temp as $$
   select distinct e.workspace_id from audit_events e
   where e.type = 'organization_membership.deleted' and (e.before ->> 'user_id') collate "C" = person and e.workspace_id is not null
 $$;
-comment on function workspaces_left is 'The workspaces that a person was a member of. Of all records about them there this one is the last, and so the last to be purged.';
+comment on function workspaces_left is 'Former workspaces of a person. Relies on the last record about them there, which is the last to be purged.';
 
 create trigger forget_id_token before update of revoked_at on sessions for each row when (new.revoked_at is not null and new.id_token is not null) execute function forget_id_token();
 
@@ -568,7 +571,7 @@ create table workspaces (
   constraint workspaces_revision_days check (revision_days >= 30 and revision_days <= 3650),
   constraint workspaces_trash_days check (trash_days >= 7 and trash_days <= 3650)
 );
-comment on table workspaces is 'The owning entity, also called organization. Its row is locked where seats or roles are decided.';
+comment on table workspaces is 'Workspaces, also called organizations. The row is locked to decide about seats and roles.';
 create index workspaces_by_logo on workspaces (logo_sha256) where logo_sha256 is not null;
 create index workspaces_by_widget_origin on workspaces using gin (widget_origins);
 create index workspaces_deleted on workspaces (deleted_at) where deleted_at is not null;
@@ -589,12 +592,12 @@ create policy of_the_workspaces on workspace_slugs using ((workspace_id in ( sel
 
 create table workspace_controls (
   workspace_id text collate "C" primary key references workspaces (workspace_id) on delete cascade, -- Workspace that the settings apply to.
-  limits jsonb not null default '{}', -- Limits by name that take precedence over those of the plan; null as a value means unlimited.
+  limits jsonb not null default '{}', -- Limits by name that override the limits of the plan; null as a value means unlimited.
   jobs_are_paused boolean not null default false, -- Whether no job of the workspace is claimed; running jobs finish.
   job_share integer not null default 1 check (job_share >= 1 and job_share <= 100), -- Number of jobs that can run before workspaces without a running job take precedence.
   widget_tokens_after timestamptz not null default '-infinity'::timestamptz -- Widget tokens issued before this time are refused; -infinity accepts all.
 );
-comment on table workspace_controls is 'What the operator has set for a workspace; no row for the defaults.';
+comment on table workspace_controls is 'Operator settings per workspace; no row for the defaults.';
 grant select on workspace_controls to ibid_service;
 alter table workspace_controls enable row level security;
 create policy of_the_workspaces on workspace_controls using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
@@ -603,13 +606,13 @@ create table memberships (
   membership_id text collate "C" primary key, -- Id of the form mem_…, used in the API instead of (workspace_id, user_id).
   workspace_id text collate "C" not null references workspaces (workspace_id) on delete cascade, -- Workspace that the role applies to.
   user_id text collate "C" not null references users (user_id) on delete cascade, -- The member.
-  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')), -- Name of a role of the catalogue (src/platform/access/roles.ts), which says what the member may do.
+  role text collate "C" not null check (role in ('owner', 'admin', 'developer', 'billing', 'member', 'viewer')), -- Slug of a role (src/platform/access/roles.ts), which determines the member's permissions.
   status text collate "C" not null default 'active' check (status in ('active', 'inactive', 'suspended')), -- inactive: no access and no seat, by an admin or by groups. suspended: active until the workspace was deleted; a restore makes it active again.
   created_at timestamptz not null default now(), -- Time when the user joined or founded the workspace.
   group_role text collate "C", -- Role that a group of the OpenID provider gave; "ended" once no group gives one; null without groups. If it differs from role, a person changed the role and groups no longer do.
   unique (user_id, workspace_id)
 );
-comment on table memberships is 'Who belongs to which workspace in which role; every decision on access is based on it.';
+comment on table memberships is 'Members of workspaces with their roles; every access decision is based on this table.';
 create index memberships_by_time on memberships (workspace_id, created_at, membership_id);
 grant delete, insert, select, update on memberships to ibid_service;
 alter table memberships enable row level security;
@@ -630,7 +633,7 @@ create table invitations (
   copied_hash bytea, -- SHA-256 of the secret in the link that a member copied last; null if none did. It opens the invitation, but proves no address.
   copies integer not null default 0 -- Number of links that members copied; each copy voids the previous link.
 );
-comment on table invitations is 'Invitations to a workspace by mail. A pending one past expires_at counts as expired wherever it is read; no timer writes that down.';
+comment on table invitations is 'Invitations to a workspace by mail. A pending invitation past expires_at counts as expired on read; no timer updates it.';
 create unique index invitations_by_copied_link on invitations (copied_hash) where copied_hash is not null;
 create index invitations_by_email on invitations (email) where state = 'pending';
 create index invitations_by_workspace on invitations (workspace_id, invitation_id);
@@ -649,7 +652,7 @@ create table api_keys (
   obfuscated_value text collate "C" not null, -- Prefix and last four characters of the key, for lists.
   permissions text[] collate "C", -- Permissions that the key is restricted to; null for everything that the role gives.
   created_at timestamptz not null default now(), -- Start of the transaction that wrote the row.
-  expires_at timestamptz, -- End of the key, no later than that of the key that created it; null for none.
+  expires_at timestamptz, -- Expiry of the key, no later than the expiry of the key that created it; null if it never expires.
   revoked_at timestamptz, -- Time of the revocation; null while the key is valid.
   last_used_at timestamptz -- Time of the last request, at most a minute out of date; null before the first.
 );
@@ -666,7 +669,7 @@ create function begin_revision_purge(wiki text) returns table (horizon timestamp
     k.revisions_purged_to is null or coalesce(k.revisions_walked_at < now() - interval '30 days', true)
   from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki
 $$;
-comment on function begin_revision_purge is 'What is purged at most: what was replaced before horizon; null: nothing. walks: all pages have to be looked at.';
+comment on function begin_revision_purge is 'Returns the start parameters of a purge. horizon: only revisions replaced before it may be purged; null if none may. walks: all pages have to be checked.';
 
 create function caller_invitations(after_id text)
   returns table (invitation_id text, workspace_id text, workspace_name text, email text, role text, state text, created_at timestamptz,
@@ -677,7 +680,7 @@ create function caller_invitations(after_id text)
   where u.user_id = (select own_user()) and u.email_verified and u.email <> '' and i.invitation_id > after_id
   order by i.invitation_id limit 500
 $$;
-comment on function caller_invitations is 'Invitations to the verified address of the caller, in whatever state.';
+comment on function caller_invitations is 'Invitations to the caller''s verified address, in any state.';
 
 create function delete_workspace(workspace text) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -689,7 +692,7 @@ begin
   if held is not null then
     raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
   end if;
-  -- A worker notices at its next write that it has lost the job.
+  -- A worker that runs such a job notices at its next write that it has lost the job.
   update jobs j set status = 'queued', worker_id = null, run_after = never(), updated_at = now(),
     failures = case when j.status = 'running' then greatest(j.failures - 1, 0) else j.failures end
   where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status in ('queued', 'running');
@@ -697,7 +700,7 @@ begin
   update workspaces w set deleted_at = now() where w.workspace_id = workspace;
   return true;
 end $$;
-comment on function delete_workspace is 'Ends all access to a workspace that the caller sees, and stops its jobs; false if it is deleted already. Fails (IBHLD) under a legal hold. The caller of the function checks that an owner asks.';
+comment on function delete_workspace is 'Ends all access to a workspace visible to the caller, and stops its jobs. Returns false if it is already deleted. Fails with IBHLD under a legal hold. The application must check that the caller is an owner.';
 
 create function deleted_workspaces()
   returns table (workspace_id text, name text, slug text, deleted_at timestamptz, purged_after timestamptz)
@@ -706,17 +709,17 @@ create function deleted_workspaces()
   from memberships m join workspaces w on w.workspace_id = m.workspace_id
   where m.user_id = own_user() and m.role = 'owner' and m.status = 'suspended' and w.deleted_at > now() - interval '30 days'
 $$;
-comment on function deleted_workspaces is 'The deleted workspaces that the caller is an owner of and can restore.';
+comment on function deleted_workspaces is 'Deleted workspaces that the caller owns and can restore.';
 
 create function end_revision_purge(wiki text, purged_to timestamptz, walked boolean) returns void
   language sql security definer set search_path = public, pg_temp as $$
-  -- A hold or another time that was set meanwhile has ended the run before it was done.
+  -- If a hold or another period was set in the meantime, the run ended early and is not recorded.
   update wikis k set revisions_purged_to = purged_to, revisions_walked_at = case when walked then now() else k.revisions_walked_at end
   from workspaces w
   where k.wiki_id = wiki and w.workspace_id = k.workspace_id
     and purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
 $$;
-comment on function end_revision_purge is 'Notes that a run went to its end.';
+comment on function end_revision_purge is 'Records a completed purge.';
 
 create function enqueue_seat_sync() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -727,7 +730,7 @@ begin
   on conflict do nothing;
   return null;
 end $$;
-comment on function enqueue_seat_sync is 'Who becomes a member, or stops being one, changes the quantity that is paid; whatever way it happened.';
+comment on function enqueue_seat_sync is 'Enqueues a sync of the paid quantity after any change in the number of members.';
 
 create function follow_groups(session text, wanted jsonb)
   returns table (workspace text, slug text, name text, outcome text, membership text, person text, was jsonb, became jsonb)
@@ -740,7 +743,7 @@ begin
   if not coalesce(is_service(), false) then return; end if;
   select s.user_id into person from sessions s where s.session_id = session;
   for entry in
-    -- A workspace may be named by its slug, one that it had before, and its id.
+    -- The mapping may name a workspace by its slug, a former slug, or its id.
     select distinct on (1, case when w.workspace_id is null then e.slug end)
       coalesce(w.workspace_id, m.workspace_id) as workspace_id, e.slug, e.role, e.membership_id
     from jsonb_to_recordset(wanted) as e (slug text, role text, membership_id text)
@@ -814,12 +817,12 @@ begin
     return next;
   end loop;
 end $$;
-comment on function follow_groups is 'Gives the user of a new session the memberships that their groups stand for, and ends those that no group stands for any more. wanted: of each workspace that the configuration names, by slug or id, the role, or none. Rows: what was done, and what could not be: unknown, full, unpaid. Memberships that people decided by hand stay.';
+comment on function follow_groups is 'Updates the memberships of a new session''s user from their groups. wanted: the role, or null, for each workspace in the configuration, by slug or id. Ends memberships that no group grants any more. Returns the changes, and the failures unknown, full and unpaid. Keeps memberships that people changed manually.';
 
 create function is_invited(address text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
   select exists (select from invitations where email = address and state = 'pending' and expires_at > now())
 $$;
-comment on function is_invited is 'For sign-in: whether an address is invited anywhere, which nobody is told.';
+comment on function is_invited is 'For sign-in: whether an address has a pending invitation. Not revealed to clients.';
 
 create function keep_slug() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -829,13 +832,13 @@ begin
   end if;
   if tg_op = 'UPDATE' then
     insert into workspace_slugs (slug, workspace_id, replaced_at) values (old.slug, new.workspace_id, clock_timestamp());
-    -- So that nobody reserves names without end.
+    -- Bounds the number of names that a workspace can reserve.
     delete from workspace_slugs s where s.workspace_id = new.workspace_id and s.slug in (
       select o.slug from workspace_slugs o where o.workspace_id = new.workspace_id order by o.replaced_at desc offset 10);
   end if;
   return null;
 end $$;
-comment on function keep_slug is 'For triggers of workspaces: keeps the slug that is replaced, and refuses one that leads to another workspace.';
+comment on function keep_slug is 'Trigger function of workspaces: keeps the replaced slug, and refuses a slug that leads to another workspace.';
 
 create function open_own_invitation(invitation text) returns boolean
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -852,7 +855,7 @@ begin
   perform set_config('ibid.workspaces', trim(coalesce(current_setting('ibid.workspaces', true), '') || ' ' || opened), true);
   return true;
 end $$;
-comment on function open_own_invitation is 'Shows the workspace of a pending invitation to the verified address of the caller, until the end of the transaction, as the secret of its link does.';
+comment on function open_own_invitation is 'Makes the workspace of a pending invitation to the caller''s verified address visible until the end of the transaction, like the secret of its link.';
 
 create function own_invitations()
   returns table (invitation_id text, workspace_name text, inviter_name text, email text, role text, expires_at timestamptz)
@@ -865,7 +868,7 @@ create function own_invitations()
   where u.user_id = own_user() and u.email_verified and not exists (
     select from memberships m where m.workspace_id = i.workspace_id and m.user_id = u.user_id)
 $$;
-comment on function own_invitations is 'The pending invitations to the verified address of the caller, whose workspaces they cannot see yet.';
+comment on function own_invitations is 'Pending invitations to the caller''s verified address. The caller cannot see their workspaces yet.';
 
 create function purge_deleted_workspaces(batch integer) returns integer
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -874,68 +877,69 @@ declare
   done int;
 begin
   if not coalesce(is_service(), false) then return 0; end if;
-  -- A plan can be resumed at the payment provider after the deletion: whoever pays can ask the operator.
+  -- A plan can be resumed at the payment provider after the deletion. Keep the workspace, so that its payer can ask the
+  -- operator.
   gone := array(
     select w.workspace_id from workspaces w
     where w.deleted_at < now() - interval '30 days' and w.held_since is null and not exists (
       select from subscriptions s where s.workspace_id = w.workspace_id and s.subscription_id <> '' and not s.cancel_at_period_end)
     order by w.deleted_at limit 10 for update skip locked);
-  -- Who did what and when stays, as it does for an account.
+  -- Keep actor, action and time, as after the deletion of an account.
   update audit_events e set before = '{}', after = '{}', address = '' where e.event_id in (
     select o.event_id from audit_events o
     where o.workspace_id = any (gone) and (o.before <> '{}' or o.after <> '{}' or o.address <> '') limit batch);
   get diagnostics done = row_count;
   if done = batch then return done; end if;
-  -- remove-deleted-wiki empties them.
+  -- The job remove-deleted-wiki removes their content.
   update wikis k set workspace_id = null, deleted_from = k.workspace_id where k.workspace_id = any (gone);
   delete from workspaces w where w.workspace_id = any (gone);
   delete from workspace_usage u where u.workspace_id = any (gone);
   return done + cardinality(gone);
 end $$;
-comment on function purge_deleted_workspaces is 'Purges a batch of what workspaces held that were deleted more than 30 days ago; returns 0 when none is left.';
+comment on function purge_deleted_workspaces is 'Purges a batch of data of workspaces deleted more than 30 days ago; returns 0 if no data is left.';
 
 create function purge_horizon(days integer, changed_at timestamptz, held_since timestamptz) returns timestamptz language sql stable as $$
   select case when held_since is null and coalesce(changed_at < now() - interval '1 day', true) then now() - make_interval(days => days) end
 $$;
-comment on function purge_horizon is 'What ended before this time may be purged; null: nothing may. Of workspaces retention_changed_at and held_since, and one of the settings.';
+comment on function purge_horizon is 'Returns the time before which ended data may be purged; null if none may. Arguments: a retention period, and retention_changed_at and held_since of the workspace.';
 
 create function refuse_deletion_of_workspace_under_hold() returns trigger language plpgsql as $$
 begin
   raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
 end $$;
-comment on function refuse_deletion_of_workspace_under_hold is 'For the trigger of workspaces.';
+comment on function refuse_deletion_of_workspace_under_hold is 'Trigger function of workspaces: refuses their deletion under a legal hold.';
 
 create function refuse_deletion_under_hold() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   perform refuse_under_hold(array(select distinct o.wiki_id from old_rows o));
   return null;
 end $$;
-comment on function refuse_deletion_under_hold is 'For triggers of tables with content of a wiki.';
+comment on function refuse_deletion_under_hold is 'Trigger function of tables with content of a wiki: refuses deletions under a legal hold.';
 
 create function refuse_under_hold(wikis text[]) returns void language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   workspace text;
   held timestamptz;
 begin
-  -- By keys, one after the other: a wiki's statement has one, and no plan reads all workspaces.
+  -- One lookup by key at a time: most statements concern one wiki, and no plan may scan all workspaces.
   foreach workspace in array array(
     select distinct coalesce(k.workspace_id, k.deleted_from) from wikis k where k.wiki_id = any (refuse_under_hold.wikis) order by 1)
   loop
-    -- Locked, so that a hold that is being set waits for this deletion, and none that begins later misses it.
+    -- The lock makes a hold that is being set wait for this deletion, and makes later deletions see the hold.
     select w.held_since into held from workspaces w where w.workspace_id = workspace for share of w;
     if held is not null then
       raise exception 'the workspace is under a legal hold' using errcode = 'IBHLD';
     end if;
   end loop;
 end $$;
-comment on function refuse_under_hold is 'Fails (IBHLD) where one of these wikis is of a workspace under a legal hold.';
+comment on function refuse_under_hold is 'Fails with IBHLD if the workspace of any of these wikis is under a legal hold.';
 
 create function refuse_without_owner() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   workspace text := case when tg_op = 'INSERT' then new.workspace_id else old.workspace_id end;
 begin
   perform from workspaces where workspace_id = workspace for no key update;
-  -- It was deleted, and its members with it.
+  -- The workspace was deleted together with its members.
   if not found then return null; end if;
   if exists (select from memberships where workspace_id = workspace)
     and not exists (select from memberships where workspace_id = workspace and role = 'owner' and status = 'active')
@@ -944,13 +948,13 @@ begin
   end if;
   return null;
 end $$;
-comment on function refuse_without_owner is 'Fails with SQLSTATE IBOWN, at the end of a transaction, what leaves members without an active owner. A workspace may lose all its members at once, and go.';
+comment on function refuse_without_owner is 'Fails a transaction at its end with SQLSTATE IBOWN if it leaves members without an active owner. A workspace may lose all members at once and be deleted.';
 
 create function restore_workspace(workspace text) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   perform from workspaces w where w.workspace_id = workspace and w.deleted_at > now() - interval '30 days'
     and w.workspace_id in (select d.workspace_id from deleted_workspaces() d) for no key update;
-  -- Another owner may have restored it while this one waited for the row.
+  -- Another owner may have restored it while this call waited for the row.
   if not found then return false; end if;
   update workspaces w set deleted_at = null where w.workspace_id = workspace;
   update memberships m set status = 'active' where m.workspace_id = workspace and m.status = 'suspended';
@@ -958,18 +962,18 @@ begin
   where j.wiki_id in (select k.wiki_id from wikis k where k.workspace_id = workspace) and j.status = 'queued' and j.run_after = never();
   return true;
 end $$;
-comment on function restore_workspace is 'Undoes delete_workspace for one of its owners; false if it is not deleted, or too late.';
+comment on function restore_workspace is 'Undoes delete_workspace for an owner; returns false if the workspace is not deleted or can no longer be restored.';
 
 create function slug_is_taken(wanted text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
   select exists (select from workspaces where slug = wanted) or exists (select from workspace_slugs where slug = wanted)
 $$;
-comment on function slug_is_taken is 'A workspace''s slug is unique over the service, so also those that the caller cannot see count.';
+comment on function slug_is_taken is 'Whether a slug is in use. Slugs are unique in the whole service, including workspaces that the caller cannot see.';
 
 create function widget_origin_is_allowed(origin text, workspace text) returns boolean
   language sql stable security definer set search_path = public, pg_temp as $$
   select exists (select from workspaces where widget_origins @> array[origin collate "C"] and (workspace is null or workspace_id = workspace))
 $$;
-comment on function widget_origin_is_allowed is 'Whether pages of this origin may use widget tokens of the workspace; without one: of any. A preflight has no token to tell by.';
+comment on function widget_origin_is_allowed is 'Whether pages of this origin may use widget tokens of the workspace; of any workspace if null, because a preflight has no token.';
 
 create function wikis_with_old_trash(age interval) returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -977,31 +981,31 @@ create function wikis_with_old_trash(age interval) returns table (wiki_id text, 
   where k.wiki_id in (select p.wiki_id from pages p where p.trashed_at < now() - age)
     and w.trash_days is null and purge_horizon(1, w.retention_changed_at, w.held_since) is not null
 $$;
-comment on function wikis_with_old_trash is 'For the scheduler of the release before.';
+comment on function wikis_with_old_trash is 'Used by the scheduler of the previous release.';
 
 create function wikis_with_revision_retention() returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
   select k.wiki_id, k.workspace_id from workspaces w join wikis k on k.workspace_id = w.workspace_id
   where purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) is not null
 $$;
-comment on function wikis_with_revision_retention is 'For the scheduler: wikis whose workspace keeps revisions for a time.';
+comment on function wikis_with_revision_retention is 'For the scheduler: wikis whose workspace limits how long revisions are kept.';
 
 create function wikis_with_trash_to_purge(service_days integer) returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
   select k.wiki_id, k.workspace_id from wikis k join workspaces w on w.workspace_id = k.workspace_id
   join (select p.wiki_id, min(p.trashed_at) as oldest from pages p
-    -- The shortest time that a workspace can set.
+    -- The shortest period that a workspace can set.
     where p.trashed_at < now() - interval '7 days' group by p.wiki_id) t on t.wiki_id = k.wiki_id
   where t.oldest < purge_horizon(coalesce(w.trash_days, service_days), w.retention_changed_at, w.held_since)
 $$;
-comment on function wikis_with_trash_to_purge is 'For the scheduler: wikis with pages that were in the trash for longer than their workspace says, or service_days where it says nothing.';
+comment on function wikis_with_trash_to_purge is 'For the scheduler: wikis with pages that exceed the trash period of their workspace, or service_days if it has none.';
 
 create function workspaces_with_audit_retention() returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
   select null::text, w.workspace_id from workspaces w
   where purge_horizon(w.audit_days, w.retention_changed_at, w.held_since) is not null
 $$;
-comment on function workspaces_with_audit_retention is 'For the scheduler: workspaces that keep their audit log for a time.';
+comment on function workspaces_with_audit_retention is 'For the scheduler: workspaces that limit how long audit records are kept.';
 
 create constraint trigger owner_on_change after update of role, status, workspace_id on memberships deferrable initially deferred for each row when (old.role = 'owner' and old.status = 'active' and (new.role <> 'owner' or (new.status not in ('active', 'suspended')) or new.workspace_id <> old.workspace_id)) execute function refuse_without_owner();
 create constraint trigger owner_on_join after insert on memberships deferrable initially deferred for each row when (new.role <> 'owner' or new.status <> 'active') execute function refuse_without_owner();
@@ -1021,7 +1025,7 @@ create table billing_customers (
   checkout_opened_at timestamptz, -- Time when a checkout was last opened; null before the first. For a day after it a payment may still arrive.
   synced_at timestamptz -- Time of the request to the provider whose answer subscriptions holds; an older answer is ignored.
 );
-comment on table billing_customers is 'The customer of a workspace at the payment provider.';
+comment on table billing_customers is 'Customers at the payment provider.';
 grant delete, insert, select, update on billing_customers to ibid_service;
 alter table billing_customers enable row level security;
 create policy of_the_workspaces on billing_customers using ((workspace_id = any ((( select own_workspaces() as own_workspaces))::text[])) or ( select is_service() as is_service));
@@ -1041,7 +1045,7 @@ create table subscriptions (
   dunning_stage text collate "C" not null default '', -- Last message to the owners about unpaid invoices: payment_failed, grace_ending or read_only; '' for none.
   check (period_end > period_start)
 );
-comment on table subscriptions is 'The plan of a workspace: a copy of the subscription at the payment provider, or a plan that the operator has set. No row without a plan.';
+comment on table subscriptions is 'Plans of workspaces: copies of the subscriptions at the payment provider, or plans set by the operator. No row without a plan.';
 grant delete, insert, select, update on subscriptions to ibid_service;
 alter table subscriptions enable row level security;
 create policy of_the_workspaces on subscriptions using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
@@ -1075,14 +1079,14 @@ create function customers_to_sync() returns table (wiki_id text, workspace_id te
     or (s.writes_end_at <= now() and s.dunning_stage <> 'read_only')
     or (s.writes_end_at <= now() + interval '3 days' and s.dunning_stage = 'payment_failed')
 $$;
-comment on function customers_to_sync is 'For the scheduler: workspaces whose subscription is compared with the provider: once a day, and sooner where a message of the provider would be due.';
+comment on function customers_to_sync is 'For the scheduler: workspaces whose subscription has to be compared with the provider: daily, or earlier if an event of the provider or a notice to the owners is due.';
 
 create function is_read_only(workspace text) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
   select exists (select from subscriptions s where s.workspace_id = workspace and s.writes_end_at <= now())
 $$;
-comment on function is_read_only is 'Whether a workspace has not paid until the end of its grace. Decided by the clock alone, so no job has to run for it.';
+comment on function is_read_only is 'Whether the grace period of an unpaid invoice has ended. Depends on the clock only, so it needs no job.';
 
--- ---- What a workspace holds ------------------------------------------------------------------------------------------------------------
+-- ---- Workspace usage -------------------------------------------------------------------------------------------------------------------
 
 create table workspace_usage (
   workspace_id text collate "C" not null, -- Workspace whose usage changed.
@@ -1091,7 +1095,7 @@ create table workspace_usage (
   pages bigint not null default 0, -- Pages, including those in the trash.
   files bigint not null default 0, -- Upload files that are still to be processed.
   wikis bigint not null default 0, -- Wikis, without deleted ones.
-  invitations bigint not null default 0, -- Pending invitations, including expired ones that nobody has marked yet.
+  invitations bigint not null default 0, -- Pending invitations, including expired ones not yet marked as expired.
   keys bigint not null default 0, -- Workspace keys that are not revoked.
   jobs bigint not null default 0, -- Public jobs that are queued or running, see is_open_job.
   counted_at timestamptz not null default now(), -- Time of the last comparison with the actual rows, in the row with transaction_id 0; otherwise the time of the delta.
@@ -1104,10 +1108,10 @@ create policy of_the_workspaces on workspace_usage using (workspace_id = any (((
 
 create function active_members_of(workspace text) returns integer language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  -- A statement of its own sees what was committed while the one that calls it waited for the row of the workspace.
+  -- A separate statement sees rows committed while the calling statement waited for the row of the workspace.
   return (select count(*) from memberships m where m.workspace_id = workspace and m.status = 'active');
 end $$;
-comment on function active_members_of is 'For the migration that counts, which may wait for the transaction of somebody who joins.';
+comment on function active_members_of is 'Counts active members for the migration, which may wait for the transaction of a joining member.';
 
 create function actual_usage(workspace text)
   returns table (bytes bigint, pages bigint, files bigint, wikis bigint, invitations bigint, keys bigint, jobs bigint)
@@ -1134,7 +1138,7 @@ create function actual_usage(workspace text)
     (select count(*) from jobs j where j.wiki_id in (select wiki_id from mine) and is_open_job(j.status, j.kind))
   from uploaded u
 $$;
-comment on function actual_usage is 'What a workspace holds, by reading all of it. The counts say the same.';
+comment on function actual_usage is 'Computes the usage of a workspace from its rows. The counts must equal it.';
 
 create function add_usage(workspace text, bytes bigint default 0, pages bigint default 0, files bigint default 0, wikis bigint default 0,
   invitations bigint default 0, keys bigint default 0, jobs bigint default 0)
@@ -1148,7 +1152,7 @@ begin
     wikis = u.wikis + excluded.wikis, invitations = u.invitations + excluded.invitations, keys = u.keys + excluded.keys,
     jobs = u.jobs + excluded.jobs;
 end $$;
-comment on function add_usage is 'Adds to what this transaction changed in a workspace.';
+comment on function add_usage is 'Adds to this transaction''s usage delta of a workspace.';
 
 create function add_wiki_usage(wiki text, bytes bigint default 0, pages bigint default 0, files bigint default 0, jobs bigint default 0)
   returns void
@@ -1159,13 +1163,13 @@ begin
   where k.wiki_id = wiki
     and (k.workspace_id is not null or exists (select from workspaces w where w.workspace_id = k.deleted_from));
 end $$;
-comment on function add_wiki_usage is 'Adds to what this transaction changed in the workspace of a wiki, also of a deleted one.';
+comment on function add_wiki_usage is 'Adds to this transaction''s usage delta of the workspace of a wiki, including a deleted wiki.';
 
 create function change_active_members() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   changed jsonb := '{}';
 begin
-  -- One update of a workspace for all rows of a statement.
+  -- One update per workspace for all rows of a statement.
   if tg_op <> 'DELETE' then
     select coalesce(jsonb_object_agg(n.workspace_id, n.members), '{}') into changed
     from (select a.workspace_id, count(*) as members from added a where a.status = 'active' group by 1) n;
@@ -1179,13 +1183,13 @@ begin
   where w.workspace_id in (select c.key from jsonb_each_text(changed) c where c.value <> '0');
   return null;
 end $$;
-comment on function change_active_members is 'For triggers of memberships: keeps workspaces.active_members.';
+comment on function change_active_members is 'Trigger function of memberships: maintains workspaces.active_members.';
 
 create function correct_usage(workspace text, OUT drift jsonb) returns jsonb
   language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   perform pg_advisory_xact_lock(hashtextextended('correct usage of ' || workspace, 0));
-  -- One statement sees the rows and their counts as of one moment, so it is right however many write meanwhile.
+  -- A single statement sees rows and counts at the same moment, so concurrent writes do not matter.
   with counted as (
     select coalesce(sum(u.bytes), 0)::bigint as bytes, coalesce(sum(u.pages), 0)::bigint as pages,
       coalesce(sum(u.files), 0)::bigint as files, coalesce(sum(u.wikis), 0)::bigint as wikis,
@@ -1207,7 +1211,7 @@ begin
   select coalesce(jsonb_object_agg(d.key, d.value), '{}') into drift
   from missing m, jsonb_each(to_jsonb(m)) d where d.value <> '0';
 end $$;
-comment on function correct_usage is 'Counts again by reading all of a workspace, and corrects its usage. Returns what was missing in the counts, by name.';
+comment on function correct_usage is 'Recounts the usage of a workspace from its rows and corrects it. Returns the differences by name.';
 
 create function count_invitations() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -1291,7 +1295,7 @@ begin
   end if;
   return null;
 end $$;
-comment on function count_stored_files is 'For tables that refer to a stored file and have its byte_size.';
+comment on function count_stored_files is 'Trigger function of tables that reference a stored file and contain its byte_size.';
 
 create function count_upload_files() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -1331,7 +1335,7 @@ end $$;
 create function merge_ended_usage(batch integer) returns bigint language sql security definer set search_path = public, pg_temp as $$
   select case when is_service() then merge_usage(batch) else 0 end
 $$;
-comment on function merge_ended_usage is 'For the job that merges.';
+comment on function merge_ended_usage is 'merge_usage for the job that merges.';
 
 create function merge_usage(batch integer) returns bigint language sql security definer set search_path = public, pg_temp as $$
   with ended as (
@@ -1349,12 +1353,12 @@ create function merge_usage(batch integer) returns bigint language sql security 
   )
   select count(*) from ended
 $$;
-comment on function merge_usage is 'Merges rows of ended transactions, at most so many, and returns how many.';
+comment on function merge_usage is 'Merges up to batch rows of ended transactions; returns their number.';
 
 create function recount_usage(workspace text) returns jsonb language sql security definer set search_path = public, pg_temp as $$
   select case when workspace = any ((select own_workspaces())::text[]) then correct_usage(workspace) end
 $$;
-comment on function recount_usage is 'correct_usage, for who may see the workspace.';
+comment on function recount_usage is 'correct_usage for callers who can see the workspace.';
 
 create function refuse_above_quota() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -1363,7 +1367,8 @@ declare
 begin
   select to_jsonb(u) into change from workspace_usage u
   where u.workspace_id = new.workspace_id and u.transaction_id = new.transaction_id;
-  -- Far from its limit a small change is let through: until others see it, the rest of 10 % is enough for all of them.
+  -- Far below the limit, skip the lock for small changes: the remaining 10 % covers concurrent changes that are not
+  -- visible yet.
   if not exists (
     select from usage_and_limits(new.workspace_id) q
     where (change ->> q.name)::bigint > 0
@@ -1371,8 +1376,8 @@ begin
   ) then
     return null;
   end if;
-  -- It is the end of the transaction, so the lock is held for the time of a commit. What is read now includes what was
-  -- committed while this one waited.
+  -- The trigger runs at the end of the transaction, so the lock is only held for the commit. The next read includes
+  -- changes committed while this transaction waited.
   perform pg_advisory_xact_lock(hashtextextended('quota of ' || new.workspace_id, 0));
   select q.name, q.used, q.allowed into exceeded from usage_and_limits(new.workspace_id) q
   where (change ->> q.name)::bigint > 0 and q.used > q.allowed limit 1;
@@ -1381,7 +1386,7 @@ begin
   end if;
   return null;
 end $$;
-comment on function refuse_above_quota is 'Fails with SQLSTATE IBQUO, at the end of a transaction, what raises the usage of a workspace above one of its limits. What is above already may stay, and shrink.';
+comment on function refuse_above_quota is 'Fails a transaction at its end with SQLSTATE IBQUO if it raises the usage of a workspace above a limit. Usage already above a limit may stay or shrink.';
 
 create function refuse_above_seats() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -1404,13 +1409,13 @@ begin
 
   select * into seats from workspaces where workspace_id = new.workspace_id for no key update;
   if not found or seats.seats_unlimited or seats.seats_overage then return null; end if;
-  -- Statements of their own: they see what was committed while this one waited for the lock.
+  -- Separate statements see rows committed while this one waited for the lock.
   select count(*) into active from memberships where workspace_id = new.workspace_id and status = 'active';
   select count(*) into pending from invitations
   where workspace_id = new.workspace_id and state = 'pending' and expires_at > now();
   if tg_table_name = 'memberships' and tg_op = 'INSERT' then
-    -- Whoever accepts an invitation takes over its seat, also where seats were taken away since it was made. Rows that
-    -- this transaction wrote are known by its id.
+    -- Accepting an invitation takes over its seat, even if seats were removed since. Rows written by this transaction
+    -- are recognized by its id.
     took_over := (
       select count(*) from memberships
       where workspace_id = new.workspace_id and status = 'active' and xmin = pg_current_xact_id()::xid
@@ -1424,13 +1429,13 @@ begin
   end if;
   return null;
 end $$;
-comment on function refuse_above_seats is 'Fails with SQLSTATE IBSEA what raises the active members and pending invitations of a workspace above its seats. Whoever is above already, because seats were taken away, stays. An invitation past its time takes no seat.';
+comment on function refuse_above_seats is 'Fails with SQLSTATE IBSEA if active members and pending invitations of a workspace would exceed its seats. Existing members stay if seats are removed. An expired invitation takes no seat.';
 
 create function upload_file_bytes(status text, kind text, sha256 text, byte_size bigint) returns bigint
   language sql immutable parallel safe as $$
   select case when kind = 'file' and (status = 'pending' or (status = 'failed' and sha256 <> '')) then byte_size else 0 end
 $$;
-comment on function upload_file_bytes is 'The bytes that count of a file of an upload: from when it is announced until it is a source, or until its bytes are given up.';
+comment on function upload_file_bytes is 'Bytes of an upload file that count towards the quota: from its announcement until it becomes a source or its bytes are given up.';
 
 create function usage_and_limits(workspace text) returns table (name text, used bigint, allowed bigint)
   language plpgsql stable security definer set search_path = public, pg_temp as $$
@@ -1452,14 +1457,14 @@ begin
     ('bytes', u.bytes), ('pages', u.pages), ('files', u.files), ('wikis', u.wikis), ('invitations', u.invitations),
     ('keys', u.keys), ('jobs', u.jobs)) n (name, used);
 end $$;
-comment on function usage_and_limits is 'How much a workspace has of everything that is limited, and how much it may have; null: any amount.';
+comment on function usage_and_limits is 'Usage and limit of each quota of a workspace; a null limit means unlimited.';
 
 create function usage_of(workspace text) returns table (name text, used bigint, allowed bigint)
   language sql stable security definer set search_path = public, pg_temp as $$
   select q.name, q.used, q.allowed from usage_and_limits(workspace) q
   where (select is_service()) or workspace = any ((select own_workspaces())::text[])
 $$;
-comment on function usage_of is 'usage_and_limits, for who may see the workspace.';
+comment on function usage_of is 'usage_and_limits for callers who can see the workspace.';
 
 create function usage_of_all(top integer) returns table (workspace_id text, name text, used bigint)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -1486,7 +1491,7 @@ create function workspaces_to_recount(age interval) returns table (wiki_id text,
   select null::text, u.workspace_id from workspace_usage u join workspaces w on w.workspace_id = u.workspace_id
   where u.transaction_id = 0 and u.counted_at < now() - age
 $$;
-comment on function workspaces_to_recount is 'For the scheduler: workspaces whose usage was compared with what they hold so long ago.';
+comment on function workspaces_to_recount is 'For the scheduler: workspaces whose usage was last compared with the actual rows longer ago than age.';
 
 create trigger usage_on_delete after delete on api_keys referencing old table as old_rows for each statement execute function count_keys();
 create trigger usage_on_insert after insert on api_keys referencing new table as new_rows for each statement execute function count_keys();
@@ -1517,11 +1522,11 @@ create table wikis (
   tree_version text collate "C" not null default '', -- Changes with each transaction that adds, removes, moves or renames a page or changes its status; the triggers of pages write it, and ETags of the tree use it.
   home_page_id text collate "C", -- Page shown at the address of the wiki; null for the list of recent changes. Ignored if the page is gone or the reader may not see it.
   revisions_purged_to timestamptz, -- Revisions replaced before this time that exceed revision_days were purged; null before the first run.
-  revisions_walked_at timestamptz, -- Time when the revisions of all pages were last checked, because a purge can skip one that a draft kept; null before.
+  revisions_walked_at timestamptz, -- Time when the revisions of all pages were last checked, because a purge skips a revision while a draft needs it; null before.
   revisions_packed_to timestamptz, -- Revisions that were replaced before this time are packed; null to check all of them.
-  deleted_at timestamptz -- Time when the wiki was put into the trash of deleted_from; null for a live wiki, and for one that is being removed now.
+  deleted_at timestamptz -- Time when the wiki was put into the trash of deleted_from; null for a live wiki and for a wiki whose content is being removed.
 );
-comment on table wikis is 'A wiki belongs to one workspace; row-level security is decided by it.';
+comment on table wikis is 'Wikis. Each belongs to one workspace, which determines row-level security.';
 create unique index wikis_by_slug on wikis (workspace_id, slug) where workspace_id is not null;
 create index wikis_by_trash on wikis (deleted_from, wiki_id) where workspace_id is null;
 create index wikis_deleted on wikis (wiki_id) where workspace_id is null;
@@ -1532,7 +1537,7 @@ create policy of_the_workspaces on wikis using ((workspace_id = any ((( select o
 create function caller_wikis() returns text[] language sql stable security definer set search_path = public, pg_temp as $$
   select array(select k.wiki_id from wikis k where k.workspace_id = any ((select own_workspaces())::text[]))
 $$;
-comment on function caller_wikis is 'The wikis of the workspaces that the caller is an active member of.';
+comment on function caller_wikis is 'Wikis of the workspaces in which the caller is an active member.';
 
 create function deleted_wikis() returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -1540,7 +1545,7 @@ create function deleted_wikis() returns table (wiki_id text, workspace_id text)
   where k.workspace_id is null and w.held_since is null
     and (k.deleted_at is null or w.workspace_id is null or k.deleted_at < now() - interval '30 days 5 minutes')
 $$;
-comment on function deleted_wikis is 'For the scheduler: wikis whose content goes now: they were in the trash for 30 days, or were deleted for good. Without those of workspaces under a legal hold.';
+comment on function deleted_wikis is 'For the scheduler: wikis whose content is to be removed now, after 30 days in the trash or a permanent deletion. Excludes workspaces under a legal hold.';
 
 create function purge_wiki(wiki text) returns boolean language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -1556,7 +1561,7 @@ begin
   end if;
   return true;
 end $$;
-comment on function purge_wiki is 'Lets the content of a wiki in the trash go now; false if it is not there. Fails (IBHLD) under a legal hold. The caller of the function checks that it is one of wikis_in_trash.';
+comment on function purge_wiki is 'Schedules the content of a wiki in the trash for removal now; returns false if the wiki is not in the trash. Fails with IBHLD under a legal hold. The application must check that wikis_in_trash contains the wiki.';
 
 create function refuse_deletion_of_wiki_under_hold() returns trigger
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -1564,7 +1569,7 @@ begin
   perform refuse_under_hold(array[old.wiki_id]);
   return case when tg_op = 'DELETE' then old else new end;
 end $$;
-comment on function refuse_deletion_of_wiki_under_hold is 'For triggers of wikis, which are deleted in two steps: first they belong to no workspace.';
+comment on function refuse_deletion_of_wiki_under_hold is 'Trigger function of wikis: refuses a deletion under a legal hold. A deletion has two steps; the first clears the workspace.';
 
 create function restore_wiki(wiki text, candidates text[]) returns text
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -1582,10 +1587,10 @@ begin
   update jobs j set run_after = now() where j.wiki_id = wiki and j.status = 'queued' and j.run_after = never();
   return free;
 exception when unique_violation or not_null_violation then
-  -- Another wiki took the slug at the same time.
+  -- A concurrent transaction took the slug.
   return '';
 end $$;
-comment on function restore_wiki is 'Takes a wiki out of the trash, at the first of the slugs that is free in its workspace, which it returns; '''' if none is free, null if the wiki is not in the trash. Its jobs go on. The caller of the function checks that it is one of wikis_in_trash.';
+comment on function restore_wiki is 'Restores a wiki from the trash with the first free slug among the candidates, and returns the slug; '''' if none is free, null if the wiki is not in the trash. Resumes its jobs. The application must check that wikis_in_trash contains the wiki.';
 
 create function wikis_in_trash(workspace text)
   returns table (wiki_id text, slug text, title text, description text, created_by text, deleted_at timestamptz, purged_after timestamptz)
@@ -1595,7 +1600,7 @@ create function wikis_in_trash(workspace text)
   where k.workspace_id is null and k.deleted_from = workspace and workspace = any (own_workspaces())
     and (k.deleted_at > now() - interval '30 days' or (k.deleted_at is not null and w.held_since is not null))
 $$;
-comment on function wikis_in_trash is 'The deleted wikis of a workspace that the caller sees, which can be restored. The caller of the function decides which members may see them.';
+comment on function wikis_in_trash is 'Deleted wikis of a workspace visible to the caller that can be restored. The application decides which members may see them.';
 
 create trigger legal_hold before delete on wikis for each row execute function refuse_deletion_of_wiki_under_hold();
 create trigger legal_hold_of_workspace before update of workspace_id on wikis for each row when (new.workspace_id is null and old.workspace_id is not null) execute function refuse_deletion_of_wiki_under_hold();
@@ -1608,7 +1613,7 @@ create trigger usage_on_update after update on wikis referencing old table as ol
 create function is_open_job(status text, kind text) returns boolean language sql immutable parallel safe as $$
   select status in ('queued', 'running') and kind <> 'reindex'
 $$;
-comment on function is_open_job is 'Whether a job counts: those that the service makes by itself do not.';
+comment on function is_open_job is 'Whether a job counts towards the quota; jobs that the service creates by itself do not.';
 
 create table jobs (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the job works on; one job of a wiki runs at a time.
@@ -1630,7 +1635,7 @@ create table jobs (
   workspace_id text collate "C" not null default '', -- Workspace of the wiki, written by a trigger so that claims need no join; '' for jobs that ended before the column existed.
   primary key (wiki_id, job_id)
 );
-comment on table jobs is 'Public jobs of wikis: queue and record at once. (attempt, worker_id) identifies the run.';
+comment on table jobs is 'Public jobs of wikis: both queue and record. (attempt, worker_id) identifies the run.';
 create index jobs_by_upload on jobs (wiki_id, upload_id);
 create index jobs_open on jobs (wiki_id, job_id) where status in ('queued', 'running');
 create index jobs_queued on jobs (kind, run_after, job_id) where status = 'queued';
@@ -1707,7 +1712,8 @@ create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) retur
     where (o.started_at is not null or o.wiki_id not in (select t.wiki_id from started t))
       and o.workspace_id not in (select p.workspace_id from paused p)
       and o.workspace_id not in (select r.workspace_id from running r where r.working > 0)
-      -- Of a kind of which more wait, an older one than this may be of a workspace without running jobs, too.
+      -- If a kind has more than 50 waiting jobs, jobs beyond them may be older than this one and also belong to idle
+      -- workspaces.
       and o.run_after <= coalesce((
         select min(l.newest) from (select max(run_after) as newest from oldest group by kind having count(*) = 50) l), 'infinity')
     order by o.run_after, o.job_id limit 5
@@ -1739,14 +1745,14 @@ create function jobs_to_claim(any_of text[], only_idle_workspaces boolean) retur
   ) c
   order by c.working, c.run_after, c.job_id limit 5
 $$;
-comment on function jobs_to_claim is 'For the queue, which belongs to no workspace. Five jobs: those of the workspaces with the fewest running jobs, the oldest first; where five of the fifty oldest of each kind are of workspaces without running jobs, these. A workspace with a share of 2 counts as having half as many running jobs. only_idle_workspaces: only jobs of workspaces that count as having none. Jobs of paused workspaces, and of wikis of which another job has started, are left out.';
+comment on function jobs_to_claim is 'Returns up to five jobs for the queue, across all workspaces: jobs of the workspaces with the fewest running jobs, oldest first. If five of the fifty oldest jobs of each kind belong to idle workspaces, returns these. A workspace with a job_share of 2 counts half its running jobs. only_idle_workspaces: only jobs of workspaces without counted running jobs. Excludes paused workspaces, and wikis in which another job has started.';
 
 create function set_workspace_of_job() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   new.workspace_id := coalesce((select w.workspace_id from wikis w where w.wiki_id = new.wiki_id), '');
   return new;
 end $$;
-comment on function set_workspace_of_job is 'For the trigger of new jobs.';
+comment on function set_workspace_of_job is 'Trigger function of jobs: sets workspace_id of new jobs.';
 
 create trigger usage_on_delete after delete on jobs referencing old table as old_rows for each statement execute function count_jobs();
 create trigger usage_on_insert after insert on jobs referencing new table as new_rows for each statement execute function count_jobs();
@@ -1758,7 +1764,7 @@ create trigger workspace before insert on jobs for each row execute function set
 create table audit_events (
   event_id text collate "C" primary key, -- Id of the form evt_…, ascending in time.
   workspace_id text collate "C", -- Workspace that the event is about; null for events of an account alone. No foreign key: records outlive the workspace.
-  type text collate "C" not null, -- "<target_kind>.<what happened>", such as wiki.renamed.
+  type text collate "C" not null, -- "<target_kind>.<action>", such as wiki.renamed.
   actor_id text collate "C", -- User who caused the event; null for the service and for commands. The account may be deleted.
   credential_id text collate "C", -- Key, session or issuer that authorized the request, or the name of another kind; null without a credential.
   request_id text collate "C" not null, -- Id of the request, as in logs and in the X-Request-Id header; '' outside requests.
@@ -1772,7 +1778,7 @@ create table audit_events (
   widget text collate "C" not null default '', -- Widget that was used: profile, enterprise or developers; '' for none.
   widget_origin text collate "C" not null default '' -- Origin of the page that showed the widget; '' for none.
 );
-comment on table audit_events is 'One record per write, made by the statement that writes. No secret and no hash of one is stored.';
+comment on table audit_events is 'Audit log: one record per write, inserted by the statement that writes. Contains neither secrets nor their hashes.';
 create index audit_events_by_actor_and_time on audit_events (workspace_id, actor_id, created_at, event_id);
 create index audit_events_by_email on audit_events ((after ->> 'email') collate "C") where (after ->> 'email') is not null;
 create index audit_events_by_former_member on audit_events ((before ->> 'user_id') collate "C") where type = 'organization_membership.deleted';
@@ -1790,7 +1796,7 @@ create function caller_account_events(after_time timestamptz, after_id text) ret
   where e.workspace_id is null and e.actor_id = (select own_user()) and (e.created_at, e.event_id) > (after_time, after_id)
   order by e.created_at, e.event_id limit 500
 $$;
-comment on function caller_account_events is 'What the caller did to their account, which is in the log of no workspace.';
+comment on function caller_account_events is 'The caller''s actions on their own account, which appear in no workspace''s log.';
 
 create function purge_audit_events(workspace text, batch integer) returns integer
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -1814,7 +1820,7 @@ begin
   select count(*) into removed from gone;
   return removed;
 end $$;
-comment on function purge_audit_events is 'Deletes at most batch audit records that are older than the workspace keeps them, and returns how many. Those that say what is kept and what was held stay.';
+comment on function purge_audit_events is 'Deletes up to batch audit records beyond the retention period of the workspace; returns their number. Keeps records of retention settings and legal holds.';
 
 -- ---- Pages -----------------------------------------------------------------------------------------------------------------------------
 
@@ -1853,7 +1859,7 @@ create table pages (
   constraint pages_trashed check ((trashed_at is null) = (trashed_with is null)),
   constraint pages_parent_place foreign key (wiki_id, parent_page_id, parent_path) references pages (wiki_id, page_id, path) deferrable initially deferred
 );
-comment on table pages is 'What lists and trees need of a page. Rows stay narrow because the text is in revisions.';
+comment on table pages is 'Page data for lists and trees. Texts are in revisions, which keeps the rows narrow.';
 create index pages_by_change on pages (wiki_id, status, updated_at, page_id) where trashed_at is null;
 create index pages_by_parent on pages (wiki_id, parent_page_id, position, page_id);
 create index pages_by_title on pages (wiki_id, title_key) where trashed_at is null;
@@ -1876,7 +1882,7 @@ create table page_texts (
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table page_texts is 'The plain text of the present revision, for search and snippets.';
+comment on table page_texts is 'Plain text of the current revision of each page, for search and snippets.';
 grant delete, insert, select, update on page_texts to ibid_service;
 alter table page_texts enable row level security;
 create policy of_the_wiki on page_texts using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -1887,7 +1893,7 @@ create table revisions (
   revision integer not null, -- Number from 1 without gaps, except for purged revisions.
   title text collate "C" not null, -- Title of this state.
   markdown text collate "C" not null, -- Text as saved; '' once packed.
-  html text collate "C" not null, -- Sanitized HTML of the text, with links as they were when it was rendered; '' once packed.
+  html text collate "C" not null, -- Sanitized HTML of the text, with links as of the time of rendering; '' once packed.
   outline jsonb not null, -- Headings: [{"level", "text", "anchor", "offset"}], at most 2,000; [] once packed.
   created_at timestamptz not null default now(), -- Time of the save. Only an import of an archive that this service sealed keeps the original time.
   created_by text collate "C" not null, -- User who saved the state, started the upload or ran the import, or a person of imported_people; no foreign key.
@@ -1899,7 +1905,7 @@ create table revisions (
   primary key (wiki_id, page_id, revision),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 ) with (fillfactor=95);
-comment on table revisions is 'Every state of every page. The HTML is sanitized and rendered once, on write. A replaced revision is packed later; markdown, html and outline are then empty.';
+comment on table revisions is 'Every revision of every page. The HTML is rendered and sanitized once, on write. A replaced revision is packed later; markdown, html and outline are then empty.';
 create index revisions_by_author on revisions (created_by, wiki_id, page_id, revision);
 create index revisions_by_time on revisions (wiki_id, created_at) where revision > 1;
 grant delete, insert, select, update on revisions to ibid_service;
@@ -1916,7 +1922,7 @@ create table page_bases (
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table page_bases is 'What an upload last compiled for a page that people have edited since, if no revision holds it: the base of the next three-way merge. Without a row the last compiled revision is the base.';
+comment on table page_bases is 'Base of the next three-way merge for pages edited since an upload compiled them, unless a revision still holds it. Without a row the last compiled revision is the base.';
 grant delete, insert, select, update on page_bases to ibid_service;
 alter table page_bases enable row level security;
 create policy of_the_wiki on page_bases using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -1938,7 +1944,7 @@ create policy of_the_wiki on page_paths using (wiki_id = (( select own_wiki() as
 create table page_links (
   wiki_id text collate "C" not null, -- Wiki of both pages.
   from_page_id text collate "C" not null, -- Page whose current revision has the link.
-  to_page_id text collate "C", -- Page that the link means; null while there is none. No foreign key, so a page in the trash can be restored with its links.
+  to_page_id text collate "C", -- Target page; null while it is missing. No foreign key, so a page in the trash can be restored with its links.
   to_path text collate "C" not null, -- Path as written, [[target]] for a wiki link to a missing page, or <address> for an address of the wiki that no page can have.
   places integer[] not null default '{}', -- Offsets of the link's addresses in the Markdown: pairs of start and end, in UTF-16 code units.
   wanted_title text collate "C", -- Lower-case title that would satisfy a [[link]] which led nowhere when it was written; null for other links.
@@ -1966,7 +1972,7 @@ create table page_tags (
   primary key (wiki_id, tag_key, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table page_tags is 'Which pages have a tag. Written by the triggers of pages alone, which follow pages.tags.';
+comment on table page_tags is 'Index of pages.tags by tag. Only written by the triggers of pages.';
 create index page_tags_by_page on page_tags (wiki_id, page_id);
 grant delete, insert, select, update on page_tags to ibid_service;
 alter table page_tags enable row level security;
@@ -1980,7 +1986,7 @@ create table templates (
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table templates is 'Pages that are offered as templates in their wiki.';
+comment on table templates is 'Pages offered as templates in their wiki.';
 grant delete, insert, select on templates to ibid_service;
 alter table templates enable row level security;
 create policy of_the_wiki on templates using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -1993,7 +1999,7 @@ create table starred_pages (
   primary key (wiki_id, user_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table starred_pages is 'Pages that a person has starred, seen by that person alone. A page in the trash keeps its stars.';
+comment on table starred_pages is 'Starred pages per person, visible only to that person. A page in the trash keeps its stars.';
 create index starred_pages_of_page on starred_pages (wiki_id, page_id);
 create index starred_pages_of_user on starred_pages (user_id);
 grant delete, insert, select, update on starred_pages to ibid_service;
@@ -2015,7 +2021,7 @@ create table autosaves (
   primary key (wiki_id, user_id, autosave_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table autosaves is 'Texts in the editor that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.';
+comment on table autosaves is 'Editor texts that are not saved as pages yet. Only their writer sees them; they are deleted 90 days after the last change.';
 create index autosaves_by_age on autosaves (updated_at);
 create index autosaves_of_page on autosaves (wiki_id, page_id) where page_id is not null;
 create index autosaves_of_user on autosaves (user_id);
@@ -2031,7 +2037,7 @@ create function caller_autosaves(after_wiki text, after_id text)
     and (a.wiki_id, a.autosave_id) > (after_wiki, after_id)
   order by a.wiki_id, a.autosave_id limit 1
 $$;
-comment on function caller_autosaves is 'The next unsaved text of the caller; one, as it may be long.';
+comment on function caller_autosaves is 'The next unsaved text of the caller; a single row, because it may be long.';
 
 create function caller_revisions(after_wiki text, after_page text, after_revision integer, writers text[])
   returns table (wiki_id text, page_id text, revision integer, path text, title text, origin text, created_at timestamptz, markdown text,
@@ -2044,7 +2050,7 @@ create function caller_revisions(after_wiki text, after_page text, after_revisio
       and array_position((select caller_wikis()), r.wiki_id) is not null
     order by r.wiki_id, r.page_id, r.revision limit 200
   ), fitting as (
-    -- The first one is always there, however long it is.
+    -- Always include the first revision, however long it is.
     select f.*, sum(f.bytes) over (order by f.wiki_id, f.page_id, f.revision) - f.bytes as before from found f
   )
   select f.wiki_id, f.page_id, f.revision, t.path, f.title, f.origin, f.created_at, t.markdown, t.packed
@@ -2052,7 +2058,7 @@ create function caller_revisions(after_wiki text, after_page text, after_revisio
     select p.path,
       case when m.may_read then r.markdown end as markdown, case when m.may_read then r.packed end as packed
     from pages p, revisions r, lateral (
-      -- As everywhere: what is in the trash is not read, and drafts only by those who may write.
+      -- The usual rule: pages in the trash cannot be read, and drafts only by members who may write.
       select p.trashed_at is null and (p.status <> 'draft' or exists (
         select from wikis k join memberships m on m.workspace_id = k.workspace_id
         where k.wiki_id = f.wiki_id and m.user_id = own_user() and m.status = 'active' and m.role = any (writers))) as may_read
@@ -2064,7 +2070,7 @@ create function caller_revisions(after_wiki text, after_page text, after_revisio
   where f.before < 1048576
   order by f.wiki_id, f.page_id, f.revision
 $$;
-comment on function caller_revisions is 'Revisions that the caller wrote, with their texts, which may be packed, where they may read the page now: at most 200, and no more after 1 MiB of text. writers: the roles that see drafts.';
+comment on function caller_revisions is 'Revisions written by the caller: up to 200, and none after the first MiB of text. Includes the text, possibly packed, if the caller may read the page now. writers: roles that can see drafts.';
 
 create function caller_stars(after_wiki text, after_page text) returns table (wiki_id text, page_id text, created_at timestamptz)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -2073,21 +2079,21 @@ create function caller_stars(after_wiki text, after_page text) returns table (wi
     and (s.wiki_id, s.page_id) > (after_wiki, after_page)
   order by s.wiki_id, s.page_id limit 500
 $$;
-comment on function caller_stars is 'Pages that the caller has starred.';
+comment on function caller_stars is 'Pages starred by the caller.';
 
 create function change_tree_version() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  -- The time too: after a restore in another cluster the numbers of transactions begin again.
+  -- Include the time, because transaction ids start again after a restore into another cluster.
   version text := pg_current_xact_id()::text || '-' || (extract(epoch from now()) * 1000000)::bigint;
 begin
-  -- Of many rows only the first writes.
+  -- Only the first of several rows writes.
   if current_setting('ibid.tree_version', true) is distinct from new.wiki_id || ' ' || version then
     update wikis w set tree_version = version where w.wiki_id = new.wiki_id and w.tree_version <> version;
     perform set_config('ibid.tree_version', new.wiki_id || ' ' || version, true);
   end if;
   return null;
 end $$;
-comment on function change_tree_version is 'For triggers of pages: the tree that has the page is another one.';
+comment on function change_tree_version is 'Trigger function of pages: changes wikis.tree_version.';
 
 create function limit_autosaves() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -2097,7 +2103,7 @@ begin
   end if;
   return null;
 end $$;
-comment on function limit_autosaves is 'At most 100 of each person in a wiki.';
+comment on function limit_autosaves is 'Trigger function of autosaves: limits each person to 100 per wiki.';
 
 create function limit_starred_pages() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -2107,13 +2113,13 @@ begin
   end if;
   return null;
 end $$;
-comment on function limit_starred_pages is 'At most 100 of each person in a wiki.';
+comment on function limit_starred_pages is 'Trigger function of starred_pages: limits each person to 100 per wiki.';
 
 create function page_title(page text) returns text language sql stable security definer set search_path = public, pg_temp as $$
   select p.title from wikis k join pages p on p.wiki_id = k.wiki_id and p.page_id = page
   where k.workspace_id = any ((select own_workspaces())::text[])
 $$;
-comment on function page_title is 'The title of a page of a workspace that the caller sees, where no wiki is named.';
+comment on function page_title is 'Title of a page in a workspace visible to the caller, if the wiki is unknown.';
 
 create function purge_replaced_revisions(wiki text, INOUT after_time timestamptz, INOUT after_page text, INOUT after_revision integer,
   batch integer, OUT removed integer, OUT looked_at integer)
@@ -2123,7 +2129,7 @@ declare
   horizon timestamptz;
   changed_to revisions;
 begin
-  -- Locked as purge_revisions does.
+  -- Locked for the same reason as in purge_revisions.
   select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since), coalesce(after_time, k.revisions_purged_to)
     into horizon, after_time
   from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
@@ -2160,14 +2166,14 @@ begin
   select (select count(*) from gone), (select count(*) from changed), l.created_at, l.page_id, l.revision
     into removed, looked_at, changed_to.created_at, changed_to.page_id, changed_to.revision
   from (values (1)) always left join last_changed l on true;
-  -- Where a page has more that is old, the next batch begins at the same place.
+  -- If a page may have more old revisions, the next batch starts at the same position.
   if removed < batch then
     after_time := case when looked_at = batch then changed_to.created_at end;
     after_page := changed_to.page_id;
     after_revision := changed_to.revision;
   end if;
 end $$;
-comment on function purge_replaced_revisions is 'Purges as purge_revisions does, of the pages of the next batch revisions that replaced others before the horizon, in the order of their times; without a position from revisions_purged_to on. Answers where to go on; after_time null: that was all, or nothing may be purged.';
+comment on function purge_replaced_revisions is 'Like purge_revisions, for the pages of the next batch revisions that replaced others before the horizon, in order of time. Without a position it starts at revisions_purged_to. Returns the next position; after_time is null if the purge is complete or not allowed.';
 
 create function purge_revisions(wiki text, from_page text, batch integer, OUT removed integer, OUT next_page text) returns record
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -2175,7 +2181,7 @@ declare
   horizon timestamptz;
   last_removed text;
 begin
-  -- Locked, so that a hold or a longer time that is being set waits for this batch, and is seen by the next one.
+  -- The lock makes a hold or a longer period that is being set wait for this batch; the next batch sees it.
   select purge_horizon(w.revision_days, w.retention_changed_at, w.held_since) into horizon
   from wikis k join workspaces w on w.workspace_id = k.workspace_id where k.wiki_id = wiki for share of w;
   removed := 0;
@@ -2191,7 +2197,7 @@ begin
         max(s.revision) filter (where s.origin = 'compiled') over () as last_compiled
       from revisions s where s.wiki_id = wiki and s.page_id = g.page_id
     ) r
-    -- The last that an upload made is what the next upload is merged with; a draft is merged with what it was begun on.
+    -- Keep merge bases: the last compiled revision for the next upload, and the base revision of each draft.
     where g.revision > 1 and r.revision < g.revision and r.replaced_at < horizon and r.revision is distinct from r.last_compiled
       and not exists (
         select from autosaves a where a.wiki_id = wiki and a.page_id = g.page_id and a.base_revision = r.revision)
@@ -2207,7 +2213,7 @@ begin
     select p.page_id into next_page from pages p where p.wiki_id = wiki and p.page_id >= from_page order by p.page_id offset batch limit 1;
   end if;
 end $$;
-comment on function purge_revisions is 'Deletes at most batch revisions that were replaced longer ago than the workspace keeps them, of at most batch pages from from_page on. Never the current one, the last that an upload made, or one that a draft was begun on. next_page: where to go on; null: that was all, or nothing may be purged.';
+comment on function purge_revisions is 'Deletes up to batch revisions beyond the retention period of the workspace, from up to batch pages starting at from_page. Keeps the current revision, the last compiled one, and base revisions of drafts. next_page: where to continue; null if the purge is complete or not allowed.';
 
 create function recent_pages(workspace text, per_wiki integer, with_drafts boolean) returns setof pages
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -2222,7 +2228,7 @@ create function recent_pages(workspace text, per_wiki integer, with_drafts boole
   ) b
   where k.workspace_id = workspace and workspace = any ((select own_workspaces())::text[])
 $$;
-comment on function recent_pages is 'Of every wiki of a workspace that the caller sees the pages that were changed last, per_wiki at most, without archived ones.';
+comment on function recent_pages is 'The most recently changed pages of every wiki in a workspace visible to the caller, up to per_wiki each, without archived ones.';
 
 create function wikis_with_revisions_to_pack(age interval) returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -2232,7 +2238,7 @@ create function wikis_with_revisions_to_pack(age interval) returns table (wiki_i
       select from revisions r where r.wiki_id = k.wiki_id and r.revision > 1
         and r.created_at >= coalesce(k.revisions_packed_to, '-infinity') and r.created_at < now() - age)
 $$;
-comment on function wikis_with_revisions_to_pack is 'For the scheduler: wikis with revisions that were replaced longer ago than age, and not packed yet.';
+comment on function wikis_with_revisions_to_pack is 'For the scheduler: wikis with unpacked revisions that were replaced longer ago than age.';
 
 create function write_page_tags() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -2269,9 +2275,9 @@ create table blobs (
   sha256 text collate "C" primary key check (sha256 ~ '^[0-9a-f]{64}$'), -- Hash of the bytes in hexadecimal, which is also the name of the file.
   byte_size bigint not null check (byte_size >= 0), -- Size of the file in bytes.
   kept_at timestamptz not null default now(), -- Time when the file was last stored, also if the store had it already; a reference must be written within 24 hours.
-  deleting_since timestamptz -- Start of the deletion; null otherwise. Meanwhile the file cannot be stored; after 10 minutes the deletion counts as abandoned.
+  deleting_since timestamptz -- Start of the deletion; null otherwise. During a deletion the file cannot be stored; after 10 minutes the deletion counts as abandoned.
 );
-comment on table blobs is 'One row per file of the blob store, written before the bytes are.';
+comment on table blobs is 'Files in the blob store; a row is written before the bytes.';
 create index blobs_by_kept_at on blobs (kept_at, sha256);
 create index blobs_deleting on blobs (deleting_since) where deleting_since is not null;
 grant delete, insert, select, update on blobs to ibid_service;
@@ -2292,7 +2298,7 @@ create table attachments (
   unique (wiki_id, page_id, sha256),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table attachments is 'Files attached to a page. The same bytes are one attachment of a page.';
+comment on table attachments is 'Files attached to a page. The same bytes are stored once per page.';
 create index attachments_by_creator on attachments (created_by, wiki_id, attachment_id);
 create index attachments_by_page on attachments (wiki_id, page_id, attachment_id);
 create index attachments_by_sha256 on attachments (sha256);
@@ -2310,7 +2316,7 @@ create function caller_attachments(after_wiki text, after_id text)
     and array_position((select caller_wikis()), a.wiki_id) is not null
   order by a.wiki_id, a.attachment_id limit 500
 $$;
-comment on function caller_attachments is 'Attachments that the caller added.';
+comment on function caller_attachments is 'Attachments added by the caller.';
 
 create trigger legal_hold after delete on attachments referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
 create trigger usage_on_delete after delete on attachments referencing old table as old_rows for each statement execute function count_stored_files();
@@ -2321,7 +2327,7 @@ create trigger usage_on_insert after insert on attachments referencing new table
 create function file_title_key(filename text) returns text language sql immutable set search_path = public, pg_temp as $$
   select folded(trim(regexp_replace(regexp_replace(regexp_replace(filename collate "default", '^.*/', ''), '(.)\.[^.\s]{1,16}$', '\1'), '[-_\s]+', ' ', 'g')))
 $$;
-comment on function file_title_key is 'The name of a file as a title, in lower case.';
+comment on function file_title_key is 'Lower-case title derived from the name of a file.';
 
 create table uploads (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki that the pages go to.
@@ -2335,7 +2341,7 @@ create table uploads (
   finished_at timestamptz, -- Time of the end; null while the upload is open or queued.
   created_by text collate "C" not null, -- User who uploaded; owner of the pages and attachments that it makes.
   is_sync boolean not null default false, -- Whether the upload has all files of its folder, so that missing ones count as gone.
-  sync_root text collate "C", -- Common top folder of a planned sync; '' if the files have none. Null before planning and for other uploads.
+  sync_root text collate "C", -- Common top folder of a planned sync; '' without one. Null before planning and for other uploads.
   planned_at timestamptz, -- Time when each file was last assigned a page; null before, and for uploads of releases that did not note it (created_at counts).
   primary key (wiki_id, upload_id),
   check ((finished_at is null) = (status in ('uploading', 'queued')))
@@ -2352,26 +2358,26 @@ create table upload_files (
   wiki_id text collate "C" not null, -- Wiki of the upload.
   upload_id text collate "C" not null, -- Upload that the file belongs to.
   file_no integer not null, -- Number in the upload; contents of archives, folders and sections are numbered after the announced files.
-  kind text collate "C" not null default 'file' check (kind in ('file', 'folder', 'archive', 'section')), -- folder: the page of a folder that no file stands for. archive: unpacked into rows of its own. section: one page of a file that is too long for a single page; its name is that of the file, # and the slugs of the headings.
+  kind text collate "C" not null default 'file' check (kind in ('file', 'folder', 'archive', 'section')), -- folder: the page of a folder without a file of its own. archive: unpacked into separate rows. section: one page of a file that is too long for a single page; its name is the name of the file, # and the slugs of the headings.
   filename text collate "C" not null, -- Relative path as the client sent it, cleaned.
   content_type text collate "C" not null, -- Media type that the client stated or the archive implies; '' for folders.
-  byte_size bigint not null, -- Announced size in bytes; for a section that of its Markdown, 0 for folders.
-  sha256 text collate "C" not null, -- Blob with the bytes; '' until all bytes are stored and checked, and for folders. A section has that of its file.
+  byte_size bigint not null, -- Announced size in bytes; the size of the Markdown for a section, 0 for folders.
+  sha256 text collate "C" not null, -- Blob with the bytes; '' until all bytes are stored and checked, and for folders. A section has the blob of its file.
   status text collate "C" not null default 'pending' check (status in ('pending', 'done', 'failed')), -- pending until the ingest job has processed the file.
   error text collate "C" not null default '', -- "code: message" of a failed file; for a done one a note for the summary, such as what an archive contained besides; '' for none.
   page_path text collate "C" not null default '', -- Path of the page, decided before the first file is read; '' before and for files without a page.
   page_id text collate "C", -- Page that the file becomes or is attached to; null without one. Decided together with page_path.
-  page_change text collate "C" not null default '' check (page_change in ('', 'new', 'updated', 'merged', 'same', 'kept')), -- Effect on the page; '' while there is none. merged: combined with edits of people. same: nothing changed. kept: edits conflict, so the page was left alone and marked stale.
+  page_change text collate "C" not null default '' check (page_change in ('', 'new', 'updated', 'merged', 'same', 'kept')), -- Effect on the page; '' before. merged: combined with edits of people. same: nothing changed. kept: edits conflict, so the page was left alone and marked stale.
   source_id text collate "C", -- Source with the bytes of the file; null until it is done and for files without one.
   new_source boolean not null default false, -- Whether this file added the source; uploads.source_count counts these.
   file_id text collate "C", -- Id of the form file_… that the client sends bytes to; null for folders, sections and contents of archives.
   received bigint not null default 0, -- Durable bytes from the start of the file, where the client resumes.
-  promised_sha256 text collate "C" not null default '', -- Hash announced by the client, compared once all bytes are there; '' if it announced none.
+  promised_sha256 text collate "C" not null default '', -- Hash announced by the client, compared once all bytes have arrived; '' if it announced none.
   section_of integer, -- file_no of the file that a section is part of; null for other kinds.
   attempts smallint not null default 0, -- Number of times that a worker died while it processed the file; the file is given up after a few.
   is_attachment boolean not null default false, -- Whether the file becomes no page, but an attachment of the pages that show or link to it. page_id is the first of them.
   begun_by text collate "C", -- Worker whose attempt is included in attempts; null for none. If the worker still lives, the attempt is taken back.
-  renamed_from text collate "C" not null default '', -- Name in an earlier upload if the page moves along with the renamed file; otherwise ''.
+  renamed_from text collate "C" not null default '', -- Name in an earlier upload if the page moves together with the renamed file; otherwise ''.
   position integer, -- pages.position of the new page; null to use file_no, as for sections.
   name_key text collate "C", -- Lower-case normalized filename, by which links find the file; null for sections. Written by a trigger.
   title_key text collate "C", -- Lower-case title derived from the filename, by which wiki links find the file; null for all but files. Written by a trigger.
@@ -2406,7 +2412,7 @@ create table upload_parts (
   primary key (wiki_id, upload_id, file_no, start_at),
   foreign key (wiki_id, upload_id) references uploads (wiki_id, upload_id) on delete cascade
 );
-comment on table upload_parts is 'Received parts of files that are still incomplete. A part in the file store that no row names is an orphan.';
+comment on table upload_parts is 'Received parts of incomplete files. A part in the file store without a row is an orphan.';
 create index upload_parts_by_name on upload_parts (name);
 grant delete, insert, select, update on upload_parts to ibid_service;
 alter table upload_parts enable row level security;
@@ -2432,7 +2438,7 @@ create table sources (
   primary key (wiki_id, source_id),
   unique (wiki_id, sha256)
 );
-comment on table sources is 'Original documents behind the pages. The same bytes are one source of a wiki, however often they are uploaded.';
+comment on table sources is 'Original documents from which pages were compiled. The same bytes are one source per wiki, however often they are uploaded.';
 create index sources_by_sha256 on sources (sha256);
 create index sources_with_losses on sources (wiki_id, source_id) where loss_count > 0;
 grant delete, insert, select, update on sources to ibid_service;
@@ -2446,7 +2452,7 @@ create table source_texts (
   primary key (wiki_id, source_id),
   foreign key (wiki_id, source_id) references sources (wiki_id, source_id) on delete cascade
 );
-comment on table source_texts is 'The plain text of a source, for search and snippets.';
+comment on table source_texts is 'Plain text of each source, for search and snippets.';
 grant delete, insert, select, update on source_texts to ibid_service;
 alter table source_texts enable row level security;
 create policy of_the_wiki on source_texts using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -2476,7 +2482,7 @@ create table page_sources (
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade,
   foreign key (wiki_id, source_id) references sources (wiki_id, source_id) on delete cascade
 );
-comment on table page_sources is 'Sources of a page, and for each block of the page, in order, the part of the source that it shows. The lists have one element per block.';
+comment on table page_sources is 'Sources of a page, and for each block of the page, in order, the part of the source it was compiled from. The lists have one element per block.';
 create index page_sources_by_source on page_sources (wiki_id, source_id);
 grant delete, insert, select, update on page_sources to ibid_service;
 alter table page_sources enable row level security;
@@ -2492,7 +2498,7 @@ create table compiled_files (
   primary key (wiki_id, page_id),
   foreign key (wiki_id, page_id) references pages (wiki_id, page_id) on delete cascade
 );
-comment on table compiled_files is 'Inputs that the page of a file was last compiled from, so that an unchanged file is skipped. A page without a row is compiled again.';
+comment on table compiled_files is 'Inputs from which the page of a file was last compiled, so that an unchanged file is skipped. A page without a row is compiled again.';
 grant delete, insert, select, update on compiled_files to ibid_service;
 alter table compiled_files enable row level security;
 create policy of_the_wiki on compiled_files using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -2509,7 +2515,7 @@ create function caller_uploads(after_wiki text, after_id text)
     and array_position((select caller_wikis()), u.wiki_id) is not null
   order by u.wiki_id, u.upload_id limit 10
 $$;
-comment on function caller_uploads is 'Uploads that the caller made, with the names of their files, of which there may be a thousand.';
+comment on function caller_uploads is 'Uploads of the caller, with the names of their files; a batch is small, because an upload may contain a thousand files.';
 
 create function name_upload_file() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -2521,20 +2527,20 @@ begin
   end if;
   return new;
 end $$;
-comment on function name_upload_file is 'Notes what links and texts call a file.';
+comment on function name_upload_file is 'Trigger function of upload_files: sets the keys by which links find a file.';
 
 create function sources_made(wiki text, upload text) returns integer language plpgsql as $$
 begin
   return (select count(*) from upload_files f where f.wiki_id = wiki and f.upload_id = upload and f.new_source);
 end $$;
-comment on function sources_made is 'Sources that an upload has made until now, and not until the statement began: the statement may have waited for the job''s last write.';
+comment on function sources_made is 'Number of sources added by an upload so far. A separate function, because the calling statement may have waited for the job''s last write and would not see it.';
 
 create function wikis_with_expired_uploads(age interval) returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
   select k.wiki_id, k.workspace_id from wikis k
   where k.wiki_id in (select u.wiki_id from uploads u where u.status = 'uploading' and u.updated_at < now() - age)
 $$;
-comment on function wikis_with_expired_uploads is 'For the scheduler: wikis with uploads that received no bytes for so long.';
+comment on function wikis_with_expired_uploads is 'For the scheduler: wikis with uploads that have received no bytes for longer than age.';
 
 create function wikis_with_failed_files(age interval) returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -2543,7 +2549,7 @@ create function wikis_with_failed_files(age interval) returns table (wiki_id tex
     select f.wiki_id from upload_files f join uploads u on u.wiki_id = f.wiki_id and u.upload_id = f.upload_id
     where f.kind = 'file' and f.status = 'failed' and f.sha256 <> '' and u.status = 'failed' and u.finished_at < now() - age)
 $$;
-comment on function wikis_with_failed_files is 'For the scheduler: wikis with uploads that failed so long ago and whose bytes are still there.';
+comment on function wikis_with_failed_files is 'For the scheduler: wikis with uploads that failed longer ago than age and whose bytes are still stored.';
 
 create trigger legal_hold after delete on sources referencing old table as old_rows for each statement execute function refuse_deletion_under_hold();
 create trigger usage_on_delete after delete on sources referencing old table as old_rows for each statement execute function count_stored_files();
@@ -2568,7 +2574,7 @@ create table search_wikis (
   loose_words integer, -- Number of rows in search_words since the last packing into search_vocabulary; null to pack at the next merge.
   primary key (wiki_id, kind)
 );
-comment on table search_wikis is 'State of a search index, one for the pages and one for the sources of a wiki. A merge holds the lock of the row.';
+comment on table search_wikis is 'State of a search index: one for the pages and one for the sources of each wiki. A merge locks the row.';
 create index search_wikis_stale on search_wikis (wiki_id) where is_stale;
 grant delete, insert, select, update on search_wikis to ibid_service;
 alter table search_wikis enable row level security;
@@ -2581,8 +2587,8 @@ create table search_documents (
   document_id text collate "C" not null, -- page_id or source_id; no foreign key, because a merge removes the row after the document is deleted.
   title_terms text collate "C" not null default '', -- Terms of the title in rows of earlier releases; '' since title_length is stored.
   body_terms text collate "C" not null default '', -- Terms of the text in rows of earlier releases; '' since body_length is stored.
-  pivot_title real not null default 0, -- Not used any more.
-  pivot_body real not null default 0, -- Not used any more.
+  pivot_title real not null default 0, -- No longer used.
+  pivot_body real not null default 0, -- No longer used.
   analysis smallint not null default 0, -- Version of packages/markdown/analysis that found title_terms and body_terms.
   body bytea, -- Deflated body_terms in rows of earlier releases; null otherwise.
   title_length integer, -- Number of words of the title, subtracted from search_wikis.title_terms on removal; null if title_terms has to be counted.
@@ -2601,14 +2607,14 @@ create table search_pending (
   document_id text collate "C" not null, -- page_id or source_id.
   version integer not null, -- Revision of a page, 1 for a source, 2147483647 for a deletion; the highest counts.
   title_terms text collate "C", -- Terms of the title with their counts; null to analyze the stored text at the merge.
-  body_terms text collate "C", -- Terms of the text with their counts; null for an unchanged text, or to analyze the stored one at the merge.
-  vocabulary text collate "C", -- Words as written, for corrections of typing errors; null to analyze the stored text at the merge.
+  body_terms text collate "C", -- Terms of the text with their counts; null if the text is unchanged or has to be analyzed at the merge.
+  vocabulary text collate "C", -- Words as written, for spelling corrections; null to analyze the stored text at the merge.
   created_at timestamptz not null default now(), -- Time of the write; a merge is due some seconds later.
   analysis smallint not null default 0, -- Version of packages/markdown/analysis that found the terms; after an upgrade the merge analyzes the text again.
   body bytea, -- Deflated body_terms in rows of earlier releases; null otherwise.
   primary key (wiki_id, kind, document_id, version)
 );
-comment on table search_pending is 'Documents that were written since the last merge; searches read them besides the segments. Rows are only added, so writers never wait for each other.';
+comment on table search_pending is 'Documents written since the last merge; searches read them in addition to the segments. Rows are only added, so writers never wait for each other.';
 grant delete, insert, select, update on search_pending to ibid_service;
 alter table search_pending enable row level security;
 create policy of_the_wiki on search_pending using (wiki_id = (( select own_wiki() as own_wiki)));
@@ -2632,7 +2638,7 @@ create policy of_the_wiki on search_segments using (wiki_id = (( select own_wiki
 create table search_blocks (
   segment_id bigint not null, -- Segment that the block belongs to.
   documents integer not null, -- Number of postings if the block belongs to one frequent term; 0 for a block of several terms.
-  part smallint not null, -- Number of the block among those of a frequent term, from 0.
+  part smallint not null, -- Number of the block among the blocks of a frequent term, from 0.
   wiki_id text collate "C" not null, -- Wiki of the index.
   kind text collate "C" not null, -- page or source.
   term text collate "C" not null, -- First term of the block, or its only one.
@@ -2651,7 +2657,7 @@ create table search_words (
   backwards text collate "C" not null, -- The word reversed, so that an index finds it by its end.
   primary key (wiki_id, kind, word)
 );
-comment on table search_words is 'Words as written that are not packed into search_vocabulary yet, for corrections of typing errors: a word with one wrong letter shares its beginning or its end with the right one.';
+comment on table search_words is 'Words as written that are not packed into search_vocabulary yet, for spelling corrections: a word with one wrong letter shares its beginning or its end with the right word.';
 create index search_words_backwards on search_words (wiki_id, kind, backwards);
 grant delete, insert, select, update on search_words to ibid_service;
 alter table search_words enable row level security;
@@ -2683,7 +2689,7 @@ create table saved_searches (
   primary key (wiki_id, user_id, saved_search_id),
   constraint saved_searches_by_name unique (wiki_id, user_id, name_key)
 );
-comment on table saved_searches is 'Searches that a person saved under a name.';
+comment on table saved_searches is 'Searches saved by a person under a name.';
 create index saved_searches_of_user on saved_searches (user_id);
 grant delete, insert, select, update on saved_searches to ibid_service;
 alter table saved_searches enable row level security;
@@ -2697,7 +2703,7 @@ create function caller_searches(after_wiki text, after_id text)
     and (s.wiki_id, s.saved_search_id) > (after_wiki, after_id)
   order by s.wiki_id, s.saved_search_id limit 500
 $$;
-comment on function caller_searches is 'Searches that the caller has saved.';
+comment on function caller_searches is 'Searches saved by the caller.';
 
 create function limit_saved_searches() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -2707,7 +2713,7 @@ begin
   end if;
   return null;
 end $$;
-comment on function limit_saved_searches is 'At most 50 of each person in a wiki.';
+comment on function limit_saved_searches is 'Trigger function of saved_searches: limits each person to 50 per wiki.';
 
 create function remove_index() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
@@ -2721,7 +2727,7 @@ create function search_backlog(OUT documents bigint, OUT oldest_seconds double p
   language sql stable security definer set search_path = public, pg_temp as $$
   select count(*), coalesce(extract(epoch from now() - min(p.created_at))::float8, 0) from search_pending p
 $$;
-comment on function search_backlog is 'For metrics: how many documents wait to be merged into the search indexes, and for how long the oldest of them has.';
+comment on function search_backlog is 'For metrics: number of documents waiting to be merged into the search indexes, and age of the oldest one in seconds.';
 
 create function wikis_to_index(enough integer, age interval) returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -2737,14 +2743,15 @@ create function wikis_to_index(enough integer, age interval) returns table (wiki
       select count(*) as documents, min(p.created_at) as oldest from (
         select p.created_at from search_pending p where p.wiki_id = w.wiki_id and p.kind = w.kind
         order by p.document_id, p.version limit enough) p) p
-    -- In the order of the key, since the planner would read the table from its begin otherwise. Of fewer than enough all are read.
+    -- Ordered by the key; otherwise the planner would scan the table from its start. If fewer than enough documents
+    -- wait, all of them are read.
     where p.documents >= enough or p.oldest < now() - age
     union
     select w.wiki_id from search_wikis w where w.is_stale and not exists (
       select from jobs j where j.wiki_id = w.wiki_id and j.kind = 'reindex' and j.status in ('queued', 'running'))
   ) due on due.wiki_id = k.wiki_id
 $$;
-comment on function wikis_to_index is 'For the scheduler: wikis with pending documents to merge, or whose impacts have to be computed again.';
+comment on function wikis_to_index is 'For the scheduler: wikis with pending documents to merge, or with stale impacts to recompute.';
 
 create trigger limit_saved_searches after insert on saved_searches for each row execute function limit_saved_searches();
 create trigger with_its_index after delete on search_wikis for each row execute function remove_index();
@@ -2878,10 +2885,10 @@ create table imported_people (
   wiki_id text collate "C" not null references wikis (wiki_id) on delete cascade, -- Wiki of the import.
   user_id text collate "C" not null, -- Id made for the person, which revisions refer to; no user has it.
   name text collate "C" not null, -- Name in the archive; '' once the person with this address deleted their account.
-  email text collate "C" not null, -- Address in the archive, unverified; '' if it has none and after such a deletion.
+  email text collate "C" not null, -- Address in the archive, unverified; '' if missing and after such a deletion.
   primary key (wiki_id, user_id)
 );
-comment on table imported_people is 'People named by imported archives, as the archives describe them.';
+comment on table imported_people is 'People named in imported archives, as described there.';
 create index imported_people_by_address on imported_people (email);
 grant delete, insert, select, update on imported_people to ibid_service;
 alter table imported_people enable row level security;
@@ -2891,7 +2898,7 @@ create function ids_in_use(ids text[]) returns setof text language sql stable se
     select page_id from pages where page_id = any (ids) union all
     select attachment_id from attachments where attachment_id = any (ids)
 $$;
-comment on function ids_in_use is 'Which of these ids any wiki of the service has a page or an attachment under.';
+comment on function ids_in_use is 'Returns those ids that are in use for a page or an attachment of any wiki.';
 
 create function wikis_with_staged_imports() returns table (wiki_id text, workspace_id text)
   language sql stable security definer set search_path = public, pg_temp as $$
@@ -2899,7 +2906,7 @@ create function wikis_with_staged_imports() returns table (wiki_id text, workspa
     select s.wiki_id from staged_imports s join jobs j on j.wiki_id = s.wiki_id and j.job_id = s.import_id
     where j.finished_at is not null)
 $$;
-comment on function wikis_with_staged_imports is 'For the scheduler: wikis with prepared rows of imports that have ended.';
+comment on function wikis_with_staged_imports is 'For the scheduler: wikis with staged rows of imports that have ended.';
 
 create trigger usage_on_delete after delete on exports referencing old table as old_rows for each statement execute function count_stored_files();
 create trigger usage_on_insert after insert on exports referencing new table as new_rows for each statement execute function count_stored_files();
@@ -2932,7 +2939,7 @@ create view blob_references as
     select w.logo_sha256, 'logo', '', w.workspace_id, null, false from workspaces w
   ) r
   where r.sha256 <> '' and not r.is_released and (select is_service());
-comment on view blob_references is 'Which rows refer to a blob, and since when; of an upload''s file the id is that of the upload. Every table that refers to blobs is named here. It reads the rows of all tenants, so it shows them to the service alone; in psql, "set ibid.service to on" first.';
+comment on view blob_references is 'Rows that reference a blob, with the time of the reference; for a file of an upload, id is the upload''s. Must contain every table that references blobs. Contains rows of all tenants, so only the service sees it; in psql, run "set ibid.service to on" first.';
 grant select on blob_references to ibid_service;
 
 -- ---- Operation -------------------------------------------------------------------------------------------------------------------------
@@ -2941,7 +2948,7 @@ create table service_controls (
   the_only boolean default true primary key check (the_only), -- Always true, so that there is one row at most.
   jobs_are_paused boolean not null -- Whether no process claims jobs, as after a restore.
 );
-comment on table service_controls is 'What the operator has set for the whole service; no row for the defaults.';
+comment on table service_controls is 'Operator settings for the whole service; no row for the defaults.';
 grant select on service_controls to ibid_service;
 
 create table idempotency_keys (
@@ -2977,7 +2984,7 @@ create table request_log (
   created_at timestamptz not null, -- Time of the call by the clock of the process.
   primary key (workspace_id, call_id)
 ) with (autovacuum_vacuum_scale_factor=0.05);
-comment on table request_log is 'The last API calls of each workspace with a key or an access token. Processes write their calls together every few seconds (log_requests), so a crash loses the latest.';
+comment on table request_log is 'The latest API calls of each workspace with a key or an access token. Processes write their calls in batches every few seconds (log_requests), so a crash loses the latest calls.';
 grant select on request_log to ibid_service;
 alter table request_log enable row level security;
 create policy of_the_workspaces on request_log using (workspace_id = any ((( select own_workspaces() as own_workspaces))::text[]));
@@ -3010,10 +3017,10 @@ create table wal_timelines (
   marker uuid not null default gen_random_uuid(), -- Random id that reads from a replica compare, because another cluster can have the same timeline.
   seen_at timestamptz not null default now() -- Time when a process first saw the timeline.
 );
-comment on table wal_timelines is 'Timelines that the primary has written on, one more after each fail-over. A replica whose last row equals that of the primary has followed it there.';
+comment on table wal_timelines is 'Timelines on which the primary has written, one more after each fail-over. A replica is up to date with the timeline if its last row equals the primary''s last row.';
 grant insert, select on wal_timelines to ibid_service;
 
--- migrate.ts makes it.
+-- Created by migrate.ts.
 grant select on migrations to ibid_service;
 
 create function analyze_grown_tables() returns void language plpgsql security definer set search_path = public, pg_temp as $$
@@ -3028,7 +3035,7 @@ begin
     execute format('analyze (skip_locked) %s', t);
   end loop;
 end $$;
-comment on function analyze_grown_tables is 'For jobs that wrote much: has PostgreSQL look at the tables that are a tenth larger than when it last did.';
+comment on function analyze_grown_tables is 'For jobs that have written much: analyzes tables that have grown by a tenth since their last analysis.';
 
 create function log_requests(calls jsonb, kept integer) returns void
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -3061,13 +3068,13 @@ begin
   if of_workspaces is null then
     return;
   end if;
-  -- Two processes that delete the same rows in different orders would wait for each other.
+  -- Prevents a deadlock of two processes that delete the same rows in different orders.
   perform pg_advisory_xact_lock(hashtextextended('request log', 0));
   delete from request_log r using unnest(of_workspaces) as o(workspace_id)
   where r.workspace_id = o.workspace_id and r.call_id <= (
     select l.call_id from request_log l where l.workspace_id = o.workspace_id order by l.call_id desc offset kept limit 1);
 end $$;
-comment on function log_requests is 'Adds calls to the log of the workspace that each was about, if its user is a member there, and keeps the last ones of each. Hashes and subjects only name the credential; they are not stored.';
+comment on function log_requests is 'Adds calls to the log of their workspace if the user is an active member, and keeps the latest ones of each workspace. Hashes and subjects only identify the credential and are not stored.';
 
 create function wait_for_replay(lsn pg_lsn, marker uuid, milliseconds integer) returns void language plpgsql strict as $$
 declare
@@ -3081,29 +3088,30 @@ begin
     perform pg_sleep(0.001);
   end loop;
   select * into last from wal_timelines t order by t.timeline desc limit 1;
-  -- The primary itself may be named as a replica; one that was is on an earlier timeline, and one that was promoted on a later one.
+  -- The server may be the primary itself. A former primary is on an earlier timeline, and a promoted replica on a later
+  -- one.
   if last.marker is distinct from wait_for_replay.marker
     or not pg_is_in_recovery() and left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) <> last.timeline then
     raise exception 'the replica does not follow the primary' using errcode = 'IBLAG';
   end if;
 end $$;
-comment on function wait_for_replay is 'Waits until this server has everything up to a position of the primary, and fails (IBLAG) where that takes longer. Statements behind it in the same transaction see all of it.';
+comment on function wait_for_replay is 'Waits until this server has replayed the log up to a position of the primary; fails with IBLAG after the given time. Later statements of the same transaction see everything up to the position.';
 
--- A sample says little of how many tenants there are.
+-- A sample estimates the number of tenants badly.
 do $$ declare t text; begin
   foreach t in array '{jobs,pages,page_texts,revisions,page_paths,page_links,page_tags,attachments,uploads,upload_files,upload_parts,sources,source_texts,page_sources,compiled_files,search_documents,search_blocks,search_words,search_vocabulary,exports,import_pages,import_revisions,import_attachments}'::text[] loop
     execute format('alter table %I alter column wiki_id set (n_distinct = 20)', t);
   end loop;
 end $$;
 
--- A sample says little of how many tenants there are.
+-- A sample estimates the number of tenants badly.
 do $$ declare t text; begin
   foreach t in array '{audit_events}'::text[] loop
     execute format('alter table %I alter column workspace_id set (n_distinct = 20)', t);
   end loop;
 end $$;
 
--- Nobody but the service calls these, and the last ones are called by others of them.
+-- Only the service calls these functions; those without a grant are only called by other functions.
 revoke all on function
   wikis_with_revisions_to_pack, actual_usage, add_usage, add_wiki_usage, correct_usage,
   merge_usage, usage_and_limits
