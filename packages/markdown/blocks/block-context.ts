@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Element } from 'hast';
 
-/** What a block stands in, which is not what it says: two keys of KEY characters, of the headings above it and of its place in a list. */
+/** The headings above a block and its place in a list, which are not part of its form: two keys of KEY characters. */
 export type ContextKeys = string;
 
-/** Half of a SHA-256 would do for what is only compared within one page. */
+/** Hex digits of a SHA-256. 64 bits are enough because keys are only compared within one page. */
 const KEY = 16;
 const NONE = '0'.repeat(KEY);
 
-/** What of its context a block can have lost. */
+/** Parts of its context that can change while a block's form stays the same. */
 export const CONTEXT_CHANGES = ['headings', 'place', 'links'] as const;
 export type ContextChange = (typeof CONTEXT_CHANGES)[number];
 
-/** What is another between two contexts. */
+/** Returns the parts in which two contexts differ; never `links`, which context keys do not cover. */
 export function changesOfContext(before: ContextKeys, now: ContextKeys): ContextChange[] {
   const changes: ContextChange[] = [];
   if (before.slice(0, KEY) !== now.slice(0, KEY)) changes.push('headings');
@@ -20,27 +20,27 @@ export function changesOfContext(before: ContextKeys, now: ContextKeys): Context
   return changes;
 }
 
-/** The context of a block that stands in nothing. */
+/** The context of a block without headings above it and outside of lists. */
 export const NO_CONTEXT: ContextKeys = NONE + NONE;
 
 interface Container {
   tagName: string;
   isOfNotes: boolean;
-  /** Of a numbered list: the number of its next item. */
+  /** The number of the next item of a numbered list. */
   number: number;
-  /** Of definitions: the terms of the next, and whether one was given. */
+  /** The terms of the next definition in a definition list. */
   terms: string[];
   isDefined: boolean;
-  /** Of a table. */
+  /** The caption of the table. */
   caption: string;
 }
 
-/** What the blocks of a page stand in, as they are read one after the other. */
+/** Computes the context of each block of a page. Blocks must be reported in document order. */
 export class BlockContext {
-  /** The headings above, outermost first; `path`: the key of this one and those above it. */
+  /** The headings above, outermost first; `path` is the key of a heading and its ancestors. */
   private headings: { level: number; path: string }[] = [];
   private readonly containers: Container[] = [];
-  /** Of the present block: its number or term, and where numbered lists in it begin. */
+  /** The current block's number or term, and the first numbers of the numbered lists in it. */
   private place: string[] = [];
 
   enter({ tagName, properties }: Element): void {
@@ -66,12 +66,12 @@ export class BlockContext {
     if (level > 0) this.headings = this.headings.filter((above) => above.level < level);
   }
 
-  /** Numbers of items are not in the form of the block that they are in. */
+  /** Records the first number of a numbered list inside a block, because the block's form leaves out item numbers. */
   listWithin({ properties }: Element): void {
     this.place.push(`list from ${startOf(properties.start)}`);
   }
 
-  /** The context of the block that ends; `form`: what it says. */
+  /** Ends a block and returns its context; `form` is the form of the block. */
   endBlock(tagName: string, form: string): ContextKeys {
     const container = this.containers.at(-1);
     const place = this.place;

@@ -2,21 +2,23 @@ import { hash } from 'node:crypto';
 import type { Properties } from 'hast';
 
 /**
- * The form of a block is what it says, as a text: two blocks say the same where their forms are equal. It has the words
- * of the block, and a mark for what changes their meaning without being a word:
+ * The form of a block is its statement as text: two blocks say the same if their forms are equal. A form holds the
+ * words of the block, and marks for markup that changes their meaning:
  *
- * - Runs of white space are one space, and none at the beginning and the end; code keeps its lines and indentation.
+ * - A run of white space is one space, and forms have no leading or trailing space. Code keeps its lines and
+ *   indentation.
  * - Unicode is in Normalization Form C.
- * - What is struck out, raised, lowered or turned around (by an element, or by a direction that is not that of its letters) stands
- *   between that mark and `end`, and so does what a browser draws from its source: in a formula `%` hides what follows, and `10^6`
- *   is raised.
- * - Each cell of a table begins with `cell`, and each column that another cell covers is one, so that a number cannot change its column. A box of a task is `open` or `done`.
- * - The words that stand for a picture come after `picture`.
- * - What stands elsewhere and belongs to the statement is between `beside` and `within`: the words of the heads of a cell's
- *   column, without which a number in it says nothing, and of a note where its mark stands.
+ * - Words that are struck out, raised, lowered or turned around (by an element, or by a direction that contradicts
+ *   their letters) are enclosed in that mark and `end`. So is source that a browser draws: in a formula, `%` hides the
+ *   rest of the line and `10^6` is raised.
+ * - Each cell of a table begins with `cell`. A column that another cell covers has a `cell` too, so that a number
+ *   cannot change its column unnoticed. A task's box is `open` or `done`.
+ * - The alternative text of a picture follows `picture`.
+ * - Words from elsewhere that belong to the statement are enclosed in `MARKS.beside` and `within`: the headers of a
+ *   cell's column, without which its number says nothing, and the words of a note at its reference.
  *
- * Nothing else is in it: bold, italics, the level of a heading and the numbers of notes may change. The marks are
- * noncharacters of Unicode, which a text cannot have: they are replaced in it.
+ * A form holds nothing else: bold, italics, heading levels and the numbers of notes may change. The marks are Unicode
+ * noncharacters, which are replaced if they occur in a text.
  */
 export const MARKS = {
   struck: '\ufdd0',
@@ -33,23 +35,23 @@ export const MARKS = {
   within: '\ufddb',
 };
 
-/** The version of forms: 1 since they have what is `beside`; 0 before. */
+/** Version of the forms: 1 added the words from elsewhere (column headers and notes); 0 lacks them. */
 export const FORM_VERSION = 1;
 
-/** Words as a form has them. */
+/** Replaces noncharacters in words, so that they cannot be mistaken for marks. */
 export function withoutMarks(words: string): string {
   return /[\ufdd0-\ufdef]/.test(words) ? words.replace(/[\ufdd0-\ufdef]/g, '\ufffd') : words;
 }
 
-/** The form of marks, `withoutMarks` words and what is between them. */
+/** Joins marks, white space and `withoutMarks` words into a form. */
 export function formOf(pieces: readonly string[]): string {
   return pieces.join('').replace(/^\n+/, '').trimEnd().normalize('NFC');
 }
 
-/** Longer words are repeated by each cell of a column, and by each mark of a note, as their hash. */
+/** Longer words are stored as their hash, because every cell of a column and every reference to a note repeats them. */
 const BESIDE_MAX = 64;
 
-/** What stands elsewhere, as a piece of a form. */
+/** Returns words from elsewhere as a piece of a form. */
 export function beside(words: string): string {
   return words === '' ? '' : `${MARKS.beside}${briefly(words)}${MARKS.within}`;
 }
@@ -58,7 +60,10 @@ function briefly(words: string): string {
   return words.length > BESIDE_MAX || /[\ufdd0-\ufdef]/.test(words) ? hash('sha256', words) : words;
 }
 
-/** A form as it was before words that stand elsewhere were in it: nothing was raised or struck around them, nor a second space. */
+/**
+ * Converts a form to version 0: removes the words from elsewhere, marks that enclosed only them, and the double space
+ * they leave.
+ */
 export function withoutBeside(form: string): string {
   if (!form.includes(MARKS.beside)) return form;
   let alone = form.replace(/\ufdda[^\ufddb]*\ufddb/g, MARKS.beside);
@@ -72,13 +77,17 @@ export function withoutBeside(form: string): string {
     .normalize('NFC');
 }
 
-/** A form as it was before `drawn` was a mark, without what is beside; pages that were compiled before have such ones. */
+/**
+ * Converts a form to version 0 without `drawn` marks, as stored with pages that were compiled before that mark existed.
+ */
 export function withoutDrawn(form: string): string {
   const alone = withoutBeside(form);
   return alone.includes(MARKS.drawn) ? alone.replace(/\ufdd9([^\ufdd0-\ufdef]*)\ufdd3/g, '$1') : alone;
 }
 
-/** A form whose marks can be read: for people, and to compare words. What is struck out is not there any more. */
+/**
+ * Returns a form with readable signs for its marks, for display and for comparing words. Struck-out words are left out.
+ */
 export function wordsOfForm(form: string): string {
   let depth = 0;
   let words = '';
@@ -104,27 +113,27 @@ const SIGNS: Record<string, string> = {
   [MARKS.drawn]: '(drawn: ',
 };
 
-/** Columns further right are not told apart by cells that span: a row has as many marks at most. */
+/** Spans beyond this column are ignored, which bounds the marks of a row. */
 const COLUMNS_MAX = 50;
 
 /**
- * The columns of one table that cells of other rows or wider cells cover, as marks of cells for the form of a row: without them a number
- * could be moved into another column by the span of a cell beside or above it.
+ * Tracks the columns of a table that row and column spans cover, and returns cell marks for them. Without these marks,
+ * the span of a neighbouring cell could move a number into another column without changing the form of its row.
  */
 export class TableColumns {
-  /** By column, for how many rows below it is covered from above. */
+  /** For each column, the number of rows that a cell above it still covers. */
   private covered: number[] = [];
   private column = 0;
 
-  /** Where the next cell begins, counted from 0. */
+  /** The column at which the next cell begins, counted from 0. */
   get next(): number {
     return this.column;
   }
 
-  /** The marks of the columns between the last cell and the next one, which has these properties. */
+  /** Returns the marks of covered columns before the next cell, which has these properties. */
   before({ colSpan, rowSpan }: Properties): string[] {
     const passed = this.pass(() => (this.covered[this.column] ?? 0) > 0);
-    // 0 is until the end of the table.
+    // A span of 0 rows extends to the end of the table.
     const rows = rowSpan === undefined ? 1 : Number(rowSpan) || Number.POSITIVE_INFINITY;
     if (rows > 1) {
       const end = Math.min(COLUMNS_MAX, this.column + widthOf(colSpan));
@@ -133,14 +142,14 @@ export class TableColumns {
     return passed;
   }
 
-  /** The marks of the columns that a cell covers besides its first. */
+  /** Returns the marks of the columns that a cell covers after its first. */
   after({ colSpan }: Properties): string[] {
     const end = Math.min(COLUMNS_MAX, this.column + widthOf(colSpan));
     this.column += 1;
     return this.pass(() => this.column < end);
   }
 
-  /** The marks of the columns behind the last cell of a row. */
+  /** Returns the marks of covered columns after the last cell of a row. */
   endRow(): string[] {
     const passed = this.pass(() => this.column < this.covered.length && (this.covered[this.column] ?? 0) > 0);
     this.covered = this.covered.map((rows) => Math.max(0, rows - 1));
@@ -155,15 +164,15 @@ export class TableColumns {
   }
 }
 
-/** What the heads of one table say of its columns. */
+/** Collects the header cells of one table, by column. */
 export class TableHeads {
-  /** Of the rows before the first one of values, and of the last that divides those. */
+  /** Headers above the first row of values (`heads`), and the latest headers between rows of values (`divisions`). */
   private readonly heads: string[] = [];
   private divisions: string[] = [];
   private hasValues = false;
   private isDivided = false;
 
-  /** Begins a row; `isHead`: its cells are heads of what is below. */
+  /** Begins a row; `isHead`: its cells are headers of the rows below. */
   beginRow(isHead: boolean): void {
     if (!isHead) {
       this.hasValues = true;
@@ -174,13 +183,13 @@ export class TableHeads {
     }
   }
 
-  /** Adds the words of a head that begins in this column. */
+  /** Adds the words of a header cell that begins in this column. */
   add(column: number, properties: Properties, words: string): void {
     const all = this.hasValues ? this.divisions : this.heads;
     for (const at of columnsFrom(column, properties)) all[at] = briefly(`${all[at] ?? ''}\n${words}`);
   }
 
-  /** What a cell of values that begins in this column stands below. */
+  /** Returns the headers above a cell of values that begins in this column. */
   above(column: number, properties: Properties): string {
     return columnsFrom(column, properties)
       .map((at) => [this.heads[at] ?? '', this.divisions[at] ?? ''].join('').trim())

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import type { Element } from 'hast';
 import { pathOf, pathOfTarget } from '../wiki-links.ts';
 
-/** Longer addresses are kept as their hash. */
+/** Longer addresses are stored as their hash. */
 const ADDRESS_MAX = 200;
 
 const PLAYED = new Set('audio source video'.split(' '));
 
-/** Where a link leads or which picture, sound or film is shown, as the page writes it; undefined for what is neither. */
+/** Returns the target of a link, picture, sound or film as the page writes it; undefined for other elements. */
 export function writtenTarget({ tagName, properties }: Element): string | undefined {
   if (tagName === 'img') return `picture ${properties.src ?? ''}`;
   if (PLAYED.has(tagName) && properties.src !== undefined) return `picture ${properties.src}`;
@@ -19,9 +19,9 @@ export function writtenTarget({ tagName, properties }: Element): string | undefi
 const ATTACHMENT = /^\/v1\/wikis\/[^/]+\/attachments\/([^/?#]+)$/;
 
 /**
- * A target that does not depend on where the page is, which is in `folder`: `link` or `picture`, and then `page:` with its path and the
- * fragment, `file:` with the id of an attachment, `web:` or `address:` with an address; or `missing` with the target of a wiki link
- * that leads to no page.
+ * Returns a target that does not depend on `folder`, the folder of the page. It is `link` or `picture`, followed by
+ * `page:` with a path and fragment, `file:` with an attachment id, or `web:` or `address:` with an address. A wiki link
+ * to no page is `missing` with its target.
  */
 export function targetOf(written: string, folder: string): string {
   const [, kind = '', address = ''] = /^(\w+) ([\s\S]*)$/.exec(written) ?? [];
@@ -38,12 +38,15 @@ function briefly(address: string): string {
   return address.length > ADDRESS_MAX ? hash('sha256', address) : address;
 }
 
-/** Whether the file itself says it, whatever the pages are that it is among. */
+/** Tells whether a target depends on the file alone, and not on the pages around it. */
 export function isOfFile(target: string): boolean {
   return /^\w+ web:/.test(target);
 }
 
-/** A target by the page or the bytes that are meant: `meant` has the ids of pages by `page:` and path, and of files by `file:` and id. */
+/**
+ * Resolves a target to the page or the bytes it leads to. `meant` maps `page:` with a path to page ids, and `file:`
+ * with an id to files.
+ */
 export function meantTarget(target: string, meant: ReadonlyMap<string, string>): string {
   const [, kind = '', what = '', fragment = ''] = /^(\w+) ((?:page|file):[^#]*)(.*)$/s.exec(target) ?? [];
   const id = meant.get(what);
@@ -51,8 +54,8 @@ export function meantTarget(target: string, meant: ReadonlyMap<string, string>):
 }
 
 /**
- * Whether the targets of a block are those that it was compiled with: `same`; `added`, where links were added to those of the source or
- * taken away; or `other`. `meant`: as `meantTarget`.
+ * Compares the targets of a block with the targets it was compiled with. `added`: links were added to the source's
+ * links, or removed from them. `meant`: see `meantTarget`.
  */
 export function compareTargets(
   before: readonly string[],
@@ -70,14 +73,14 @@ export function compareTargets(
   return isWithin(was, is, isSame) || isWithin(is, was, isSame) ? 'added' : 'other';
 }
 
-/** Whether all of `some` are among `all`, in their order. */
+/** Tells whether `some` is a subsequence of `all`. */
 function isWithin(some: readonly string[], all: readonly string[], isSame: (a: string, b: string) => boolean): boolean {
   let next = 0;
   for (const target of all) if (next < some.length && isSame(some[next] ?? '', target)) next += 1;
   return next === some.length;
 }
 
-/** Whether a wiki link led to no page on one side, and on the other to one of its name. */
+/** Tells whether one side is a wiki link to no page, and the other a link to a page of that name. */
 function isSameName(a: string, b: string): boolean {
   const [missing, found] = a.startsWith('missing ') ? [a, b] : [b, a];
   if (!missing.startsWith('missing ') || !found.startsWith('link page:')) return false;
