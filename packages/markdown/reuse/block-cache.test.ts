@@ -8,7 +8,7 @@ import { openBlockCache } from './block-cache.ts';
 
 const BLOCK_RUNS = process.env.BLOCK_RUNS ?? extent(800, 100);
 
-/** Blocks, and beginnings and ends of blocks that go on over empty lines. */
+/** Blocks, and the first and last lines of blocks that continue over empty lines. */
 const PIECES = [
   'words',
   'Words of *two*\nlines',
@@ -77,7 +77,7 @@ const document = fc
   .array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(...GAPS)), { maxLength: 14 })
   .map((pieces) => pieces.flat());
 
-/** Documents of which each is the last one with some of its pieces replaced. */
+/** Series of documents; each document replaces some pieces of the previous document. */
 const edited = fc
   .tuple(
     document,
@@ -92,8 +92,8 @@ const edited = fc
     return documents.map((pieces) => pieces.join(''));
   });
 
-test('a text of which some blocks were parsed before has the same tree, with the same places, as one that is parsed as a whole', () => {
-  // It forgets some of what it has, and keeps some from one sequence of edits to the next.
+test('a text with cached blocks has the same tree and positions as a text that is parsed as a whole', () => {
+  // The cache is small enough to evict entries, and keeps some of them from one series of edits to the next.
   const blocks = openBlockCache(2_000).of('wiki_1');
   fc.assert(
     fc.property(edited, (documents) => {
@@ -105,7 +105,7 @@ test('a text of which some blocks were parsed before has the same tree, with the
   );
 });
 
-test('a page that is rendered again with blocks parsed before is the same page', () => {
+test('a page rendered with cached blocks is the same page', () => {
   const blocks = openBlockCache();
   const render = (markdown: string, cache?: typeof blocks): RenderedPage =>
     renderPage({ wiki_id: 'wiki_1', markdown, page_path: 'folder/page', pagesByTarget: new Map() }, cache);
@@ -115,7 +115,7 @@ test('a page that is rendered again with blocks parsed before is the same page',
   }
 });
 
-test('only the block that was edited is parsed, and the time that takes tells nothing of other wikis', () => {
+test('only the edited block is parsed, and the time this takes reveals nothing about other wikis', () => {
   const blocks = openBlockCache();
   const parse = (wiki_id: string, markdown: string) => {
     const parsed: string[] = [];

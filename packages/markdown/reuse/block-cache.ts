@@ -1,62 +1,68 @@
 import type { Node, Nodes, Root, RootContent } from 'mdast';
 import { formulaLines } from '../dialects/formula-lines.ts';
 
-/** Makes the tree of a part of a text, of which these lines, counted from 1, begin formulas. */
+/** Parses part of a text. `formulas`: the lines that begin formulas, counted from 1. */
 type ParsePart = (markdown: string, formulas: ReadonlySet<number>) => Root;
 
-/** Parses texts, of which it parses only the blocks that it has not parsed lately. */
+/** Parses texts, and reuses the cached trees of blocks that were parsed recently. */
 export interface BlockParser {
-  /** The tree that `parsePart` makes of the whole text. The caller may change it. */
+  /** Returns the same tree as `parsePart` of the whole text. The caller may change the tree. */
   parse(markdown: string, parsePart: ParsePart): Root;
 }
 
 export interface BlockCache {
-  /** For the texts of a wiki. How long a text takes does not tell what texts other wikis have. */
+  /**
+   * Returns the parser for a wiki. Wikis share no entries, so that the time of a parse reveals nothing about another
+   * wiki's texts.
+   */
   of(wiki_id: string): BlockParser;
 }
 
-/** A text with the lines in it that begin formulas, which hangs on all of the text around it. */
+/** Part of a text, with the lines in it that begin formulas. These depend on the whole text, not on the part alone. */
 interface Part {
   text: string;
   formulas: ReadonlySet<number>;
 }
 
-/** Blocks whose part stands alone: no text before or after it changes what they are. */
+/** Blocks of a part that is parsed the same whatever text surrounds it. */
 interface Unit extends Part {
   wiki_id: string;
   nodes: readonly RootContent[];
-  /** Where the text begins in the positions of the nodes. */
+  /** Line and offset of the unit's text in the positions of `nodes`. */
   line: number;
   offset: number;
 }
 
-/** A longer text keeps others out, and its tree is large. */
+/** Longer texts are not cached: they would evict many others, and their trees are large. */
 const MAX_TEXT = 2 ** 16;
 /** About 100 pages of usual length, whose trees take some 10 MiB. */
 const MAX_CHARACTERS = 2 ** 18;
 
 /**
- * A line that begins a block whatever the text before it is, unless a fence, HTML or formula is open: it follows an empty line,
- * and no list goes on with it.
+ * A line that begins a block whatever precedes it, unless a fence, HTML or formula is open: it follows an empty line
+ * and cannot continue a list.
  */
 const BEGINNING = /\n[ \t]*\n(?=[\p{L}#>"'`([!|_]|\*\*[^\s*])/gu;
 
 const BEFORE_BEGINNING = /\n[ \t]*\n$/;
 
-/** A definition or footnote changes what other blocks are; the others are written in ways that the positions here do not count. */
+/**
+ * Texts that are parsed as a whole: definitions and footnotes change how other blocks are parsed, and the positions
+ * here do not account for the other matches.
+ */
 const IS_WHOLE = /\]:|[\r\ufeff\0]|^(?:---|\+\+\+)/;
 
-/** What an empty line and a line of BEGINNING end, unless it takes that empty line. */
+/** Blocks that end at an empty line followed by a BEGINNING, unless they include that empty line. */
 const ENDS = new Set<RootContent['type']>(
   'paragraph heading list blockquote thematicBreak table code math'.split(' ') as RootContent['type'][],
 );
 
 /**
- * Opens a cache in memory. Between two saves or previews of a text nearly all of its blocks stay as they were, and parsing is most
- * of what rendering costs.
+ * Opens a cache in memory. Most blocks of a text stay the same between two saves or previews, and parsing is most of
+ * the cost of rendering.
  */
 export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
-  // What was not found since the last change of generations is forgotten with the next one.
+  // Two generations: entries not used since the last rotation are evicted by the next one.
   let recent = new Map<string, Unit>();
   let older = new Map<string, Unit>();
   let characters = 0;
@@ -96,7 +102,7 @@ export function openBlockCache(maxCharacters = MAX_CHARACTERS): BlockCache {
   return { of };
 }
 
-/** No text that is divided has the character between. */
+/** The separator is unambiguous because texts with NUL are parsed as a whole. */
 function keyOf({ text, formulas }: Part): string {
   return formulas.size === 0 ? text : `${text}\0${[...formulas].join()}`;
 }
@@ -115,17 +121,17 @@ function divide(markdown: string, formulas: ReadonlySet<number>): Part[] {
   return parts;
 }
 
-/** Those of the lines that are in a text which begins in this one, counted from its beginning. */
+/** Returns the `lines` within a text that begins at line `first`, counted from the beginning of that text. */
 function linesWithin(lines: ReadonlySet<number>, first: number, text: string): ReadonlySet<number> {
   if (lines.size === 0) return lines;
   const last = first + linesIn(text);
   return new Set([...lines].filter((line) => line >= first && line <= last).map((line) => line - first + 1));
 }
 
-/** `isKept`: it was parsed now, and ends where its text does. */
+/** `isKept`: cache the unit, because it was parsed just now and is complete. */
 type Parsed = Omit<Unit, 'wiki_id'> & { isKept: boolean };
 
-/** The units of a text. undefined: a block that was not found goes on in those that were. */
+/** Returns the units of a text; undefined if an uncached block continues into a cached one. */
 function unitsOf(
   parts: readonly Part[],
   found: readonly (Unit | undefined)[],
@@ -148,9 +154,10 @@ function unitsOf(
   return units;
 }
 
-/** Parses neighbouring parts as one: a block that goes on behind a part makes one unit of it and the next. */
+/** Parses consecutive parts together. Parts that share a block become one unit. */
 function parseTogether(parts: readonly Part[], parsePart: ParsePart): Parsed[] {
-  // A string of its own, because a part of the whole text would keep all of it in memory. In UTF-8 it is the same: it is well-formed.
+  // Copies the text, because a slice would keep the whole text in memory. The round trip through UTF-8 is lossless: the
+  // text is well-formed.
   const markdown = Buffer.from(parts.map(({ text }) => text).join('')).toString();
   const formulas = joinedFormulas(parts);
   const { children } = parsePart(markdown, formulas);
@@ -187,11 +194,13 @@ function joinedFormulas(parts: readonly Part[]): ReadonlySet<number> {
   return formulas;
 }
 
-/** Whether the last block of a text is the same wherever the text stands. `isLast`: nothing was parsed behind it. */
+/**
+ * Tells whether the last block of a text is parsed the same whatever follows it. `isLast`: no text was parsed after it.
+ */
 function isEnded(last: RootContent | undefined, text: string, offset: number, isLast: boolean): boolean {
-  // Such a text is only found at the end of another one.
+  // Such a text is only found at the end of another text.
   if (!last || !BEFORE_BEGINNING.test(text)) return true;
-  // A fence that is open takes the empty line, too.
+  // An open fence includes the empty line.
   return endOf(last) <= offset + text.trimEnd().length && (!isLast || ENDS.has(last.type));
 }
 
@@ -207,7 +216,7 @@ function joined(markdown: string, units: readonly Parsed[]): Root {
   return { type: 'root', children, position: { start: { line: 1, column: 1, offset: 0 }, end } };
 }
 
-/** A copy of a node that many lines and UTF-16 units further down. */
+/** Copies a node, moved down by this many lines and UTF-16 units. */
 function moved<T extends Nodes>(node: T, lines: number, units: number): T {
   const { position, data }: Node = node;
   const copy: T = { ...node };
