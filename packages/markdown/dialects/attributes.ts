@@ -2,27 +2,27 @@ import type { Image, Nodes, Paragraph, Parents } from 'mdast';
 
 const ATTRIBUTE = String.raw`(?:[#.][\w:.-]{1,100}|[\w-]{1,50}=(?:"[^"{}\n]*"|'[^'{}\n]*'|[^\s"'{}]+))`;
 const LIST = String.raw`\{:?[ \t]*${ATTRIBUTE}(?:[ \t]+${ATTRIBUTE})*[ \t]*\}`;
-/** Right behind a link, a picture or emphasis. */
+/** Directly after a link, a picture or emphasis. */
 const BEHIND = new RegExp(`^${LIST}`);
 /** Alone in the last line of a paragraph. */
 const LAST_LINE = new RegExp(String.raw`(?:^|\n)[ \t]*${LIST}[ \t]*$`);
 const HAS_LIST = /\{:?[ \t]*(?:[#.]\w|[\w-]+=)/;
 
-/** Names of a table of contents, as programs write where it stands. */
+/** Placeholders that other programs replace with a table of contents. */
 const CONTENTS = /^(?:\[toc\]|\[\[_?toc_?\]\]|\[\[_tosp_\]\])$/i;
 const HAS_CONTENTS = /^[ \t]*\[\[?_?to(?:c|sp)_?\]/im;
 
-/** Marks that say how something is shown, with their places in the text: [start, end). */
+/** Offsets of removed presentation marks in the text: [start, end). */
 type Found = [start: number, end: number][];
 
-/** Whether a text may have marks that `takeMarks` takes. */
+/** Tells whether a text may contain marks that `takeMarks` removes. */
 export function mayHaveMarks(markdown: string): boolean {
   return HAS_CONTENTS.test(markdown) || HAS_LIST.test(markdown);
 }
 
 /**
- * Takes attributes off links, pictures and paragraphs (MkDocs, kramdown, Pandoc, Wiki.js), and the marks of tables of contents out of a
- * tree, in place. A picture gets its size, and an id leads to its paragraph.
+ * Removes from a tree, in place, the attributes of links, pictures and paragraphs (MkDocs, kramdown, Pandoc, Wiki.js)
+ * and the placeholders of tables of contents. Pictures get the size from their attributes, and paragraphs the id.
  */
 export function takeMarks(parent: Parents, markdown: string): Found {
   const found: Found = [];

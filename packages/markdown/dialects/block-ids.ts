@@ -1,10 +1,10 @@
 import type { Heading, Nodes, Parents, Text } from 'mdast';
 import { anchorOf, headingAnchor } from '../safe-addresses.ts';
 
-/** `^id` at the end of a block, as Obsidian has it; with a letter, because `10 ^6` is a number. */
+/** Obsidian's `^id` at the end of a block. An id contains a letter: `10 ^6` is a number. */
 const BLOCK_ID = /(?:^|[ \t\n])\^(?=[\d-]*[a-z])([a-z\d-]{2,64})[ \t]*$/i;
 
-/** Takes the ids off the ends of blocks and headings, and gives them to their elements: `[[page#^id]]` leads there. In place. */
+/** Moves the ids at the ends of blocks and headings to their elements, in place: `[[page#^id]]` links there. */
 export function takeBlockIds(parent: Parents, markdown: string): void {
   for (const node of parent.children as Nodes[]) {
     if (node.type !== 'paragraph' && node.type !== 'heading') {
@@ -25,17 +25,20 @@ export function takeBlockIds(parent: Parents, markdown: string): void {
       addAnchor(node, `^${id}`);
       continue;
     }
-    // The paragraph of an item may have no element of its own. One that is empty names the block before it.
+    // The paragraph of an item may have no element of its own. An id alone in a paragraph belongs to the previous
+    // block.
     const owner = parent.type === 'listItem' && !isAlone ? parent : node;
     owner.data = { ...owner.data, ...(isAlone && { hName: 'a' }), hProperties: { id: `^${id}` } };
   }
 }
 
-/** `{#id}`, `{ #id .class key="value" }`, `{: #id}` behind a heading: Docusaurus, Hugo, MkDocs, kramdown and Pandoc. */
+/**
+ * `{#id}`, `{ #id .class key="value" }` or `{: #id}` after a heading: Docusaurus, Hugo, MkDocs, kramdown and Pandoc.
+ */
 const ATTRIBUTES =
   /(?:(?<![ \t])[ \t]+|(?<=\S))\{:?[ \t]*([#.][\w:.-]{1,100}(?:[ \t]+(?:[#.][\w:.-]+|[\w-]+=(?:"[^"{}]*"|[^\s"{}]+)))*)[ \t]*\}[ \t]*$/;
 
-/** Takes the attributes off a heading, and gives it their id. */
+/** Removes the attributes from a heading and gives it their id. */
 function takeAttributes(heading: Heading, markdown: string): void {
   const last = heading.children.at(-1);
   const [written, attributes] = (last?.type === 'text' && ATTRIBUTES.exec(last.value)) || [];
@@ -46,7 +49,7 @@ function takeAttributes(heading: Heading, markdown: string): void {
   if (id !== undefined && anchorOf(id.slice(1)) !== headingAnchor(wordsOf(heading))) addAnchor(heading, id.slice(1));
 }
 
-/** Whether the source has something else at the end of a text: `\^id` is no id. */
+/** Tells whether the source ends differently from the text: `\^id` is no id. */
 function isEscaped({ position }: Text, end: string, markdown: string): boolean {
   if (position?.end.offset === undefined) return false;
   const source = markdown.slice(0, position.end.offset).trimEnd();
@@ -59,7 +62,7 @@ function wordsOf(node: Nodes): string {
   return 'children' in node ? node.children.map(wordsOf).join('') : '';
 }
 
-/** A heading has the id that its words give it, too. */
+/** Adds an anchor to a heading, which also keeps the id derived from its words. */
 function addAnchor(heading: Heading, id: string): void {
   heading.children.push({ type: 'emphasis', children: [], data: { hName: 'a', hProperties: { id } } });
 }

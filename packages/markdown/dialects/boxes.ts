@@ -4,12 +4,12 @@ import { type Box, type Edit, FILLER } from './mask.ts';
 
 declare module 'mdast' {
   interface BlockquoteData {
-    /** For a box that is not written as a quote. */
+    /** Set if the callout is not written as a quote. */
     box?: Box;
   }
 }
 
-/** Makes quotes of the boxes of a mask, in place. Returns the groups of the boxes that the tree has. */
+/** Converts the boxes of a mask to quotes, in place. Returns the groups of the boxes that were found in the tree. */
 export function placeBoxes(tree: Nodes, boxes: ReadonlyMap<number, PlacedBox>): ReadonlySet<number> {
   const placed = new Set<number>();
   if (boxes.size > 0) placeIn(tree, boxes, placed);
@@ -60,7 +60,7 @@ function quote(box: Box, { position }: Node, children: RootContent[]): Blockquot
   };
 }
 
-/** Adds a list whose items may be boxes, as these and the lists between them. */
+/** Adds the items of a list: boxes as blocks of their own, and the items between them as lists. */
 function addItems(made: RootContent[], list: List, boxes: Boxes, placed: Set<number>): void {
   let own: List | undefined;
   for (const item of list.children) {
@@ -89,7 +89,7 @@ function addItems(made: RootContent[], list: List, boxes: Boxes, placed: Set<num
   }
 }
 
-/** The title of a tab, on its line. */
+/** Returns the title of a tab, positioned on the tab's line. */
 function titleOf({ title }: Box, { position }: Node): Paragraph {
   const start = position?.start;
   const text = { type: 'text', value: title, ...(start && { position: { start, end: start } }) } as const;
@@ -107,7 +107,7 @@ function hasMark({ children: [first] }: List['children'][number]): boolean {
 
 const MARK = new RegExp(`^${FILLER}+(?:\\n\\s*|[ \\t]*)`);
 
-/** Without the letters that stand for the head of the box. */
+/** Removes the fillers that replaced the head of the box. */
 function withoutMark([first, ...rest]: List['children'][number]['children']): RootContent[] {
   const head = first?.type === 'paragraph' ? first.children[0] : undefined;
   if (first?.type !== 'paragraph' || head?.type !== 'text') return first ? [first, ...rest] : rest;

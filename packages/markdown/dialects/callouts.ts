@@ -4,7 +4,7 @@ import type { State } from 'mdast-util-to-hast';
 import { lineEndsIn } from '../plain-text.ts';
 import { EMOJI, emojiNamed, mayHaveEmoji } from './emoji.ts';
 
-/** What callouts look like, and the words that choose it: GitHub's, and those of Obsidian, MkDocs and Docusaurus. */
+/** The five styles of callouts are GitHub's. Each lists the words for it in Obsidian, MkDocs and Docusaurus. */
 const KINDS: Record<string, readonly string[]> = {
   note: ['note', 'info', 'abstract', 'summary', 'tldr', 'todo', 'example', 'quote', 'cite', 'seealso'],
   tip: ['tip', 'hint', 'success', 'check', 'done'],
@@ -15,15 +15,14 @@ const KINDS: Record<string, readonly string[]> = {
 
 const kindOf = new Map(Object.entries(KINDS).flatMap(([kind, words]) => words.map((word) => [word, kind])));
 
-/** The classes of callouts. */
 export const CALLOUT_CLASS = new RegExp(`^callout(?:-title)?$|^(?:${Object.keys(KINDS).join('|')})$`);
 
-/** `[!NOTE]`, or `[!info]-` for one that is folded and `[!info]+` for one that can be. */
+/** `[!NOTE]`, `[!info]-` (folded) or `[!info]+` (foldable, open). */
 const HEAD = /^\[!([a-z][a-z-]{0,30})\]([+-]?)(?=\s|$)[ \t]*/i;
 
 /**
- * A quote that is a callout: with its title, and its kind as a class; one that can be folded as <details>. Undefined for
- * another quote.
+ * Returns the callout for a quote, with its title and its kind as a class; foldable callouts become <details>. Returns
+ * undefined for other quotes.
  */
 export function calloutOf(state: State, node: Blockquote): Element | undefined {
   const { box } = node.data ?? {};
@@ -43,7 +42,7 @@ export function calloutOf(state: State, node: Blockquote): Element | undefined {
   return callout(state, node, { kind, fold, title: words, body });
 }
 
-/** Whether a word says what a box is, where other words may mean something else. */
+/** Tells whether a word names a kind of callout, in syntax where other words may mean something else. */
 export function isKind(word: string): boolean {
   return kindOf.has(word) || word === 'details';
 }
@@ -81,7 +80,7 @@ function phrasing(state: State, children: PhrasingContent[]): ElementContent[] {
   return state.all({ type: 'paragraph', children }) as ElementContent[];
 }
 
-/** The content of the first line, and that of the others. */
+/** Splits content after its first line. */
 function splitLine(content: readonly PhrasingContent[]): { title: PhrasingContent[]; text: PhrasingContent[] } {
   for (const [i, node] of content.entries()) {
     if (node.type === 'break') return { title: content.slice(0, i).filter(isShown), text: content.slice(i + 1) };
@@ -100,7 +99,7 @@ function isShown(node: PhrasingContent): boolean {
   return node.type !== 'text' || node.value.trim() !== '';
 }
 
-/** A text without its beginning; its position starts on the line of what is left. */
+/** Cuts the beginning of a text and moves its start position to the line of the remaining text. */
 function shortened(node: Text, from: number): Text {
   const { value, position } = node;
   const lines = value.slice(0, from).split('\n').length - 1;
@@ -108,11 +107,11 @@ function shortened(node: Text, from: number): Text {
   return { ...node, value: value.slice(from), ...(position && start && { position: { ...position, start } }) };
 }
 
-/** `==highlighted==`, as Obsidian has it: between words, not within. */
+/** Obsidian's `==highlight==`: around words, not within a word. */
 const MARKED = /(?<![\p{L}\p{N}=])==(?=[^\s=])([^=\n]*[^\s=])==(?![\p{L}\p{N}=])/gu;
 const NAMED = new RegExp(EMOJI, 'gu');
 
-/** What an emoji is written as, for the id of its heading. */
+/** The source of an emoji, from which its heading's id is derived. */
 interface Written {
   written?: string;
 }
@@ -121,14 +120,14 @@ declare module 'hast' {
   interface TextData extends Written {}
 }
 
-/** What a text shows: highlights are marked, and names of emoji are emoji. Spaces at line ends are not shown. */
+/** Renders a text: highlights become <mark>, names of emoji become emoji, and spaces at line ends are dropped. */
 export function markedText(node: Text): ElementContent[] {
   const text = { ...node, value: node.value.replace(/(?<![ \t])[ \t]*(\r?\n|\r)[ \t]*/g, '$1') };
   const { value } = text;
   return mayHaveEmoji(value) ? withEmoji(text) : highlights(text);
 }
 
-/** The text in pieces, each emoji in one of its own. */
+/** Splits a text so that each emoji is a separate piece. */
 function withEmoji(text: Text): ElementContent[] {
   const { value } = text;
   const pieces: ElementContent[] = [];
@@ -165,7 +164,7 @@ function highlights(text: Text): ElementContent[] {
   return pieces;
 }
 
-/** A part of a text, with the lines that it stands on. */
+/** Returns a part of a text, positioned on its own lines. */
 function piece({ value, position }: Text, start: number, end: number): Words {
   const words = value.slice(start, end);
   if (!position) return { type: 'text', value: words };

@@ -1,13 +1,13 @@
 import type { Line } from './hidden-lines.ts';
 
 const DEFINITION = /^( {0,3}):(?=[ \t]{1,3}\S)/;
-/** What begins another block than a paragraph. */
+/** The beginning of a block other than a paragraph. */
 const OTHER_BLOCK = /^ {0,3}(?:[#>|:<]|[-+*][ \t]|\d{1,9}[.)][ \t]|`{3}|~{3}|={2,}|-{2,})/;
 
-/** The colons of definitions that one line of a paragraph does not show: of Pandoc, PHP Markdown Extra and MkDocs. */
+/** Finds definitions that are not visible from a single paragraph: Pandoc, PHP Markdown Extra and MkDocs. */
 export class DefinitionLines {
   private readonly lines: readonly Line[];
-  /** The line behind the last definition, with the lines that belong to it. */
+  /** The first line after the last definition and its continuation lines. */
   private end = -1;
 
   constructor(lines: readonly Line[]) {
@@ -15,8 +15,8 @@ export class DefinitionLines {
   }
 
   /**
-   * The column of the colon, if the line is a definition behind an empty line, or has paragraphs of its own; -1 for another line.
-   * Definitions in lines below their term are those of a paragraph (`definitionList`).
+   * Returns the column of the colon if the line begins a definition that follows an empty line or has several
+   * paragraphs; -1 otherwise. Definitions directly below their term are part of a paragraph (`definitionList`).
    */
   colonAt(at: number): number {
     const { text } = this.lines[at] as Line;
@@ -38,7 +38,7 @@ export class DefinitionLines {
     return isText && (!isBehindBlank || this.textAt(at - 3).trim() === '');
   }
 
-  /** The next line that is no part of a definition, behind the empty lines. */
+  /** Returns the first line after a definition and the empty lines that follow it. */
   private endOf(at: number): number {
     let end = at + 1;
     while (this.textAt(end).trim() !== '' && !DEFINITION.test(this.textAt(end))) end += 1;

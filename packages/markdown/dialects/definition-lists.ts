@@ -6,8 +6,8 @@ const IS_DEFINITION = /^:[ \t]+(?=\S)/;
 const HAS_DEFINITION = /[\r\n]:[ \t]+\S/;
 
 /**
- * A paragraph that is a definition list as PHP Markdown Extra, Pandoc and MkDocs write it: lines with terms, then lines that
- * begin with `: `, each with the lines behind it. Undefined for another paragraph.
+ * Converts a paragraph to a definition list as in PHP Markdown Extra, Pandoc and MkDocs: lines with terms, then
+ * definitions that begin with `: ` and may continue on further lines. Returns undefined for other paragraphs.
  */
 export function definitionList(state: State, node: Paragraph): Element | undefined {
   if (!node.children.some((child) => child.type === 'text' && HAS_DEFINITION.test(child.value))) return undefined;
@@ -27,8 +27,8 @@ export function definitionList(state: State, node: Paragraph): Element | undefin
 }
 
 /**
- * Adds an item of a list, which a definition was read as, to the definitions that end `before`, or makes the paragraph at its end their
- * terms. Whether it did.
+ * Adds a list item that is a definition to the definition list at the end of `before`, or makes the paragraph at its
+ * end the terms of a new list. Returns false if `before` ends with neither.
  */
 export function addDefinition(before: RootContent[], { children, position }: ListItem): boolean {
   const last = before.at(-1);
@@ -75,7 +75,7 @@ function placesOf(children: readonly PhrasingContent[]): Text['position'] {
   return from && to && { start: from.start, end: to.end };
 }
 
-/** The content of each line, with the line that it stands on. */
+/** Splits content into lines, and gives each text the position of its line. */
 function linesOf(content: readonly PhrasingContent[]): PhrasingContent[][] {
   const lines: PhrasingContent[][] = [[]];
   for (const node of content) {

@@ -4,7 +4,7 @@ import { renderMarkdown } from '../render.ts';
 
 const html = (markdown: string) => renderMarkdown(markdown).html;
 
-test("alerts of GitHub are callouts with their kind's name as the title", () => {
+test('GitHub alerts are callouts whose title is the name of their kind', () => {
   assert.equal(
     html('> [!NOTE]\n> Some *text*.\n>\n> - more\n'),
     '<blockquote class="callout note">\n<p class="callout-title">Note</p>\n<p>Some <em>text</em>.</p>\n<ul>\n<li>more</li>\n</ul>\n</blockquote>',
@@ -16,7 +16,7 @@ test("alerts of GitHub are callouts with their kind's name as the title", () => 
   assert.match(html('> [!CAUTION]  \n> Hot.'), /class="callout caution">/);
 });
 
-test('callouts of Obsidian have a title of their own, and those that fold are details', () => {
+test('Obsidian callouts have their own title, and foldable callouts are details elements', () => {
   assert.match(
     html('> [!faq]- Are they *folded*?\n> Yes.\n'),
     /^<details class="callout important">\n<summary class="callout-title">Are they <em>folded<\/em>\?<\/summary>\n<p>Yes\.<\/p>\n<\/details>$/,
@@ -29,7 +29,7 @@ test('callouts of Obsidian have a title of their own, and those that fold are de
   assert.match(html('> [!tip]\n> > [!bug]\n> > inner'), /callout tip[\s\S]*callout caution[\s\S]*inner/);
 });
 
-test('other quotes stay quotes, and what a page contains cannot take classes of the application', () => {
+test('other quotes stay quotes, and the content of a page cannot use the classes of the application', () => {
   for (const quote of ['> NOTE', '> [!]', '> [!div class="x"]', '> [!NOTE]text', '> `[!NOTE]`', '[!NOTE]'])
     assert.doesNotMatch(html(quote), /callout/, quote);
   assert.doesNotMatch(html('> [!note]\n\n[!note]: https://x.example'), /callout/, 'a link that the document defines');
@@ -40,7 +40,7 @@ test('other quotes stay quotes, and what a page contains cannot take classes of 
   assert.doesNotMatch(html('> [!note] <script>alert(1)</script>\n> <img src=x onerror=alert(1)>'), /<script|onerror/);
 });
 
-test('the text of a callout is found and cited with its title, on its lines', () => {
+test('the text of a callout is searched and cited with its title, on its lines', () => {
   const { text, blocks } = renderMarkdown('# A\n\n> [!NOTE]\n> One.\n> Two.\n\nThree.\n');
   assert.equal(text, 'A\nNote\nOne. Two.\nThree.');
   assert.deepEqual(
@@ -49,7 +49,7 @@ test('the text of a callout is found and cited with its title, on its lines', ()
   );
 });
 
-test('highlights are marked and comments are left out, between words and not in code', () => {
+test('highlights are marked and comments are left out, around words and outside of code', () => {
   assert.equal(
     html('An ==important== word, ==two words==.'),
     '<p>An <mark>important</mark> word, <mark>two words</mark>.</p>',
@@ -68,7 +68,7 @@ test('highlights are marked and comments are left out, between words and not in 
   assert.match(html('`%%b%%`'), /%%b%%/);
 });
 
-test('comments of several blocks, and with markup in them, are left out; a page keeps its lines', () => {
+test('comments are left out if they span blocks or contain markup, and the page keeps its lines', () => {
   const { text, blocks } = renderMarkdown(
     'One.\n\n%%\nhidden *a*\n\n- hidden b\n%%\n\nTwo %%see [c](d.md) `x`%% three.\n',
   );
@@ -81,7 +81,7 @@ test('comments of several blocks, and with markup in them, are left out; a page 
     assert.match(renderMarkdown(kept).text, /a|text|no end/, kept);
 });
 
-test('boxes of Docusaurus between colons are callouts, with lists and other boxes in them', () => {
+test('Docusaurus boxes between colons are callouts, with lists and other boxes in them', () => {
   assert.equal(
     html(':::tip My *title*\nText\n\n- a\n- b\n:::\n\nAfter'),
     '<blockquote class="callout tip">\n<p class="callout-title">My *title*</p>\n<p>Text</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n</blockquote>\n<p>After</p>',
@@ -101,7 +101,7 @@ test('boxes of Docusaurus between colons are callouts, with lists and other boxe
     assert.doesNotMatch(html(other), /callout/, other);
 });
 
-test('boxes of MkDocs with indented content are callouts, and can be folded', () => {
+test('MkDocs boxes with indented content are callouts, and can be folded', () => {
   assert.equal(
     html('Before\n\n!!! warning "Hot *x*"\n\n    Text `a`\n\n    - item\n\n!!! note\n    second\nAfter'),
     '<p>Before</p>\n<blockquote class="callout warning">\n<p class="callout-title">Hot *x*</p>\n<p>Text <code>a</code></p>\n<ul>\n<li>item</li>\n</ul>\n</blockquote>\n' +
@@ -128,7 +128,7 @@ test('boxes of MkDocs with indented content are callouts, and can be folded', ()
     assert.doesNotMatch(html(other), /callout/, other);
 });
 
-test('MDX is shown without its code: imports, exports and tags of components; values in braces stay', () => {
+test('MDX is shown without imports, exports and component tags; values in braces stay', () => {
   const { text } = renderMarkdown(
     "---\ntitle: T\n---\nimport Tabs from '@theme/Tabs';\nimport {\n  a,\n} from 'b';\n\nexport const x = {\n  y: 1,\n};\n\n# Head {x}\n\n<Tabs groupId={'a'} values={[\n  {label: '>'},\n]}>\n<TabItem value=\"one\">\n\nShown **one** <Icon name={`a`} /> <A.B c={1}>in</A.B> {props.b}\n\n</TabItem>\n</Tabs>\n",
   );
@@ -146,7 +146,7 @@ test('MDX is shown without its code: imports, exports and tags of components; va
     assert.match(renderMarkdown(kept).text, words, kept);
 });
 
-test('ids of blocks are anchors that links lead to, and no text', () => {
+test('block ids are anchors that links lead to, and no part of the text', () => {
   const { html: made, text } = renderMarkdown(
     'A claim. ^claim-1\n\n- item ^i2x\n\n| a |\n| - |\n| 1 |\n\n^tab1\n\n[[#^claim-1]] [[#^i2x]] [[#^tab1]]\n',
   );
@@ -161,7 +161,7 @@ test('ids of blocks are anchors that links lead to, and no text', () => {
     assert.match(renderMarkdown(kept).text, /\^/, kept);
 });
 
-test('attributes behind a heading are no text of it, and links lead to their id', () => {
+test('attributes after a heading are no part of its text, and links lead to their id', () => {
   for (const attributes of ['{#my-id}', '{ #my-id .big data-x="a b" }', '{: #my-id}', '{.big #my-id}']) {
     const page = renderMarkdown(`## Set *up* ${attributes}\n\nTo [it](#my-id).\n`);
     assert.equal(
@@ -177,7 +177,7 @@ test('attributes behind a heading are no text of it, and links lead to their id'
     assert.ok(renderMarkdown(text).text === text.replace(/^# /, '').replaceAll('`', ''), text);
 });
 
-test('tabs of MkDocs are their titles with their content, whatever it is', () => {
+test('MkDocs tabs become their titles followed by their content, whatever the content is', () => {
   const markdown =
     '=== "Linux"\n\n    ```sh\n    apt\n    ```\n\n===+ "Mac OS"\n    - item\n\n    !!! note\n        In it\n\nAfter\n';
   const page = renderMarkdown(markdown);
@@ -200,14 +200,14 @@ test('tabs of MkDocs are their titles with their content, whatever it is', () =>
     assert.doesNotMatch(html(text), /<strong>/, text);
 });
 
-test('comments of MDX are not shown, in code they are', () => {
+test('MDX comments are hidden, except in code', () => {
   assert.equal(
     html('{/* a\n\ncomment */}\n\nText {/* b */} `{/* c */}`').trim(),
     '<p>Text  <code>{/* c */}</code></p>',
   );
 });
 
-test('links and front matter of Hugo are read; other shortcodes stay as they are', () => {
+test('Hugo links and front matter are read; other shortcodes stay unchanged', () => {
   const {
     html: made,
     title,
@@ -221,7 +221,7 @@ test('links and front matter of Hugo are read; other shortcodes stay as they are
   assert.equal(text, 'See it and that. {{< youtube x >}} {{ variable }}');
 });
 
-test('shortcodes of Hugo that are boxes are callouts, and others stay as they are', () => {
+test('Hugo shortcodes for boxes are callouts, and other shortcodes stay unchanged', () => {
   const box = (kind: string, title: string) =>
     `<blockquote class="callout ${kind}">\n<p class="callout-title">${title}</p>\n<p><strong>b</strong></p>\n</blockquote>`;
   const cases: [head: string, end: string, html: string][] = [
@@ -238,7 +238,7 @@ test('shortcodes of Hugo that are boxes are callouts, and others stay as they ar
   assert.ok(!renderMarkdown('```\n{{< note >}}\nb\n{{< /note >}}\n```').html.includes('callout'));
 });
 
-test('what looks like a dialect in code, HTML and formulas is shown as it is written', () => {
+test('text in code, HTML and formulas that resembles a dialect is shown unchanged', () => {
   const written = [
     ':::tip\nmy content\n:::',
     '!!! note "A title"\n    text',
@@ -283,7 +283,7 @@ test('what looks like a dialect in code, HTML and formulas is shown as it is wri
   assert.match(html('[a](b%%c%%d) ![%%e%%](f)'), /href="b%25%25c%25%25d".*alt="%%e%%"/);
 });
 
-test('a box, a comment and a tag around code that looks like one are read all the same', () => {
+test('a box, a comment and a tag are read even around code that resembles one', () => {
   const { html: made, text } = renderMarkdown(
     ':::tip\n\n    :::note\n    a\n    :::\n\n%%hidden%%\n\n<Foo a={b}>shown</Foo>\n:::\n\n    %%c%%\n',
   );
@@ -292,7 +292,7 @@ test('a box, a comment and a tag around code that looks like one are read all th
   assert.equal(text, 'Tip\n:::note\na\n:::\nshown\n%%c%%');
 });
 
-test('the language of code is named in the ways of other programs, and what they add is not shown', () => {
+test('the language of a fence is read in the notations of other programs, and their options are hidden', () => {
   for (const [info, language] of [
     ['rust,ignore', 'rust'],
     ['js{1,3-4}', 'js'],
@@ -314,18 +314,18 @@ test('the language of code is named in the ways of other programs, and what they
   for (const info of ['{=html}', '{', '{}']) assert.match(html(`\`\`\`${info}\na\n\`\`\``), /<pre><code>a/, info);
 });
 
-test('what is bold beside signs of Chinese, Japanese and Korean is bold', () => {
+test('emphasis next to Chinese, Japanese and Korean punctuation is recognized', () => {
   assert.equal(html('**注意：**请*「是」*。').trim(), '<p><strong>注意：</strong>请<em>「是」</em>。</p>');
   assert.match(html('한국어 **강조(強調)**는'), /<strong>강조\(強調\)<\/strong>는/);
   assert.equal(html('a**"b"**c').trim(), '<p>a**"b"**c</p>', 'other scripts are read as CommonMark says');
 });
 
-test('spaces behind the head of a callout are no title', () => {
+test('spaces after the head of a callout are no title', () => {
   for (const head of ['[!NOTE]  ', '[!NOTE]\t ', '[!note]\\'])
     assert.match(html(`> ${head}\n> text`), /callout-title">Note<\/p>\n<p>text/, head);
 });
 
-test('definitions behind an empty line, and of several paragraphs, are definitions', () => {
+test('definitions after an empty line, and definitions of several paragraphs, are recognized', () => {
   assert.equal(
     html('Term\n\n:   Meaning\n\n    more of it\n').replaceAll('\n', ''),
     '<dl><dt>Term</dt><dd><p>Meaning</p><p>more of it</p></dd></dl>',
@@ -345,7 +345,7 @@ test('definitions behind an empty line, and of several paragraphs, are definitio
   assert.doesNotMatch(html('a\n\n: text\n\n- item'), /<dt>item|<dd>item/);
 });
 
-test('tabs of Docusaurus are shown below each other with their titles, indented or not', () => {
+test('Docusaurus tabs are shown below each other with their titles, indented or not', () => {
   for (const indent of ['', '    ']) {
     const text = `<Tabs groupId="os">\n  <TabItem value="a" label="A label">\n\n${indent}a test\n\n${indent}\`\`\`js\n${indent}let x\n${indent}\`\`\`\n\n  </TabItem>\n  <TabItem value='two' default>\n\n${indent}- item\n\n  </TabItem>\n</Tabs>\n\nafter\n`;
     const shown = html(text);

@@ -1,13 +1,16 @@
-/** The marks of the quotes and list items around a line, and a fence behind them. */
+/** The markers of the quotes and list items around a line, followed by a fence. */
 const OPENING = /^((?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*)[ \t]*(`{3,}(?=[^`]*$)|~{3,})/;
 const QUOTES = /^(?:[ \t]{0,3}>)*/;
 
-/** Follows fenced code line by line. Lists and HTML can only be told by parsing, so that a fence may be one too many. */
+/**
+ * Tracks fenced code line by line. Lists and HTML can only be recognized by the parser, so some of the fences found may
+ * not be real.
+ */
 export class Fences {
   private fence = '';
   private quotes = 0;
 
-  /** Whether a line is a fence or inside of one. */
+  /** Tells whether a line is a fence or inside a fence. Lines must be passed in order. */
   takes(line: string): boolean {
     if (this.fence !== '') {
       const [quotes = ''] = this.quotes > 0 ? (QUOTES.exec(line) ?? []) : [];

@@ -1,6 +1,6 @@
 import { Fences } from './fences.ts';
 
-/** A line of `$$` alone, behind the marks of quotes and items. */
+/** A line of `$$` alone, after the markers of quotes and items. */
 const OPENING = /^((?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*[ \t]*)\$\$[ \t\r]*$/;
 const ENDING = /^[ \t]*\$\$[^$]*$/;
 const QUOTES = /^(?:[ \t]{0,3}>)*/;
@@ -8,13 +8,13 @@ const QUOTES = /^(?:[ \t]{0,3}>)*/;
 interface Opening {
   line: number;
   quotes: number;
-  /** The column at which its item ends, 0 outside of items. */
+  /** Indentation below which the formula's list item ends; 0 outside of items. */
   indent: number;
 }
 
 /**
- * The lines, counted from 1, that begin a formula that has an end. The parser reads a formula line by line and cannot go back: without its end, it
- * would take the rest of the page. Reads the text once.
+ * Returns the lines, counted from 1, that begin a formula which is closed. The parser reads formulas line by line and
+ * cannot backtrack: an unclosed formula would swallow the rest of the page. Reads the text once.
  */
 export function formulaLines(markdown: string): Set<number> {
   const found = new Set<number>();
@@ -34,7 +34,7 @@ export function formulaLines(markdown: string): Set<number> {
   return found;
 }
 
-/** Whether the quote or the item of a formula ends before a line. */
+/** Tells whether the formula's quote or item ended before a line. */
 function isBehind(line: string, { quotes, indent }: Opening): boolean {
   if (quotes > 0) return quotesOf(line, quotes).split('>').length - 1 < quotes;
   return indent > 0 && line.trim() !== '' && line.search(/\S/) < indent;

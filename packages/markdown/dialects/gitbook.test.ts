@@ -4,7 +4,7 @@ import { renderMarkdown } from '../render.ts';
 
 const html = (markdown: string) => renderMarkdown(markdown).html;
 
-test('hints of GitBook are callouts of their style', () => {
+test('GitBook hints are callouts of their style', () => {
   for (const [style, kind] of [
     ['info', 'note'],
     ['warning', 'warning'],
@@ -20,7 +20,7 @@ test('hints of GitBook are callouts of their style', () => {
     );
 });
 
-test('tabs and code of GitBook have their titles, and tags that only arrange are not shown', () => {
+test('GitBook tabs and code have their titles, and layout tags are hidden', () => {
   assert.equal(
     html(
       '{% tabs %}\n{% tab title="Linux" %}\nrun *a*\n{% endtab %}\n\n{% tab title="Mac" %}\n{% hint style="info" %}\nrun b\n{% endhint %}\n{% endtab %}\n{% endtabs %}',
@@ -37,7 +37,7 @@ test('tabs and code of GitBook have their titles, and tags that only arrange are
   assert.equal(renderMarkdown(steps).text, 'One\ntext\nleft');
 });
 
-test('references, files and embedded addresses of GitBook are links', () => {
+test('GitBook references, files and embedded addresses are links', () => {
   assert.match(
     html('{% content-ref url="page.md" %}\n[page.md](page.md)\n{% endcontent-ref %}'),
     /^<p><a href="page\.md">page\.md<\/a><\/p>$/,
@@ -52,7 +52,7 @@ test('references, files and embedded addresses of GitBook are links', () => {
   );
 });
 
-test('blocks of GitBook may stand in one line', () => {
+test('GitBook blocks may be written in one line', () => {
   for (const [markdown, shown] of [
     ['{% content-ref url="page.md" %}[page](page.md){% endcontent-ref %}', /^<p><a href="page\.md">page<\/a><\/p>$/],
     ['{% file src="a.pdf" %}The *plan*{% endfile %}', /^<p><a href="a\.pdf">a\.pdf<\/a>\s+The <em>plan<\/em><\/p>$/],
@@ -68,11 +68,11 @@ test('blocks of GitBook may stand in one line', () => {
   assert.match(renderMarkdown('    {% step %}a{% endstep %}').text, /\{%.*%\}/);
 });
 
-test('blocks of GitBook in lists are read', () => {
+test('GitBook blocks in lists are read', () => {
   assert.equal(renderMarkdown('1.  a\n\n    {% columns %}\n    b\n    {% endcolumns %}').text, 'a\nb');
 });
 
-test('tags in code, without an end, and of other programs stay as they are written', () => {
+test('tags in code, unclosed tags and tags of other programs stay unchanged', () => {
   const hint = '{% hint style="info" %}\na\n{% endhint %}';
   for (const text of [
     `\`\`\`\n${hint}\n\`\`\``,

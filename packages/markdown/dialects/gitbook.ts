@@ -1,26 +1,28 @@
-/** A block of GitBook that is alone in its line: `{% hint style="info" %}`, `{% endhint %}`. */
+/** A GitBook tag alone in its line: `{% hint style="info" %}`, `{% endhint %}`. */
 const TAG =
   /^([ \t]*)\{%[ \t]*(end)?([a-z][a-z-]*)((?:[ \t]+[\w-]+=(?:"[^"\n]*"|[\w.%-]+)|[ \t]+[a-z]+)*)[ \t]*%\}[ \t]*$/i;
 
-/** Blocks that are shown as what is between their tags. */
+/** Blocks whose tags are hidden and whose content is shown. */
 const PLAIN = new Set(['code', 'column', 'columns', 'content-ref', 'step', 'stepper', 'tabs', 'updates']);
 
 export interface GitBookTag {
   indent: string;
   name: string;
   isEnd: boolean;
-  /** `box`: a callout; `titled`: what is between the tags has a title; `plain`: it has none; `link`: to `address`. */
+  /**
+   * `box`: a callout; `titled`: content with a title; `plain`: content without a title; `link`: a link to `address`.
+   */
   kind: 'box' | 'titled' | 'plain' | 'link';
-  /** Of a box, the word that says what it is. */
+  /** The kind of a `box`. */
   word: string;
   title: string;
   address: string;
 }
 
-/** A longer line is a text. */
+/** Longer lines are treated as text. */
 const LINE_MAX = 2_000;
 
-/** A block in one line: its tag, what is between, and the tag that ends it. */
+/** Splits a block that is written in one line into its tag, content and end tag. */
 export function inOneLine(line: string): [opening: string, content: string, end: string] | undefined {
   if (line.length > LINE_MAX || !line.includes('{%')) return undefined;
   const [, opening = '', name = '', content = '', end = '', ended] = ONE_LINE.exec(line) ?? [];
@@ -29,7 +31,7 @@ export function inOneLine(line: string): [opening: string, content: string, end:
 
 const ONE_LINE = /^([ \t]*\{%[ \t]*([a-z][a-z-]*)[^%{}]*%\})([^{}]+)(\{%[ \t]*end([a-z][a-z-]*)[ \t]*%\}[ \t]*)$/;
 
-/** The tag that a line is; undefined for other lines, as those of Jinja and Liquid. */
+/** Parses a line that is a GitBook tag. Returns undefined for other lines, including opening tags of Jinja and Liquid. */
 export function gitBookTagOf(line: string, isBox: (word: string) => boolean): GitBookTag | undefined {
   if (line.length > LINE_MAX || !line.includes('{%')) return undefined;
   const [, indent = '', end, written = '', rest = ''] = TAG.exec(line) ?? [];

@@ -8,11 +8,12 @@ const IMPORT =
 const IMPORT_OF_LINES = /^import\s+(?:\w+,\s*)?\{[^}'"]*$/;
 const EXPORT = /^export\s+(?:const|let|var|function|default|async|class)\b.*[=({]/;
 
-/** A statement or a comment of more lines is a text. */
+/** Longer statements and comments are treated as text. */
 const LINES_MAX = 1_000;
 
 /**
- * The line after a statement of MDX that begins a block; undefined for other text. `isBehindHidden`: right behind a line that is not shown.
+ * Returns the line after an MDX statement that begins a block; undefined for other text. `isBehindHidden`: the previous
+ * line is hidden.
  */
 export function statementAt(lines: readonly Line[], from: number, isBehindHidden: boolean): number | undefined {
   const { text } = lines[from] as Line;
@@ -36,7 +37,10 @@ function isFence(line: string): boolean {
   return /^(?:---|\+\+\+)\s*$/.test(line);
 }
 
-/** The line after the comment that begins a line and ends one; 0 if it has no end, undefined where there is none. */
+/**
+ * Returns the line after a comment that begins a line and ends at a line end; 0 if the comment is not closed, undefined
+ * if there is no such comment.
+ */
 export function commentAt(lines: readonly Line[], from: number): number | undefined {
   const first = (lines[from] as Line).text.trimEnd();
   if (!first.startsWith('%%') || first.startsWith('%%%')) return undefined;

@@ -1,7 +1,10 @@
-/** A longer tag is text. */
+/** Longer tags are treated as text. */
 export const TAG_MAX = 2_000;
 
-/** The end of a tag as JSX has it: `>` may stand in quotes and in braces. Undefined if it has none. */
+/**
+ * Finds the end of a JSX tag, which may contain `>` in quotes and in braces. Returns undefined if the tag is not
+ * closed.
+ */
 export function tagEnd(text: string, from: number): { end: number; isEmpty: boolean; hasBraces: boolean } | undefined {
   let depth = 0;
   let quote = '';

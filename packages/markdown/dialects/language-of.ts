@@ -1,12 +1,12 @@
-/** Directives whose argument is the language: "```{code-block} python" of MyST and Sphinx. */
+/** Directives of MyST and Sphinx whose argument is the language: "```{code-block} python". */
 const DIRECTIVE = /^\{(?:code|code-block|code-cell|sourcecode|literalinclude)\}\s*([^\s{]*)/i;
 /** The first class or word in braces: `{ .yaml .x }`, `{.haskell}`, `{r, echo=FALSE}`, `{python}`. */
 const IN_BRACES = /^\{\s*\.?([a-z][^\s,.{}=]*)(?!=)/i;
-/** What follows a language without a space: `rust,ignore`, `js{1,3}`, `js=101`, `ts:src/a.ts`. */
+/** Options that follow a language without a space: `rust,ignore`, `js{1,3}`, `js=101`, `ts:src/a.ts`. */
 const BEHIND = /[,{=:].*$/s;
 
 /**
- * The language of fenced code, in lower case, by everything that stands behind the fence: "" where none is named. Options for other
+ * Returns the language of fenced code in lower case, or "". `info` is the text after the fence; options for other
  * programs are dropped.
  */
 export function languageOf(info: string): string {

@@ -8,12 +8,12 @@ import { tabTagOf } from './tab-items.ts';
 
 /** `:::note Title`, `:::note[Title]`, `::: {.note}`, or `:::` alone. */
 const COLONS = /^([ \t]*)(:{3,})[ \t]*(?:\{[ \t]*\.([\w-]+)[^}]*\}|([a-z][\w-]*))?(?:\[([^\]]*)\])?[ \t]*([^:]*)$/i;
-/** `!!! note "Title"`, or `??? note` for one that is folded and `???+ note` for one that can be. */
+/** `!!! note "Title"`, `??? note` (folded) or `???+ note` (foldable, open). */
 const INDENTED = /^( *)(!!!|\?\?\?\+?) +([a-z][\w-]*)((?: +[\w-]+)*)(?: +"([^"]*)")?\s*$/i;
-/** `=== "Title"`, with `+` for the tab that is shown first and `!` for one that begins a new set. */
+/** `=== "Title"`, with `+` for the tab that is shown first and `!` for a tab that begins a new set. */
 const TAB = /^( *)={3}[!+]? +"([^"]+)"\s*$/;
 
-/** Reads a text line by line: comments, code of MDX, boxes, tabs and definitions. */
+/** Scans a text line by line for comments, MDX code, boxes, tabs and definitions. */
 export class LineScan {
   readonly edits: Edit[] = [];
   readonly boxes = new Map<number, Grouped<Box>>();
@@ -22,10 +22,12 @@ export class LineScan {
   readonly prose: [start: number, end: number][] = [];
   private readonly isBox: (word: string) => boolean;
   private readonly closed: ReadonlySet<string>;
-  /** Without a box, what is between is shown without the tags, and the edit of the first one may be made already. */
+  /**
+   * Blocks that are not closed yet. If `box` is missing, only the tags are hidden; `isMade`: the edit of the opening
+   * tag is already in `edits`.
+   */
   private open: { line: number; closes: string; edit: Edit; box?: Box; isMade?: boolean }[] = [];
 
-  /** `closed`: the names of closing tags in the text. */
   constructor(isBox: (word: string) => boolean, closed: ReadonlySet<string>) {
     this.isBox = isBox;
     this.closed = closed;
@@ -63,7 +65,7 @@ export class LineScan {
     else this.prose.push([start, end]);
   }
 
-  /** Blanks lines [from, until); returns the last one. */
+  /** Blanks lines [from, until) and returns the index of the last one. */
   private hide(lines: readonly Line[], from: number, until: number, what: Hidden['what']): number {
     const group = (lines[from] as Line).start;
     for (const { start, text } of lines.slice(from, until))
@@ -89,7 +91,10 @@ export class LineScan {
     return this.close(colons, line, edit);
   }
 
-  /** Whether the line closes a box, which is one only then. */
+  /**
+   * Closes the innermost open box that ends like this, and adds its edits. Returns false if no such box is open: a box
+   * counts only if it is closed.
+   */
   private close(closes: string, line: number, edit: Edit): boolean {
     const at = this.open.findLastIndex((each) => each.closes === closes);
     const opening = this.open[at];
@@ -102,7 +107,7 @@ export class LineScan {
     return true;
   }
 
-  /** A shortcode of Hugo whose name or argument says that it is a box; others stay as they are. */
+  /** Reads a Hugo shortcode whose name or argument is a kind of box; other shortcodes stay unchanged. */
   private readShortcode(text: string, line: number, start: number): boolean {
     const code = text.includes('{{') ? shortcodeOf(text, this.isBox) : undefined;
     if (!code || !this.isBox(code.word)) return false;
@@ -114,7 +119,7 @@ export class LineScan {
     return true;
   }
 
-  /** A block of GitBook; other tags between `{%` and `%}` stay as they are. */
+  /** Reads a GitBook tag; other tags between `{%` and `%}` stay unchanged. */
   private readGitBook(text: string, line: number, start: number): boolean {
     const tag = gitBookTagOf(text, this.isBox);
     if (!tag) return this.readGitBookLine(text, line, start);
@@ -127,13 +132,13 @@ export class LineScan {
       this.edits.push(made);
       this.open.push({ line, closes, edit: made, isMade: true });
     } else if (kind === 'plain' && /^ {0,3}$/.test(indent)) {
-      // Blank lines farther right do not tell whether they are code.
+      // If the tag is indented further, blanking it would hide whether the line is code: keep a box.
       this.open.push({ line, closes, edit: { ...edit, text: blank(text), place: 'lines' } });
     } else this.open.push({ line, closes, edit, box: { word, title, fold: '', closes: 0 } });
     return true;
   }
 
-  /** As an item of a list, if it is a box: nothing else begins one within a line. */
+  /** Reads a GitBook block in one line. A box becomes a list item, the only block that can begin within a line. */
   private readGitBookLine(text: string, line: number, start: number): boolean {
     const [opening = '', content = '', end = ''] = inOneLine(text) ?? [];
     const tag = opening === '' ? undefined : gitBookTagOf(opening, this.isBox);
@@ -155,7 +160,7 @@ export class LineScan {
     return true;
   }
 
-  /** As an item of a list, whose content is indented by four spaces too. */
+  /** Reads an indented box or tab as a list item, whose content may be indented by four spaces as well. */
   private readIndented(lines: readonly Line[], at: number): boolean {
     const { text, start } = lines[at] as Line;
     if (!/^ *[!?=]{3}/.test(text)) return false;
@@ -172,7 +177,7 @@ export class LineScan {
     return true;
   }
 
-  /** A tab of Docusaurus: as an item of a list if its content is indented as code would be, else as a title. */
+  /** Reads a Docusaurus tab: as a list item if its content is indented like code, otherwise as a box between rules. */
   private readTab(lines: readonly Line[], at: number): boolean {
     const { text, start } = lines[at] as Line;
     const tag = tabTagOf(text);
@@ -195,7 +200,7 @@ export class LineScan {
     const spaces = column - indent.length - 1;
     const box = { word: '', title, fold: '', closes: 0 } as const;
     if (column < 4 || spaces < 1) {
-      // Not farther right than its content: an item of a list would take the end of the tab.
+      // Do not indent the rule further than the content: the end of the tab would become part of a list item.
       const rule = `${' '.repeat(Math.min(column, indent.length))}***`.padEnd(text.length);
       this.open.push({ line: at + 1, closes: name, edit: boxEdit(start, rule), box });
       return true;
@@ -207,7 +212,7 @@ export class LineScan {
     return true;
   }
 
-  /** The colon of a definition as the mark of an item. */
+  /** Replaces the colon of a definition by a list marker. */
   private readDefinition(colon: number, line: number, start: number): void {
     if (colon < start) return;
     this.boxes.set(line, { word: '', title: '', fold: '', closes: 0, isDefinition: true, group: colon });
@@ -215,7 +220,7 @@ export class LineScan {
   }
 }
 
-/** Its address follows when the tree is made, where it has no caption. */
+/** Returns a Markdown link. If the tag has no caption, the address replaces the filler when the tree is made. */
 function linkOf({ indent, title, address }: GitBookTag): string {
   return `${indent}[${title || FILLER}](<${address}>)`;
 }

@@ -8,14 +8,14 @@ const HAS_DIALECT =
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\r?\n(?:[\s\S]*?\n)?\1[ \t]*(?:\r?\n|$)/;
 
 /**
- * How to write the text so that CommonMark does not misread its dialects: in other words of the same length and with the same lines, so
- * that every place in the tree is one in the text. Comments and code of MDX are blank, heads of boxes are blocks of their own. Lines alone
- * do not tell what is code, so that the tree has to be asked afterwards (`Reading`). Undefined for a text without dialects. Linear in the
- * length of the text.
+ * Returns the edits that keep CommonMark from misreading dialects; undefined for a text without dialects. Edits keep
+ * the length and the lines of the text, so that positions in the tree are positions in the text. Comments and MDX code
+ * become blank, and heads of boxes become blocks. Lines alone do not show where code is, so `Reading` checks the edits
+ * against the tree afterwards. Linear in the length of the text.
  */
 export function maskOf(markdown: string, isBox: (word: string) => boolean): Mask | undefined {
   if (!HAS_DIALECT.test(markdown) || markdown.includes(FILLER) || markdown.includes(SLASH)) return undefined;
-  /** The names of closing tags: `<Type>` without one is text. */
+  /** The names of closing tags: `<Type>` without a closing tag is text. */
   const closed = new Set([...markdown.matchAll(/<\/([\w.]+)/g)].map(([, name = '']) => name));
   const scan = new LineScan(isBox, closed);
   scan.readLines(linesOf(markdown), FRONT_MATTER.exec(markdown)?.[0].length ?? 0);

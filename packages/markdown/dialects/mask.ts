@@ -1,33 +1,42 @@
-/** What the text of a dialect has and its page does not. Offsets are UTF-16 units of the text. */
+/** A range of the text, in UTF-16 units, that its page does not show. */
 export interface Hidden {
   what: 'comment' | 'code' | 'mark';
   start: number;
   end: number;
 }
 
-/** A box that is written between `:::`, between shortcodes or under `!!!`, by the line of its head, counted from 1. */
+/**
+ * A box written between `:::`, between shortcodes or under `!!!`. Boxes are keyed by the line of their head, counted
+ * from 1.
+ */
 export interface Box {
-  /** "" for a tab, whose content follows its title, and for a definition, whose term stands before it. */
+  /** "" for a tab, whose content follows its title, and for a definition, whose term precedes it. */
   word: string;
   title: string;
   fold: '' | '-' | '+';
   isDefinition?: boolean;
-  /** The line that closes it; 0 where the content is indented. */
+  /** The line that closes the box; 0 if its content is indented. */
   closes: number;
 }
 
 /**
- * What a tree must have where an edit is, for the edit to mean what it was made for: no code, HTML or formula (lines), words (comment), a
- * comment of HTML (markup), a tag (tag), the address of a link (destination), the head or end of a box (box).
+ * The condition under which the tree confirms an edit:
+ *
+ * - lines: it is outside of code, HTML and formulas.
+ * - comment: it is in words.
+ * - markup: it is in an HTML comment.
+ * - tag: it is in a tag.
+ * - destination: it is in the address of a link or picture.
+ * - box: a box was made from it.
  */
 export type Place = 'lines' | 'comment' | 'markup' | 'tag' | 'destination' | 'box';
 
-/** A part of the text in other words of the same length. */
+/** Replaces a part of the text with `text`, which has the same length. */
 export interface Edit {
   start: number;
   text: string;
   place: Place;
-  /** Edits of one group are undone together: the offset at which the first one was found. */
+  /** Edits of a group are undone together. Its number is the offset at which the group was found. */
   group: number;
 }
 
@@ -40,13 +49,12 @@ export interface Mask {
   hidden: readonly Grouped<Hidden>[];
 }
 
-/** Stands for a slash in a tag. */
+/** Replaces a slash in a tag. */
 export const SLASH = '\ufdde';
 
-/** Stands for the letters of what is hidden: a noncharacter of Unicode, so that it cannot be mistaken for a word of the text. */
+/** Replaces hidden characters: a Unicode noncharacter, which cannot be mistaken for part of the text. */
 export const FILLER = '\ufddf';
 
-/** The mask without some groups of its edits. */
 export function withoutGroups({ edits, boxes, hidden }: Mask, groups: ReadonlySet<number>): Mask {
   const isKept = ({ group }: Pick<Edit, 'group'>) => !groups.has(group);
   return {
@@ -56,7 +64,7 @@ export function withoutGroups({ edits, boxes, hidden }: Mask, groups: ReadonlySe
   };
 }
 
-/** The text in the words of a mask. */
+/** Applies the edits of a mask to its text. */
 export function masked(markdown: string, { edits }: Mask): string {
   let text = '';
   let from = 0;
@@ -67,17 +75,16 @@ export function masked(markdown: string, { edits }: Mask): string {
   return text + markdown.slice(from);
 }
 
-/** Spaces instead of letters. */
+/** Replaces all characters except line breaks with spaces. */
 export function blank(text: string): string {
   return text.replace(/[^\r\n]/g, ' ');
 }
 
-/** A filler for each letter: an empty line would end the paragraph. */
+/** Replaces all characters except line breaks with fillers. Spaces would make empty lines, which end a paragraph. */
 export function filled(text: string): string {
   return text.replace(/[^\r\n]/g, FILLER);
 }
 
-/** The head or end of a box in other words. */
 export function boxEdit(start: number, text: string): Edit {
   return { start, text, place: 'box', group: start };
 }

@@ -7,13 +7,13 @@ const CLOSING = new Map([
   [SQUARE, 93],
 ]);
 
-/** What only a formula has. Without it, `\[1\]` and `\(not a link\)` are brackets that a program escaped. */
+/** Only formulas match this. `\[1\]` and `\(not a link\)` are brackets that a program escaped. */
 const IS_FORMULA = /\\[a-z]|[\^_=]|^[a-z]$|^\s*\n/i;
 
-/** A longer one is text. */
+/** Longer formulas are treated as text. */
 const VALUE_MAX = 5_000;
 
-/** `\(…\)` and `\[…\]`, as LaTeX has formulas. */
+/** LaTeX formulas: `\(…\)` and `\[…\]`. */
 export const mathInBackslashes: Construct = { name: 'mathBackslash', tokenize };
 
 function tokenize(this: TokenizeContext, effects: Effects, ok: State, nok: State): State {
@@ -31,7 +31,7 @@ function tokenize(this: TokenizeContext, effects: Effects, ok: State, nok: State
   function opening(code: Code): State | undefined {
     const closing = code === ROUND || code === SQUARE ? CLOSING.get(code) : undefined;
     if (closing === undefined) return nok(code);
-    // A single letter may stand in round brackets only.
+    // A formula of a single letter is recognized in round brackets only.
     if (code === SQUARE) value = ' ';
     end = closing;
     effects.consume(code);

@@ -1,22 +1,21 @@
 import { TAG_MAX, tagEnd } from './jsx-tag.ts';
 import { blank, type Edit, FILLER, filled, type Grouped, type Hidden, type Place, SLASH } from './mask.ts';
 
-/** Reads what stands within lines, outside of code, and adds to the edits and to what is hidden. */
+/** Scans text outside of code for inline syntax, and adds to `edits` and `hidden`. */
 export class ProseScan {
   private readonly edits: Edit[];
   private readonly hidden: Grouped<Hidden>[];
   private readonly closed: ReadonlySet<string>;
-  /** How many letters may be read for ends of tags, so that nested ones take linear time. */
+  /** Budget of characters to search for ends of tags, so that nested tags take linear time. */
   private letters = 1_000_000;
 
-  /** `closed`: the names of closing tags in the text. */
   constructor(edits: Edit[], hidden: Grouped<Hidden>[], closed: ReadonlySet<string>) {
     this.edits = edits;
     this.hidden = hidden;
     this.closed = closed;
   }
 
-  /** Comments, tags of components and links of Hugo in text that has no fenced code. */
+  /** Reads comments, component tags, Hugo links and picture sizes in a text without fenced code. */
   read(text: string, offset: number): void {
     let from = 0;
     for (const match of text.matchAll(IN_PROSE)) {
@@ -45,7 +44,7 @@ export class ProseScan {
     this.edits.push({ start, text, place, group: start });
   }
 
-  /** Whether the tag has values that the parser misreads. */
+  /** Masks slashes in unquoted values, which the parser would misread. Returns whether the tag has any. */
   private maskSlashes(tag: string, start: number): boolean {
     if (tag.length > TAG_MAX || !tag.includes('=')) return false;
     const isClosed = tag.endsWith('/>');
@@ -57,13 +56,13 @@ export class ProseScan {
     if (slashes.length === 0) return false;
     const letters = [...tag.split('')];
     for (const at of slashes) letters[at] = SLASH;
-    // Else the slash at the end belongs to the value.
+    // Otherwise the slash at the end would belong to the value.
     if (isClosed) letters[inner.length] = ' ';
     this.replace(start, letters.join(''), 'tag');
     return true;
   }
 
-  /** Returns where the tag of a component ends. */
+  /** Masks the tag of a component and returns its end; 0 if the tag is left alone. */
   private readTag(text: string, at: number, name: string, offset: number): number {
     const from = at + text.slice(at, at + name.length + 2).indexOf(name) + name.length;
     const tag = this.letters < 0 ? undefined : tagEnd(text, from);
@@ -87,12 +86,15 @@ export class ProseScan {
   }
 }
 
-/** A value without quotes that has a slash, which the parser takes for the end of its tag. */
+/** An unquoted value with a slash, which the parser mistakes for the end of the tag. */
 const UNQUOTED = /(\s[a-z][\w:.-]*\s*=\s*)([^\s"'<>=`]*\/[^\s"'<>=`]*)/gi;
 
 /** Before the end or the title of a picture's address: `=200x100`, `=200x`, `=x100`. */
 const SIZE = /\s=(?:\d{1,4}x\d{0,4}|x\d{1,4})(?=[\s)])/;
 
-/** Code in a line, comments of MDX, `%%a comment%%`, `]({{< ref "page" >}})`, the beginning of a tag and a picture with a size. */
+/**
+ * Inline code, MDX comments, `%%a comment%%`, `]({{< ref "page" >}})`, the beginning of a tag, and pictures with a
+ * size.
+ */
 const IN_PROSE =
   /`+[^`\n]*`+|\{\/\*[\s\S]{1,5000}?\*\/\}|(?<![\p{L}\p{N}%\\])%%(?!%)((?:(?!%%|\n[ \t]*\n)[\s\S]){1,5000})%%(?![\p{L}\p{N}%])|\]\(\s*\{\{[<%]\s*(?:rel)?ref\s+"?([^"\s}]+)"?\s*[>%]\}\}\s*\)|(?<!\\)<\/?([a-z][\w.-]*)(?=[\s/>])|(?<!\\)!\[[^\]\n]{0,1000}\]\([ \t]*(<[^<>\n]{1,1000}>|(?:[^\s()<>]|\([^\s()<>]{0,100}\)){1,1000})[ \t]+=(?:\d{1,4}x\d{0,4}|x\d{1,4})(?:[ \t]+(?:"[^"\n]{0,1000}"|'[^'\n]{0,1000}'))?[ \t]*\)/giu;

@@ -7,17 +7,17 @@ import { Reading } from './reading.ts';
 
 declare module 'mdast' {
   interface RootData {
-    /** What the text has and its page does not. */
+    /** Ranges of the text that the page does not show. */
     hidden?: readonly Hidden[];
   }
 }
 
-/** How often a text is parsed with a mask; what is still misread then is parsed as it is written. */
+/** Parses of a text with a mask. If edits are still misread after the last one, the text is parsed without a mask. */
 const TRIES = 4;
 
 /**
- * The tree of a text with its dialects. What a mask changed in code, HTML and formulas is undone and the text parsed again, so that nothing
- * but a comment, a tag or the head of a box is shown in other words.
+ * Parses a text with its dialects. Edits that turn out to be in code, HTML or formulas are undone and the text is
+ * parsed again, so that a page never shows an edit of its mask.
  */
 export function readDialects(markdown: string, parse: (markdown: string) => Root): Root {
   const whole = maskOf(markdown, isKind);
@@ -29,7 +29,8 @@ export function readDialects(markdown: string, parse: (markdown: string) => Root
     const tree = parse(text);
     const reading = new Reading(tree, text);
     const misread = reading.misread(mask.edits, placeBoxes(tree, mask.boxes));
-    // One edit that is misread may be why all that follow it are: they are judged again where the text has them as they are written.
+    // A misread edit can cause later edits to be misread. Check the undone edits again, now that the text has their
+    // original characters.
     const literal = tries === 2 ? reading.literal(whole.edits.filter(({ group }) => undone.has(group))) : undone;
     if (misread.size === 0 && literal.size === undone.size) {
       if (mask.edits.some(({ place }) => place === 'destination')) sizePictures(tree, markdown);
@@ -51,7 +52,7 @@ function withoutHidden(tree: Root, { edits, hidden }: Mask): Root {
 
 const SIZE = /^>?\s+=(\d*)x(\d*)[\s)]/;
 
-/** Gives pictures the sizes behind their addresses, which the mask left out. */
+/** Gives pictures the sizes after their addresses, which the mask removed. */
 function sizePictures(node: Nodes, markdown: string): void {
   if ('children' in node) for (const child of node.children) sizePictures(child, markdown);
   const [, end] = node.data?.destination ?? [];
@@ -60,20 +61,20 @@ function sizePictures(node: Nodes, markdown: string): void {
   node.data = { ...node.data, hProperties: { ...(width && { width }), ...(height && { height }) } };
 }
 
-/** Whether a link was made of a tag that has an address alone. */
+/** Tells whether a link was made from a tag without a caption. */
 function isUnnamed({ children: [first] }: Link): boolean {
   return first?.type === 'text' && first.value === FILLER;
 }
 
 const COMMENT = new RegExp(`%%[${FILLER}\\r\\n]*${FILLER}[${FILLER}\\r\\n]*%%`, 'g');
 
-/** Leaves the line breaks, so that the words behind a comment stay on their lines. */
+/** Removes masked comments but keeps their line breaks, so that the following words stay on their lines. */
 function dropHidden(node: Nodes): void {
   if (node.type === 'text') {
     if (node.value.includes(FILLER))
       node.value = node.value.replace(COMMENT, (comment) => comment.replace(/[^\n]/g, ''));
   } else if (node.type === 'code') {
-    // To the parser, indented code has the blank lines behind it.
+    // The parser counts trailing blank lines as indented code.
     if (!node.data?.isFenced) node.value = node.value.replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '');
   } else if (node.type === 'link' && isUnnamed(node)) {
     node.children = [{ ...(node.children[0] as Text), value: node.url }];

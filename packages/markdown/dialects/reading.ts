@@ -6,24 +6,24 @@ interface Leaf {
   start: number;
   end: number;
   type: Nodes['type'];
-  /** Indented code, to which the parser counts blank lines behind it. */
+  /** Indented code, in which the parser includes trailing blank lines. */
   isIndented: boolean;
 }
 
 interface Places {
   leaves: Leaf[];
-  /** Where the addresses of links and pictures begin. */
+  /** Offsets at which the addresses of links and pictures begin. */
   destinations: number[];
-  /** Links whose address has a filler: it was written without brackets. */
+  /** Links whose address contains a filler: they were autolinks, without brackets. */
   wrong: Leaf[];
 }
 
-/** What a tree says about the edits of a mask. Linear in the size of the tree and the text. */
+/** Checks the edits of a mask against the tree. Linear in the size of the tree and the text. */
 export class Reading {
   private readonly places: Places = { leaves: [], destinations: [], wrong: [] };
   private readonly text: string;
 
-  /** `text`: what the tree was made of. */
+  /** `text`: the masked text that was parsed. */
   constructor(tree: Root, text: string) {
     this.text = text;
     collect(tree, this.places);
@@ -31,8 +31,8 @@ export class Reading {
   }
 
   /**
-   * The groups of edits that the tree does not have as they were meant: they are inside of code, HTML or a formula, or no box was made of
-   * them (`placed`: the groups of those that were).
+   * Returns the groups of edits that the tree does not confirm: they are inside code, HTML or a formula, or made no
+   * box. `placed`: the groups whose box was made.
    */
   misread(edits: readonly Edit[], placed: ReadonlySet<number>): Set<number> {
     const groups = new Set<number>();
@@ -41,7 +41,7 @@ export class Reading {
     return groups;
   }
 
-  /** Of groups that the text has as they are written, those that are inside of code, HTML or a formula. */
+  /** Returns the groups of undone edits that are inside code, HTML or a formula. */
   literal(edits: readonly Edit[]): Set<number> {
     const groups = new Set<number>();
     for (const [edit, leaf, markup] of this.withLeaves(edits)) {
@@ -97,11 +97,11 @@ function collect(node: Nodes, places: Places): void {
   else if (position) places.leaves.push(leaf);
 }
 
-/** Comments and whole tags: neither begins inside of one. */
+/** Comments and whole tags. Neither can begin inside the other. */
 const TOKEN = /<!--[\s\S]*?(?:-->|$)|<\/?[a-z](?:[^"'>]|"[^"]*"|'[^']*')*>/gi;
 const ONLY_COMMENTS = /^(?:[\s>]|<!--[\s\S]*?-->)*$/;
 
-/** What raw HTML has at an offset of the masked text. Asked in the order of the text. */
+/** Checks ranges of raw HTML in the masked text. Offsets must be passed in ascending order. */
 class Markup {
   private readonly text: string;
   private start = -1;
@@ -119,7 +119,7 @@ class Markup {
     return ONLY_COMMENTS.test(this.text.slice(from, to));
   }
 
-  /** Whether no comment and no tag of some HTML is open at an offset. */
+  /** Tells whether an offset of some HTML is outside of comments and tags. */
   isOutside({ start, end }: Leaf, at: number): boolean {
     if (this.start !== start) {
       this.start = start;

@@ -1,27 +1,27 @@
-/** A shortcode of Hugo that is alone in its line: `{{% note "Title" %}}`, `{{< hint info >}}`, `{{< /hint >}}`. */
+/** A Hugo shortcode alone in its line: `{{% note "Title" %}}`, `{{< hint info >}}`, `{{< /hint >}}`. */
 const SHORTCODE = /^([ \t]*)\{\{([<%])[ \t]*(\/?)[ \t]*([a-z][\w-]*)((?:[ \t][^{}\n]*?)?)[ \t]*([>%])\}\}[ \t]*$/i;
 
-/** The names that themes have for boxes, whose kind is an argument: Book, Docsy, Relearn, Hextra and others. */
+/** Shortcodes of themes (Book, Docsy, Relearn, Hextra and others) whose argument is the kind of box. */
 const BOXES = new Set(['admonition', 'alert', 'callout', 'hint', 'notice']);
 
 export interface Shortcode {
   indent: string;
-  /** What ends it; the same for the line that does. */
+  /** The name that the opening and the closing shortcode share. */
   name: string;
   isEnd: boolean;
-  /** Of a box, the word that says what it is. */
+  /** The kind of a box. */
   word: string;
   title: string;
 }
 
-/** A longer line is a text; the pattern takes the square of the length of one of spaces. */
+/** Longer lines are treated as text: on a line of spaces, the pattern takes quadratic time. */
 const LINE_MAX = 500;
 
-/** The shortcode that a line is; undefined for other lines. */
+/** Parses a line that is a shortcode. Returns undefined for other lines. */
 export function shortcodeOf(line: string, isBox: (word: string) => boolean): Shortcode | undefined {
   if (line.length > LINE_MAX) return undefined;
   const [, indent = '', open, slash = '', written = '', rest = '', close] = SHORTCODE.exec(line) ?? [];
-  // One that ends itself has no content.
+  // A self-closing shortcode has no content.
   if (written === '' || (open === '%') !== (close === '%') || rest.endsWith('/')) return undefined;
   const name = written.toLowerCase();
   const named = Object.fromEntries(

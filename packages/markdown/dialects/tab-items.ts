@@ -1,20 +1,20 @@
-/** A tag of tabs of Docusaurus that is alone in its line: `<Tabs>`, `<TabItem value="npm" label="With npm">`, and their ends. */
+/** A Docusaurus tag of tabs alone in its line: `<Tabs>`, `<TabItem value="npm" label="With npm">`, and their ends. */
 export interface TabTag {
   name: 'Tabs' | 'TabItem';
   isEnd: boolean;
   indent: string;
-  /** What the tab is called; "" if the tag does not say it. */
+  /** The label or value of the tab; "" if the tag has neither. */
   title: string;
 }
 
-/** A longer line is a text. */
+/** Longer lines are treated as text. */
 const LINE_MAX = 2_000;
 
 const TAG = /^( *)<(\/?)(Tabs|TabItem)(?=[\s>])((?:[^<>"'{}]|"[^"]*"|'[^']*'|\{[^{}]*\})*)>[ \t\r]*$/;
 const TITLE = /\slabel=(?:"([^"]*)"|'([^']*)'|\{\s*["'`]([^"'`{}]*)["'`]\s*\})/;
 const VALUE = /\svalue=(?:"([^"]*)"|'([^']*)')/;
 
-/** The tag that a line is; undefined for other lines. */
+/** Parses a line that is a tag of tabs. Returns undefined for other lines. */
 export function tabTagOf(line: string): TabTag | undefined {
   if (line.length > LINE_MAX || !line.includes('Tab')) return undefined;
   const [, indent = '', end, name, attributes = ''] = TAG.exec(line) ?? [];
