@@ -57,7 +57,7 @@ function normalized(tree: Root | Element): unknown[] {
   );
 }
 
-/** Where unsafe tags are removed, at most the line breaks around them remain. */
+/** If unsafe tags are removed, at most the line breaks around them remain. */
 function trimEnds(nodes: unknown[]): void {
   const last = nodes.length - 1;
   if (typeof nodes[0] === 'string') nodes[0] = nodes[0].trimStart();

@@ -1,2 +1,2 @@
-/** What the keys of addresses begin with that no page can have. */
+/** The first character of the keys of addresses that no page can have. */
 export const DEAD = '<';

@@ -14,8 +14,8 @@ const BLOCKS = new Set(
 type Direction = 'ltr' | 'rtl' | undefined;
 
 /**
- * Gives each block of a page with letters that run from right to left the direction of its first letter, as `dir="auto"`
- * would (which does not look into blocks that have a direction themselves). Pages without such letters stay as they are.
+ * Gives each block of a page with right-to-left letters the direction of its first letter. This matches `dir="auto"`,
+ * which skips nested blocks with their own direction. Pages without such letters stay unchanged.
  */
 export function markDirections(tree: Root): void {
   if (hasLetterFromRight(tree)) directionOf(tree);
@@ -28,8 +28,8 @@ function hasLetterFromRight({ children }: Root | Element): boolean {
 }
 
 /**
- * Whether an element has a direction that is not that of its first letter: a browser then draws words, numbers and signs in another
- * order. A block that `markDirections` gave a direction has none such, nor has code.
+ * Tells whether the direction of an element contradicts its first letter: a browser then shows words, numbers and signs
+ * in another order. False for code and for blocks whose direction was set by `markDirections`.
  */
 export function runsAgainstItsLetters(element: Element): boolean {
   const { dir } = element.properties;
@@ -46,7 +46,7 @@ function firstLetterOf({ children }: Element): Direction {
   return undefined;
 }
 
-/** The direction of the first letter below a node; that of code is always the same. */
+/** Returns the direction of the first letter below a node; code is always left to right. */
 function directionOf(node: Root | Element): Direction {
   const isCode = node.type === 'element' && node.tagName === 'pre';
   let direction: Direction = isCode ? 'ltr' : undefined;

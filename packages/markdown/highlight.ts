@@ -6,8 +6,8 @@ import { common, createLowlight } from 'lowlight';
 export const CODE_CLASS = /^(?:hljs-[a-z][a-z_-]*|[a-z]+_{1,2})$/;
 
 /**
- * Grammars are regular expressions, some of which take quadratic time for unusual input. Longer code is a file rather
- * than an example, and is not highlighted.
+ * Grammars are regular expressions, and some take quadratic time for unusual input. Longer code is a file rather than
+ * an example, and is not highlighted.
  */
 const CODE_MAX = 10_000;
 
@@ -21,13 +21,13 @@ let commonLanguages: Languages | undefined;
 let allLanguages: Languages | undefined;
 let usesAll = false;
 
-/** Whether the grammar of a language needs not be loaded. */
+/** Tells whether the grammar of a language is always loaded. */
 export function isCommon(language: string): boolean {
   commonLanguages ??= createLowlight(common);
   return commonLanguages.registered(language);
 }
 
-/** Sets the grammars for the text that is rendered next: all of them, or the common ones. */
+/** Sets the grammars for the next text to render: all of them, or the common ones. */
 export function useLanguages(all: Readonly<Record<string, LanguageFn>> | undefined): void {
   usesAll = all !== undefined;
   if (all) allLanguages ??= createLowlight(all);

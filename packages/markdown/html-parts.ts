@@ -8,24 +8,26 @@ import { IN_MARKDOWN, withEndTags } from './raw-html/empty-elements.ts';
 /** Consecutive blocks of a page. */
 export interface Part {
   tree: Root;
-  /** Whether raw HTML is or was in it. Whether tags are balanced in it, only parsing tells. */
+  /**
+   * Whether the part contains raw HTML, or did before it was parsed. Only parsing shows whether its tags are balanced.
+   */
   isHtml: boolean;
 }
 
 type Child = Root['children'][number] | { type: 'raw'; value: string };
 
-/** More tags than a page has: it is parsed as a whole. */
+/** Exceeds any number of tags: the page is parsed as a whole. */
 const WHOLE = Number.POSITIVE_INFINITY;
 
-/** Stands between parts that are parsed at once. */
+/** Separates parts that are parsed together. */
 const SEPARATOR = 'x-part';
 
 /** Positions are only kept if a file is given; its content does not matter. */
 const EMPTY_FILE = new VFile();
 
 /**
- * The tree that a browser would make of this one, with raw HTML parsed. Tags that would swallow the following text
- * (<title>, <xmp>, …) are shown as text, as GFM specifies. Throws a TooComplexError for what is nested too deep.
+ * Parses the raw HTML in a tree as a browser would. Tags that would swallow the following text (<title>, <xmp>, …) are
+ * shown as text, as GFM specifies. Throws a TooComplexError if the result is nested too deep.
  */
 export function parseRawHtml(tree: Root): Root {
   const made = raw(tree, { tagfilter: true, file: EMPTY_FILE });
@@ -35,14 +37,14 @@ export function parseRawHtml(tree: Root): Root {
 }
 
 /**
- * The same for a page in parts, of which those with raw HTML are parsed, which takes much less time. Undefined if HTML
- * of one part reaches into the next: then only the whole page can be parsed.
+ * Parses only the parts that contain raw HTML, which is much faster than parsing the page. Returns undefined if HTML of
+ * a part reaches into the next part: then only the whole page can be parsed.
  */
 export function parseHtmlParts(parts: readonly Part[]): Part[] | undefined {
   const children: Root['children'] = [];
   for (const [i, { tree, isHtml }] of parts.entries()) {
     if (!isHtml) continue;
-    // A parser treats what a document begins with in another way, so that only others are preceded by an element.
+    // Parsers treat the beginning of a document specially, so every part except the first follows an element.
     if (i > 0) children.push(separator());
     children.push(...tree.children);
   }
@@ -53,7 +55,8 @@ export function parseHtmlParts(parts: readonly Part[]): Part[] | undefined {
     else groups.at(-1)?.children.push(child);
   }
   if (!parts[0]?.isHtml) groups.shift();
-  // Behind the last separator is nothing, unless something was moved there; one that was moved into an element is missing.
+  // The last group must be empty, unless content was moved there. If a separator was moved into an element, a group is
+  // missing.
   if (groups.pop()?.children.length !== 0 || groups.length !== parts.filter(({ isHtml }) => isHtml).length)
     return undefined;
   const parsed = groups.values();
@@ -69,8 +72,8 @@ function isSeparator(child: Root['children'][number]): boolean {
 }
 
 /**
- * The page in parts that begin with a block that has raw HTML, and end where as many tags are closed as were opened.
- * Undefined if it can only be parsed as a whole.
+ * Splits a page into parts that begin with a block of raw HTML and end where as many tags are closed as were opened.
+ * Returns undefined if the page can only be parsed as a whole.
  */
 export function partsOf({ children }: Root): Part[] | undefined {
   const parts: Part[] = [];
@@ -83,7 +86,7 @@ export function partsOf({ children }: Root): Part[] | undefined {
     depth = Math.max(0, depth + (opened ?? 0));
     if (depth === WHOLE) return undefined;
     const last = parts.at(-1);
-    // A line break after HTML is parsed with it: what it leaves open would take that in.
+    // A line break after HTML is parsed with it, because an element that is left open would contain it.
     if (last && (isHtml ? continues : !last.isHtml)) last.tree.children.push(child);
     else parts.push({ tree: { type: 'root', children: [child] }, isHtml });
     isBehindHtml = isHtml && child.type !== 'text';
@@ -91,7 +94,7 @@ export function partsOf({ children }: Root): Part[] | undefined {
   return parts;
 }
 
-/** How many tags raw HTML opens and does not close, or WHOLE; undefined where there is none. */
+/** Returns the number of tags that raw HTML leaves open, or WHOLE; undefined for nodes without raw HTML. */
 function tagsOpenedBy(node: Child): number | undefined {
   if (node.type === 'raw') return openedBy(node.value);
   if (node.type !== 'element') return undefined;
@@ -103,7 +106,9 @@ function tagsOpenedBy(node: Child): number | undefined {
   return sum;
 }
 
-/** Whether the document contains raw HTML; most do not, and skip parsing it. Removes scripts and styles from it. */
+/**
+ * Tells whether a tree contains raw HTML; most do not, and skip the HTML parser. Removes scripts and styles from it.
+ */
 export function hasRawHtml(node: Root | Element): boolean {
   let found = false;
   for (const child of node.children as Child[]) {
@@ -118,7 +123,7 @@ export function hasRawHtml(node: Root | Element): boolean {
 }
 
 const TAG = /<(\/?)([a-z][a-z0-9-]*)/gi;
-/** A parser that meets one of these first takes all that follows for the content of a table. */
+/** If such a tag comes first, the parser treats all following content as part of a table. */
 const NEEDS_TABLE = /<\/?(?:t[rdh]|tbody|thead|tfoot|caption|col|colgroup|template)[\s/>]/i;
 const EMPTY = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 

@@ -4,7 +4,7 @@ import { renderMarkdown } from './render.ts';
 
 const html = (markdown: string) => renderMarkdown(markdown).html;
 
-test('words in angle brackets are shown as they are written, unless they are elements of HTML or are closed', () => {
+test('words in angle brackets are shown unchanged, unless they are HTML elements or have a closing tag', () => {
   for (const text of [
     'Use List<String> and <your-name> here.',
     'Map<String, List<Int>>',
@@ -23,14 +23,14 @@ test('words in angle brackets are shown as they are written, unless they are ele
   assert.doesNotMatch(html('Use <x-y onclick=alert(1)> and <img src=x onerror=alert(1)>'), /<x-y|<img[^>]*onerror/);
 });
 
-test('values of attributes without quotes may have slashes', () => {
+test('unquoted attribute values may contain slashes', () => {
   assert.match(html('x <a href=https://example.com/y>link</a>'), /<a href="https:\/\/example\.com\/y"[^>]*>link<\/a>/);
   assert.match(html('<img src=img/a.png alt=b/c>'), /<img src="img\/a\.png" alt="b\/c"/);
   assert.match(html('<img alt="x=y/z" src=img/a.png/>'), /<img alt="x=y\/z" src="img\/a\.png"/);
   assert.equal(renderMarkdown('    <a href=x/y>\n\n`<a href=x/y>`').text, '<a href=x/y>\n<a href=x/y>');
 });
 
-test('what stands behind an element that ends itself is shown, and a file that it shows has a link', () => {
+test('text after a self-closing element is shown, and a file that the element shows gets a link', () => {
   assert.equal(html('a <object data="f.pdf"/> b'), '<p>a <span><a href="f.pdf">f.pdf</a></span> b</p>');
   assert.match(
     html('<p>before</p><video src="v%201.mp4"/><p>after</p>'),
@@ -45,7 +45,7 @@ test('what stands behind an element that ends itself is shown, and a file that i
   assert.doesNotMatch(html('<object data="javascript:alert(1)">x</object>'), /href/);
 });
 
-test('a formula without its end is text, and words behind its end are shown', () => {
+test("an unclosed formula is text, and words after a formula's end are shown", () => {
   const open = renderMarkdown('Before\n\n$$\na = b\n\nNext.\n\n## Heading\n');
   assert.equal(open.text, 'Before\n$$ a = b\nNext.\nHeading');
   assert.equal(open.outline.length, 1);
@@ -58,7 +58,7 @@ test('a formula without its end is text, and words behind its end are shown', ()
   assert.match(html('```\n$$\n```\n\n$$\nc\n$$'), /math-display">c</);
 });
 
-test('front matter that YAML refuses is read by its lines, and may end in dots', () => {
+test('front matter that YAML rejects is read line by line, and may end in dots', () => {
   const { title, tags, properties, text } = renderMarkdown(
     '---\ntitle: Part 1: Basics\ntags: [a, "b"]\nowner: @me\nlist:\n\t- one\n\t- two\n---\n\nText\n',
   );

@@ -2,8 +2,8 @@ import type { Code, Construct, Effects, State, TokenizeContext } from 'micromark
 import { DOLLAR, isBlank, isLineEnding } from './character-codes.ts';
 
 /**
- * A line of `$$`, and the lines up to the next one, which may have words behind it. One without an end is text: it would take the rest of
- * the page.
+ * A line of `$$` and the lines up to the next `$$`, which words may follow. An unclosed formula is text: it would
+ * swallow the rest of the page.
  */
 export const mathBlock: Construct = { name: 'mathFlow', tokenize: tokenizeMathFlow, concrete: true };
 
@@ -69,7 +69,7 @@ function tokenizeFence(effects: Effects, ok: State, nok: State): State {
   return tokenizeMarks(effects, ok, nok, false);
 }
 
-/** The same, or with words behind it. */
+/** `$$`, optionally followed by words. */
 function tokenizeEnding(effects: Effects, ok: State, nok: State): State {
   return tokenizeMarks(effects, ok, nok, true);
 }

@@ -2,8 +2,9 @@ import type { Code, Construct, Effects, State, TokenizeContext } from 'micromark
 import { BACKSLASH, DOLLAR, isLineEnding, isSpace, isWordCharacter } from './character-codes.ts';
 
 /**
- * A single dollar sign opens mathematics only if it is not preceded by a word or followed by a space, and closes it
- * only if it is not preceded by a space or followed by a word: `$5 and $10` are prices (the rule of Pandoc and GitHub).
+ * A single dollar sign opens mathematics only if it is not preceded by a word or followed by a space. It closes
+ * mathematics only if it is not preceded by a space or followed by a word. So `$5 and $10` are prices (the rule of
+ * Pandoc and GitHub).
  */
 export const mathText: Construct = {
   name: 'mathText',
@@ -16,7 +17,8 @@ function mayFollow(previous: Code): boolean {
 }
 
 /**
- * The offsets from which a text has no closing sequence, so that a text of opening ones is not scanned again for each.
+ * The offsets after which a text has no closing sequence, so that a text of opening sequences is not scanned again for
+ * each.
  */
 const unclosed = new WeakMap<TokenizeContext, Set<number>>();
 

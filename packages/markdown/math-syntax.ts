@@ -38,7 +38,7 @@ declare module 'mdast-util-from-markdown' {
   interface CompileData {
     /** The current line of the mathematics that is being compiled. */
     mathLine?: number;
-    /** The words behind the end of the formula that is being compiled. */
+    /** The words after the end of the formula that is being compiled. */
     mathBehind?: Token;
   }
 }
@@ -51,7 +51,7 @@ declare module 'micromark-util-types' {
     mathFlow: 'mathFlow';
     mathFlowFence: 'mathFlowFence';
     mathFlowValue: 'mathFlowValue';
-    /** Words behind the end of a formula. */
+    /** Words after the end of a formula. */
     mathFlowBehind: 'mathFlowBehind';
   }
 }
@@ -99,7 +99,10 @@ export const mathFromMarkdown: FromMarkdown = {
   },
 };
 
-/** Line endings, and block quote markers after them, are not part of the value, so the line endings are added here. */
+/**
+ * Adds a line of a value. Line endings and the block quote markers after them are not part of its tokens, so the line
+ * endings are added here.
+ */
 function addLine(this: CompileContext, token: Token): undefined {
   const node = this.stack[this.stack.length - 1] as InlineMath | MathBlock;
   const { mathLine = token.start.line } = this.data;

@@ -43,12 +43,12 @@ const SPACES = [
   '\0',
 ];
 
-/** The tree without positions of addresses, which only our parser has. */
+/** Removes the positions of addresses, which only our parser has. */
 function shape(tree: unknown): unknown {
   return JSON.parse(JSON.stringify(tree, (key, value) => (key === 'data' ? undefined : value)));
 }
 
-test("a text is parsed as with all of GitHub's syntax, though only what it may contain is tried, where that may begin", () => {
+test("a text is parsed as with all of GitHub's syntax, although only the constructs it may contain are tried, where they may begin", () => {
   const text = fc
     .array(fc.oneof(fc.constantFrom(...PIECES), fc.constantFrom(...PIECES), fc.constantFrom(...SPACES)), {
       maxLength: 30,

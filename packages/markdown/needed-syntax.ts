@@ -1,11 +1,11 @@
 import type { Construct, Extension } from 'micromark-util-types';
 
-/** Chinese, Japanese and Korean letters and signs, which stand beside each other without spaces. */
+/** Chinese, Japanese and Korean letters and signs, which are written without spaces in between. */
 const CJK = String.raw`[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3000-\u303f\uff00-\uffef]`;
 
 /**
- * What a text must contain for a construct to begin in it, by the name of the construct. Character references do not
- * count: the parser decodes them afterwards.
+ * The pattern that a text must match for a construct to begin in it, by the name of the construct. Character references
+ * do not count: the parser decodes them afterwards.
  */
 const NEEDS: Record<string, RegExp> = {
   emailAutolink: /@/,
@@ -24,12 +24,15 @@ const NEEDS: Record<string, RegExp> = {
   mathBackslash: /\\[([]/,
 };
 
-/** The names of the constructs that a text may contain: all others can be left out of a parser of it, with the same result. */
+/**
+ * Returns the names of the constructs that a text may contain. Leaving out all others does not change the result of
+ * parsing it.
+ */
 export function neededSyntax(markdown: string): ReadonlySet<string> {
   return new Set(Object.keys(NEEDS).filter((name) => NEEDS[name]?.test(markdown)));
 }
 
-/** Where the constructs of the text that is parsed next may begin. */
+/** The places in the current text where constructs may begin. */
 let places = placesIn('', new Set(), new Set());
 
 interface Places {
@@ -38,19 +41,22 @@ interface Places {
   addresses: ReadonlySet<number>;
   /** The numbers of the lines of tables. */
   tables: ReadonlySet<number>;
-  /** The numbers of the lines that begin formulas with an end. */
+  /** The numbers of the lines that begin closed formulas. */
   formulas: ReadonlySet<number>;
 }
 
 /**
- * Sets the text that is parsed next. GitHub's syntax tries addresses at each word and a table at each line, which takes
- * half of the time to parse prose.
+ * Sets the text to parse next. By default, GitHub's syntax tries addresses at each word and a table at each line, which
+ * takes half of the time to parse prose.
  */
 export function expectSyntax(markdown: string, needed: ReadonlySet<string>, formulas: ReadonlySet<number>): void {
   places = placesIn(markdown, needed, formulas);
 }
 
-/** The extension without what is not needed, and with the rest tried only where it can begin; the result is the same. */
+/**
+ * Removes unneeded constructs from an extension and tries the others only where they can begin. This does not change
+ * the result of parsing.
+ */
 export function onlyNeeded(extension: Extension, needed: ReadonlySet<string>): Extension {
   const { insideSpan, attentionMarkers, ...records } = extension;
   const kept: Extension = needed.has('strikethrough') ? { insideSpan, attentionMarkers } : {};
@@ -86,7 +92,7 @@ function guarded(construct: Construct): Construct {
 }
 
 function placesIn(markdown: string, needed: ReadonlySet<string>, formulas: ReadonlySet<number>): Places {
-  // The parser does not count it.
+  // The parser does not count a byte order mark.
   const skipped = markdown.startsWith('\ufeff') ? 1 : 0;
   const addresses = new Set<number>();
   if (needed.has('wwwAutolink') || needed.has('protocolAutolink')) {
@@ -123,7 +129,10 @@ function isInEmailLine(offset: number): boolean {
   return offset >= (emails[low]?.[0] ?? Number.POSITIVE_INFINITY);
 }
 
-/** The lines before one of dashes and bars, and those after it up to an empty one. */
+/**
+ * Returns the lines of possible tables: the line before a delimiter row, the row, and the lines after it up to an empty
+ * line.
+ */
 function linesOfTables(markdown: string): Set<number> {
   const isDelimiter = NEEDS.table ?? /$^/;
   const lines = markdown.split(/\r\n|\r|\n/);
@@ -132,7 +141,7 @@ function linesOfTables(markdown: string): Set<number> {
   for (const [i, line] of lines.entries()) {
     if (isDelimiter.test(line)) isTable = true;
     else if (/^[ \t>]*$/.test(line)) isTable = false;
-    // Lines are counted from 1, so that `i` is the one before.
+    // Lines are counted from 1, so `i` is the number of the previous line.
     if (!isTable) continue;
     found.add(i);
     found.add(i + 1);

@@ -107,13 +107,13 @@ test('one tilde is literal, and two strike out', () => {
   assert.equal(renderMarkdown('H~2~O ~~no~~').html, '<p>H~2~O <del>no</del></p>');
 });
 
-/** As the processes that render do it. */
+/** Loads and renders as the rendering processes do. */
 async function renderedWith(markdown: string) {
   await loadNeeded(markdown);
   return renderMarkdown(markdown);
 }
 
-test('code of every language of highlight.js is coloured, and what is coloured depends on the text alone', async () => {
+test('code of every language of highlight.js is coloured, and the colours depend on the text alone', async () => {
   const rare = '```powershell\nGet-Item $x\n```\n';
   const { html } = await renderedWith(rare);
   assert.match(html, /<span class="hljs-built_in">Get-Item<\/span>/);
@@ -142,7 +142,7 @@ test('names of emoji between words are emoji; times, code, unknown names and add
   assert.deepEqual([outline[0]?.text, text], ['🎉 News', '🎉 News\nSee it 🎉']);
 });
 
-test('terms with lines that begin with a colon are a definition list, whose items are blocks with their lines', () => {
+test('terms followed by lines with a leading colon are a definition list, whose items are blocks with their lines', () => {
   const { html, blocks } = renderMarkdown(
     'Apple\nPome *fruit*\n:   A fruit\n    of a tree\n: A **firm**\n\nNo list\nof two lines\n\n: nor this\n',
   );
@@ -171,7 +171,7 @@ test('the title of a picture that stands alone is its caption', () => {
   assert.match(renderMarkdown('See ![a](b.png "c")').html, /^<p>See <img [^>]*title="c"/);
 });
 
-test('a page with right-to-left letters says the direction of each block, and others say none', () => {
+test('each block of a page with right-to-left letters has a direction, and blocks of other pages have no direction', () => {
   const { html } = renderMarkdown('# مرحبا\n\n- العالم a\n- latin ب\n\n```\nخ\n```\n\n12 مرحبا\n');
   assert.match(html, /<h1 id="[^"]*" dir="rtl">/);
   assert.match(html, /<ul dir="rtl">\n<li dir="rtl">العالم a<\/li>\n<li dir="ltr">latin ب<\/li>/);

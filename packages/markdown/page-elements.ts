@@ -11,8 +11,8 @@ import type { WikiLink } from './wiki-link-syntax.ts';
 import { relativeAddress, type Wiki } from './wiki-links.ts';
 
 /**
- * Handlers for what CommonMark lacks: highlighted code, wiki links, and mathematics and diagrams as marked code, which
- * a browser draws (without scripts it shows the source).
+ * Returns handlers for syntax that CommonMark lacks: highlighted code, wiki links, and mathematics and diagrams as
+ * marked code, which a browser draws (without scripts it shows the source).
  */
 export function elementHandlers(wiki: Wiki): Handlers {
   const highlight = highlighter();
@@ -63,10 +63,10 @@ export function elementHandlers(wiki: Wiki): Handlers {
   };
 }
 
-/** The alternative text of a picture with its size behind a bar, as Obsidian writes it: `The plan|300x200`. */
+/** Alternative text with the size of the picture after a bar, as in Obsidian: `The plan|300x200`. */
 const SIZED_ALT = /^([^|]*)\|(\d{1,4})(?:x(\d{1,4}))?$/;
 
-/** A title of a picture without the size at its end: `The plan =300x200`. */
+/** Splits the size off the end of a picture's title: `The plan =300x200`. */
 function sizedTitle(written: Image['title']): { title: Image['title']; size: Element['properties'] } {
   const [end, width, height] = SIZED_TITLE.exec(written ?? '') ?? [];
   if (end === undefined || !(width || height)) return { title: written, size: {} };
@@ -103,12 +103,12 @@ function wikiLink({ target, heading, text: shown, isEmbed }: WikiLink, { page_pa
   return element('a', { className: ['wiki', ...embed], href }, [text(shown)]);
 }
 
-/** The id of a heading, or of a block for `^id`. */
+/** Returns the id of a heading, or of a block for `^id`. */
 function anchorOfPlace(place: string): string {
   return place.startsWith('^') ? anchorOf(place) : headingAnchor(place);
 }
 
-/** A picture that stands alone, with its title as a caption. */
+/** Renders a picture that stands alone, with its title as a caption. */
 function figure(state: State, image: Image): Element {
   const { title } = sizedTitle(image.title);
   const shown = state.one(image, undefined) as Element;

@@ -5,16 +5,16 @@ import type { WikiLinkTo } from './plain-text.ts';
 import { wikiLinksIn } from './wiki-link-syntax.ts';
 import { addressOf, pathOf, pathOfTarget, relativeAddress } from './wiki-links.ts';
 
-/** What a page links to in the wiki. */
+/** A link of a page to a path of its wiki. */
 export interface PageLink {
   /**
-   * A path. For a wiki link to a missing page `[[target]]` as written, and for an address that no page can have `<address>`,
-   * which cannot be paths.
+   * A path; or, since these cannot be paths, `[[target]]` as written for a wiki link to a missing page, and `<address>`
+   * for an address that no page can have.
    */
   to_path: string;
-  /** The line of the Markdown in which it is first written, from 1; 0 if that is not known. */
+  /** The first line of the Markdown that contains the link, from 1; 0 if unknown. */
   line: number;
-  /** For such a link: the title and the path that the missing page may have. */
+  /** Title and path that the missing page of a wiki link would have. */
   wanted_title?: string;
   wanted_path?: string;
   /**
@@ -26,14 +26,15 @@ export interface PageLink {
 
 /** A link whose written address is no longer the path of its page. */
 export interface MovedLink extends Pick<PageLink, 'to_path' | 'places'> {
-  /** The current path of the page; null where the link leads to where it says. */
+  /** The current path of the page; null if the written address is still current. */
   path: string | null;
-  /** Whether the reader may see no page there, so that a wiki link is shown as one to a missing page. */
+  /** Whether the page is hidden from the reader, so that wiki links to it look like links to a missing page. */
   is_hidden?: boolean;
 }
 
 /**
- * More links are not written by hand, and each is a row. Links beyond the limit are not updated when their page moves.
+ * Limit per page: more links are not written by hand, and each link is a row. Further links are not updated when their
+ * page moves.
  */
 const LINKS_MAX = 2_000;
 
@@ -49,8 +50,8 @@ const SRC = /<(?:img|audio|video|source|embed)(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+sr
 const HREF = /(<a(?:\s+[\w:-]+(?:="[^"]*")?)*?\s+href=")([^"]*)"/gi;
 
 /**
- * The pages that a document links to by relative addresses, each path once, and the addresses of links and pictures that
- * lead to nothing. `page_path`: the path of the document.
+ * Returns the pages that a document links to by relative addresses, each path once, and the addresses of links and
+ * pictures that cannot be pages. `page_path`: the path of the document.
  */
 export function linksOf(tree: Root, markdown: string, page_path: string): PageLink[] {
   const folder = folderOf(page_path);
@@ -78,22 +79,25 @@ export function linksOf(tree: Root, markdown: string, page_path: string): PageLi
     if (path === undefined) add(deadKey(node.url), line);
     if (start === undefined || end === undefined) return;
     const address = addressOf(node.url);
-    // An address with escapes is not rewritten.
+    // Addresses with escapes are not rewritten.
     const isUnescaped = markdown.slice(start, end).startsWith(address);
     add(path, line, isUnescaped ? [start, start + address.length] : []);
   });
   return [...links.values()];
 }
 
-/** Whether a link may lead to a page, now or later: its address is no `<address>`. */
+/** Tells whether a link may lead to a page, now or later: `<address>` never does. */
 export function mayLead({ to_path }: Pick<PageLink, 'to_path'>): boolean {
   return !to_path.startsWith(DEAD);
 }
 
-/** Longer addresses are cut off: they are keys of an index. */
+/** Longer addresses are truncated: they are keys of an index. */
 const ADDRESS_MAX = 500;
 
-/** The key of an address of the wiki that no page can have; undefined for one that leads elsewhere, or to a folder. */
+/**
+ * Returns the key of an address within the wiki that no page can have; undefined for external addresses and for
+ * folders.
+ */
 function deadKey(url: string): string | undefined {
   const address = addressOf(url);
   if (/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2}|(?:\.{1,2}(?:\/|$))*$)/i.test(address)) return undefined;
@@ -101,8 +105,8 @@ function deadKey(url: string): string | undefined {
 }
 
 /**
- * A page's text with the current addresses of moved links; nothing else changes. `folder`: the folder that written
- * addresses are relative to; the new ones are relative to the path of the page.
+ * Returns a page with the current addresses of moved links; nothing else changes. `folder`: the folder that written
+ * addresses are relative to; new addresses are relative to the path of the page.
  */
 export function withCurrentLinks<T extends { path: string; markdown: string; html: string }>(
   page: T,
@@ -140,7 +144,7 @@ export function withCurrentLinks<T extends { path: string; markdown: string; htm
   return { ...page, markdown: markdown + page.markdown.slice(from), html };
 }
 
-/** Adds the wiki links; they have no places in the Markdown. */
+/** Adds wiki links, which have no places in the Markdown. */
 export function withWikiLinks(links: readonly PageLink[], wikiLinks: readonly WikiLinkTo[]): PageLink[] {
   const all = new Map(links.map((link) => [link.to_path, link]));
   for (const { target, path, line } of wikiLinks) {
@@ -156,22 +160,21 @@ function missingTargetKey(target: string): string {
   return `[[${target}]]`;
 }
 
-/** The path without its last segment; "" for a page at the root. */
+/** Returns a path without its last segment; "" for a page at the root. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }
 
-/** A wiki link to a page, or to a missing one, as `page-elements.ts` and our serializer write it. */
+/** A wiki link to an existing or missing page, as `page-elements.ts` and our serializer write it. */
 const WIKI_LINK =
   /<a class="wiki( missing)?( embed)?"(?: href="([^"]*)")?(?: data-target="[^"]*")?(?: data-fragment="[^"]*")?>([^<]*)<\/a>/g;
 
-/** A text as it is shown, which starts from `folder`. */
 interface ShownText {
   markdown: string;
   html: string;
 }
 
-/** The paths that the wiki links of a text lead to. */
+/** Returns the paths that the wiki links of a text lead to. */
 export function wikiLinkPaths(html: string, folder: string): string[] {
   const paths = new Set<string>();
   for (const { 3: url } of html.matchAll(WIKI_LINK)) {
@@ -182,8 +185,8 @@ export function wikiLinkPaths(html: string, folder: string): string[] {
 }
 
 /**
- * The HTML of a text in which wiki links to pages that its reader may not see are as those to pages that do not exist. Other
- * links stay: their address is what the author wrote, whether or not there is a page.
+ * Returns HTML in which wiki links to hidden pages look like links to missing pages. Other links stay: their address is
+ * the author's own text, whether or not the page exists.
  */
 export function withHiddenLinks(
   { markdown, html }: ShownText,
@@ -214,7 +217,7 @@ function decoded(text: string): string {
   return text.replace(/&#x([0-9A-F]+);/gi, (_, hex) => String.fromCodePoint(parseInt(hex, 16)));
 }
 
-/** As our serializer writes a value between double quotes. */
+/** Encodes a value as our serializer does between double quotes. */
 function encoded(value: string): string {
   return value.replace(/["&'`]/g, (character) => `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`);
 }

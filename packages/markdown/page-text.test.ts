@@ -42,11 +42,11 @@ test('the text of a page has one line per block and unchanged code, without mark
   );
 });
 
-test('what a picture shows is no part of the words beside it', () => {
+test('the alternative text of a picture is separated from adjacent words', () => {
   assert.equal(renderMarkdown('See![a map](a.png)Lorem ![b](b.png), ![c](c.png)').text, 'See a map Lorem b , c');
 });
 
-test('a space that breaks no line divides words, also where it stands alone', () => {
+test('a space between elements separates words, even if it is the only text there', () => {
   const cases = ['[a](b)\u00a0[c](d) e', '`a`\u00a0`c` e', '**a**&nbsp;*c* e', 'a\u00a0<b>\u2003</b>c e'];
   for (const markdown of cases) assert.match(renderMarkdown(markdown).text, /^a[\s]{1,2}c e$/, markdown);
 });
@@ -102,7 +102,7 @@ test('the outline has the first 2,000 headings, and the HTML and the text have a
   assert.ok(html.includes('id="h-h2000"') && text.endsWith('H2000'));
 });
 
-test('title, description and language come from the front matter, else from a heading and the first paragraph', () => {
+test('title, description and language come from the front matter, otherwise from a heading and the first paragraph', () => {
   const { title, description, language } = renderMarkdown(GUIDE);
   assert.deepEqual(
     [title, description, language],
@@ -137,7 +137,7 @@ test('invalid front matter is ignored, and the page is shown', () => {
   assert.equal(renderMarkdown('---\ntitle: 2024\n---\n').title, '2024');
 });
 
-test('words of scripts without spaces are counted by character, others by the spaces between them', () => {
+test('words of scripts without spaces are counted by character, other words by spaces', () => {
   assert.equal(countWords("Don't count well-known words twice, 3 times."), 7);
   assert.equal(countWords('日本語の文章'), 6);
   assert.equal(countWords('Gitを使う'), 4);

@@ -7,7 +7,7 @@ import { runsAgainstItsLetters } from './directions.ts';
 import { lineEndsIn, type OutlineEntry, oneLine, searchable, type TextBlock } from './plain-text.ts';
 import { decoded, ID_PREFIX } from './safe-addresses.ts';
 
-/** White space that is more than one space. */
+/** White space other than a single space. */
 const UNEVEN = /[\t\n\f\r]| {2}/;
 
 /** Elements that start and end a line of text; all others are inline. */
@@ -21,21 +21,21 @@ const BLOCKS = new Set(
 /** Containers whose blocks are cited separately. */
 const CONTAINERS = new Set('dl ol section table tbody tfoot thead ul'.split(' '));
 
-/** No cell spans rows of another of these. */
+/** Cells cannot span rows across these elements. */
 const ROW_GROUPS = new Set('table tbody tfoot thead'.split(' '));
 
-/** The title of a callout names its kind, and says nothing of the page. */
+/** Tells whether an element is the title of a callout, which names its kind and is not part of the page's words. */
 function isCalloutTitle({ properties: { className } }: Element): boolean {
   return Array.isArray(className) && className.includes('callout-title');
 }
 
-/** Formulas and diagrams, of which a page has the source. */
+/** Formulas and diagrams: the page contains their source, and a browser draws them. */
 function isDrawn({ tagName, properties: { className } }: Element): boolean {
   if (!Array.isArray(className)) return false;
   return tagName === 'code' ? className.includes('language-math') : tagName === 'pre' && className.includes('mermaid');
 }
 
-/** Elements that say something else of the same words: struck out, raised, lowered, turned around. */
+/** Elements that change the meaning of their words: struck out, raised, lowered, turned around. */
 const MEANING: Record<string, string> = {
   del: MARKS.struck,
   s: MARKS.struck,
@@ -45,16 +45,17 @@ const MEANING: Record<string, string> = {
   bdo: MARKS.turned,
 };
 
-/** Headings in these are no title: an outliner writes each line as an item. */
+/** Headings inside these elements are no page titles: an outliner writes each line as an item. */
 const NO_TITLES = new Set('blockquote dd details li table'.split(' '));
 
 const FOOTNOTE_LABEL = `${ID_PREFIX}footnote-label`;
 
 /**
- * The text of a page for readers: one line per block, whitespace collapsed as in a browser, code unchanged; with the
- * offsets of its headings, its title (the first heading of level 1, else a heading that it begins with: a later one names a part), its
- * first paragraph, and the ranges of its blocks in the text and in the Markdown (items of
- * lists and rows of tables are blocks). References to footnotes are left out of it, because they are not part of a word.
+ * Reads the text of a page: one line per block, whitespace collapsed as in a browser, code unchanged. Also returns the
+ * offsets of its headings, its title, its first paragraph, and the ranges of its blocks in the text and in the Markdown
+ * (list items and table rows are blocks). The title is the first heading of level 1, otherwise the heading at the
+ * beginning of the page: later headings name a part. References to footnotes are left out because they are not part of
+ * a word.
  */
 export function readPageText(tree: Root): {
   text: string;
@@ -72,7 +73,7 @@ export function readPageText(tree: Root): {
   return { text, outline, title: title || reader.beginning, paragraph, blocks };
 }
 
-/** The words of the notes of a page by their ids, as forms. */
+/** Returns the forms of a page's notes, keyed by `noteKey` of their ids. */
 function notesOf({ children }: Root): ReadonlyMap<string, string> {
   const notes = new Map<string, string>();
   for (const section of children) {
@@ -86,22 +87,22 @@ function notesOf({ children }: Root): ReadonlyMap<string, string> {
   return notes;
 }
 
-/** Ids and addresses of notes may be encoded in other ways. */
+/** Normalizes ids and addresses of notes, which may be encoded differently. */
 function noteKey(id: string): string {
   return decoded(id).toLowerCase();
 }
 
-/** Without the notes of the note. */
+/** Returns the form of a note, without the notes it refers to. */
 function formOfNote(note: Element): string {
   const reader = new TextReader(new Map());
   reader.read({ type: 'root', children: [{ ...note, properties: {} }] }, false, true);
   return reader.blocks.map(({ form }) => form).join('\n');
 }
 
-/** The first headings are the outline: more are no help to readers, and each costs every reading of the page. */
+/** Limit of headings in the outline: more do not help readers, and each is sent with every read of the page. */
 const OUTLINE_MAX = 2_000;
 
-/** What has been read of a tree so far. */
+/** State of reading a tree. */
 class TextReader {
   readonly outline: OutlineEntry[] = [];
   readonly blocks: TextBlock[] = [];
@@ -110,9 +111,9 @@ class TextReader {
   /** The heading that the text begins with. */
   beginning = '';
   paragraph = '';
-  /** How many elements around what is read have no titles in them. */
+  /** The number of enclosing elements in which headings are no titles. */
   private untitled = 0;
-  /** The number of top-level blocks that have begun. */
+  /** The number of top-level blocks begun so far. */
   private parts = 0;
   /**
    * The whitespace before the next character: line breaks replace spaces, and neither is written at the beginning or
@@ -124,25 +125,25 @@ class TextReader {
   /** The lines with words of the current block. */
   private first_line = 0;
   private last_line = 0;
-  /** The pieces of the current block's form, and whether words are among them. */
+  /** The pieces of the current block's form, and whether they include words. */
   private form: string[] = [];
   private hasWords = false;
-  /** How many elements that are blocks have begun, empty ones too. */
+  /** The number of block elements begun so far, including empty ones. */
   private elements = 0;
-  /** Whether what is read is in a container whose direction is not that of its letters. */
+  /** Whether the direction of the current container contradicts its first letter. */
   private isTurned = false;
   private columns = new TableColumns();
   private heads = new TableHeads();
-  /** Whether the row that is read is one of heads. */
+  /** Whether the current row is a header row. */
   private isHead = false;
   private readonly context = new BlockContext();
-  /** The addresses that the players around what is read play: links to them are their fallbacks. */
+  /** The addresses played by the enclosing players. Links to them are fallbacks, and not targets. */
   private playing: readonly string[] = [];
-  /** Of the current block. */
+  /** Targets of the current block. */
   private targets: string[] = [];
   private readonly notes: ReadonlyMap<string, string>;
 
-  /** `notes`: their words by their ids. */
+  /** `notes`: see `notesOf`. */
   constructor(notes: ReadonlyMap<string, string>) {
     this.notes = notes;
   }
@@ -180,7 +181,7 @@ class TextReader {
     if (tagName === 'br') this.gap = '\n';
     if (tagName === 'img' && properties.alt) {
       this.form.push(MARKS.picture);
-      // Its words are not parts of those beside it.
+      // Separate the alternative text from adjacent words.
       this.gap ||= ' ';
       this.readText({ value: String(properties.alt) }, false);
       this.gap ||= ' ';
@@ -227,7 +228,7 @@ class TextReader {
     if (isBlock) this.gap = '\n';
   }
 
-  /** The words in a player stand for what it plays, as those of a picture do. */
+  /** Begins a player. Its words are alternative text, like a picture's. */
   private beginPlayer(element: Element): void {
     const sources = element.children.filter((child) => child.type === 'element' && child.tagName === 'source');
     const played = [element, ...(sources as Element[])].flatMap(({ properties: { src } }) =>
@@ -250,7 +251,7 @@ class TextReader {
     if (!this.isHead) this.form.push(beside(this.heads.above(this.columns.next, properties)));
   }
 
-  /** The words of the note that an address of this page leads to; where there is none, the address. */
+  /** Returns the form of the note that an address of this page leads to, or the address if there is no such note. */
   private noteAt(href: string): string {
     return this.notes.get(noteKey(href.slice(1))) ?? href;
   }
@@ -288,7 +289,7 @@ class TextReader {
   private add(words: string, isCode: boolean): void {
     if (words === '') return;
     const shown = searchable(words);
-    // Lines and indentation say something in code only.
+    // Line breaks and indentation are significant in code only.
     if (this.hasWords && this.gap !== '') this.form.push(isCode ? this.gap : ' ');
     this.form.push(withoutMarks(shown));
     this.hasWords = true;
@@ -296,7 +297,7 @@ class TextReader {
     this.gap = '';
   }
 
-  /** Nothing that is struck or raised is no mark. */
+  /** Ends a mark, or removes it if it encloses nothing. */
   private endMark(mark: string): void {
     if (this.form.at(-1) === mark) this.form.pop();
     else this.form.push(MARKS.end);
@@ -305,14 +306,17 @@ class TextReader {
   private addInline(value: string): void {
     const words = UNEVEN.test(value) ? value.replace(/[ \t\n\f\r]+/g, ' ') : value;
     const isBlank = words.trim() === '';
-    // A space that breaks no line may be all that is between two links.
+    // A single space may be the only separator of two links.
     if ((words.startsWith(' ') || (isBlank && words !== '')) && this.gap === '') this.gap = ' ';
     if (isBlank) return;
     this.add(words.replace(/^ | $/g, ''), false);
     if (words.endsWith(' ') && this.gap === '') this.gap = ' ';
   }
 
-  /** A piece of code; others may follow: a highlighted element may end at the end of a line or on the next line. */
+  /**
+   * Adds a piece of code. More pieces may follow: a highlighted element may end at the end of a line or on the next
+   * line.
+   */
   private addCode(value: string): void {
     const code = value.replace(/\n+$/, '');
     this.add(code, true);
@@ -339,7 +343,7 @@ class TextReader {
   }
 }
 
-/** The words of an element without its pictures, which at the top of a document are usually badges. */
+/** Returns the words of an element without its pictures, which at the top of a document are usually badges. */
 function wordsOf(element: Element): string {
   let words = '';
   for (const child of element.children) {

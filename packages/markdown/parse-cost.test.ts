@@ -17,8 +17,8 @@ const ladder = (mark: string) => {
 };
 
 /**
- * What micromark takes the square of within one paragraph: at 40,000 characters four times as many took 8 to 18 times as
- * long, or did not end in 8 s of CPU time.
+ * Texts for which micromark takes quadratic time within one paragraph. Four times as many of them (from 40,000
+ * characters) took 8 to 18 times as long, or did not finish in 8 s of CPU time.
  */
 const QUADRATIC: Record<string, string> = {
   'closing brackets': repeated(']'),
@@ -42,7 +42,7 @@ const QUADRATIC: Record<string, string> = {
   'a ladder of dollar signs': ladder('$'),
 };
 
-test('a text that the parser takes the square of is shown as it is, before it is parsed', () => {
+test('a text for which the parser takes quadratic time is shown as plain text, before it is parsed', () => {
   for (const [name, markdown] of Object.entries(QUADRATIC)) {
     assert.ok(hasCostlyParagraph(markdown), name);
     const short = markdown.slice(0, 2_000);
@@ -53,7 +53,7 @@ test('a text that the parser takes the square of is shown as it is, before it is
   assert.deepEqual([page.plain_reason, page.text], ['too_complex', markdown]);
 });
 
-test('what the parser takes in its stride is not refused, however long it is', () => {
+test('a text that parses in linear time is not refused, however long it is', () => {
   const LINEAR: Record<string, string> = {
     'opening brackets': repeated('['),
     'pictures of wiki links that do not end': repeated('![['),

@@ -1,12 +1,12 @@
 /**
- * What the parser takes the square of in a paragraph, at 5 to 50 ns for each pair, so about a second at the limit:
- * closing brackets and emphasis marks, which it compares with all marks before them. 6,000 marks have as many pairs.
+ * Limit of the pairs in a paragraph that the parser compares, at 5 to 50 ns each: about a second. It compares closing
+ * brackets and emphasis marks with all marks before them. About 6,000 marks reach the limit.
  */
 const MAX_PAIRS = 40_000_000;
 
 /**
- * The same at 2 to 4 ns for each step: what it looks for up to the end of the paragraph. That are the ends of a link's
- * title and of a tag, and as many backticks or dollar signs as before.
+ * Limit of the characters in a paragraph that the parser scans, at 2 to 4 ns each. It searches the rest of the
+ * paragraph for the ends of link titles and tags, and for runs of as many backticks or dollar signs.
  */
 const MAX_STEPS = 400_000_000;
 
@@ -17,36 +17,36 @@ const [NEWLINE, DOLLAR, OPENING_PARENTHESIS, LESS_THAN, CLOSING_BRACKET, BACKTIC
 const LOOKING_BACK = tableOf(']*_~');
 const KEPT = tableOf('[]*_~!`<$');
 
-/** Indexed by the codes of ASCII characters. */
+/** Returns a table indexed by the codes of ASCII characters. */
 function tableOf(characters: string): Uint8Array {
   const table = new Uint8Array(128);
   for (const character of characters) table[character.charCodeAt(0)] = 1;
   return table;
 }
 
-/** What a paragraph has so far. */
+/** Counts of the current paragraph. */
 interface Paragraph {
   length: number;
   lookingBack: number;
   kept: number;
-  /** Links and tags that may have no end. */
+  /** Links and tags that may be unclosed. */
   openings: number;
-  /** The different lengths of runs of backticks, and of dollar signs (negative). */
+  /** The distinct lengths of runs of backticks, and of dollar signs (negative). */
   runs: Set<number>;
 }
 
-/** A line that begins a block of its own: a list item, a heading, a quote, a row of a table, a definition. */
+/** A line that begins a block: a list item, a heading, a quote, a row of a table, a definition. */
 const BEGINS_BLOCK = /^[ \t]*(?:[-+*][ \t]|\d{1,9}[.)][ \t]|#{1,6}(?:[ \t]|$)|>|\||\[[^\]]{1,999}\]:)/;
 const FENCE = /^[ \t]*(?:(?:[-+*>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
 const IS_BLANK = /^[ \t\r]*$/;
 const IS_INDENTED = /^(?: {4}| {0,3}\t)/;
 
-/** Longer than what begins a block. */
+/** Characters of a line that are checked for the beginning of a block. */
 const BEGINNING = 1_010;
 
 /**
- * Whether parsing a paragraph of the text would take the square of its marks. Reads the text once. It knows blocks only by
- * how lines begin, and skips code: what it overlooks is bounded by the limit of CPU time.
+ * Tells whether a paragraph of the text would take the parser quadratic time. Reads the text once. Blocks are
+ * recognized only by the beginnings of lines, and code is skipped; the CPU time limit bounds any paragraph this misses.
  */
 export function hasCostlyParagraph(markdown: string): boolean {
   let paragraph = emptyParagraph();

@@ -26,7 +26,7 @@ declare module 'mdast' {
     isFenced?: boolean;
   }
   interface RootData {
-    /** Where the text has marks that are not shown, [start, end). */
+    /** Ranges of presentation marks that are not shown, [start, end). */
     marks?: readonly (readonly [number, number])[];
   }
 }
@@ -48,7 +48,7 @@ const GFM = { singleTilde: false };
 
 type Parser = Processor<Root>;
 
-/** The parsers for the constructs that texts may contain: a text has one of a few dozen combinations. */
+/** Parsers by the set of constructs they support. A few dozen combinations occur in practice. */
 const parsers = new Map<string, Parser>();
 
 /** If the first line of dashes is a thematic break, the front matter parser would not find a list or quote after it. */
@@ -56,8 +56,9 @@ export const FRONT_MATTER = /^(---|\+\+\+)[ \t]*(?:\r\n?|\n)(?:[\s\S]*?[\r\n])?\
 
 /**
  * Parses GitHub-flavoured Markdown with front matter, mathematics and wiki links. Links, images and definitions have
- * the range of their destination in `data.destination`; code has `data.isFenced`; the root has what is not shown in `data.hidden`. Throws a TooComplexError if the text
- * is nested too deep or would expand too much; that depends only on the text. `blocks` that were parsed lately are not parsed again.
+ * the range of their destination in `data.destination`, code has `data.isFenced`, and the root lists hidden ranges in
+ * `data.hidden`. Throws a TooComplexError if the text is nested too deep or would expand too much, which depends only
+ * on the text. `blocks` caches recently parsed blocks.
  */
 export function parseMarkdown(written: string, blocks?: BlockParser): Root {
   const markdown = withFrontMatterEnd(written);
@@ -172,7 +173,7 @@ function extendSyntax(this: Processor, needed: ReadonlySet<string>): void {
   const data = this.data();
   const syntax = [...(data.micromarkExtensions ?? []), mathSyntax, wikiLinkSyntax];
   const kept = syntax.map((extension) => onlyNeeded(extension, needed));
-  // `**注意：**请` is bold: what CommonMark asks of spaces around marks does not fit scripts without them.
+  // `**注意：**请` is bold: CommonMark's rules for spaces around marks do not fit scripts without spaces.
   data.micromarkExtensions = needed.has('cjkEmphasis') ? [...kept, cjkFriendlyExtension()] : kept;
   data.fromMarkdownExtensions = [
     ...(data.fromMarkdownExtensions ?? []).flat().map(withoutTransforms),
@@ -194,15 +195,18 @@ function withoutTransforms({ transforms: _, ...extension }: Extension): Extensio
   return extension;
 }
 
-/** What GitHub's extensions do to a finished tree: they make links of addresses that only character references complete. */
+/**
+ * Transforms that GitHub's extensions apply to a finished tree: they link addresses that only become complete once
+ * character references are decoded.
+ */
 const TRANSFORMS = (unified().use(remarkGfm, GFM).freeze().data().fromMarkdownExtensions ?? [])
   .flat()
   .flatMap(({ transforms }) => transforms ?? []);
 
-/** Without this, an address that is written as one is a link already. */
+/** An unlinked address. Addresses without character references are links by now. */
 const ADDRESS = /https?:\/\/|www\.|@/i;
 
-/** Calls them only for a text with an address that is no link, because they search each text four times. */
+/** Applies the transforms only if the tree has an unlinked address, because they search each text four times. */
 function linkAddresses(tree: Root): Root {
   if (hasAddress(tree)) for (const transform of TRANSFORMS) transform(tree);
   return tree;
@@ -229,7 +233,7 @@ function keepDestination(this: ThisParameterType<Handle>, token: Parameters<Hand
   }
 }
 
-/** The line in which a node of a tree begins, from 1; 0 for one that is not in the text. */
+/** Returns the line at which a node begins, from 1; 0 for a node that is not in the text. */
 export function lineOf(node: object): number {
   return (node as { position?: { start: { line: number } } }).position?.start.line ?? 0;
 }

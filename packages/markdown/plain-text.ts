@@ -12,14 +12,17 @@ export interface Rendered {
   outline: OutlineEntry[];
   /** The index data of the text. */
   indexed: IndexedText;
-  /** The same of the text alone, without headings and links, as a source is indexed. */
+  /** The index data of the text alone, without headings and links, as sources are indexed. */
   text_indexed: IndexedText;
   word_count: number;
-  /** The title of the front matter, else the first heading of level 1, else the heading that the text begins with, else "". At most 255 characters. */
+  /**
+   * The title of the front matter, otherwise the first heading of level 1, otherwise a heading at the beginning of the
+   * text, otherwise "". At most 255 characters.
+   */
   title: string;
-  /** The description of the front matter, else the first paragraph, else "". At most 300 characters. */
+  /** The description of the front matter, otherwise the first paragraph, otherwise "". At most 300 characters. */
   description: string;
-  /** `lang` of the front matter, else "". */
+  /** `lang` of the front matter; "" if missing. */
   language: string;
   /** The tags of the front matter, each once, at most 50 of at most 100 characters. */
   tags: string[];
@@ -35,18 +38,21 @@ export interface Rendered {
 export interface TextBlock {
   start: number;
   end: number;
-  /** The index of the top-level block that contains it, from 0. */
+  /** The index of the top-level block that contains this block, from 0. */
   part: number;
-  /** The lines of the Markdown with its first and its last word, counted from 1; 0 if unknown. */
+  /** The lines of the Markdown with the block's first and last word, counted from 1; 0 if unknown. */
   first_line: number;
   last_line: number;
-  /** Which element of the page it is: of paragraphs, headings, items, rows and so on, empty ones too, from 0; -1 for text outside of them. */
+  /**
+   * The index of the block's element among the block elements of the page, including empty ones, from 0; -1 for text
+   * outside of them.
+   */
   element: number;
-  /** What it says, to compare it with: see block-form.ts. */
+  /** The statement of the block, for comparison: see block-form.ts. */
   form: string;
-  /** What it stands in: see block-context.ts. */
+  /** The headings and place of the block: see block-context.ts. */
   context: ContextKeys;
-  /** Its links and pictures as they are written: see block-targets.ts. */
+  /** Its links and pictures as written: see block-targets.ts. */
   targets: string[];
 }
 
@@ -61,7 +67,7 @@ export interface WikiLinkTo {
   target: string;
   /** The path of the target page; "" if it is missing. */
   path: string;
-  /** The line of the first one, from 1; 0 if that is not known. */
+  /** The line of its first occurrence, from 1; 0 if unknown. */
   line: number;
 }
 
@@ -76,14 +82,14 @@ export interface OutlineEntry {
 }
 
 /**
- * Why a page is shown as plain text: it exceeds the limits of depth and size, of time or of memory, or rendering
- * failed. "" for a rendered page.
+ * The reason why a page is shown as plain text: it exceeds the limits of depth and size, of time or of memory, or
+ * rendering failed. "" for a rendered page.
  */
 export type PlainReason = '' | 'too_complex' | 'too_slow' | 'out_of_memory' | 'failed';
 
 export const TITLE_MAX = 255;
 
-/** Shows a text in <pre>, if it cannot be rendered within the limits of time, depth or memory. */
+/** Renders a text as <pre>, if it cannot be rendered within the limits of time, depth or memory. */
 export function renderPlainText(text: string): Rendered {
   const [paragraph = ''] = text.trimStart().split(/\n[ \t]*\n/, 1);
   const shown = searchable(text);
@@ -136,7 +142,10 @@ export function searchable(text: string): string {
   return /[\u0002\u0003]/.test(text) ? text.replace(/[\u0002\u0003]/g, '') : text;
 }
 
-/** The text with whitespace collapsed and no change of direction left open, cut to `length` without splitting a character. */
+/**
+ * Collapses whitespace, removes changes of direction, and truncates to `length` UTF-16 units without splitting a
+ * character.
+ */
 export function oneLine(text: string, length: number): string {
   const line = text.replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
   return line
@@ -153,14 +162,14 @@ function escapeHtml(text: string): string {
 const BY_CHARACTER = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 const WORD = new RegExp(String.raw`${BY_CHARACTER}|[\p{L}\p{N}](?:(?!${BY_CHARACTER})[\p{L}\p{N}\p{M}_'’\-])*`, 'gu');
 
-/** WORD in a text of ASCII alone. */
+/** WORD for lines of ASCII characters only. */
 const ASCII_WORD = /[A-Za-z0-9][\w'-]*/g;
 const ASCII = /^[\x20-\x7e\t\r]*$/;
 
-/** The number of words in a text: close to a human count, and a hundred times as fast as Intl.Segmenter. */
+/** Counts the words of a text: close to a human count, and a hundred times as fast as Intl.Segmenter. */
 export function countWords(text: string): number {
   let words = 0;
-  // No word goes over the end of a line, and most lines are in ASCII, where this is much faster.
+  // No word spans a line end. Most lines are ASCII, for which the simpler pattern is much faster.
   for (const line of text.split('\n')) {
     const word = ASCII.test(line) ? ASCII_WORD : WORD;
     word.lastIndex = 0;

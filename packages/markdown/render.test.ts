@@ -10,7 +10,7 @@ import { renderMarkdown } from './render.ts';
 
 const browser = unified().use(rehypeParse, { fragment: true }).freeze();
 
-/** The elements that a page may have. Elements that run, load or send something are missing. */
+/** The elements that a page may contain. Elements that run, load or send anything are missing. */
 const ELEMENTS = new Set(
   'a b blockquote br code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img input ins kbd li ol p picture pre q rp rt ruby s samp section source span strike strong sub summary sup table tbody td tfoot th thead tr tt ul var'.split(
     ' ',

@@ -34,12 +34,15 @@ export interface PageInput {
 }
 
 export interface RenderedPage extends Omit<Rendered, 'blocks' | 'text_indexed'> {
-  /** The paths of the wiki that it links to. */
+  /** The paths of the wiki that the page links to. */
   links: PageLink[];
   plain_reason: PlainReason;
 }
 
-/** As `renderMarkdown`, with links and the reason if the page is shown as plain text, where blocks in `cache` are not parsed again. */
+/**
+ * As `renderMarkdown`, and also returns links and the reason if the page is shown as plain text. Blocks in `cache` are
+ * not parsed again.
+ */
 export function renderPage(
   { wiki_id, markdown, page_path, pagesByTarget }: PageInput,
   cache?: BlockCache,

@@ -11,8 +11,8 @@ export const ID_PREFIX = 'h-';
 const ID_MAX = 100;
 
 /**
- * Schemes of links besides the web's, which open a program that asks before it does anything. Not `file:`, which makes Windows send a
- * password's hash to a host, nor those of other applications, which may run something at once.
+ * Link schemes other than the web's. They open a program that asks before it acts. Excluded are `file:`, which makes
+ * Windows send a password hash to a host, and schemes of other applications, which may run code immediately.
  */
 export const OTHER_SCHEMES = ['ftp', 'ftps', 'geo', 'irc', 'ircs', 'mailto', 'sftp', 'sms', 'tel', 'xmpp'];
 const LINKS = new RegExp(`^(?:https?|${OTHER_SCHEMES.join('|')}):$`);
@@ -22,8 +22,8 @@ const PAGE = new URL('https://page.invalid/folder/page');
 
 /**
  * Prefixes ids and makes them unique, adapts fragments of links within the wiki, and gives external links
- * `rel="nofollow noopener noreferrer"`. References to attachments become addresses in the wiki. Addresses with other
- * schemes than those of the web are removed.
+ * `rel="nofollow noopener noreferrer"`. References to attachments become addresses in the wiki. Addresses with schemes
+ * that are not allowed are removed.
  */
 export function rewriteIdsAndAddresses(trees: readonly Root[], wiki_id = ''): void {
   const elements: Element[] = [];
@@ -34,7 +34,7 @@ export function rewriteIdsAndAddresses(trees: readonly Root[], wiki_id = ''): vo
   for (const element of elements) rewriteAddresses(element, ids, wiki_id);
 }
 
-/** The wiki of attachments, and whether an element is in a link. */
+/** The wiki that attachments belong to, and whether an element is inside a link. */
 interface Place {
   wiki_id: string;
   isInLink: boolean;
@@ -54,7 +54,7 @@ function collect(parent: Root | Element, elements: Element[], place: Place): voi
     for (const [name, value] of Object.entries(child.properties)) {
       if (value === true && name.startsWith('data')) child.properties[name] = '';
     }
-    // Browsers end a link where another one begins.
+    // A browser ends a link where another link begins.
     if (child.tagName === 'a' && place.isInLink) Object.assign(child, { tagName: 'span', properties: {} });
     if (child.tagName === 'pre') dropLeadingLineBreaks(child);
     elements.push(child);
@@ -63,8 +63,9 @@ function collect(parent: Root | Element, elements: Element[], place: Place): voi
 }
 
 /**
- * Makes a player of an element that shows a sound or a film, and a link of one that shows another file. The link is the
- * fallback of a player. What else stands in the element comes behind the link, unless that has the link.
+ * Converts an element that shows a sound or a film to a player, and an element that shows another file to a link. A
+ * player contains the link as its fallback. Other content of the element follows the link, unless it contains the same
+ * link.
  */
 function showMedia(element: Element, { wiki_id, isInLink }: Place): void {
   const { tagName, properties, position } = element;
@@ -82,7 +83,7 @@ function showMedia(element: Element, { wiki_id, isInLink }: Place): void {
   const words: Element['children'] = [{ type: 'text', value: String(properties.alt || '') || nameOfAddress(written) }];
   const link: Element = { type: 'element', tagName: 'a', properties: { href }, children: words };
   if (position) link.position = position;
-  // A link in a link would be a text, behind which the next reading would put another one.
+  // A link inside a link would become text, and each further pass would add another link after it.
   const isLinked = href === '' || hasLink(fallback, href) || (isInLink && fallback.length > 0);
   const children = isLinked ? fallback : [link, ...fallback];
   if (player === undefined || first === undefined) {
@@ -98,20 +99,20 @@ function showMedia(element: Element, { wiki_id, isInLink }: Place): void {
   element.tagName = player;
 }
 
-/** More forms of one file are not offered. */
+/** Limit of the alternative sources of one player. */
 const SOURCES_MAX = 8;
 
 function newSource(src: string): Element {
   return { type: 'element', tagName: 'source', properties: { src }, children: [] };
 }
 
-/** Whether a player may load an address. */
+/** Tells whether a player may load an address. */
 function isPlayable(address: string, wiki_id: string): boolean {
   if (address === '') return false;
   return (wiki_id !== '' && ATTACHMENT.test(address)) || /^https?:$/.test(urlOf(address)?.protocol ?? '');
 }
 
-/** Whether an address is of a file of the wiki. Another site would learn of each reader. */
+/** Tells whether an address is a file of the wiki. Any other site would learn of each reader. */
 function isAttachment(address: string): boolean {
   return ATTACHMENT.test(address) || /^\/v1\/wikis\/[^/]+\/attachments\/[^/]+$/.test(address);
 }
@@ -167,7 +168,7 @@ function headingId(heading: Element): string {
   return headingAnchor(wordsOf(heading));
 }
 
-/** The id of the first heading with these words. */
+/** Returns the id of the first heading with these words. */
 export function headingAnchor(words: string): string {
   return ID_PREFIX + (plainId(slug(words.replace(/\s+/g, ' '))) || 'section');
 }
@@ -177,7 +178,7 @@ function wordsOf(node: Nodes): string {
   return 'children' in node ? node.children.map(wordsOf).join('') : '';
 }
 
-/** An id with the prefix, lower-case and without whitespace; "" for an empty one. */
+/** Returns an id with the prefix, in lower case and without whitespace; "" for an empty id. */
 export function anchorOf(id: string): string {
   const name = plainId(id);
   const bare = name.startsWith(ID_PREFIX) ? name.slice(ID_PREFIX.length) : name;
@@ -212,10 +213,10 @@ function rewriteAddresses({ tagName, properties }: Element, ids: ReadonlySet<str
   if (!isExternal && !href.startsWith('/')) properties.href = rewriteFragment(href, ids);
 }
 
-/** Elements whose file a browser loads. */
+/** Elements for which a browser loads a file. */
 const LOADS = new Set('audio img source video'.split(' '));
 
-/** The format of newId; the attachment may not exist. Behind `#` is the name of the file. */
+/** An attachment id in the format of newId, and after `#` the name of the file. The attachment may not exist. */
 const ATTACHMENT = /^attachment:(attachment_[0-9a-hjkmnp-tv-z]{26})(?:#.*)?$/s;
 
 function resolveAttachment(properties: Properties, name: 'href' | 'src', wiki_id: string): void {
@@ -261,7 +262,10 @@ function rewriteFragment(href: string, ids: ReadonlySet<string>): string {
   return id === '' ? href : `${href.slice(0, at)}#${encodeURIComponent(id)}`;
 }
 
-/** The first id with the same letters and digits: other generators of sites make other ids of the same heading. */
+/**
+ * Returns the first id with the same letters and digits, because other site generators derive other ids from the same
+ * heading.
+ */
 function idOfLetters(name: string, ids: ReadonlySet<string>): string | undefined {
   const letters = lettersOf(name.replace(/^id-(?=.)/i, ''));
   if (letters === '') return undefined;
@@ -277,7 +281,7 @@ function idOfLetters(name: string, ids: ReadonlySet<string>): string | undefined
   return known.get(letters);
 }
 
-/** Ids by their letters and digits, for each document that is rendered. */
+/** Ids by their letters and digits, cached for each rendered document. */
 const lettersOfIds = new WeakMap<ReadonlySet<string>, Map<string, string>>();
 
 function lettersOf(text: string): string {
@@ -287,12 +291,11 @@ function lettersOf(text: string): string {
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
 
-/** A fragment without percent-encoding. */
+/** Decodes a fragment. Invalid percent-encoding is kept as text. */
 export function decoded(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {
-    // An invalid percent-encoding is kept as text.
     return fragment;
   }
 }

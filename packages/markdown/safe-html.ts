@@ -12,8 +12,8 @@ import { ID_PREFIX, OTHER_SCHEMES, rewriteIdsAndAddresses } from './safe-address
 import { NO_WIKI, type Wiki } from './wiki-links.ts';
 
 /**
- * The allowed elements and attributes: GitHub's, without those that load, submit or frame something, and ids only with
- * our prefix. Elements that are not listed are replaced by their content; those under `strip` are removed with it.
+ * The allowed elements and attributes: GitHub's, except any that load, submit or frame content, and ids only with our
+ * prefix. Elements that are not listed are replaced by their content; elements under `strip` are removed with it.
  */
 const SCHEMA: Schema = {
   tagNames: (
@@ -74,8 +74,8 @@ const SCHEMA: Schema = {
 };
 
 /**
- * The safe tree of a Markdown document. The sanitizer runs last, after all other changes. Throws a TooComplexError for
- * raw HTML that is nested too deep.
+ * Returns the safe tree of a Markdown document. The sanitizer runs last, after all other changes. Throws a
+ * TooComplexError for raw HTML that is nested too deep.
  */
 export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
   const tree = hastOf(markdown, wiki);
@@ -87,15 +87,15 @@ export function safeTree(markdown: Markdown, wiki: Wiki = NO_WIKI): Root {
 function hastOf(markdown: Markdown, wiki: Wiki): Root {
   const handlers = {
     ...elementHandlers(wiki),
-    // The type of handlers does not know that of a root.
+    // The type of handlers does not allow a root.
     root: (state: State) => defaultHandlers.root(state, markdown) as unknown as Element,
   };
-  // Before it begins it looks at every node for definitions, so it is given these alone.
+  // toHast visits every node for definitions before it begins, so it only gets the definitions.
   const definitions: Markdown = { type: 'root', children: definitionsIn(markdown) };
   return asRoot(toHast(definitions, { allowDangerousHtml: true, clobberPrefix: ID_PREFIX, handlers }));
 }
 
-/** The definitions of a document in their order: of several with one label the first one counts. */
+/** Returns the definitions of a document in order: the first definition of a label counts. */
 function definitionsIn(markdown: Markdown): (Definition | FootnoteDefinition)[] {
   const definitions: (Definition | FootnoteDefinition)[] = [];
   visit(markdown, (node) => {
@@ -104,7 +104,7 @@ function definitionsIn(markdown: Markdown): (Definition | FootnoteDefinition)[] 
   return definitions;
 }
 
-/** Removing elements can leave a nesting that browsers do not keep, so the result is parsed once more. */
+/** Parses and sanitizes twice: removing elements can leave a nesting that browsers do not keep. */
 function safeParts(parts: readonly Part[], wiki: Wiki): Root | undefined {
   const parsed = parseHtmlParts(parts);
   const again = parsed && parseHtmlParts(sanitizeParts(parsed, wiki));
@@ -117,7 +117,7 @@ function safeWhole(markdown: Markdown, wiki: Wiki): Root {
   return sanitizeTree(parseRawHtml(sanitizeTree(parseRawHtml(tree), wiki)), wiki);
 }
 
-/** Sanitizes parts of a page: ids are unique in all of them. */
+/** Sanitizes the parts of a page. Ids are unique across parts. */
 function sanitizeParts(parts: readonly Part[], { wiki_id }: Pick<Wiki, 'wiki_id'>): Part[] {
   rewriteIdsAndAddresses(
     parts.map(({ tree }) => tree),

@@ -1,14 +1,14 @@
 import type { Element, Root, RootContent } from 'hast';
 
-/** A text, or a tag up to its name: what is between that and the end of the tag is attributes. */
+/** A text, or a tag up to its name: attributes and the end of the tag follow. */
 const TOKEN = /<(\/?)([a-z][a-z0-9-]*)|[^<]+|</giy;
-/** Attributes and the end of a tag; `>` may stand between quotes. */
+/** Attributes and the end of a tag; values in quotes may contain `>`. */
 const REST_OF_TAG = /((?:[^"'>]|"[^"]*"|'[^']*')*)>/y;
 const ATTRIBUTE = /\s+([^\s=>"']+)(?:=(?:"([^"]*)"|'([^']*)'))?/gy;
 const EMPTY_ELEMENTS = new Set('br hr img input source wbr'.split(' '));
-/** The elements whose attributes say something about the text. */
+/** The elements whose attributes are read. */
 const WITH_ATTRIBUTES = new Set('a audio code h2 img input li ol pre section source video'.split(' '));
-/** Attributes of any element that do. */
+/** Attributes that are read on any element. */
 const SAYS = /\s(?:dir|colspan|rowspan)=/;
 const PROPERTIES: Record<string, string> = {
   id: 'id',
@@ -28,14 +28,14 @@ const PROPERTIES: Record<string, string> = {
   'data-footnote-backref': 'dataFootnoteBackref',
 };
 
-/** Our HTML is never nested deeper; what is comes from elsewhere, and is read as if it were not nested further. */
+/** Our HTML is never nested deeper. Deeper HTML from elsewhere is read as if it were nested no further. */
 const DEPTH_MAX = 1_000;
 
 const NAMED: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
 
 /**
- * The tree of HTML as `writeHtml` writes it, with what `readPageText` needs: every element closed, attributes in quotes.
- * Takes time that is linear in its length, a fraction of what a parser of any HTML takes.
+ * Parses HTML written by `writeHtml` to a tree with all that `readPageText` needs. Requires that every element is
+ * closed and attributes are quoted. Takes linear time, a fraction of the time of a general HTML parser.
  */
 export function parseShownHtml(html: string): Root {
   const root: Root = { type: 'root', children: [] };
@@ -51,7 +51,7 @@ export function parseShownHtml(html: string): Root {
     }
     REST_OF_TAG.lastIndex = at;
     const [rest, attributes = ''] = REST_OF_TAG.exec(html) ?? [];
-    // As for a browser, a tag that does not end is the end.
+    // An unclosed tag ends the text, as in a browser.
     if (rest === undefined) break;
     at += rest.length;
     if (slash === '/') close(open, name.toLowerCase());
@@ -67,7 +67,7 @@ function openElement(open: (Root | Element)[], parent: Root | Element, element: 
 
 function addText(parent: Root | Element, token: string): void {
   const isInPre = parent.type === 'element' && parent.tagName === 'pre' && parent.children.length === 0;
-  // As a browser does, which drops a line break right after <pre>.
+  // A browser drops a line break directly after <pre>.
   const value = decode(isInPre ? token.replace(/^\n/, '') : token);
   if (value !== '') (parent.children as RootContent[]).push({ type: 'text', value });
 }

@@ -3,7 +3,7 @@ import type { Extension as FromMarkdown } from 'mdast-util-from-markdown';
 import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Code, Construct, Effects, Extension, State, TokenizeContext } from 'micromark-util-types';
 
-/** `[[Target]]`, `[[Target#Heading]]` or `[[Target|text]]`; with `!` before it what it names is to be shown in its place. */
+/** `[[Target]]`, `[[Target#Heading]]` or `[[Target|text]]`; with `!` before it, the target is embedded. */
 export interface WikiLink {
   type: 'wikiLink';
   /** The page as named by the author; "" for this page, as in `[[#Heading]]`. */
@@ -12,7 +12,7 @@ export interface WikiLink {
   /** The text to show. */
   text: string;
   isEmbed?: boolean;
-  /** Of an embedded picture, as written: `300` or `300x200`. */
+  /** The size of an embedded picture, as written: `300` or `300x200`. */
   size?: string;
   data?: Data;
 }
@@ -102,9 +102,9 @@ function tokenizeWikiLink(this: TokenizeContext, effects: Effects, ok: State, no
   }
 }
 
-/** Target, heading and text; undefined if there is no target or no text to show. */
+/** Splits a value into target, heading and text; undefined if it has neither a target nor a heading. */
 function partsOf(value: string): Pick<WikiLink, 'target' | 'heading' | 'text'> | undefined {
-  // In tables the bar has to be escaped and still separates the text.
+  // In tables the bar must be escaped, and still separates the text.
   const plain = value.replaceAll('\\|', '|');
   const bar = plain.indexOf('|');
   const address = oneSpaced(bar < 0 ? plain : plain.slice(0, bar));
@@ -142,7 +142,7 @@ export const wikiLinkFromMarkdown: FromMarkdown = {
     wikiLinkValue(token) {
       const node = this.stack[this.stack.length - 1] as WikiLink;
       Object.assign(node, partsOf(this.sliceSerialize(token)));
-      // What is behind the bar is the size of a picture.
+      // After the bar of an embedded picture comes its size.
       if (node.isEmbed && PICTURE_SIZE.test(node.text)) {
         node.size = node.text;
         node.text = node.target;
@@ -155,14 +155,17 @@ export const wikiLinkFromMarkdown: FromMarkdown = {
 };
 
 /**
- * All targets of wiki links in a text, and possibly ones in code. Scans the text once, so that the pages can be looked
- * up before rendering.
+ * Returns all targets of wiki links in a text, possibly including some in code. Scans the text once, so that the pages
+ * can be looked up before rendering.
  */
 export function possibleWikiTargets(markdown: string): string[] {
   return [...new Set(wikiLinksIn(markdown).map(({ target }) => target))];
 }
 
-/** The targets of wiki links in a text and what they are shown as, in its order; also of what only looks like links, in code. */
+/**
+ * Returns the targets and shown texts of wiki links in a text, in order, including text in code that only looks like a
+ * link.
+ */
 export function wikiLinksIn(markdown: string): Pick<WikiLink, 'target' | 'text'>[] {
   const links = [];
   for (const [, value = ''] of markdown.matchAll(/\[\[([^[\]\r\n]{1,600})\]\]/g)) {

@@ -56,7 +56,7 @@ test('in a table the bar is escaped; in code, after a backslash and without a na
   assert.doesNotMatch(none.html, /<a/);
 });
 
-test('an embedded page is a link that says so, and the size behind the bar of an embedded picture is no text', () => {
+test('an embedded page is a link marked as embedded, and the size after the bar of an embedded picture is no text', () => {
   const { html, wiki_links } = render('![[Home]] ![[Home#Start|begin]] ![[plan.png|300x200]] \\![[Home]]\n');
   assert.match(
     html,
@@ -109,7 +109,7 @@ test('the targets of wiki links are listed before rendering, for any text', () =
   );
 });
 
-test('an address that can be no path is refused in time that grows with its length alone', () => {
+test('an address that cannot be a path is refused in time linear in its length', () => {
   const before = process.cpuUsage();
   for (const address of ['a'.repeat(1_000), '1'.repeat(1_000), `${'a1-'.repeat(300)}/b`, 'é'.repeat(1_000)])
     assert.equal(pathOf(`${address}.md`, ''), undefined);

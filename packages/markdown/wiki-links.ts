@@ -13,7 +13,7 @@ export interface Wiki {
   findPage(target: string): { path: string } | undefined;
 }
 
-/** A wiki in which nothing is found. */
+/** Finds no pages. */
 export const NO_WIKI: Wiki = { wiki_id: '', page_path: '', findPage: () => undefined };
 
 /** The targets of wiki links in a document, each once, in the order of the text. */
@@ -52,11 +52,14 @@ export function addressOf(url: string): string {
   return /^[^?#]*/.exec(url)?.[0] ?? '';
 }
 
-/** No letter is in both of its sets: a name that cannot be a path would take time that doubles with each letter. */
+/**
+ * A segment of a path. Its two character sets are disjoint: otherwise a name that cannot be a path would take
+ * exponential time.
+ */
 const SEGMENT = String.raw`(?:[a-z0-9-]|(?!\p{ASCII})[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}])+`;
 const PATH = new RegExp(String.raw`^(?:\.{1,2}/)*${SEGMENT}(?:/${SEGMENT})*/?$`, 'u');
 
-/** An address with its letters beyond ASCII as such; unchanged if its percent-encoding is broken, or that of ASCII. */
+/** Decodes letters beyond ASCII in an address; encoded ASCII stays encoded, and broken encodings are left unchanged. */
 function decoded(address: string): string {
   if (/^\p{ASCII}*$/u.test(address) && !/%[89a-f]/i.test(address)) return address;
   try {
