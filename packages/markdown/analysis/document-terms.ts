@@ -3,12 +3,14 @@ import { initialsOf, TITLE_WORD_PREFIX, titleKey } from './title-key.ts';
 import { isUnspaced, tokenGroups, tokenize } from './tokenize.ts';
 
 /**
- * The version of everything that decides the terms of a document and their impacts. A change of it adds 1, and a migration
- * marks all search_wikis as stale, so that each wiki is indexed once more.
+ * The version of the analysis: of all code that decides the terms of a document and their impacts. A change to it
+ * increments the version, with a migration that marks all search_wikis as stale, so that each wiki is reindexed once.
  */
 export const ANALYSIS = 3;
 
-/** Text after this many characters is not indexed: more than a page can have, as its Markdown has 1.5 MiB at most. */
+/**
+ * Text after this many characters is not indexed. Pages cannot be longer, because their Markdown has at most 1.5 MiB.
+ */
 const MAX_INDEXED_CHARACTERS = 1_600_000;
 
 /** Sorts after every character of a word: the upper bound of a prefix search. */
@@ -16,15 +18,17 @@ export const PREFIX_END = '\u{10ffff}';
 
 /** The index data of a text: words separated by spaces, so that SQL can search in them. */
 export interface IndexedText {
-  /** Each term with its number of occurrences, and behind "+" how often it only is beside others: " instal:2 acm:1+3 ". */
+  /**
+   * Each term with its number of occurrences and, after "+", its number of secondary occurrences: " instal:2 acm:1+3 ".
+   */
   terms: string;
   /** The unstemmed words, for corrections: " install installed acme ". */
   vocabulary: string;
 }
 
 /**
- * Terms that are beside words, as the parts of camel-case names, and stop words do not count for the length of a text. A
- * count is the number of occurrences plus this for each such one, which is exact in binary.
+ * The value of a secondary occurrence in a count, exact in binary. Secondary occurrences, such as the parts of
+ * camel-case names or stop words of a title, do not count for the length of a text.
  */
 export const BESIDE = 2 ** -10;
 const MAX_BESIDE = 2 ** 10 - 1;
@@ -38,10 +42,10 @@ export function indexTitle(title: string): IndexedText {
   return { terms: writeCounts(counts), vocabulary: writeWords(words) };
 }
 
-/** Adds the terms that a title or an alias has beside those of its words: the words as typed, its key and its initials. */
+/** Adds the terms of a title or an alias other than its words' own: the words as typed, its key and its initials. */
 export function addName(counts: Map<string, number>, words: Set<string>, name: string): void {
   let position = 0;
-  // The count of such a word is its position: suggestions prefer titles that begin with it.
+  // The count of a typed word is its position: suggestions prefer titles that begin with the word.
   const addTyped = (word: string) => {
     const typed = TITLE_WORD_PREFIX + word;
     if (!counts.has(typed)) counts.set(typed, (position += 1));
@@ -87,12 +91,12 @@ export function addCount(counts: Map<string, number>, term: string, more: number
   if (more === 1 || besideOf(count) < MAX_BESIDE) counts.set(term, count + more);
 }
 
-/** How often a term is in a text as a word of its own. */
+/** Returns how often a term occurs in a text as a word of its own. */
 export function occurrencesOf(count: number): number {
   return Math.floor(count);
 }
 
-/** How often it is only beside other words. */
+/** Returns the number of secondary occurrences of a term. */
 export function besideOf(count: number): number {
   return (count - Math.floor(count)) / BESIDE;
 }
@@ -130,7 +134,7 @@ export function readCounts(terms: string): Map<string, number> {
 
 const [ZERO, PLUS] = [48, 43];
 
-/** A count as `writeCounts` writes it. */
+/** Parses a count as written by `writeCounts`. */
 function readCount(terms: string, from: number, to: number): number {
   let [whole, digits] = [0, 0];
   let isBeside = false;
@@ -145,7 +149,7 @@ function readCount(terms: string, from: number, to: number): number {
   return isBeside ? whole + BESIDE * digits : digits;
 }
 
-/** The terms of a text as the index kept them before its postings were in segments. */
+/** Inflates the terms of a text that was indexed before terms were stored in postings only. */
 export function unpackTerms(bytes: Buffer): string {
   return inflateRawSync(bytes).toString();
 }
@@ -154,7 +158,7 @@ export function readWords(vocabulary: string): string[] {
   return vocabulary.split(' ').filter((word) => word !== '');
 }
 
-/** Reversed words make suffix searches prefix searches. */
+/** Reverses a word: suffix searches are prefix searches for reversed words. */
 export function reverseText(word: string): string {
   return [...word].reverse().join('');
 }

