@@ -1,16 +1,19 @@
-/** Elements whose content is not shown as text: one that ends itself, as in XHTML, would take what follows with it. */
+/**
+ * Elements whose content is not shown as text. Parsers ignore the `/` of a self-closing tag (XHTML), so such an element
+ * would swallow the following text.
+ */
 const SWALLOWING =
   /<(applet|audio|button|canvas|dialog|iframe|math|nav|noembed|noframes|noscript|object|script|select|style|svg|template|textarea|title|video|xmp)(?=[\s/>])/gi;
-/** The rest of a tag that ends itself. */
+/** The rest of a self-closing tag. */
 const REST = /(?:"[^"]*"|'[^']*'|[^"'<>])*?\/>/y;
 
-/** A longer tag is read as it is. */
+/** Longer tags are left unchanged. */
 const TAG_MAX = 2_000;
 
-/** Of these, the ones that are not shown as text where they are in Markdown. */
+/** The subset of these elements that Markdown does not show as text. */
 export const IN_MARKDOWN = /<(applet|audio|canvas|dialog|math|noscript|object|svg|template|video)(?=[\s/>])/gi;
 
-/** HTML in which these elements have end tags where they end themselves. Keeps the lines. Linear in the length. */
+/** Adds end tags to these elements if they are self-closing. Keeps line numbers. Linear in the length. */
 export function withEndTags(html: string, elements: RegExp = SWALLOWING): string {
   let kept = '';
   let from = 0;

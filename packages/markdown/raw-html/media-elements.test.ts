@@ -15,7 +15,7 @@ function html(markdown: string): string {
   return renderMarkdown(markdown, WIKI).html.replace(/^<p>|<\/p>$/g, '');
 }
 
-test('a picture of a sound or a film is a player with a link to the file', () => {
+test('a picture whose file is a sound or a film is a player with a link to the file', () => {
   for (const end of 'mp3 m4a ogg oga opus wav flac aac MP3'.split(' ')) {
     assert.equal(
       html(`![m](a.${end})`),
@@ -42,7 +42,7 @@ test('a picture of a sound or a film is a player with a link to the file', () =>
   assert.equal(html('[m](a.mp4)'), '<a href="a.mp4">m</a>', 'a link stays a link');
 });
 
-test('an attachment is a player where the name behind its id is that of a sound or a film', () => {
+test('an attachment is a player if the file name after its id is a sound or a film', () => {
   const address = `/v1/wikis/wiki_1/attachments/${ID}`;
   assert.equal(
     html(`![m](attachment:${ID}#a%20b.mp4)`),
@@ -53,7 +53,7 @@ test('an attachment is a player where the name behind its id is that of a sound 
   assert.equal(html(`[m](attachment:${ID}#a.mp3)`), `<a href="${address}">m</a>`);
 });
 
-test('elements of sound and film play, and what they do by themselves is taken out', () => {
+test('audio and video elements play only on request: autoplay, loops and scripts are removed', () => {
   assert.equal(
     html('<video src="v.mp4" autoplay loop muted poster="p.png" onplay="alert(1)" preload="auto" width=300></video>'),
     '<video width="300" controls preload="none" src="v.mp4"><a href="v.mp4">v.mp4</a></video>',
@@ -77,7 +77,7 @@ test('elements of sound and film play, and what they do by themselves is taken o
   assert.doesNotMatch(html('<video src="v.mp4"><source src="javascript:alert(1)"></video>'), /javascript/);
 });
 
-test('a file of another site is not requested until somebody plays it', () => {
+test('a file of another site is not requested until a reader plays it', () => {
   for (const written of ['![m](https://x.example/a.mp4)', '<video src="//x.example/a"></video>']) {
     assert.match(html(written), /^<video [^>]*preload="none"/);
   }
@@ -93,7 +93,7 @@ const TEXTS = [
   `![m](attachment:${ID}#a.mp4) <object data="attachment:${ID}#b.mp3">x</object>`,
 ];
 
-test('a safe page with players is unchanged by another parser and sanitizer, and read from its HTML it says the same', () => {
+test('a safe page with players survives another parser and sanitizer unchanged, and its HTML reads as the same text', () => {
   for (const text of TEXTS) {
     const shown = renderMarkdown(text, WIKI);
     const parsed = unified().use(rehypeParse, { fragment: true }).parse(shown.html);
@@ -108,7 +108,7 @@ test('a safe page with players is unchanged by another parser and sanitizer, and
   }
 });
 
-test('a player says in a block what a picture does, and what it plays is one target', () => {
+test('a player has the same block form as a picture, and each file it plays is one target', () => {
   const { text, blocks } = renderMarkdown('a![m](a.mp4)b\n\n<video><source src="a.ogg"><source src="b.mp4"></video>');
   assert.equal(text, 'a m b\na.ogg');
   const picture = renderMarkdown('a![m](a.png)b').blocks[0];

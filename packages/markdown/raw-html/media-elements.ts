@@ -11,7 +11,10 @@ const PLAYERS: Record<string, Player> = Object.fromEntries([
   ...'mp4 m4v webm ogv mov'.split(' ').map((end) => [end, 'video']),
 ]);
 
-/** The address of the file that an element shows: its own, or that of its first source. "" if it names none. */
+/**
+ * Returns the address of the file that an element shows: its own address, or the address of its first source; "" if it
+ * has neither.
+ */
 export function addressOfMedia(element: Element): string {
   const own = ownAddress(element);
   return own === '' && element.tagName in ADDRESSES ? (sourcesOf(element)[0] ?? '') : own;
@@ -22,7 +25,7 @@ function ownAddress({ tagName, properties }: Element): string {
   return attribute === undefined ? '' : String(properties[attribute] || '');
 }
 
-/** The addresses of the sources of an element. */
+/** Returns the addresses of the sources of an element. */
 export function sourcesOf({ children }: Element): string[] {
   return children.flatMap((child) => {
     const address = child.type === 'element' && child.tagName === 'source' ? ownAddress(child) : '';
@@ -30,20 +33,20 @@ export function sourcesOf({ children }: Element): string[] {
   });
 }
 
-/** Whether an element shows a file that is no picture. */
+/** Tells whether an element shows a file other than a picture. */
 export function isMedia({ tagName, properties }: Element): boolean {
   if (tagName === 'img') return playerOf(String(properties.src ?? '')) !== undefined;
   return tagName in ADDRESSES && tagName !== 'source';
 }
 
-/** The element that plays a file, by the end of its name. */
+/** Returns the element that plays a file, by the file's extension; undefined for other files. */
 export function playerOf(address: string): Player | undefined {
   if (/^[^?#]*[/\\](?:[?#]|$)/.test(address)) return undefined;
   const [, end = ''] = /\.(\w{3,4})$/.exec(writtenName(address)) ?? [];
   return Object.hasOwn(PLAYERS, end.toLowerCase()) ? PLAYERS[end.toLowerCase()] : undefined;
 }
 
-/** The name of a file by its address, as the words of a link. */
+/** Returns the file name in an address, for the text of a link. */
 export function nameOfAddress(address: string): string {
   const name = writtenName(address);
   try {
@@ -53,14 +56,14 @@ export function nameOfAddress(address: string): string {
   }
 }
 
-/** The last segment of an address. The address of an attachment has the name of its file behind a `#`. */
+/** Returns the last segment of an address. The address of an attachment has its file name after a `#`. */
 function writtenName(address: string): string {
   const [, attached] = /^attachment:[^?#]*#(.*)$/s.exec(address) ?? [];
   const path = attached ?? address.replace(/[?#].*$/s, '').replace(/(?<![/\\])[/\\]+$/, '');
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
 }
 
-/** The fragment of an attachment's address that says what its file is, if it is played; else "". */
+/** Returns the fragment that names the file in an attachment's address; "" unless the file is played. */
 export function playedName(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
   if (playerOf(name) === undefined) return '';

@@ -1,6 +1,6 @@
 import type { Nodes, Root } from 'mdast';
 
-/** The elements of HTML, obsolete ones too. */
+/** The elements of HTML, including obsolete ones. */
 const HTML = new Set(
   (
     'a abbr acronym address applet area article aside audio b base basefont bdi bdo bgsound big blink blockquote body br ' +
@@ -13,12 +13,12 @@ const HTML = new Set(
   ).split(' '),
 );
 
-/** Comments, instructions, and tags with their names. */
+/** Comments, processing instructions, and tags with their names. */
 const TOKEN = /<!--[\s\S]*?(?:-->|$)|<[!?][^>]*>|<(\/?)([a-z][^\s/>]*)(?:[^"'<>]|"[^"]*"|'[^']*')*>/gi;
 
 /**
- * Makes text of tags that no HTML has and that are never closed, in place: `List<String>` and `<your-name>` are words. Drawings and
- * formulas have elements of their own. Linear in the length of the text.
+ * Converts tags to text, in place, if they are no HTML elements and are never closed: `List<String>` and `<your-name>`
+ * are words. Skips documents with <svg> or <math>, which have elements of their own. Linear in the length of the text.
  */
 export function showUnknownTags(tree: Root, markdown: string): void {
   if (!/<\/?[a-z]/i.test(markdown)) return;
@@ -38,7 +38,7 @@ export function showUnknownTags(tree: Root, markdown: string): void {
   const isText = (slash: string, name: string) => !HTML.has(name) && !(slash === '/' ? opened : closed).has(name);
   eachHtml(tree, (node, isInLine) => {
     let isShown = false;
-    // A tag that a mask changed is a loss that is listed.
+    // Skip tags that a mask changed: they are already listed as losses.
     const written = new Set<string>(markdown.slice(...rangeOf(node)).match(TOKEN));
     const value = node.value.replace(TOKEN, (whole: string, slash: string | undefined, name: string | undefined) => {
       if (slash === undefined || name === undefined || !written.has(whole)) return whole;

@@ -30,7 +30,7 @@ test('letters of scripts that are not transliterated stay, in lower case and NFC
   }
 });
 
-test('what was a slug before is the same slug, so that addresses stay', () => {
+test('a transliterated text has the same slug as in slugFrom, so that addresses stay', () => {
   for (const text of [
     'Acme Corp.',
     'Crème Brûlée',
@@ -49,7 +49,7 @@ test('what was a slug before is the same slug, so that addresses stay', () => {
   }
 });
 
-test('other forms of a slug, and what is no slug, are refused', () => {
+test('unnormalized slugs and texts that are no slugs are refused', () => {
   for (const text of [
     '',
     '-a',

@@ -3,22 +3,22 @@ import { isSlug, numberedSlug, slugFrom, transliterate } from './slug.ts';
 /** The maximum length of a slug, in characters. */
 const MAX_LENGTH = 48;
 
-/** A character with the marks on it: vowels of Thai and the scripts of India are marks. */
+/** A character with its combining marks, such as the vowels of Thai and Indic scripts. */
 const CLUSTER = /\P{M}\p{M}*/gu;
 
-/** Half-width kana, of which voicing marks are characters of their own. */
+/** Half-width kana, whose voicing marks are separate characters. */
 const HALF_WIDTH = /[\uff61-\uff9f]+/g;
 
-/** What ends or begins between letters without a sign of its own (zero-width joiner and non-joiner). */
+/** Zero-width joiner and non-joiner: they change the shapes of letters and are not visible. */
 const JOINERS = /[\u200c\u200d]/g;
 
 /**
- * The slug of a page: Latin, Greek and Cyrillic letters in lower-case ASCII, as in any slug; letters, marks and digits of other
- * scripts as they are, in lower case and NFC; everything else is one dash. Cut to 48 characters. `fallback`, which must be a
- * slug, for a text without letters and digits.
+ * Returns the slug of a page. Latin, Greek and Cyrillic letters become lower-case ASCII, as in any slug. Letters, marks
+ * and digits of other scripts stay, in lower case and NFC. All other characters become one dash. The slug is truncated
+ * to 48 characters. Returns `fallback`, which must be a slug, for a text without letters and digits.
  */
 export function pageSlugFrom(text: string, fallback: string): string {
-  // ASCII, and what becomes ASCII, is by far the most.
+  // ASCII text is by far the most common.
   const start = text.slice(0, 4096);
   if (/^\p{ASCII}*$/u.test(start)) return slugFrom(start, fallback);
   const whole = start.replace(HALF_WIDTH, (kana) => kana.normalize('NFKC'));
@@ -30,12 +30,12 @@ export function pageSlugFrom(text: string, fallback: string): string {
   return cut(dashed, MAX_LENGTH) || fallback;
 }
 
-/** Whether `text` is the slug of a page in the form in which slugs are stored. */
+/** Tells whether `text` is the slug of a page in the form in which slugs are stored. */
 export function isPageSlug(text: string): boolean {
   return isSlug(text) || (text !== '' && pageSlugFrom(text, '') === text);
 }
 
-/** The slug `base-n` of a page, with the base cut to fit. */
+/** Returns the slug `base-n` of a page, with the base truncated to fit. */
 export function numberedPageSlug(base: string, n: number): string {
   const ending = `-${n}`;
   return isSlug(base) ? numberedSlug(base, n) : cut(base, MAX_LENGTH - ending.length) + ending;
@@ -44,12 +44,12 @@ export function numberedPageSlug(base: string, n: number): string {
 function clusterOf(cluster: string): string {
   const [base = ''] = cluster;
   const ascii = transliterate(base);
-  // Of letters that become ASCII the marks are accents.
+  // On letters that become ASCII, marks are accents.
   if (!/[^\p{ASCII}]/u.test(ascii.replace(/[^\p{ASCII}\p{L}\p{M}\p{N}]/gu, ''))) return ascii;
   return cluster.normalize('NFKC').toLowerCase();
 }
 
-/** Cuts at a whole character, with its marks. */
+/** Truncates without separating a character from its marks. */
 function cut(dashed: string, most: number): string {
   const characters = [...dashed];
   if (characters.length <= most) return dashed;

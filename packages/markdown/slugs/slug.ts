@@ -25,15 +25,15 @@ const LETTERS: ReadonlyMap<string, string> = new Map(
     .map((pair) => pair.split('-') as [string, string]),
 );
 
-/** Whether `text` is a well-formed slug: 1 to 48 of a-z, 0-9 and single dashes, neither first nor last. */
+/** Tells whether `text` is a well-formed slug: 1 to 48 of a-z, 0-9 and single dashes, neither first nor last. */
 export function isSlug(text: string): boolean {
   return SLUG.test(text) && !text.includes('--');
 }
 
 /**
- * The slug of a text: Latin, Greek and Cyrillic letters in lower-case ASCII, everything else one dash, cut to 48
- * characters. For text of other scripts only (Chinese, Arabic, …) it is `fallback`, which must be a slug. The result
- * can be one of RESERVED_SLUGS; the caller checks that.
+ * Returns the slug of a text: Latin, Greek and Cyrillic letters become lower-case ASCII, all other characters become
+ * one dash, and the result is truncated to 48 characters. Returns `fallback`, which must be a slug, for text of other
+ * scripts only (Chinese, Arabic, …). The result can be a reserved slug; callers check RESERVED_SLUGS.
  */
 export function slugFrom(text: string, fallback: string): string {
   // A slug is short, but a text can be a megabyte.
@@ -42,7 +42,7 @@ export function slugFrom(text: string, fallback: string): string {
   return truncate(ascii.replace(/[^a-z0-9]+/g, '-').replace(/^-/, ''), MAX_LENGTH) || fallback;
 }
 
-/** The slug `base-n`, with the base cut to fit. */
+/** Returns the slug `base-n`, with the base truncated to fit. */
 export function numberedSlug(base: string, n: number): string {
   const ending = `-${n}`;
   return truncate(base, MAX_LENGTH - ending.length) + ending;
@@ -52,7 +52,7 @@ function truncate(dashed: string, length: number): string {
   return dashed.slice(0, length).replace(/-$/, '');
 }
 
-/** A letter in lower-case ASCII if it is Latin, Greek or Cyrillic; others as they decompose. */
+/** Transliterates a letter to lower-case ASCII if it is Latin, Greek or Cyrillic; returns other letters decomposed. */
 export function transliterate(letter: string): string {
   const known = LETTERS.get(letter);
   if (known !== undefined) return known;
