@@ -119,7 +119,7 @@ test('title, description and language come from the front matter, otherwise from
   assert.equal(long.description, '😀'.repeat(150), 'a description is cut between characters');
 });
 
-test('invalid front matter is ignored, and the page is shown', () => {
+test('invalid or oversized front matter sets no title, and the page is shown', () => {
   const aliases = Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`).join('\n');
   const broken = [
     'title: [',

@@ -188,7 +188,7 @@ test('a thematic break at the top of a page is not taken for front matter', () =
   );
 });
 
-test('front matter gives title, language and description; invalid YAML is ignored', () => {
+test('front matter sets title, language and description; broken YAML sets no title', () => {
   const page = renderMarkdown('---\ntitle: The Title\nlang: de\ndescription: In short\n---\n# Heading\n\nText\n');
   assert.deepEqual([page.title, page.language, page.description], ['The Title', 'de', 'In short']);
   assert.ok(!page.text.includes('lang'));

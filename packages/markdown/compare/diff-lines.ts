@@ -1,12 +1,12 @@
 import { diffArrays } from 'diff';
 
-/** A run of changed lines: [start, end) in either text; one of them may be empty. */
+/** A run of changed lines: [start, end) in both texts. Either range may be empty. */
 export interface Change {
   from: [start: number, end: number];
   to: [start: number, end: number];
 }
 
-/** More lines than any page for human readers has; building arrays and sets of them costs as much as comparing. */
+/** More lines than any page for human readers has: building arrays and sets of them costs as much as comparing. */
 const LINES_MAX = 200_000;
 
 /** The cost of the algorithm grows with the square of the edits (Myers, 1986), and it blocks the event loop. */
@@ -14,8 +14,8 @@ const EDITS_MAX = 1_000;
 const MILLISECONDS_MAX = 100;
 
 /**
- * The runs of lines that differ, in order. `coarse`: the texts differ too much to compare, and everything between their
- * common beginning and end is one change.
+ * Returns the runs of lines that differ, in order. `coarse`: the texts differ too much to compare, and everything
+ * between their common beginning and end is one change.
  */
 export function changedLines(from: readonly string[], to: readonly string[]): { changes: Change[]; coarse: boolean } {
   let start = 0;
@@ -54,8 +54,8 @@ export function changedLines(from: readonly string[], to: readonly string[]): { 
 }
 
 /**
- * The numbers of the lines in either range that also occur in the other one. Other lines cannot match, so omitting them
- * does not change the result, and a rewritten page costs little to compare.
+ * Returns the numbers of the lines in either range that also occur in the other range. Other lines cannot match, so
+ * omitting them does not change the result, and a rewritten page costs little to compare.
  */
 function comparable(
   from: readonly string[],

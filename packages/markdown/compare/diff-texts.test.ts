@@ -23,10 +23,10 @@ function apply(from: string, { hunks }: TextDiff): string {
   return result + before.slice(at).join('');
 }
 
-/** Without the carriage returns of line endings. */
+/** Removes the carriage returns of line endings. */
 const plain = (text: string) => text.replaceAll('\r\n', '\n');
 
-test('applying the hunks to the old text gives the new one, and the counts match the lines', () => {
+test('applying the hunks to the old text gives the new text, and the counts match the lines', () => {
   const text = fc
     .array(fc.constantFrom('', 'a', 'b', 'one two', 'one three', ' ', 'ä\r', '<b>'), { maxLength: 40 })
     .map((all) => all.map((line) => `${line}\n`).join(''));
@@ -54,14 +54,14 @@ test('applying the hunks to the old text gives the new one, and the counts match
   );
 });
 
-test('other line endings are no change', () => {
+test('a change of line endings is no change', () => {
   const windows = '# A\r\n\r\none\r\ntwo\r\n';
   assert.deepEqual(diffTexts(windows, plain(windows)).hunks, []);
   const { added, removed } = diffTexts(windows, '# A\n\none\nthree\n');
   assert.deepEqual([added, removed], [1, 1]);
 });
 
-test('a partly changed line has word segments; a new line has none', () => {
+test('a partly changed line has word segments, and a new line has no segments', () => {
   const { hunks } = diffTexts('Install Acme first.\n', 'Install Ajax first.\n\nAnd read this.\n');
   assert.deepEqual(hunks, [
     {
@@ -127,7 +127,7 @@ test('a rewritten page is compared completely, whatever its size', () => {
   );
 });
 
-test('texts that would take too long to compare give a coarse result and say so', () => {
+test('texts that take too long to compare give a result marked as coarse', () => {
   const shuffled = lines(20_000, (i) => String((i * 7_919) % 20_000));
   const diff = diffTexts(`same\n${lines(20_000, String)}\nend`, `same\n${shuffled}\nend`);
   assert.equal(diff.coarse, true);

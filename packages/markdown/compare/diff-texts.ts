@@ -30,22 +30,22 @@ interface Line {
   kind: 'context' | 'added' | 'removed';
   /** Without its line feed. */
   text: string;
-  /** The whole line in segments if only some of its words changed; else []. */
+  /** The whole line in segments if only some of its words changed; otherwise []. */
   segments: Segment[];
 }
 
 /** Lines of context around a change. */
 const CONTEXT = 3;
 
-/** More is of no use to a reader, and a text of line feeds only would give a response a hundred times its size. */
+/** More lines do not help a reader, and a text of only line feeds would give a response a hundred times its size. */
 const LINES_MAX = 10_000;
 
 /** The time limit for comparing changed lines by word. */
 const WORDS_MILLISECONDS = 50;
 
 /**
- * Compares two texts by line, and partly changed lines by word. CRLF and LF end a line alike: a text that a program saves again
- * with other line endings has not changed. Time and size are limited for any input.
+ * Compares two texts by line, and partly changed lines by word. CRLF and LF are equal: a text that a program saves
+ * again with other line endings has not changed. Time and size are limited for any input.
  */
 export function diffTexts(from: string, to: string): TextDiff {
   const [before, after] = [linesOf(from.replaceAll('\r\n', '\n')), linesOf(to.replaceAll('\r\n', '\n'))];
@@ -83,7 +83,7 @@ function sizeOf(changes: readonly Change[], side: 'from' | 'to'): number {
   return changes.reduce((lines, { [side]: [start, end] }) => lines + end - start, 0);
 }
 
-/** Changes with few lines between them are one hunk. */
+/** Groups changes with few lines between them into hunks. */
 function groupsOf(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   let end = Number.NEGATIVE_INFINITY;

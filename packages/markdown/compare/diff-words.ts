@@ -6,13 +6,13 @@ export interface Segment {
   text: string;
 }
 
-/** In longer passages comparing words costs more than it tells. */
+/** Comparing longer passages by word costs more than it shows. */
 const CHARACTERS_MAX = 20_000;
 const EDITS_MAX = 300;
 
 /**
- * Compares replaced lines (each with its line feed) by word: the segments of each line of either side. A line that
- * shares no word with the other side has none, nor do lines that are too long or not compared before `until`
+ * Compares replaced lines (each with its line feed) by word. Returns the segments of each line of both sides. A line
+ * has no segments if it shares no word with the other side, is too long, or was not compared before `until`
  * (`performance.now()`).
  */
 export function changedWords(removed: readonly string[], added: readonly string[], until: number) {

@@ -50,7 +50,7 @@ test('changes of different lines are merged, and changes of the same lines are m
   });
 });
 
-test('other line endings are no change, and the merge has those of the own text', () => {
+test('a change of line endings is no change, and the merge keeps the line endings of the own text', () => {
   const base = 'one\r\ntwo\r\nthree\r\nfour\r\n';
   const theirs = 'one\r\ntwo\r\nthree\r\nFOUR\r\n';
   const mine = 'ONE\ntwo\nthree\nfour\n';

@@ -8,7 +8,7 @@ export interface Merge {
   conflicts: number;
 }
 
-/** Lines of the base, [start, end), that are replaced. */
+/** Replaces the lines [start, end) of the base. */
 interface Change {
   start: number;
   end: number;
@@ -18,12 +18,13 @@ interface Change {
 /** Git's conflict markers. */
 const MARKS = { mine: '<<<<<<< yours', between: '=======', theirs: '>>>>>>> theirs' } as const;
 
-/** Lines that both sides agree on or only one changed, or a conflict: what each side has in place of them. */
+/** Lines that both sides agree on or only one side changed, or a conflict with the lines of each side. */
 export type MergePart = { lines: string[] } | { mine: string[]; theirs: string[] };
 
 /**
- * A three-way merge by line (as diff3): changes of one side are applied, changes of both sides to the same region are
- * conflicts. Bounded as `changedLines` is: texts that differ too much conflict, and no line is lost.
+ * Merges two texts with their base by line (three-way, as diff3). Changes of one side are applied; different changes of
+ * both sides to the same region conflict. Bounded as `changedLines`: texts that differ too much conflict, and no line
+ * is lost.
  */
 export function mergeParts(base: string, mine: string, theirs: string): MergePart[] {
   const lines = base.split('\n');
@@ -44,8 +45,8 @@ export function mergeParts(base: string, mine: string, theirs: string): MergePar
 }
 
 /**
- * The parts as one text, with each conflict between conflict markers. Where the texts differ in their line endings, those are no
- * changes, and the merge has the line endings of `mine`.
+ * Merges to one text, with each conflict between conflict markers. Differences in line endings alone are no changes:
+ * the merge has the line endings of `mine`.
  */
 export function mergeTexts(base: string, mine: string, theirs: string): Merge {
   const texts = [base, mine, theirs] as const;
@@ -68,7 +69,9 @@ function mergeLines(base: string, mine: string, theirs: string): Merge {
   return { text: lines.join('\n'), conflicts: parts.filter((part) => 'mine' in part).length };
 }
 
-/** The number of the first line of a text that is a mark of `mergeTexts`; undefined where there is none. */
+/**
+ * Returns the number of the first line that is a conflict marker of `mergeTexts`; undefined for a text without markers.
+ */
 export function conflictMarkLine(text: string): number | undefined {
   const at = text.split('\n').findIndex((line) => line === MARKS.mine || line === MARKS.theirs);
   return at < 0 ? undefined : at + 1;
@@ -89,7 +92,7 @@ interface Region {
   others: Change[];
 }
 
-/** The changed regions, each with all touching changes of both sides. */
+/** Returns the changed regions, each with all touching changes of both sides. */
 function* regionsOf(ours: readonly Change[], others: readonly Change[]): Generator<Region> {
   const next = { ours: 0, others: 0 };
   while (next.ours < ours.length || next.others < others.length) {
@@ -99,8 +102,7 @@ function* regionsOf(ours: readonly Change[], others: readonly Change[]): Generat
       grown = false;
       for (const side of ['ours', 'others'] as const) {
         const changes = side === 'ours' ? ours : others;
-        // A change that begins where the other one ends belongs to the same region, because either order could be
-        // wrong.
+        // Changes that touch belong to the same region, because either order could be wrong.
         for (let change = changes[next[side]]; change && change.start <= region.end; change = changes[next[side]]) {
           region.end = Math.max(region.end, change.end);
           region[side].push(change);
@@ -127,7 +129,10 @@ function same(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((line, i) => line === other[i]);
 }
 
-/** A text with LF alone, with the line breaks that its previous version has: those of lines that it keeps stay as they were. */
+/**
+ * Restores the line endings of the previous version in a text that only has LF. Unchanged lines keep their ending;
+ * other lines get the most common one.
+ */
 export function withLineEndsOf(text: string, previous: string): string {
   if (!previous.includes('\r\n') || text.includes('\r\n')) return text;
   const ends = previous.match(/\r?\n/g) ?? [];

@@ -1,16 +1,19 @@
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 
-/** The fields at the top of front matter, in order: values, and lists of values, as they are written. */
+/** The top-level fields of front matter, in order: values and lists of values, as written. */
 export type Fields = ReadonlyMap<string, string | readonly string[]>;
 
 export const NO_FIELDS: Fields = new Map();
 
-/** Reads the nodes of the document without converting them to objects, so that aliases are never expanded. Broken YAML is read line by line. */
+/**
+ * Reads the fields of YAML. Nodes are not converted to objects, so aliases are never expanded. Broken YAML is read line
+ * by line.
+ */
 export function yamlFields(yaml: string): Fields {
   return readYaml(yaml) ?? fieldsOfLines(yaml);
 }
 
-/** Whether YAML refuses a text, so that only its lines can be read. */
+/** Tells whether the YAML parser rejects a text, so that it can only be read line by line. */
 export function isBrokenYaml(yaml: string): boolean {
   return readYaml(yaml) === undefined;
 }
@@ -27,12 +30,12 @@ function readYaml(yaml: string): Fields | undefined {
     }
     return fields;
   } catch {
-    // Deeply nested YAML overflows the parser's stack; it is ignored like other broken YAML.
+    // Deeply nested YAML overflows the parser's stack: treat it as broken.
     return undefined;
   }
 }
 
-/** `name: value`, which may have another colon or begin with a sign that YAML reserves. */
+/** `name: value`. The value may contain another colon or begin with a character that YAML reserves. */
 const LINE = /^([\w][\w .-]{0,99}?)[ \t]*:(?:[ \t]+(.*))?$/;
 const ITEM = /^[ \t]*-[ \t]+(.*)$/;
 
@@ -56,12 +59,14 @@ function fieldsOfLines(yaml: string): Fields {
 }
 
 function plainValue(value: string): string {
-  // A list or a map that goes on in other lines.
+  // The list or map continues on further lines.
   if (/^\s*[[{][^\]}]*$/.test(value)) return '';
   return value.trim().replace(/^(["'])(.*)\1$/, '$2');
 }
 
-/** A value as it is written, "" for none and for what is no single value: `1.10` is no `1.1` to a reader. */
+/**
+ * Returns a scalar as written, because `1.10` is not `1.1` to a reader; "" for null and for nodes that are no scalars.
+ */
 function scalarOf(node: unknown): string {
   if (!isScalar(node) || node.value === null || typeof node.value === 'object') return '';
   return node.source ?? String(node.value);
@@ -73,7 +78,7 @@ const TOML_FIELD = new RegExp(
   'gm',
 );
 
-/** The fields of TOML (Hugo) before its first table. */
+/** Returns the fields of TOML (Hugo) before its first table. */
 export function tomlFields(toml: string): Fields {
   const [top = ''] = toml.split(/^[ \t]*\[/m, 1);
   const fields = new Map<string, string | string[]>();

@@ -20,7 +20,7 @@ declare module 'mdast' {
 /** Parsing YAML is not linear, and handwritten front matter is shorter. */
 const FRONT_MATTER_MAX = 16_384;
 
-/** The limits of what is kept; the Markdown keeps all of it. */
+/** Limits of the values read from front matter; the Markdown itself is never truncated. */
 export const TAGS_MAX = 50;
 export const TAG_MAX = 100;
 const PROPERTIES_MAX = 50;
@@ -28,7 +28,7 @@ const NAME_MAX = 100;
 const VALUE_MAX = 1_000;
 
 const TAG_FIELDS = ['tags', 'tag', 'keywords'];
-/** What a page has fields of its own for. */
+/** Fields that a page stores separately from its properties. */
 const OWN_FIELDS = new Set(['title', 'description', 'lang', ...TAG_FIELDS]);
 
 export interface FrontMatter {
@@ -40,8 +40,9 @@ export interface FrontMatter {
 }
 
 /**
- * Title, description and language from the front matter (YAML or TOML), "" for missing ones, tags as they are written, and
- * the other fields that are a value or a list of values. Broken or oversized front matter is ignored.
+ * Reads title, description and language from the front matter (YAML or TOML), "" if missing; tags as written; and the
+ * other fields that are a value or a list of values. Broken YAML is read line by line, and oversized front matter is
+ * ignored.
  */
 export function readFrontMatter(tree: Root): FrontMatter {
   const [first] = tree.children;
@@ -65,7 +66,7 @@ function fieldsOf(node: Root['children'][number] | undefined): Fields {
   return node.type === 'yaml' ? yamlFields(node.value) : tomlFields(node.value);
 }
 
-/** Each tag once, without regard to case. A text is a list with commas, or of words that each have a #. */
+/** Returns each tag once, ignoring case. A string is split at commas, or at white space too if it begins with #. */
 function tagsOf(fields: Fields): string[] {
   const tags = new Map<string, string>();
   for (const name of TAG_FIELDS) {
@@ -91,7 +92,7 @@ function propertiesOf(fields: Fields): Property[] {
     .slice(0, PROPERTIES_MAX);
 }
 
-/** As it can be stored and shown in a line. */
+/** Normalizes a text so that it can be stored and shown in one line. */
 function shown(text: string, length: number): string {
   return oneLine(text.toWellFormed().normalize('NFC'), length);
 }

@@ -1,2 +1,2 @@
-/** The emoji of GitHub by their names: a file of its own in a bundle, which few texts need. */
+/** GitHub's emoji by name, in a separate file of the bundle because few texts need them. */
 export { nameToEmoji } from 'gemoji';

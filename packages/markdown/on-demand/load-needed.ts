@@ -2,14 +2,14 @@ import { useEmoji } from '../dialects/emoji.ts';
 import { languageOf } from '../dialects/language-of.ts';
 import { isCommon, useLanguages } from '../highlight.ts';
 
-/** Names that may be languages of code: behind a fence, and in the classes of HTML. */
+/** Possible names of languages: after a fence, and in HTML classes. */
 const LANGUAGE = /(?:`{3,}|~{3,})([^\n`]+)|\blang(?:uage)?-([\w+#.-]+)/g;
-/** What is drawn in the browser. */
+/** Languages that the browser draws. */
 const DRAWN = new Set(['math', 'mermaid']);
 
 /**
- * Loads what few texts need: grammars of rare languages, names of emoji. To be called before a text is rendered, with the
- * text or the bytes of its file; what is rendered depends on that text alone, and not on those before it.
+ * Loads the data that few texts need: grammars of rare languages and names of emoji. Call it before rendering a text,
+ * with the text or the bytes of its file. The rendering then depends on that text alone, not on earlier texts.
  */
 export async function loadNeeded(given: string | Uint8Array): Promise<void> {
   const text = typeof given === 'string' ? given : asciiOf(given);
@@ -17,7 +17,7 @@ export async function loadNeeded(given: string | Uint8Array): Promise<void> {
   useEmoji(/:[a-z0-9_+-]+:/.test(text) ? (await import('./emoji-names.ts')).nameToEmoji : undefined);
 }
 
-/** The ASCII characters of a text in any encoding that is read, UTF-16 too. */
+/** Returns the ASCII characters of a text in any supported encoding, including UTF-16. */
 function asciiOf(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   return text.includes('\0') ? text.replaceAll('\0', '') : text;

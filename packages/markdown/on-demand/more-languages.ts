@@ -1,2 +1,2 @@
-/** All grammars of highlight.js: a file of its own in a bundle, which few texts need. */
+/** All grammars of highlight.js, in a separate file of the bundle because few texts need them. */
 export { all } from 'lowlight';
