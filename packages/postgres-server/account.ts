@@ -38,13 +38,13 @@ export function unprivilegedAccount(): Account {
   return { uid: 65534, gid: 65534 };
 }
 
-/** The system users that may connect to our PostgreSQL: those that could read its files anyway. */
+/** Returns the system users that may connect to our PostgreSQL. They can read its files anyway. */
 export function namesAllowedIn(account: Account | undefined): string[] {
   const names = ['root', id('-un'), account && id('-un', String(account.uid))];
   return [...new Set(names)].filter((name) => name !== undefined);
 }
 
-/** Whether the account can enter `folder`, found by trying: mode bits do not show access control lists. */
+/** Tells whether the account can enter `folder`. Tries it, because mode bits do not show access control lists. */
 export function canEnter(folder: string, account: Account): boolean {
   const options = { ...account, cwd: '/', env: cleanEnvironment(), stdio: 'ignore' } as const;
   const tried = spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], options);
@@ -71,8 +71,8 @@ export function letEnter(folder: string, account: Account): boolean {
 }
 
 /**
- * Replaces a file in a folder of the account. Root never writes through an existing path, because another user could
- * have put a link in its place: it only renames over it.
+ * Replaces a file in a folder of the account. Root never writes to an existing path, because another user could have
+ * put a link there: it only renames over the path.
  */
 export function replaceFile(path: string, content: string, account: Account | undefined): void {
   const fresh = `${path}.new`;
@@ -84,7 +84,7 @@ export function replaceFile(path: string, content: string, account: Account | un
   renameSync(fresh, path);
 }
 
-/** For a cluster that root restored from a backup. */
+/** Changes the owner of a cluster that root restored from a backup. */
 export function giveTree(folder: string, { uid, gid }: Account): void {
   lchownSync(folder, uid, gid);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

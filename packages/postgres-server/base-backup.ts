@@ -2,7 +2,7 @@ import pg from 'pg';
 import { SUPERUSER } from './cluster.ts';
 import type { Connection } from './server.ts';
 
-/** How many received messages may wait to be read before the connection is paused, and how few before it goes on. */
+/** Pauses the connection at WAITING_MAX unread messages, and resumes it at WAITING_FEW. */
 const WAITING_MAX = 64;
 const WAITING_FEW = 16;
 
@@ -16,23 +16,23 @@ export interface BaseBackupPosition {
 
 type Content = AsyncIterable<Uint8Array>;
 
-/** What is done with the two parts of a base backup. Each reads its content to the end. */
+/** Consumers of the two parts of a base backup. Each must read its content to the end. */
 export interface BaseBackupTaker {
-  /** A tar file of the cluster. */
+  /** Receives a tar file of the cluster. */
   archive(content: Content): Promise<void>;
-  /** The manifest that PostgreSQL makes of it: JSON with the size and SHA-256 of each file. */
+  /** Receives PostgreSQL's manifest of the archive: JSON with the size and SHA-256 of each file. */
   manifest(content: Content): Promise<void>;
 }
 
 /**
- * Takes a base backup of a server of ours over the replication protocol, without the WAL that it needs, which the server has
- * archived when this answers. Errors: those of the server and of `taker`.
+ * Takes a base backup of our server over the replication protocol. The backup excludes the WAL that it needs,
+ * which the server has archived by the time this resolves. Throws errors of the server and of `taker`.
  */
 export async function takeBaseBackup(
   { host, port, database }: Connection,
   taker: BaseBackupTaker,
 ): Promise<BaseBackupPosition> {
-  // `replication` is missing in the types of the driver.
+  // The driver's types lack `replication`.
   const config: pg.ClientConfig & { replication: string } = {
     ...{ host, port, database, user: SUPERUSER, ssl: false },
     replication: 'true',
@@ -67,7 +67,10 @@ async function expect(messages: AsyncGenerator<Buffer>, type: string): Promise<v
 
 const typeOf = (message: Buffer | undefined) => (message ? String.fromCharCode(message[0] ?? 0) : '');
 
-/** The data up to a message of another kind than data and progress, which `onEnd` is told; '' at the end. */
+/**
+ * Yields data up to the first message that is neither data nor progress. `onEnd` gets the type of that message; '' at
+ * the end of the stream.
+ */
 async function* dataOf(messages: AsyncGenerator<Buffer>, onEnd: (type: string) => void): AsyncGenerator<Buffer> {
   for (;;) {
     const { value, done } = await messages.next();
@@ -77,7 +80,7 @@ async function* dataOf(messages: AsyncGenerator<Buffer>, onEnd: (type: string) =
   }
 }
 
-/** The first row says where the backup begins, and the last one where it ends. */
+/** Reads the start of the backup from the first row and its end from the last row. */
 function positionOf(rows: readonly (string | null)[][]): BaseBackupPosition {
   const [start_lsn, timeline] = rows[0] ?? [];
   const [stop_lsn, last] = rows.at(-1) ?? [];
@@ -90,7 +93,7 @@ interface CopyConnection {
   stream: { pause(): unknown; resume(): unknown };
 }
 
-/** The messages of the command as the driver hands them over; it has no such query of its own. */
+/** Receives the messages of a base backup through a custom query, because the driver has no query for this protocol. */
 function openCopy() {
   const waiting: Buffer[] = [];
   const rows: (string | null)[][] = [];
@@ -100,7 +103,7 @@ function openCopy() {
   let failure: Error | undefined;
   let wake = () => {};
   const ended = Promise.withResolvers<(string | null)[][]>();
-  // The reader of messages has the error.
+  // The error reaches the reader of the messages.
   ended.promise.catch(() => undefined);
   const fail = (error: Error) => {
     failure ??= error;
@@ -122,7 +125,7 @@ function openCopy() {
       wake();
     },
     handleCopyData({ chunk }: { chunk: Buffer }) {
-      // The driver uses its buffer again.
+      // Copy the chunk, because the driver reuses its buffer.
       waiting.push(Buffer.from(chunk));
       if (waiting.length >= WAITING_MAX && !isPaused) {
         isPaused = true;

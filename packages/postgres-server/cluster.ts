@@ -21,20 +21,20 @@ import { stopOrphan } from './processes.ts';
 import { StartError } from './start-error.ts';
 import { ARCHIVE_SETTINGS } from './wal-folder.ts';
 
-/** The superuser that initdb creates; Ibid itself connects as USER, who is not a superuser. */
+/** The superuser that initdb creates. Ibid itself connects as USER, who is not a superuser. */
 export const SUPERUSER = 'postgres';
 export const USER = 'ibid';
 
-/** Begins the names of folders that nothing needs when the process that made them has ended. */
+/** Prefix of the names of temporary folders, which are useless once the process that made them has ended. */
 export const UNFINISHED = 'postgres-unfinished-';
 
-/** The major version that created the cluster; undefined when there is none yet. */
+/** Returns the major version that created the cluster; undefined if there is no cluster yet. */
 export function clusterMajor(place: Place): number | undefined {
   if (!isMade(place.cluster)) return undefined;
   return Number(readFileSync(join(place.cluster, 'PG_VERSION'), 'utf8').trim());
 }
 
-/** Removes what a start that was killed during `makeCluster`, or a recovery that was killed, left behind. */
+/** Removes the leftovers of a start that was killed during `makeCluster`, and of a killed recovery. */
 export async function removeUnfinished(place: Place, log: Log): Promise<void> {
   for (const name of readdirSync(place.folder)) {
     if (!name.startsWith(UNFINISHED)) continue;
@@ -77,7 +77,7 @@ function localeOf({ major }: Binaries): string[] {
   return [...bytes, `--lc-ctype=${process.platform === 'darwin' ? 'UTF-8' : 'C.UTF-8'}`];
 }
 
-/** The line of a server's or initdb's output that has the reason of its failure, and what to do if that is known. */
+/** Returns the reason of a failure from the output of a server or initdb, with advice if the failure is known. */
 export function explain(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const telling = lines.findLast((line) => /PANIC:|FATAL:|error:/.test(line)) ?? lines.at(-1) ?? 'it gave no reason';
@@ -96,7 +96,7 @@ export function explain(output: string): string {
 
 /**
  * Writes the settings at each start, so that they change with Ibid. `alter system` overrides them permanently.
- * `archivesWal`: finished segments of WAL go to the folder beside the cluster.
+ * `archivesWal`: copy finished WAL segments to the folder next to the cluster.
  */
 export function writeSettings({ cluster, account }: Place, { major }: Binaries, archivesWal: boolean): void {
   const allowedIn = namesAllowedIn(account).flatMap((name) =>
@@ -108,7 +108,7 @@ export function writeSettings({ cluster, account }: Place, { major }: Binaries, 
   replaceFile(join(cluster, 'pg_ident.conf'), allowedIn.join(''), account);
 }
 
-/** Takes over what `alter system` has set. */
+/** Copies the settings made with `alter system`. */
 export function takeSettings(from: Place, to: Place): void {
   const set = readFileSync(join(from.cluster, 'postgresql.auto.conf'), 'utf8');
   replaceFile(join(to.cluster, 'postgresql.auto.conf'), set, to.account);

@@ -45,10 +45,10 @@ export function lockFolder(folder: string): () => void {
   };
 }
 
-/** Keeps databases reachable, because a collected one closes its file and so releases the lock. */
+/** Keeps databases reachable: if one is garbage collected, its file is closed and the lock released. */
 const HELD = new Set<DatabaseSync>();
 
-/** The file names the holder for messages only; a new holder may not have written it yet. */
+/** Reads the holder's pid for error messages. A new holder may not have written it yet. */
 function readHolder(pidFile: string): number | undefined {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8'));

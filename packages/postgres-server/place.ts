@@ -19,7 +19,7 @@ export type Log = (level: 'info' | 'warn' | 'error', message: string, details?: 
 
 /** The location of PostgreSQL's files, and their owner. */
 export interface Place {
-  /** Contains the cluster and, where needed, a copy of the binaries: DATA_DIR, or the folder that it links to. */
+  /** Contains the cluster and, if needed, a copy of the binaries: DATA_DIR, or the folder that it links to. */
   folder: string;
   /** PostgreSQL's own data directory, `<folder>/postgres`. */
   cluster: string;
@@ -108,7 +108,7 @@ export function isMade(cluster: string): boolean {
   );
 }
 
-/** Creates the link in DATA_DIR by which later starts find a cluster elsewhere. */
+/** Creates the link in DATA_DIR through which later starts find a cluster elsewhere. */
 export function pointTo(cluster: string, dataDir: string): void {
   const pointer = join(dataDir, 'postgres');
   if (!lstatSync(pointer, { throwIfNoEntry: false })) symlinkSync(cluster, pointer);

@@ -34,7 +34,7 @@ const limit = { timeout: 600_000 };
 
 const afterwards = new WeakMap<TestContext, (() => unknown)[]>();
 
-/** Runs in reverse order, because a folder can only be removed after the server in it has stopped. */
+/** Runs steps in reverse order, because a folder can only be removed after its server has stopped. */
 function cleanUp(t: TestContext, step: () => unknown): void {
   const steps = afterwards.get(t) ?? [];
   if (steps.push(step) > 1) return;
@@ -52,7 +52,7 @@ function makeFolder(t: TestContext, mode = 0o711): string {
   return folder;
 }
 
-/** Of a cluster that is stopped: initdb takes more than a second of CPU time, and a copy of its files nearly none. */
+/** The folder of a stopped cluster. initdb takes more than a second of CPU time, copying its files almost none. */
 const STOPPED = mkdtempSync(join(tmpdir(), 'ibid-postgres-'));
 chmodSync(STOPPED, 0o711);
 afterAll(() => rmSync(STOPPED, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ async function makeStopped(): Promise<string> {
 async function dataDirOf(t: TestContext): Promise<string> {
   stopped ??= makeStopped();
   const dataDir = join(makeFolder(t), 'data');
-  // Its owner is PostgreSQL's own user.
+  // `-a` keeps the owner, which is PostgreSQL's own user.
   execFileSync('cp', ['-a', await stopped, dataDir]);
   return dataDir;
 }
@@ -96,7 +96,7 @@ const isAlive = (pid: number): boolean => {
   return state !== '' && !state.startsWith('Z');
 };
 
-/** Another Ibid, as far as the database is concerned. It prints a line when it is ready, or its error. */
+/** Starts another Ibid, as far as the database is concerned. It prints a line when it is ready, or its error. */
 function spawnIbid(t: TestContext, dataDir: string): ChildProcess {
   const script = `
     import { startPostgres } from ${JSON.stringify(new URL('packages/postgres-server/postgres.ts', PACKAGE).href)};
@@ -175,7 +175,7 @@ test('the server is durable, closed to other users, and handles letters beyond A
   ]);
 });
 
-/** '' where the process has ended meanwhile, as workers of autovacuum do. */
+/** Returns '' if the process has ended since it was listed, as autovacuum workers do. */
 function environmentOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8');
@@ -190,7 +190,7 @@ const onLinux = {
   skip: skipUnless(process.platform === 'linux', 'Only Linux shows the environment of a process.'),
 };
 
-test('the server and its sessions get none of the secrets in the environment of the service', onLinux, async (t) => {
+test("the server and its sessions inherit no secrets from the service's environment", onLinux, async (t) => {
   const secrets = ['SMTP_URL', 'OIDC_CLIENT_SECRET', 'STORAGE_URL', 'DATABASE_URL', 'UNKNOWN_TO_IBID'];
   for (const name of secrets) {
     process.env[name] = `secret of ${name}`;
@@ -221,7 +221,7 @@ test('statements that fail on purpose leave nothing in the log of PostgreSQL', l
   assert.doesNotMatch(readFileSync(join(dataDir, 'postgres.log'), 'utf8'), /on purpose/);
 });
 
-test('a killed server comes back with every committed row, also while a session computes', limit, async (t) => {
+test('a killed server restarts with every committed row, even while a session computes', limit, async (t) => {
   const postgres = await start(t, await dataDirOf(t));
   await query(postgres, 'create table kept (n int)');
   for (let round = 1; round <= 3; round++) {
@@ -266,7 +266,7 @@ longTest('stop() also ends a server that is restarting', limit, async (t) => {
   assert.deepEqual(await query(await start(t, dataDir), 'select 1 as one'), [{ one: 1 }]);
 });
 
-longTest('a killed Ibid leaves its server behind, and the next start takes over with all rows', limit, async (t) => {
+longTest('the next start replaces the server of a killed Ibid and keeps all rows', limit, async (t) => {
   const dataDir = await dataDirOf(t);
   const ibid = spawnIbid(t, dataDir);
   const orphan = await firstWord(ibid);
@@ -282,7 +282,7 @@ longTest('a killed Ibid leaves its server behind, and the next start takes over 
   assert.equal(runningPostgres(dataDir), undefined);
 });
 
-test('a second Ibid on a DATA_DIR in use is refused, and told which process uses it', limit, async (t) => {
+test('a second Ibid on a DATA_DIR in use is refused, and its error names the process', limit, async (t) => {
   const dataDir = await dataDirOf(t);
   const ibid = spawnIbid(t, dataDir);
   const word = await firstWord(ibid);
@@ -294,7 +294,7 @@ test('a second Ibid on a DATA_DIR in use is refused, and told which process uses
   });
   assert.deepEqual(await query(word, 'select 1 as one'), [{ one: 1 }], 'The refused start disturbed the running one.');
 
-  // Also while the server of the running one is down, and from the same process.
+  // This holds while the running Ibid's server is down, and within the same process.
   process.kill(word.pid, 'SIGKILL');
   await assert.rejects(start(t, dataDir), /in use by another Ibid/);
   ibid.stdin?.write('stop\n');
@@ -303,7 +303,7 @@ test('a second Ibid on a DATA_DIR in use is refused, and told which process uses
   await assert.rejects(start(t, dataDir), /in use by another Ibid/);
 });
 
-longTest('of several concurrent first starts exactly one succeeds', limit, async (t) => {
+longTest('if several first starts run at once, exactly one succeeds', limit, async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const words = await Promise.all(Array.from({ length: 4 }, () => firstWord(spawnIbid(t, dataDir))));
   const winners = words.filter((word) => word.pid !== undefined);
@@ -312,7 +312,7 @@ longTest('of several concurrent first starts exactly one succeeds', limit, async
   assert.equal(refused.length, 3, JSON.stringify(words));
 });
 
-longTest('the next start recovers from a first start that was killed', limit, async (t) => {
+longTest('a start after a killed first start succeeds', limit, async (t) => {
   const moments: Record<string, (dataDir: string) => boolean> = {
     'initdb works': (dataDir) =>
       readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'base', '1', 'PG_VERSION'))),
@@ -333,7 +333,7 @@ longTest('the next start recovers from a first start that was killed', limit, as
 });
 
 test(
-  'a stale process number in postmaster.pid neither stops the start nor harms the process that has it now',
+  'a stale process number in postmaster.pid neither prevents the start nor harms the process that has it now',
   limit,
   async (t) => {
     const dataDir = await dataDirOf(t);
@@ -373,7 +373,7 @@ longTest('a path too long for a socket works, and its socket is removed after th
   }
 });
 
-test('an impossible DATA_DIR is refused with what to do', limit, async (t) => {
+test('an unusable DATA_DIR is refused with advice', limit, async (t) => {
   const folder = makeFolder(t);
   const file = join(folder, 'file');
   writeFileSync(file, '');
@@ -406,7 +406,7 @@ test('a cluster of a version that is not installed is refused and stays unchange
 });
 
 longTest(
-  'a DATA_DIR that only its owner can enter works, for root by a link to where PostgreSQL can go',
+  'a DATA_DIR that only its owner can enter works; for root, through a link to an accessible folder',
   limit,
   async (t) => {
     const dataDir = join(makeFolder(t, 0o700), 'data');
@@ -434,7 +434,7 @@ longTest('the disk counts as full below the limit, and not above', limit, async 
   assert.equal(tight.diskIsFull(), true);
 });
 
-test('the library links of the binaries are created, once or again, and a package without a list needs none', (t) => {
+test('the library links of the binaries are created, once or again, and a package without a list is left alone', (t) => {
   const native = join(makeFolder(t), 'native');
   mkdirSync(join(native, 'lib'), { recursive: true });
   assert.equal(linkLibraries(native), true);

@@ -18,22 +18,22 @@ export interface Postgres {
   stop(): Promise<void>;
   /** The pid of the current postmaster, which changes when it restarts. */
   readonly pid: number | undefined;
-  /** Whether the file system is nearly full: writes should be refused before PostgreSQL itself stops. */
+  /** Tells whether the file system is nearly full: writes should be refused before PostgreSQL itself stops. */
   diskIsFull(): boolean;
-  /** Where finished segments of WAL wait, if they are archived. */
+  /** The folder in which finished WAL segments wait, if they are archived. */
   walFolder: string;
 }
 
 interface Options {
   dataDir: string;
   log: Log;
-  /** Whether finished segments of WAL are copied to `walFolder`, from where they are to be taken. */
+  /** Whether to copy finished WAL segments to `walFolder`, from which the caller must remove them. */
   archivesWal?: boolean;
-  /** Below this the disk counts as full: enough for PostgreSQL's own writes. */
+  /** The disk counts as full below this, which leaves room for PostgreSQL's own writes. */
   minFreeBytes?: number;
 }
 
-/** Below this writes are answered with 503. */
+/** Below this, writes are answered with 503. */
 export const MIN_FREE_BYTES = 256 * 2 ** 20;
 const NEW_CLUSTER_BYTES = 100 * 2 ** 20;
 
@@ -105,7 +105,7 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** Reads the file system at most every two seconds. */
+/** Returns a function that tells whether the disk is full. It reads the file system at most every two seconds. */
 function diskGauge(folder: string, minFreeBytes: number): () => boolean {
   let full = false;
   let nextCheckAt = 0;

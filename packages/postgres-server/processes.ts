@@ -9,12 +9,12 @@ import { StartError } from './start-error.ts';
 
 export const SOCKET = '.s.PGSQL.5432';
 
-/** How long each signal may take to stop a server before the next one is sent, in milliseconds. */
+/** Milliseconds that each signal may take to stop a server before the next signal is sent. */
 const PATIENCE = { SIGINT: 20_000, SIGQUIT: 5_000, SIGKILL: 5_000 } as const;
 
 /**
  * Stops a server: fast (sessions end, a checkpoint is written), then immediately (the next start recovers committed
- * data), then by force. Resolves to false if none of them ended it.
+ * data), then by force. Resolves to false if it survives all signals.
  */
 export async function stopBy(tell: (signal: NodeJS.Signals) => void, over: () => boolean): Promise<boolean> {
   for (const [signal, patience] of Object.entries(PATIENCE)) {
@@ -46,8 +46,8 @@ export async function stopOrphan(place: Place, log: Log): Promise<void> {
 }
 
 /**
- * PostgreSQL takes any living process with the number in a stale postmaster.pid for another server and refuses to
- * start. It ignores its parent's number though, which is ours. The other lines stay: PostgreSQL uses them to check
+ * Makes a stale postmaster.pid harmless. PostgreSQL takes any living process with that number for another server and
+ * refuses to start, but ignores its parent's number, which is ours. The other lines stay: PostgreSQL uses them to check
  * whether processes of the old server still use its shared memory.
  */
 export function clearStalePid({ cluster, account }: Place): void {
@@ -57,8 +57,8 @@ export function clearStalePid({ cluster, account }: Place): void {
 }
 
 /**
- * Ends sessions that outlive their killed server because they are computing; while one lives no new server can start.
- * Where /proc is missing or closed, waiting is the only option.
+ * Kills sessions that outlive their killed server because they are computing. No new server can start while one lives.
+ * Does nothing if /proc is missing or closed: then the start can only wait.
  */
 export function endLeftovers(cluster: string): void {
   for (const name of readFolder('/proc')) {
@@ -80,7 +80,10 @@ export function removeSocketFolder(folder: string): void {
   }
 }
 
-/** Lines: pid, data directory, start time, port, socket folder, listen address, shared memory, status. */
+/**
+ * Reads the lines of postmaster.pid: pid, data directory, start time, port, socket folder, listen address, shared
+ * memory, status.
+ */
 export function readPidFile(cluster: string): string[] | undefined {
   try {
     return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
@@ -90,7 +93,10 @@ export function readPidFile(cluster: string): string[] | undefined {
   }
 }
 
-/** Whether the process is a server on this cluster by its own command line, and not one that got its number later. */
+/**
+ * Tells from its command line whether a process is a server on this cluster. Another process may have got the number
+ * since.
+ */
 export function isServer(pid: number, cluster: string): boolean {
   if (process.platform === 'linux') {
     const words = readText(`/proc/${pid}/cmdline`).split('\0');
@@ -101,7 +107,7 @@ export function isServer(pid: number, cluster: string): boolean {
   return stdout.includes(` -D ${cluster} `);
 }
 
-/** Success shows in the end of the process; it may have just ended by itself. */
+/** Sends a signal. Errors are ignored if the process has ended or belongs to another user; callers wait for its end. */
 function tell(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -111,7 +117,7 @@ function tell(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-// The process may have ended since it was listed, or belong to another user: both read as empty.
+// If a process has ended since it was listed, or belongs to another user, these files and folders read as empty.
 
 function readText(path: string): string {
   try {

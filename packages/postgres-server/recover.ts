@@ -12,27 +12,28 @@ import { Supervisor } from './supervisor.ts';
 import { makeWalFolder, walFolderOf } from './wal-folder.ts';
 
 export interface Recovery<T> {
-  /** The major version of the base backup, which alone can recover it. */
+  /** The major version of the base backup. No other version can recover it. */
   major: number;
   /** The timeline to follow. */
   timeline: number;
-  /** The moment to stop at, in RFC 3339 and UTC; undefined: the end of the WAL. */
+  /** The time to stop at, in RFC 3339 and UTC; undefined for the end of the WAL. */
   moment: string | undefined;
   archivesWal: boolean;
   /** Writes the files of the base backup into a folder. */
   unpack(folder: string): Promise<void>;
-  /** A file of WAL by its name; undefined: there is none. An error ends the recovery. */
+  /** Returns a WAL file by name; undefined if the file does not exist. An error ends the recovery. */
   supply: Supply;
-  /** What is still to be done on the recovered database, before it becomes that of DATA_DIR. */
+  /** Completes the recovered database, before it becomes the database of DATA_DIR. */
   complete(connection: Connection): Promise<T>;
 }
 
-/** PostgreSQL's words where no commit comes after the moment: then the end of the WAL is the state at the moment. */
+/** PostgreSQL's error if no commit follows the target time: then the state at that time is the end of the WAL. */
 const NOTHING_AFTER = /recovery ended before configured recovery target was reached/;
 
 /**
- * Recovers a cluster from a base backup and WAL into a DATA_DIR without one. It gets its name when all is done, so that a
- * recovery that is killed has made nothing, and is repeated. Errors: StartError; those of the parts.
+ * Recovers a cluster from a base backup and WAL into a DATA_DIR without one. The cluster gets its final name last, so a
+ * recovery that is killed leaves no cluster and can be repeated. Throws StartError, and errors of the functions in
+ * `recovery`.
  */
 export async function recoverPostgres<T>({ dataDir, log }: { dataDir: string; log: Log }, recovery: Recovery<T>) {
   const unlocks: (() => void)[] = [];
@@ -41,7 +42,7 @@ export async function recoverPostgres<T>({ dataDir, log }: { dataDir: string; lo
     if (clusterMajor(place)) throw new StartError(`${dataDir} has a database: give a new DATA_DIR.`);
     const binaries = findBinaries(place, recovery.major, log);
     await removeUnfinished(place, log);
-    // Of a recovery that was killed.
+    // Leftovers of a killed recovery.
     rmSync(walFolderOf(place.cluster), { recursive: true, force: true });
     if (recovery.archivesWal) makeWalFolder(place);
     const [cluster = '', wal = ''] = [1, 2].map(() => mkdtempSync(join(place.folder, UNFINISHED)));
@@ -63,7 +64,10 @@ export async function recoverPostgres<T>({ dataDir, log }: { dataDir: string; lo
   }
 }
 
-/** PostgreSQL recovers where it finds `recovery.signal`, and removes that when it is done. */
+/**
+ * Prepares the folders for recovery. PostgreSQL recovers a cluster with `recovery.signal`, and removes that file
+ * afterwards.
+ */
 function giveTo({ account }: Place, cluster: string, wal: string): void {
   writeFileSync(join(cluster, 'recovery.signal'), '');
   chmodSync(cluster, 0o700);
@@ -80,7 +84,7 @@ async function runRecovery<T>(setup: RecoverySetup, wal: string, recovery: Recov
     restore_command: restoreCommand(basename(wal)),
     recovery_target_timeline: String(timeline),
     recovery_target_action: 'promote',
-    // Nothing is asked of it before it is recovered.
+    // No queries run before the recovery is complete.
     hot_standby: 'off',
   };
   const source = serveWal(wal, setup.place.account, recovery.supply);

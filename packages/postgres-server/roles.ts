@@ -1,2 +1,2 @@
-/** Reads and writes only the rows that row-level security allows. */
+/** The role that reads and writes only the rows that row-level security allows. */
 export const SERVICE_ROLE = 'ibid_service';

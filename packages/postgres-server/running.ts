@@ -8,8 +8,8 @@ import { isSwitching } from './upgrade-folders.ts';
 import { walFolderOf } from './wal-folder.ts';
 
 /**
- * Connection parameters of the PostgreSQL that currently runs on this DATA_DIR, for commands that run beside an Ibid.
- * undefined: none is running.
+ * Returns connection parameters for the PostgreSQL that runs on this DATA_DIR, for commands that run alongside an Ibid;
+ * undefined if none is running.
  */
 export function runningPostgres(dataDir: string): Connection | undefined {
   const cluster = realClusterOf(dataDir);
@@ -19,8 +19,8 @@ export function runningPostgres(dataDir: string): Connection | undefined {
 }
 
 /**
- * Whether a DATA_DIR has a database, even one that cannot be started: a link whose target is gone, or an upgrade that was killed.
- * Errors: StartError where this user may not look.
+ * Tells whether a DATA_DIR has a database, even if it cannot be started because its link is broken or its upgrade was
+ * killed. Throws StartError if this user may not access DATA_DIR.
  */
 export function hasDatabase(dataDir: string): boolean {
   try {
@@ -39,7 +39,9 @@ export function hasDatabase(dataDir: string): boolean {
   }
 }
 
-/** Where finished segments of WAL of this DATA_DIR wait to be stored; undefined: it has no cluster. */
+/**
+ * Returns the folder in which finished WAL segments of this DATA_DIR wait to be stored; undefined without a cluster.
+ */
 export function waitingWalFolder(dataDir: string): string | undefined {
   const cluster = realClusterOf(dataDir);
   return cluster && walFolderOf(cluster);

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from './account.ts';
 
-/** A file of WAL by its name; undefined: there is none. */
+/** Returns a WAL file by name; undefined if the file does not exist. */
 export type Supply = (name: string) => Promise<Uint8Array | undefined>;
 
 const LOOK_MS = 5;
-/** What a recovery asks for: segments and histories of timelines. */
+/** Requests of a recovery: WAL segments and timeline histories. */
 const WANTED = /^([0-9A-F]{24}|[0-9A-F]{8}\.history)\.wanted$/;
-/** Present while files are supplied: without it a server must not take the end of supplies for the end of the WAL. */
+/** Exists while files are served. Without it, a server must not take missing files for the end of the WAL. */
 const OPEN = 'open';
 
 /**
- * How PostgreSQL asks for a file in a folder beside its cluster: it writes NAME.wanted there, and waits for NAME, or for
- * NAME.absent. A status above 125 ends the server.
+ * Returns the restore_command. PostgreSQL requests a file in a folder next to its cluster: it creates NAME.wanted and
+ * waits for NAME or NAME.absent. A status above 125 ends the server.
  */
 export function restoreCommand(folder: string): string {
   return [
@@ -28,7 +28,7 @@ export function restoreCommand(folder: string): string {
   ].join('; ');
 }
 
-/** Supplies a recovery with what it asks for in a folder, until it is stopped, or `supply` fails. */
+/** Serves the files that a recovery requests in a folder, until it is stopped or `supply` fails. */
 export function serveWal(folder: string, account: Account | undefined, supply: Supply) {
   let isStopped = false;
   let failure: Error | undefined;
@@ -60,7 +60,7 @@ export function serveWal(folder: string, account: Account | undefined, supply: S
     rmSync(open, { force: true });
   });
   return {
-    /** Why it ended by itself. */
+    /** The error that ended the service, if any. */
     failure: () => failure,
     async stop(): Promise<void> {
       isStopped = true;

@@ -33,7 +33,7 @@ export interface Connection {
 
 export interface Server {
   child: ChildProcess;
-  /** The reason of its end. Never rejects. */
+  /** Resolves to the reason of its end. Never rejects. */
   ended: Promise<string>;
   isOver(): boolean;
 }
@@ -44,18 +44,21 @@ export interface Setup {
   connection: Connection;
   logFile: string;
   log: Log;
-  /** For this run alone. */
+  /** Settings for this run alone. */
   settings?: Readonly<Record<string, string>>;
 }
 
-/** Only part of the socket's file name: nothing listens on a network. */
+/** Only part of the socket's file name: the server does not listen on a network. */
 export const PORT = 5432;
 
 /** The longest path of a Unix socket. */
 const LONGEST_SOCKET_PATH = process.platform === 'darwin' ? 103 : 107;
 const LONGEST_SILENCE_MS = 60_000;
 
-/** The socket is in the cluster itself or, if its path is too long, in a temporary folder with a random name. */
+/**
+ * Chooses the cluster as the folder of the socket or, if the path would be too long, a temporary folder with a random
+ * name.
+ */
 export function chooseSocketFolder({ cluster, account }: Place): string {
   const fits = (folder: string) => Buffer.byteLength(join(folder, SOCKET)) <= LONGEST_SOCKET_PATH;
   if (fits(cluster)) return cluster;
@@ -68,7 +71,10 @@ export function chooseSocketFolder({ cluster, account }: Place): string {
   return folder;
 }
 
-/** A temporary folder may have been removed since; another user who took its name must not get our connections. */
+/**
+ * Ensures that the socket folder exists and is ours. A temporary folder may have been removed, and another user who
+ * took its name must not get our connections.
+ */
 function ensureSocketFolder(folder: string, account: Account | undefined): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (!found) {
@@ -83,7 +89,7 @@ function ensureSocketFolder(folder: string, account: Account | undefined): void 
 }
 
 /**
- * Starts a server in its own session, so that a Ctrl-C in the terminal reaches only Ibid, which stops the server last.
+ * Starts a server in its own session, so that Ctrl-C in the terminal reaches only Ibid, which stops the server last.
  */
 export function launch({ place, binaries, connection, logFile, settings = {} }: Setup): Server {
   ensureSocketFolder(connection.host, place.account);
@@ -161,7 +167,7 @@ export async function untilReady(server: Server, { connection, log }: Setup): Pr
 async function refusal({ host, port, database }: Connection): Promise<string | undefined> {
   const superuser = { host, port, user: SUPERUSER, database: 'postgres', ssl: false };
   const client = new pg.Client({ ...superuser, connectionTimeoutMillis: 10_000 });
-  // connect() and query() report connection errors already; without a listener one would end the process.
+  // connect() and query() already report connection errors; without a listener such an error would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -176,7 +182,7 @@ async function refusal({ host, port, database }: Connection): Promise<string | u
   }
 }
 
-/** Created at the first start and checked at each: a step that was done before is no error. */
+/** Creates roles and database at the first start, and checks them at later starts: completed steps are no error. */
 async function makeDatabase(client: pg.Client, database: string): Promise<void> {
   for (const [statement, doneAlready] of [
     [`create role ${USER} login createdb`, '42710'],

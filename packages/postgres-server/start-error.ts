@@ -1,4 +1,4 @@
-/** Ibid cannot start its PostgreSQL. The message is one line: what is wrong, and what to do. */
+/** Ibid cannot start its PostgreSQL. The message is one line: the problem, and what to do. */
 export class StartError extends Error {
   override name = 'StartError';
 }

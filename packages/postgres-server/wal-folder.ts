@@ -4,22 +4,22 @@ import type { Place } from './place.ts';
 
 const NAME = 'postgres-wal';
 
-/** How long what was committed may wait for its segment to be full, in seconds: a crash of the disk loses no more. */
+/** Seconds after which a segment is archived even if it is not full: the most that is lost if the disk fails. */
 const TIMEOUT_SECONDS = 60;
 
-/** Where PostgreSQL copies finished segments of WAL, beside its cluster, so that base backups do not have them. */
+/** Returns the folder for finished WAL segments. It is next to the cluster, so base backups do not include it. */
 export const walFolderOf = (cluster: string): string => join(dirname(cluster), NAME);
 
-/** Makes the folder for PostgreSQL's account. What waits there stays, also while a command runs without the option. */
+/** Creates the WAL folder for PostgreSQL's account. Waiting segments stay, even if a later run does not archive WAL. */
 export function makeWalFolder({ cluster, account }: Place): void {
   const folder = walFolderOf(cluster);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) && account) chownSync(folder, account.uid, account.gid);
 }
 
 /**
- * PostgreSQL runs the command in its cluster and repeats it until it succeeds. It copies a segment under another name, has it
- * on disk, and renames it; what is there already is not replaced. A `sync` that takes no names writes everything. Labels of
- * base backups and the torn last segment of a timeline are not needed.
+ * PostgreSQL runs the command in its cluster and repeats it until it succeeds. It copies a segment under a temporary
+ * name, flushes the copy to disk, and renames it. Existing segments are not replaced. A `sync` that takes no file names
+ * flushes everything. Labels of base backups and the torn last segment of a timeline are skipped.
  */
 const COMMAND = [
   `d=../${NAME}`,
