@@ -1,6 +1,6 @@
 import type { WikiExport } from './wiki-export.ts';
 
-/** The repository of a wiki of Azure DevOps. */
+/** The Git repository of an Azure DevOps wiki. */
 export const AZURE_DEVOPS: WikiExport = {
   name: 'Azure DevOps',
   isIn: (filenames) =>

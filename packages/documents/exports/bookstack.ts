@@ -1,6 +1,6 @@
 import type { WikiExport } from './wiki-export.ts';
 
-/** A portable ZIP, which has all pages in one file of JSON. */
+/** A portable ZIP, which contains all pages in one JSON file. */
 export const BOOKSTACK: WikiExport = {
   name: 'BookStack',
   isIn: (filenames) =>

@@ -1,19 +1,20 @@
-/** A page of the list in `index.html`, from its folder. */
+/** A page listed in `index.html`, with its file name relative to that file. */
 interface Listed {
   filename: string;
   title: string;
   depth: number;
 }
 
-/** How deep the tree is taken over. */
+/** Deeper pages become siblings at this depth. */
 const DEPTH_MAX = 18;
 
 const TOKEN = /<(\/?)(ul|li)\b[^<>]{0,200}>|<a\s[^<>]{0,200}?href="([^"<>]{1,300})"[^<>]{0,200}>([^<]{0,300})/gi;
 
 /**
- * The names that the pages of a space would have in folders, in the order of the list of its `index.html`: `SP/Home_1.html` and
- * `SP/Zebra_2.html` below it are `SP/Home.html` and `SP/Home/Zebra.html`. `folder`: that of the index, "" or with a slash at its
- * end. Pages that are not in the list keep their names. It is read by its tags alone, because parsing has no time limit here.
+ * Returns the names that the pages of a space would have in folders, in the order of the list in `index.html`:
+ * `SP/Home_1.html` and, below it, `SP/Zebra_2.html` become `SP/Home.html` and `SP/Home/Zebra.html`. `folder`: the
+ * folder of the index, "" or with a trailing slash. Unlisted pages are omitted and keep their names. Only tags are
+ * scanned, because parsing has no time limit here.
  */
 export function confluenceTree(html: string, folder: string, filenames: ReadonlySet<string>): Map<string, string> {
   const names = new Map<string, string>();
@@ -43,7 +44,7 @@ function* listedIn(html: string): Generator<Listed> {
   }
 }
 
-/** The title in the name of the file, without the id; that of the list if the file is called by its id alone. */
+/** Returns the title in a file name, without the id, or the listed title if the file name is only an id. */
 function nameOf(filename: string, title: string): string {
   const [, name = ''] = /^(.*?)_?\d+\.html?$/i.exec(filename) ?? [];
   return (name || title.replace(/[/\\]+/g, '-') || filename).replace(/^\.+/, '') || filename;

@@ -1,11 +1,11 @@
 import type { WikiExport } from './wiki-export.ts';
 
-/** Pages are called by their titles and ids, or by their ids alone. */
+/** File names are a title and an id, or an id alone. */
 const PAGE = /(?:^|\/)(?:[^/]+_)?\d+\.html$/i;
 
 const INDEX = /(?:^|\/)index\.html$/i;
 
-/** An export of a space as HTML, whose tree is in `index.html` (`confluence-tree.ts`). */
+/** An export of a space as HTML, whose page tree is in `index.html` (`confluence-tree.ts`). */
 export const CONFLUENCE: WikiExport = {
   name: 'Confluence',
   isIn(filenames) {

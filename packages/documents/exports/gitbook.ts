@@ -1,6 +1,6 @@
 import type { WikiExport } from './wiki-export.ts';
 
-/** A repository that GitBook keeps in step with a space. */
+/** A Git repository that GitBook synchronizes with a space. */
 export const GITBOOK: WikiExport = {
   name: 'GitBook',
   isIn: (filenames) =>

@@ -1,6 +1,9 @@
 import type { WikiExport } from './wiki-export.ts';
 
-/** A vault; its settings are hidden, so that only a ZIP that was packed with them shows it. */
+/**
+ * A vault. It is recognized by its settings, which are hidden and in a ZIP only if packed with them, or by Obsidian's
+ * file types.
+ */
 export const OBSIDIAN: WikiExport = {
   name: 'Obsidian',
   isIn: (filenames) =>

@@ -11,7 +11,7 @@ import { OUTLINE } from './outline.ts';
 import type { WikiExport } from './wiki-export.ts';
 import { WIKIJS } from './wikijs.ts';
 
-/** Every export that is recognized, the most certain signs first. */
+/** All recognized exports, the most reliable signs first. */
 export const EXPORTS: readonly WikiExport[] = [
   LOGSEQ,
   DOCMOST,
@@ -26,7 +26,7 @@ export const EXPORTS: readonly WikiExport[] = [
   JOPLIN,
 ];
 
-/** The wiki that the files of an upload were exported from, by their names; undefined if they have no sign of one. */
+/** Recognizes the wiki from which an upload was exported, by its file names; undefined if they show no sign of one. */
 export function exportOf(filenames: readonly string[]): WikiExport | undefined {
   return EXPORTS.find((each) => each.isIn(filenames));
 }

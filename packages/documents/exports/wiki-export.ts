@@ -1,11 +1,11 @@
-/** An export of another wiki, as its files are called. */
+/** Describes how to recognize an export of another wiki by its file names. */
 export interface WikiExport {
-  /** The product, as the summary of an upload calls it. */
+  /** The product name, as shown in the summary of an upload. */
   name: string;
-  /** Whether files of these names are one. Their folders are part of the names. */
+  /** Tells whether files with these names are such an export. Names include their folders. */
   isIn(filenames: readonly string[]): boolean;
-  /** Whether a file belongs to the export and not to the wiki, so that it becomes no page. */
+  /** Tells whether a file only belongs to the export, so that it becomes no page. */
   isNoPage?(filename: string): boolean;
-  /** What people should know of what does not arrive; a sentence. */
+  /** A sentence about content that is not imported. */
   advice?: string;
 }

@@ -1,6 +1,6 @@
 import type { WikiExport } from './wiki-export.ts';
 
-/** What the export to a disk writes beside the pages. */
+/** Files other than pages that the export to a disk writes. */
 const RECORDS = /(?:^|\/)(?:comments|groups|history|navigation|pages|settings|users)\.json\.gz$/i;
 
 /** The folder of a storage target, or of an export to a disk. */

@@ -2,7 +2,10 @@ import { isMap } from 'yaml';
 import type { ReadOrder } from './read-order.ts';
 import { textOf, valueAt, yamlContent } from './yaml-nodes.ts';
 
-/** `_category_.json` and `_category_.yml` (Docusaurus): the position of the folder. Every JSON is YAML. */
+/**
+ * Reads the position of a folder from Docusaurus' `_category_.json` or `_category_.yml`. A YAML parser reads both,
+ * because JSON is YAML.
+ */
 export function categoryPosition(text: string): ReadOrder {
   const content = yamlContent(text);
   if (!isMap(content)) return 'broken';

@@ -2,7 +2,7 @@ import { isMap, isSeq } from 'yaml';
 import { DEPTH_MAX, PATHS_MAX, type ReadOrder } from './read-order.ts';
 import { itemsOf, textOf, valueAt, yamlContent } from './yaml-nodes.ts';
 
-/** `toc.yml` (DocFX, Microsoft Learn): items with an address, and with items below them. */
+/** Reads `toc.yml` (DocFX, Microsoft Learn): nested items with addresses. */
 export function docfxToc(text: string): ReadOrder {
   const content = yamlContent(text);
   if (content === undefined) return 'broken';

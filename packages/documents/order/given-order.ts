@@ -2,25 +2,28 @@ import { decodePath, normalizeName } from '../links/find-file.ts';
 import { orderKind } from './order-file.ts';
 import type { OrderFile } from './read-order.ts';
 
-/** The order that authors wrote down, by the names of files and folders with their paths. */
+/** The order that authors specified, by the full names of files and folders. */
 export interface GivenOrder {
-  /** The places of those that a list names. */
+  /** The positions of listed files and folders. */
   listed: ReadonlyMap<string, number>;
-  /** The weights of those that have one. */
+  /** The weights of weighted files and folders. */
   weights: ReadonlyMap<string, number>;
-  /** The names in folders of files whose tree is written down; places and weights are those of these names. */
+  /**
+   * Names in the written tree, for exports that keep their tree in a file. Positions and weights then refer to these
+   * names.
+   */
   names?: ReadonlyMap<string, string>;
 }
 
-/** The place of what no list names, before which and behind which listed names are. */
+/** The position of unlisted files. Most listed names sort before it, and names in `last` after it. */
 export const UNLISTED = 1e9;
 
 const INDEX = /(?:^|\/)_?(?:index|readme)\.[^./]+$/i;
 
 /**
- * Puts the order files of an upload together. `filenames`: all files that become pages. `weights`: those of the files that
- * say one. An order file says nothing about what is outside its folder; the nearest one counts first. `foreign`: the order
- * files that name nothing that is there.
+ * Combines the order files of an upload. `filenames`: all files that become pages. `weights`: the weights that files
+ * specify. An order file only applies within its folder, and the nearest one takes precedence. `foreign`: order files
+ * that name none of the files.
  */
 export function givenOrder(
   filenames: readonly string[],
@@ -54,7 +57,7 @@ export function givenOrder(
   return { listed, weights: weighed, foreign };
 }
 
-/** Files and folders by their names without regard to case, and files without their extensions too. */
+/** Indexes files and folders by their names in lower case, and files without their extensions as well. */
 function knownNames(filenames: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const known = new Map<string, string[]>();
   const add = (key: string, name: string) => {
@@ -73,7 +76,10 @@ function knownNames(filenames: readonly string[]): ReadonlyMap<string, readonly 
   return known;
 }
 
-/** What an address leads to: from the first root, or from a folder above it, as sites do whose addresses start from theirs. */
+/**
+ * Finds the files that an address names, from the first root or from a folder above it: the addresses of a site start
+ * at the site's root.
+ */
 function namedBy(path: string, roots: readonly string[], known: ReadonlyMap<string, readonly string[]>): string[] {
   if (path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path)) return [];
   const [address = ''] = path.replaceAll('\\', '/').split(/[?#]/, 1);
@@ -92,7 +98,7 @@ function namedBy(path: string, roots: readonly string[], known: ReadonlyMap<stri
   return [];
 }
 
-/** The folders that a file or folder lies in, below `within`, from the outermost one. */
+/** Returns the parent folders of a file or folder below `within`, outermost first. */
 function foldersOf(name: string, within: string): string[] {
   const segments = name.split('/');
   const from = within === '' ? 1 : within.split('/').length + 1;

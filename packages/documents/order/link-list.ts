@@ -1,22 +1,26 @@
 import { DEPTH_MAX, PATHS_MAX, type ReadOrder } from './read-order.ts';
 
-/** A longer line is text. */
+/** Longer lines are treated as text. */
 const LINE_MAX = 2_000;
 
-/** A link that is all of its line: its address in <> or without spaces, or none (a chapter that is to be written). */
+/**
+ * A line that is a single link: its address is in <> or without spaces, or missing (a chapter that is still to be
+ * written).
+ */
 const LINK =
   /^\[(?:[^[\]\\]|\\.|\[[^[\]]*\])*\]\(\s*(?:<([^<>]*)>|([^\s()]*(?:\([^\s()]*\)[^\s()]*)*))(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)$/;
 const ITEM = /^([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$/;
-/** Headings, rules, and comments of one line are between the links. */
+/** Headings, rules and one-line comments may separate the links. */
 const BETWEEN = /^(?:#{1,6}(?:[ \t].*)?|-{3,}|\*{3,}|_{3,}|<!--.*-->)$/;
 
 /**
- * `SUMMARY.md` (GitBook, mdBook) and `_sidebar.md` (docsify): lists of links, nested, under headings. A file that has other
- * text, too, is a page like any other. It is read by lines, because parsing Markdown has no time limit here.
+ * Reads `SUMMARY.md` (GitBook, mdBook) and `_sidebar.md` (docsify): nested lists of links under headings. A file that
+ * also contains other text is an ordinary page. It is read line by line, because parsing Markdown has no time limit
+ * here.
  */
 export function linkList(text: string): ReadOrder {
   const paths: string[] = [];
-  /** The depth of an item without a link, which is the heading of the items below it. */
+  /** The depth of an item without a link, which is the heading of the items below it; -1 otherwise. */
   let group = -1;
   for (const line of text.split('\n')) {
     const trimmed = line.trim();

@@ -2,7 +2,9 @@ import { isMap, isSeq } from 'yaml';
 import { DEPTH_MAX, PATHS_MAX, type ReadOrder } from './read-order.ts';
 import { itemsOf, textOf, valueAt, yamlContent } from './yaml-nodes.ts';
 
-/** The `nav` of `mkdocs.yml`: paths, alone or by their titles, and lists of them by theirs. They start from `docs_dir`. */
+/**
+ * Reads the `nav` of `mkdocs.yml`: paths and lists of paths, with or without titles. Paths are relative to `docs_dir`.
+ */
 export function mkdocsNav(text: string): ReadOrder {
   const content = yamlContent(text);
   if (content === undefined) return 'broken';

@@ -11,7 +11,7 @@ interface Reader {
   read(text: string): ReadOrder;
 }
 
-/** Where files of several kinds order the same folder, the first kind counts before the others. */
+/** In order of precedence, for folders with several kinds of order files. */
 const READERS: readonly Reader[] = [
   { name: /^\.order$/i, read: nameList },
   { name: /^\.(?:pages|nav\.ya?ml)$/i, read: pagesNav },
@@ -22,7 +22,7 @@ const READERS: readonly Reader[] = [
   { name: /^_category_\.(?:json|ya?ml)$/i, read: categoryPosition },
 ];
 
-/** The precedence of an order file by its name, the smallest first; -1 for any other file. */
+/** Returns the precedence of an order file by its name, the smallest first; -1 for any other file. */
 export function orderKind(filename: string): number {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
   return READERS.findIndex((reader) => reader.name.test(name));

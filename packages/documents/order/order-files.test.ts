@@ -14,20 +14,20 @@ function read(filename: string, text: string): OrderFile {
   return order;
 }
 
-/** The files in the order that these order files and weights give. */
+/** Sorts files by the given order files and weights. */
 function ordered(files: string[], orderFiles: Record<string, string>, weights: Record<string, number> = {}) {
   const orders = new Map(Object.entries(orderFiles).map(([name, text]) => [name, read(name, text)]));
   const { foreign, ...given } = givenOrder(files, orders, new Map(Object.entries(weights)));
   return { foreign: [...foreign], files: files.toSorted((a, b) => byReadingOrder(a, b, given)) };
 }
 
-test('order files are known by their names, in any folder', () => {
+test('order files are recognized by their names, in any folder', () => {
   const names = ['.order', 'a/SUMMARY.md', '_sidebar.md', 'x/toc.yml', 'mkdocs.yaml', 'a/b/_category_.json'];
   assert.ok(names.every((name) => orderKind(name) >= 0));
   assert.ok(['order', 'summary.txt', 'my.order', '_toc.yml', '.order/a', 'sidebar.md'].every((n) => orderKind(n) < 0));
 });
 
-test('each kind says its order, and what else is in it does not matter', () => {
+test('the order is read from each kind of file, whatever else the file contains', () => {
   assert.deepEqual(read('.order', '\ufeffHome\r\n\r\nGetting-Started\r\n').paths, ['Home', 'Getting-Started']);
   const summary =
     '# Summary\n\n[Preface](preface.md)\n\n* [One](one.md "1")\n  * [Two \\[b\\]](<b/two c.md>)\n- Group\n\t1. [x (y)](g(1).md)\n---\n* [Draft]()\n';
@@ -48,7 +48,7 @@ test('each kind says its order, and what else is in it does not matter', () => {
   assert.equal(read('a/_category_.json', '{"label": "A"}').weight, undefined);
 });
 
-test('a text that has the name of an order file is none, and a broken one is said to be', () => {
+test('a page with the name of an order file is no order file, and a broken order file is reported as broken', () => {
   const texts = [
     '# Summary\n\nWe won.\n\n* [One](one.md)\n',
     '- buy milk\n- [x](x.md)\n',
@@ -70,7 +70,7 @@ test('a text that has the name of an order file is none, and a broken one is sai
   assert.equal(readOrderFile('toc.yml', 'chapters:\n- a\n'), 'not_order');
 });
 
-test('aliases are never expanded, and what is nested too deep is left out', () => {
+test('aliases are never expanded, and items that are nested too deep are left out', () => {
   const bomb = `items: &a\n- &b {href: a.md}\n- *b\n- {name: x, items: *a}\n`;
   assert.deepEqual(read('toc.yml', bomb).paths, ['a.md']);
   let nested: object[] = [];
@@ -81,7 +81,7 @@ test('aliases are never expanded, and what is nested too deep is left out', () =
   }
 });
 
-test('a page says its weight in a line of its front matter', () => {
+test('the weight of a page is read from its front matter', () => {
   assert.equal(pageWeight('---\ntitle: A\nsidebar_position: 3 # third\n---\n'), 3);
   assert.equal(pageWeight('\ufeff---\r\nnav_order: "1.5"\r\nweight: -2\r\n---\r\nText'), -2);
   assert.equal(pageWeight('+++\nweight = 20\n[menu]\nweight = 1\n+++\n'), 20);
@@ -92,7 +92,7 @@ test('a page says its weight in a line of its front matter', () => {
   assert.equal(pageWeight('\r\n\n---\nweight: 3\n---\n'), 3);
 });
 
-test('what is listed comes first, then what has a weight, then the rest by name; an index that is not listed is before all', () => {
+test('listed files come first, then files with a weight, then the rest by name; an unlisted index is before all', () => {
   const files = ['README.md', 'a.md', 'b.md', 'c.md', 'd/1.md', 'd/2.md', 'e.md'];
   const { files: list } = ordered(files, { 'SUMMARY.md': '* [](d/2.md)\n* [](c.md)' }, { 'e.md': 1, 'b.md': 2 });
   assert.deepEqual(list, ['README.md', 'd/2.md', 'd/1.md', 'c.md', 'e.md', 'b.md', 'a.md']);
@@ -108,7 +108,7 @@ test('names are found without extension and case, decoded, from the folder of th
   assert.deepEqual(listed('x/docs/g/_sidebar.md', '* [](/g/2.md)\n* [](g/1.md)')[1], 'x/docs/g/2.md');
 });
 
-test('the nearest order file counts first, and none says anything of what is outside its folder', () => {
+test('the nearest order file takes precedence, and an order file only applies within its folder', () => {
   const files = ['a.md', 'b.md', 'g/1.md', 'g/2.md', 'g/3.md'];
   const { files: list, foreign } = ordered(files, {
     'toc.yml': '- href: b.md\n- href: g/1.md\n- href: g/3.md\n',
@@ -120,7 +120,7 @@ test('the nearest order file counts first, and none says anything of what is out
   assert.deepEqual(foreign.toSorted(), ['g/_sidebar.md', 'g/toc.yml']);
 });
 
-test('a folder has the weight of its category, else of its index', () => {
+test('a folder has the weight of its category, otherwise of its index', () => {
   const files = ['a/index.md', 'a/x.md', 'b/_index.md', 'c/y.md', 'd.md'];
   const { files: list } = ordered(
     files,
@@ -130,7 +130,7 @@ test('a folder has the weight of its category, else of its index', () => {
   assert.deepEqual(list, ['c/y.md', 'b/_index.md', 'd.md', 'a/index.md', 'a/x.md']);
 });
 
-test('it is an order of all names, whatever is listed', () => {
+test('the comparison is a total order of names for any lists and weights', () => {
   const path = fc
     .array(fc.constantFrom('a', 'b', '1', 'index.md'), { minLength: 1, maxLength: 3 })
     .map((p) => p.join('/'));

@@ -1,7 +1,7 @@
-/** How much of a file is read for its weight, in bytes. */
+/** Bytes of a file that are read for its weight. */
 export const WEIGHT_BYTES = 4_096;
 
-/** Behind blank lines, too, as Hugo reads it. */
+/** Blank lines may precede it, as in Hugo. */
 const FRONT_MATTER = /^\ufeff?(?:[ \t]*\n)*(?:---|\+\+\+)[ \t]*\n(?:([\s\S]*?)\n)?(?:---|\+\+\+)[ \t]*(?:\n|$)/;
 
 /** Docusaurus, Hugo, just-the-docs (Jekyll). */
@@ -10,16 +10,16 @@ const FIELDS = ['sidebar_position', 'weight', 'nav_order'].map(
 );
 
 /**
- * Where a page stands among those beside it, by the front matter at the beginning of its text: small ones first; undefined
- * if it does not say. Only a line of its own at the top level counts, so no YAML is parsed.
+ * Returns the weight of a page among its siblings from its front matter; undefined if it has no weight. Smaller weights
+ * come first. Only a separate top-level line counts, so no YAML is parsed.
  */
 export function pageWeight(beginning: string): number | undefined {
   const [, fields = ''] = FRONT_MATTER.exec(beginning.replace(/\r\n?/g, '\n')) ?? [];
-  // TOML: what follows belongs to a table.
+  // In TOML, the lines after a table's header belong to the table.
   const [top = ''] = fields.split(/^\[/m, 1);
   for (const field of FIELDS) {
     const [, value] = field.exec(top) ?? [];
-    // To Hugo a weight of 0 is none.
+    // Hugo treats a weight of 0 as unset.
     if (value !== undefined && !(Number(value) === 0 && field === FIELDS[1])) return Number(value);
   }
   return undefined;

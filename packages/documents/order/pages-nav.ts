@@ -2,12 +2,12 @@ import { isMap, isSeq } from 'yaml';
 import { PATHS_MAX, type ReadOrder } from './read-order.ts';
 import { itemsOf, textOf, valueAt, yamlContent } from './yaml-nodes.ts';
 
-/** Stands for all files that the list does not name. */
+/** Represents all files that the list does not name. */
 const REST = /^(?:\.\.\.|\*)/;
 
 /**
- * `.pages` (awesome-pages) and `.nav.yml` (awesome-nav) of MkDocs: files and folders beside it, alone or by their titles. What
- * is behind `...` or `*` comes last.
+ * Reads `.pages` (awesome-pages) and `.nav.yml` (awesome-nav) of MkDocs: files and folders in the same folder, with or
+ * without titles. Entries after `...` or `*` come last.
  */
 export function pagesNav(text: string): ReadOrder {
   const content = yamlContent(text);

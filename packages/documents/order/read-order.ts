@@ -1,23 +1,23 @@
-/** What a file says about the order of the files around it. */
+/** The order of pages as read from one order file. */
 export interface OrderFile {
-  /** Addresses or names of files and folders, in their order. Their extensions may be left out. */
+  /** Addresses or names of files and folders, in order. They may omit extensions. */
   paths: readonly string[];
-  /** Those that come behind everything that no list names. */
+  /** Entries that come after all unlisted files. */
   last?: readonly string[];
-  /** The folder that they start from, below that of the file; else they start from the file's own. */
+  /** The base folder of `paths`, relative to the file's folder; by default the file's folder itself. */
   root?: string;
-  /** Where the folder of the file stands among those beside it: small ones first. */
+  /** The weight of the file's folder among its siblings. Smaller weights come first. */
   weight?: number;
 }
 
-/** not_order: the file has that name for another reason, or says nothing of an order. */
+/** not_order: the file only shares the name of an order file, or specifies no order. */
 export type ReadOrder = OrderFile | 'not_order' | 'broken';
 
-/** An order file that is larger is not read, in bytes. */
+/** Larger order files are not read. In bytes. */
 export const ORDER_BYTES_MAX = 2 ** 17;
 
-/** Further names of a file are not read. */
+/** Further names in a file are ignored. */
 export const PATHS_MAX = 20_000;
 
-/** Lists that are nested deeper are not read. */
+/** Lists that are nested deeper are ignored. */
 export const DEPTH_MAX = 20;

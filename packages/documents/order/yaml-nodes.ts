@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 
-/** The content of a YAML or JSON file as nodes, in which aliases are never expanded; undefined for broken ones. */
+/** Parses YAML or JSON to nodes without expanding aliases. Returns undefined if the file is broken. */
 export function yamlContent(text: string): unknown {
   try {
     const { contents, errors } = parseDocument(text, { logLevel: 'silent', uniqueKeys: false });
@@ -11,18 +11,18 @@ export function yamlContent(text: string): unknown {
   }
 }
 
-/** The value of a key of a mapping; undefined if there is none. */
+/** Returns the value of a key in a mapping; undefined if the key is missing. */
 export function valueAt(node: unknown, key: string): unknown {
   if (!isMap(node)) return undefined;
   return node.items.find((pair) => textOf(pair.key) === key)?.value ?? undefined;
 }
 
-/** The items of a list; none if it is no list. */
+/** Returns the items of a list; [] for other nodes. */
 export function itemsOf(node: unknown): readonly unknown[] {
   return isSeq(node) ? node.items : [];
 }
 
-/** A text as it is meant, a number as it is written; undefined for others. */
+/** Returns the value of a string, or a number as written; undefined for other nodes. */
 export function textOf(node: unknown): string | undefined {
   if (!isScalar(node) || node.value === null) return undefined;
   return typeof node.value === 'string' ? node.value : node.source;
