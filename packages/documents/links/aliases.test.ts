@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aliasesOf } from './aliases.ts';
 
-test('the other names of a page are read from its front matter, and from properties of Logseq', () => {
+test('the aliases of a page are read from its front matter and from Logseq properties', () => {
   for (const [text, names] of [
     ['---\naliases: [Short, "Other name"]\n---\ntext\n', ['Short', 'Other name']],
     ['---\r\naliases:\r\n  - Short\r\n  - 短い\r\n---\r\n', ['Short', '短い']],

@@ -3,16 +3,16 @@ import { itemsOf, textOf, valueAt, yamlContent } from '../order/yaml-nodes.ts';
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\n([\s\S]*?)\n---[ \t]*(?:\n|$)/;
 
-/** A property of a page of Logseq, which are its first lines. */
+/** A property of a Logseq page; properties are its first lines. */
 const PROPERTY = /^alias(?:es)?::[ \t]*(.+)$/im;
 const PROPERTIES = /^(?:[\w-]+::.*(?:\n|$))+/;
 
-/** More names of one page are not read. */
+/** The maximum number of aliases read from one page. */
 const ALIASES_MAX = 50;
 
 /**
- * The other names that a text gives its page: `aliases` or `alias` in the front matter (Obsidian), `alias::` or `aliases::` (Logseq). `beginning`:
- * so much of the text as may be parsed without a time limit.
+ * Returns the aliases that a text gives its page: `aliases` or `alias` in the front matter (Obsidian), `alias::` or
+ * `aliases::` (Logseq). `beginning`: the beginning of the text, short enough to be parsed without a time limit.
  */
 export function aliasesOf(beginning: string): string[] {
   const text = beginning.replace(/\r\n?/g, '\n');

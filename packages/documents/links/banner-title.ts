@@ -1,19 +1,22 @@
 import { renderMarkdown } from '@ibid/markdown/render.ts';
 import { titleFromFilename } from '../formats/extracted.ts';
 
-/** A first heading in HTML with another heading at once below it; outside the sandbox only so much of a text is looked at. */
+/**
+ * A first heading in HTML, directly followed by another heading. Lengths are bounded, because this may run outside the
+ * sandbox.
+ */
 const BANNER =
   /^\s*<h1(?:\s[^<>]{0,200})?>[\s\S]{0,300}?<\/h1>[ \t]*\r?\n\s*(#{2,6}[ \t][^\r\n]{1,300}|<h[2-6][\s>][\s\S]{0,300}?<\/h[2-6]>)/i;
 
-/** How much of a text `titleBelowBanner` needs. */
+/** The number of characters that `titleBelowBanner` reads. */
 const BANNER_MAX = 2_000;
 
 const INDEX = /^(?:index|readme)$/i;
 
 /**
- * The title of Markdown whose first heading is `title`. Projects put their name in HTML above each of their files: where no word
- * of the file's name is in it, the page is called as the heading below it, if that is the file's name too, else as the file.
- * `markdown` is without front matter.
+ * Returns the title of Markdown whose first heading is `title`. Projects put their name in HTML at the top of each
+ * file. If that heading contains no word of the file's name, the title is the heading below it if it equals the file's
+ * name, otherwise the file's name. `markdown` is without front matter.
  */
 export function titleBelowBanner(filename: string, markdown: string, title: string): string {
   const [, below] = BANNER.exec(markdown.slice(0, BANNER_MAX)) ?? [];
@@ -26,7 +29,10 @@ export function titleBelowBanner(filename: string, markdown: string, title: stri
   return lettersOf(heading) === lettersOf(name) ? heading : name;
 }
 
-/** The words of a file's name. The index of a folder is named as the folder, the one of the whole upload has no name. */
+/**
+ * Returns the words of a file's name. The index of a folder is named after the folder; the index of the whole upload
+ * has no name.
+ */
 function nameOf(filename: string): string {
   const name = titleFromFilename(filename);
   if (!INDEX.test(name)) return name;

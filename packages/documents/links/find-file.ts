@@ -1,10 +1,10 @@
 import { relativeAddress } from '@ibid/markdown/wiki-links.ts';
 import type { CompileInput } from '../compile-input.ts';
 
-/** The prefix of the references that files map to which are not pages, followed by the id of the attachment. */
+/** The prefix of references to files that are not pages, followed by the id of the attachment. */
 export const ATTACHMENT_PREFIX = 'attachment:';
 
-/** The prefix of files of an earlier upload: names do not begin with it. */
+/** The prefix of names of files from an earlier upload. Names in this upload cannot begin with it. */
 export const EARLIER_UPLOAD_PREFIX = '/';
 
 /** The prefix of references that are wiki links. */
@@ -21,13 +21,16 @@ export interface Target {
 /** The file of a text, and the path of its page. */
 export type Linking = Pick<CompileInput, 'filename' | 'page_path' | 'fragments' | 'site_root'>;
 
-/** The path of an address that may be that of a file, without ? and #; undefined for an address elsewhere. */
+/** Returns the path of an address that may lead to a file, without ? and #; undefined for external addresses. */
 export function localPath(url: string): string | undefined {
   const path = /^[^?#]*/.exec(url)?.[0].replaceAll('\\', '/') ?? '';
   return path === '' || path.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(path) ? undefined : path;
 }
 
-/** The file that an address leads to, in this upload or else an earlier one; undefined where there is none. */
+/**
+ * Finds the file that an address leads to, first in this upload, then in an earlier one; undefined if there is no such
+ * file.
+ */
 export function findTarget(url: string, file: Linking, pages: ReadonlyMap<string, string>): Target | undefined {
   const path = localPath(url);
   if (path === undefined) return undefined;
@@ -46,7 +49,7 @@ export function findTarget(url: string, file: Linking, pages: ReadonlyMap<string
 }
 
 /**
- * The file that a wiki link names and that is no page: `[[plan.zip]]` is the file of that name in any folder, and
+ * Finds the non-page file that a wiki link names: `[[plan.zip]]` is the file of that name in any folder, and
  * `[[Folder/plan.zip]]` restricts it, as in Obsidian.
  */
 export function findAttached(target: string, file: Linking, pages: ReadonlyMap<string, string>): string | undefined {
@@ -60,7 +63,7 @@ export function findAttached(target: string, file: Linking, pages: ReadonlyMap<s
 
 const HAS_EXTENSION = /\.\w+$/;
 
-/** The target of a wiki link as an address: it has no query. */
+/** Converts the target of a wiki link, which has no query, to an address. */
 function withoutQuery(target: string): string {
   return target.replaceAll('?', '%3F');
 }
@@ -71,10 +74,13 @@ function fromRoot(target: string): string {
 
 const attachedNames = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
 
-/** Links rarely name more than a few folders, and every suffix of a path takes memory. */
+/** The number of folders that a link may name. Links rarely name more, and every suffix of a path takes memory. */
 const NAMED_FOLDERS = 3;
 
-/** Files that are no pages by the ends of their paths; those of this upload come first, and then the nearest to the root. */
+/**
+ * Indexes files that are not pages by the suffixes of their paths. Files of this upload take precedence over earlier
+ * ones, then files nearest to the root.
+ */
 function attachedNamesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const isEarlier = (filename: string) => filename.startsWith(EARLIER_UPLOAD_PREFIX);
   const depth = (filename: string) => filename.split('/').length;
@@ -92,8 +98,8 @@ function attachedNamesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string
 }
 
 /**
- * The names that the file may have to which a reference leads, in whatever case; and those that the path of a file that is no
- * page may end with.
+ * Returns the possible names of the file that a reference leads to, in any case, and the possible ends of the path of a
+ * file that is not a page.
  */
 export function namesMeant(
   reference: string,
@@ -111,7 +117,7 @@ export function namesMeant(
   };
 }
 
-/** Where a reference of a text leads to: what `pages` has for the file; undefined where there is none. */
+/** Returns the value in `pages` of the file that a reference leads to; undefined if there is no such file. */
 export function pageOfReference(
   reference: string,
   file: Pick<Linking, 'filename' | 'page_path' | 'site_root'>,
@@ -123,26 +129,30 @@ export function pageOfReference(
   return filename === undefined ? undefined : pages.get(filename);
 }
 
-/** What the address of a page of a site leaves out. */
+/** Extensions that the addresses of a site may omit. */
 const EXTENSIONS = ['', '.md', '.mdx', '.markdown', '.html'];
 
-/** What a page of a site has in the place of the extension of its text. */
+/** The extension of a site's pages, in place of the extension of their text. */
 const SITE_EXTENSION = /\.html?$/i;
 
-/** Names that end as those of files do. */
+/** Names with a file extension. */
 const FILE_NAME = /\.[a-z][a-z0-9]{1,4}$/i;
 
-/** Folders that generators of sites take as the root of their addresses. */
+/** Folders that site generators take as the root of their addresses. */
 const ROOT_FOLDER = /(?:^|\/)(?:docs?|documentation|content|pages|src|book|wiki)$/i;
 
-/** The file that stands for its folder is in many folders. */
+/** Index files exist in many folders, so a relative link to an index never falls back to other folders. */
 const INDEX = /(?:^|\/)(?:index|readme)(?:\.[^./]+)?$/i;
 
 /**
- * The names that a file may have to which an address refers, the best one first. A relative address is resolved as by a browser;
- * where that is no file, without the extension or with that of its text. One that leads above the folder that everything lies in
- * ends there, and one from the root of a site begins there. An absolute one begins at the root of the site, if the wiki has a
- * setting for it; else at the root of the upload, or of its only folder.
+ * Returns the possible names of the file that an address refers to, best first.
+ *
+ * A relative address is resolved as by a browser, then with the extension of a text added or in place of `.html`. An
+ * address that leads above the only folder of the upload stops at that folder. Unless it begins with a dot, an address
+ * may also start at a root folder of a site.
+ *
+ * An absolute address starts at the root of the site if the wiki has a setting for it, otherwise at the root of the
+ * upload or of its only folder.
  */
 function namesFor(address: string, file: Linking, pages: ReadonlyMap<string, string>): string[] {
   if (!address.startsWith('/')) return relativeNames(address, file.filename, onlyFolder(pages));
@@ -175,7 +185,7 @@ function relativeNames(address: string, filename: string, folder: string): strin
   return [...new Set(names)].flatMap((name) => (name === '' ? [] : [name, ...textsOf(name)]));
 }
 
-/** The names of texts that a site shows at this one. */
+/** Returns the names of texts that a site may show at this name. */
 function textsOf(name: string): string[] {
   if (SITE_EXTENSION.test(name)) return TEXTS.map((extension) => name.replace(SITE_EXTENSION, extension));
   return FILE_NAME.test(name) ? [] : TEXTS.map((extension) => name + extension);
@@ -185,7 +195,7 @@ const TEXTS = ['.md', '.mdx', '.markdown', '.html', '.htm', '.txt', '.adoc'];
 
 const onlyFolders = new WeakMap<ReadonlyMap<string, string>, string>();
 
-/** The folder that all files of an upload lie in; "" if they lie in several, or in none. */
+/** Returns the folder that contains all files of an upload; "" if there is no such folder. */
 function onlyFolder(pages: ReadonlyMap<string, string>): string {
   let folder = onlyFolders.get(pages);
   if (folder === undefined) {
@@ -197,7 +207,7 @@ function onlyFolder(pages: ReadonlyMap<string, string>): string {
   return folder;
 }
 
-/** The file name that an address refers to from a file; a leading slash refers to the root of the upload. */
+/** Resolves an address from a file to a file name; a leading slash refers to the root of the upload. */
 function resolveName(filename: string, address: string): string {
   const segments = address.startsWith('/') ? [] : filename.split('/').slice(0, -1);
   for (const segment of address.split('/')) {
@@ -209,7 +219,9 @@ function resolveName(filename: string, address: string): string {
 
 const normalizedNames = new WeakMap<ReadonlyMap<string, string>, Map<string, string | undefined>>();
 
-/** The file of that name; else the only one that differs only in case or Unicode normalization (macOS). */
+/**
+ * Finds the file of that name, or else the only file whose name differs only in case or Unicode normalization (macOS).
+ */
 function findFile(name: string, pages: ReadonlyMap<string, string>): string | undefined {
   if (pages.has(name)) return name === '' ? undefined : name;
   let loose = normalizedNames.get(pages);
@@ -224,17 +236,16 @@ function findFile(name: string, pages: ReadonlyMap<string, string>): string | un
   return loose.get(normalizeName(name));
 }
 
-/** A name as it is compared with others: without regard to case and to the form of its accents. */
+/** Normalizes a name for comparison: ignores case and the form of accents. */
 export function normalizeName(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** A path of a link, without its percent-encoding. */
+/** Decodes the path of a link. Invalid percent-encoding is kept as text. */
 export function decodePath(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // An invalid percent-encoding is kept as text.
     return text;
   }
 }

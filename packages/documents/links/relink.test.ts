@@ -64,14 +64,14 @@ test('a link to a file becomes a link to its page, as a browser resolves it', ()
   for (const [before, after] of expected) assert.equal(relinked(before).markdown, after);
 });
 
-test('all other characters of the text are unchanged', () => {
+test('all other characters of the text stay unchanged', () => {
   const around =
     '\t* a  \n\n***\n\\[x](../top.md) `[x](../top.md)`\n\n    [x](../top.md)\n\n<!-- [x](../top.md) -->\n\n&copy; é 😀 ';
   const { markdown } = relinked(`${around}[x](../top.md)${around}`);
   assert.equal(markdown, `${around}[x](../top)${around}`);
 });
 
-test('a link to a file outside the upload is unchanged', () => {
+test('a link to a file outside the upload stays unchanged', () => {
   const documents = [
     '[x](missing.md) [x](#here) [x]() [x](?q) [x](https://x.example/top.md) [x](//top.md) [x](mailto:top.md)',
     '[x](javascript:top.md) [x](%zz.md) [x](%00) [x](../..) [x](.) [x](/) <../top.md> ../top.md www.x.example/top.md',
@@ -112,7 +112,7 @@ test('hostile text is relinked without an error, and consistently with its tree'
   );
 });
 
-test('a sound or a film that a text shows is an attachment whose address says its name', () => {
+test('a sound or film in a text becomes an attachment whose address contains its name', () => {
   const pages = new Map([
     ['docs/intro.md', 'docs/intro'],
     ['docs/a (b).mp4', 'attachment:x'],

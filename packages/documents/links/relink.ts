@@ -16,11 +16,11 @@ import {
 
 /**
  * Rewrites relative links between uploaded files to links to their pages: relative addresses from this page's path,
- * resolved as by a browser. The fragment is kept; a query is dropped, because pages have none. Only addresses change,
- * and links to files outside the upload are kept. `tree`, the parsed `markdown`, gets the new addresses. `pages` maps
- * files and folders of the upload to the paths of their pages, or to `attachment:<id>`. Returns the edits of the
- * Markdown (for `editText`) and the files that it links to, each once, in the order of the text; and all references that
- * may lead to files, whether there are such files or not, for `pageOfReference`.
+ * resolved as by a browser. The fragment is kept; a query is dropped, because pages take no query. Only addresses
+ * change, and links to files outside the upload are kept. `tree`, the parsed `markdown`, gets the new addresses.
+ * `pages` maps files and folders of the upload to the paths of their pages, or to `attachment:<id>`. Returns the edits
+ * of the Markdown (for `editText`), the files that it links to, each once, in the order of the text, and all references
+ * that may lead to files, existing or not, for `pageOfReference`.
  */
 export function relink(
   markdown: string,
@@ -63,7 +63,7 @@ export function relink(
 }
 
 /**
- * The fragment as written if its encoding is not needed; else with the characters encoded that end or escape an
+ * Returns the fragment as written if it needs no encoding; otherwise encodes the characters that end or escape an
  * address.
  */
 function encodeFragment(fragment: string, source: string): string {
@@ -76,7 +76,7 @@ function encodeFragment(fragment: string, source: string): string {
   });
 }
 
-/** The links of HTML in Markdown. Addresses with entities, which only occur in queries, are unchanged. */
+/** Rewrites the links in HTML. Addresses with entities, which only occur in queries, stay unchanged. */
 function relinkHtml(markdown: string, node: Html, find: (url: string) => Target | undefined): Edit[] {
   const start = node.position?.start.offset ?? 0;
   const source = markdown.slice(start, node.position?.end.offset ?? start);
@@ -85,7 +85,7 @@ function relinkHtml(markdown: string, node: Html, find: (url: string) => Target 
   return htmlEdits(source, find).map((edit) => ({ ...edit, start: start + edit.start, end: start + edit.end }));
 }
 
-/** The tag up to the value of an address, with any other attributes before it. */
+/** Matches a tag up to the value of an address, with any other attributes before it. */
 function tagWith(tag: string, attribute: string): RegExp {
   const value = String.raw`(?:"[^"]*"|'[^']*'|[^\s"'<>=\x60]+)`;
   const others = String.raw`(?:\s+[a-z][\w:-]*(?:\s*=\s*${value})?)*?`;
@@ -109,14 +109,14 @@ function htmlEdits(html: string, find: (url: string) => Target | undefined): Edi
 }
 
 function fragmentOf(url: string, target: Target, isShown: boolean): string {
-  // The id of an attachment does not say that it is a sound or a film.
+  // The id of an attachment does not show that the file is a sound or a film.
   if (isShown && target.address.startsWith(ATTACHMENT_PREFIX)) return playedName(target.filename);
   if (target.fragment !== undefined) return target.fragment;
   const hash = url.indexOf('#');
   return hash < 0 ? '' : url.slice(hash);
 }
 
-/** The target of a link to a place of the document that is on another page now. */
+/** Finds the target of a link to a place of the document that is now on another page. */
 function findFragment(url: string, { fragments }: Linking): Target | undefined {
   const place = fragments?.get(fragmentId(url.slice(1)));
   if (place === undefined) return undefined;
@@ -124,7 +124,7 @@ function findFragment(url: string, { fragments }: Linking): Target | undefined {
   return { filename: '', address, fragment: `#${fragment}` };
 }
 
-/** Makes a wiki link a picture or a link of Markdown, in the tree, and answers the edit of the text. */
+/** Converts a wiki link to a Markdown picture or link in the tree, and returns the edit of the text. */
 function attach(node: WikiLink, address: string): Edit {
   const { isEmbed, size, target, text } = node;
   const { position }: Node = node;
@@ -133,7 +133,7 @@ function attach(node: WikiLink, address: string): Edit {
   const made: Image | Link = isEmbed
     ? { type: 'image', url: address, alt }
     : { type: 'link', url: address, children: [{ type: 'text', value: text || target }] };
-  // As the parser would have made it of the new text.
+  // The node must equal a parse of the new text.
   for (const key of ['target', 'heading', 'text', 'isEmbed', 'size'] as const) delete (node as Partial<WikiLink>)[key];
   Object.assign(node, made);
   const words = (isEmbed ? alt : text || target).replace(/[\\[\]*_`~<>|&$!=^%#]/g, '\\$&');

@@ -7,15 +7,16 @@ import { withoutNotionId } from '../notion-names.ts';
 import type { Edit } from './edit-text.ts';
 import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from './find-file.ts';
 
-/** Exporters cut the names of files; a name of this length may be the beginning of a title, in UTF-16 units. */
+/** Exporters truncate file names. A name of at least this many UTF-16 units may be the beginning of a title. */
 const CUT_NAME_MIN = 30;
 
-/** Files by the key of their name, by the key of their folder. */
+/** Files by the key of their folder, then by the key of their name. */
 const folders = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, ReadonlyMap<string, string>>>();
 
 /**
- * Links the rows of a table to the pages of its folder (`Tasks/Buy milk.md` beside `Tasks.csv`), by the text of their first cell:
- * so Notion exports a database. `tree` is the parsed `markdown` and gets the links. A name that two files have is not linked.
+ * Links the rows of a table to the pages in its folder (`Tasks.csv` and `Tasks/Buy milk.md`) by the text of their first
+ * cell, as in Notion's exports of databases. `tree` is the parsed `markdown` and gets the links. Ambiguous names are
+ * not linked.
  */
 export function linkRows(
   markdown: string,
@@ -58,7 +59,7 @@ function fileOf(title: string, files: ReadonlyMap<string, string>): string | und
   return cut.length === 1 ? cut[0]?.[1] || undefined : undefined;
 }
 
-/** "" for names that several files have. */
+/** Indexes files by folder and name; "" for ambiguous names. */
 function filesByFolder(pages: ReadonlyMap<string, string>): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const known = new Map<string, Map<string, string>>();
   for (const [filename, path] of pages) {
@@ -79,7 +80,7 @@ function keyOfPath(path: string): string {
   return `${path.slice(0, at + 1)}${nameKey(path.slice(at + 1))}`;
 }
 
-/** Letters and digits alone: names of files lack other signs of a title. */
+/** Keeps letters and digits only, because file names lack other characters of a title. */
 function titleKey(title: string): string {
   return title
     .normalize('NFC')

@@ -7,16 +7,17 @@ import { mentionsIn, type TitleNames } from './title-names.ts';
 /** The maximum number of links added to a document; each is a row. */
 const LINKS_MAX = 500;
 
-/** HTML that readers of documents write: it opens no block and no link. */
+/** HTML that our document readers write: it opens no block and no link. */
 const WRITTEN_HTML = /^(?:<br ?\/?>|<\/?(?:sub|sup|u)>|<a id="[^"<>]*">|<\/a>)$/;
 
 /** Nodes whose words are not text of the page, or are in a link already. */
 const SKIPPED_NODES = new Set(['heading', 'link', 'linkReference']);
 
 /**
- * Links the first mention of the title of each other page: in paragraphs, list items and table cells. `tree` is the
+ * Links the first mention of the title of each other page, in paragraphs, list items and table cells. `tree` is the
  * parsed `markdown` and gets the links; their places are set when the edits are applied. `linked`: paths that are not
- * linked, because the document links to them or is their page. `room`: by how many bytes the document may grow.
+ * linked, because the document already links to them or is their page. `room`: the number of bytes by which the
+ * document may grow.
  */
 export function linkTitles(
   markdown: string,
@@ -78,7 +79,10 @@ export function linkTitles(
   return { edits, paths: [...paths] };
 }
 
-/** Non-breaking spaces are tokenized with the words beside them and are not text alone. */
+/**
+ * Tells whether a text is only white space with a special space (such as a non-breaking one). Such spaces are tokenized
+ * with adjacent words and are not text alone.
+ */
 function isBlank(text: string): boolean {
   return text.trim() === '' && /[^ \t\n\f\r]/.test(text);
 }
@@ -86,8 +90,8 @@ function isBlank(text: string): boolean {
 const REFERENCE = /&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31});/iy;
 
 /**
- * The offset of each character of a text in the Markdown, which also has escapes, character references, and markers of
- * quotes and lists at the beginning of lines. Empty if they cannot be matched.
+ * Maps each character of a text to its offset in the Markdown, which also has escapes, character references, and
+ * markers of quotes and lists at the beginning of lines. Returns [] if they cannot be matched.
  */
 function placesIn(markdown: string, { value, position }: Text): readonly number[] {
   let at = position?.start.offset ?? -1;
@@ -119,22 +123,22 @@ function placesIn(markdown: string, { value, position }: Text): readonly number[
 }
 
 /**
- * Whether a link can be inserted without changing the meaning of the text around it. Whether a delimiter of emphasis is
- * active depends on the characters on both sides, and the link's bracket would be one of them: so the other side must
- * be a space, or the delimiters must enclose only the link.
+ * Tells whether a link can be inserted without changing the meaning of the text around it. Whether an emphasis
+ * delimiter is active depends on the characters on both of its sides, and the link's bracket would be on one side. So
+ * the other side must be a space, or the delimiters must enclose only the link.
  */
 function canInsertLink(markdown: string, start: number, end: number): boolean {
   const opening = marks(markdown, start, -1);
   const closing = marks(markdown, end, 1);
   const before = markdown.charAt(start - opening.length - 1);
   const after = markdown.charAt(end + closing.length);
-  // These characters would change the meaning of the brackets, or of a dollar sign that was beside a word.
+  // These characters would change the meaning of the brackets, or of a dollar sign next to a word.
   if ((opening === '' && /[!\\[\]^$]/.test(before)) || (closing === '' && after === '$')) return false;
   if (opening !== '' && !/^\s?$/.test(before)) return false;
   return closing === '' || /^\s?$/.test(after) || (opening === closing && /^[.,;:!?)'"’”]$/.test(after));
 }
 
-/** The run of equal emphasis delimiters beside an offset. */
+/** Returns the run of equal emphasis delimiters at an offset. */
 function marks(markdown: string, from: number, step: 1 | -1): string {
   const first = step < 0 ? from - 1 : from;
   const mark = /[*_~]/.exec(markdown.charAt(first))?.[0];
@@ -143,7 +147,7 @@ function marks(markdown: string, from: number, step: 1 | -1): string {
   return mark?.repeat(length) ?? '';
 }
 
-/** The line of a place in a text, as a position: the link that will be there is not in the text that was parsed. */
+/** Returns the line of an offset as a position, for a new link that the parsed text does not contain. */
 function lineOfPlace(markdown: string, node: Text, place: number): NonNullable<Link['position']> {
   const from = node.position?.start.offset ?? place;
   const line = lineOf(node) + markdown.slice(from, place).split('\n').length - 1;

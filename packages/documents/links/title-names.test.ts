@@ -15,7 +15,7 @@ function namesOf(titles: Record<string, string>) {
   return titleNames(Object.entries(titles).map(([title, path]) => ({ title, path, is_filename: false })));
 }
 
-/** The text with its links, which must equal those of the changed tree. */
+/** Links a text, and asserts that its links equal the links of the changed tree. */
 function linked(markdown: string, names: ReturnType<typeof namesOf>): string {
   const tree = parseMarkdown(markdown);
   const before = renderTree(parseMarkdown(markdown));
@@ -138,7 +138,7 @@ test('a lower-case file name matches the capitalized name in texts', () => {
   }
 });
 
-test('titles are linked, single common words are not', () => {
+test('titles are linked, and single common words are not', () => {
   const names = [
     'Data Processing Agreement',
     'Release notes',

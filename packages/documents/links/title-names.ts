@@ -37,8 +37,8 @@ const MARKUP = /[[\]`<>*~|\\$^{}]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|\p{Cc}/u;
 const NON_DICTIONARY_WORD = /\p{Ll}\p{M}*\p{Lu}|\p{Lu}\p{Lu}\p{Ll}|\p{N}|[\p{L}\p{N}][-_][\p{L}\p{N}]/u;
 
 /**
- * Whether a title is specific enough to be linked: two words with eight letters, or one word of five letters that is
- * not in a dictionary, or six characters of a script without spaces. It begins with a letter or a digit.
+ * Tells whether a title is specific enough to be linked: two words with eight letters, or one word of five letters that
+ * is not in a dictionary, or six characters of a script without spaces. It must begin with a letter or a digit.
  */
 export function isName(title: string): boolean {
   if (title.length < WORD_LETTERS_MIN || title.length > NAME_MAX) return false;
@@ -49,7 +49,7 @@ export function isName(title: string): boolean {
   return words > 1 ? letters >= LETTERS_MIN : letters >= WORD_LETTERS_MIN && NON_DICTIONARY_WORD.test(title);
 }
 
-/** A name whose words equal its key. */
+/** The rest of a name; its words are the key. */
 interface Name {
   /** The text after its last word: a closing parenthesis, a question mark. */
   ending: string;
@@ -59,29 +59,30 @@ interface Name {
 export interface TitleNames {
   size: number;
   /**
-   * By the first two units of names ("" as the second if there is only one): the lengths of such names, longest first.
+   * The lengths of names in units, longest first, by their first two units ("" as the second unit of a name with only
+   * one).
    */
   lengths: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
-  /** By their words, with a lower-case first letter. */
+  /** Names by their words, with a lower-case first letter. */
   names: ReadonlyMap<string, readonly Name[]>;
-  /** Names of lower-case files, which texts may capitalize. */
+  /** Names from lower-case file names, which texts may capitalize. */
   lowerCase: ReadonlyMap<string, readonly Name[]>;
 }
 
 /** No titles. */
 export const NO_NAMES: TitleNames = { size: 0, lengths: new Map(), names: new Map(), lowerCase: new Map() };
 
-/** Text is tokenized into units: words, and single characters of scripts without spaces. */
+/** A token of a text: a word, or a single character of a script without spaces. */
 interface Unit {
   start: number;
   end: number;
-  /** In lower case. */
+  /** The unit in lower case. */
   key: string;
 }
 
 const RUN = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** An index of titles, to find all of them in one pass. A title of two pages matches neither. */
+/** Indexes titles, so that all of them can be found in one pass. A title of several pages links to none of them. */
 export function titleNames(titles: Iterable<KnownTitle>): TitleNames {
   const lengths = new Map<string, Map<string, number[]>>();
   const names = new Map<string, Name[]>();
@@ -115,7 +116,7 @@ function add(names: Map<string, Name[]>, key: string, { ending, path }: Name): v
   else if (known && known.path !== path) known.path = '';
 }
 
-/** The titles in a text, in order: the longest one at each place, without overlaps. */
+/** Returns the titles in a text, in order: the longest title at each place, without overlaps. */
 export function mentionsIn(text: string, { lengths, names, lowerCase }: TitleNames): Mention[] {
   const mentions: Mention[] = [];
   const units = unitsOf(text);
@@ -140,8 +141,8 @@ export function mentionsIn(text: string, { lengths, names, lowerCase }: TitleNam
 }
 
 /**
- * How the titles that a text may mention begin: two units and what is between them, or a word that may be a title by itself; in
- * lower case as far as it is ASCII. Of other first letters both cases are among them.
+ * Returns the beginnings of titles that a text may mention: two units with the text in between, or a single word that
+ * may be a title. ASCII letters are in lower case; a first letter beyond ASCII occurs in both cases.
  */
 export function beginningsIn(text: string): Set<string> {
   const beginnings = new Set<string>();
@@ -156,7 +157,7 @@ export function beginningsIn(text: string): Set<string> {
   return beginnings;
 }
 
-/** The first letter of the title may be of the other case. */
+/** Tries both cases of the first letter, since the title may have the other one. */
 function mayBeWordTitle(word: string): boolean {
   const [first = ''] = word;
   const rest = word.slice(first.length);
@@ -166,7 +167,7 @@ function mayBeWordTitle(word: string): boolean {
   );
 }
 
-/** A title may be stored with accents as characters of their own. */
+/** Adds composed and decomposed forms, because a title may be stored with either. */
 function addBeginning(beginnings: Set<string>, written: string): void {
   const [first = ''] = written;
   const rest = written.slice(first.length);
@@ -176,7 +177,7 @@ function addBeginning(beginnings: Set<string>, written: string): void {
   }
 }
 
-/** Of the names with the same words, the one with the same ending as the text. */
+/** Returns the name with the longest ending that the text has too. */
 function endingOf(names: readonly Name[] | undefined, text: string, end: number): Name | undefined {
   let longest: Name | undefined;
   for (const name of names ?? []) {
@@ -186,7 +187,7 @@ function endingOf(names: readonly Name[] | undefined, text: string, end: number)
   return longest;
 }
 
-/** Characters that join words: a name beside one is part of a longer name, an address or a path. */
+/** Characters that join words: a name next to such a character is part of a longer name, an address or a path. */
 const JOINS = /[-\u2010\u2011_/\\@.:#+&=~%]/;
 const WORD = /[\p{L}\p{N}\p{M}_]/u;
 
@@ -227,7 +228,7 @@ function unitsOf(text: string): Unit[] {
   return units;
 }
 
-/** The case of the first letter depends on the position in the sentence. */
+/** Ignores the case of the first letter, which depends on the position in the sentence. */
 function keyOf(words: string): string {
   const [first = ''] = words;
   return first.toLowerCase() + words.slice(first.length);

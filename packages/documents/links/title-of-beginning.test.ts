@@ -5,7 +5,7 @@ import { TITLE_BYTES, titleOfBeginning } from './title-of-beginning.ts';
 
 const PLAIN = 'x\n\n';
 
-/** Files by name: their pages are named after them where nothing in them is a title. */
+/** Files by name. A file without a title in its text gives its page its own name. */
 const FILES: Record<string, string> = {
   'a.md': '# The *Title* of `it`\n\n# Other\n',
   'b.md': '---\nlang: en\n---\n\nText.\n\nThe title\n=========\n',
@@ -38,7 +38,7 @@ test('the title from the beginning of a file equals the title of the compiled pa
   }
 });
 
-test('a title is a heading of level 1, or a heading that a text begins with; else the file has the name', () => {
+test("the title is a heading of level 1 or a heading at the beginning of the text; otherwise the file's name", () => {
   for (const [filename, text, expected] of [
     ['Home.md', 'Some text first.\n\n## Links\n', 'Home'],
     ['All pages.md', '- ## Usage\n\t- text\n', 'All pages'],
@@ -57,7 +57,7 @@ test('a title is a heading of level 1, or a heading that a text begins with; els
   }
 });
 
-test('the name of a project above each of its files is no title of theirs', () => {
+test("a project's name at the top of each of its files is not their title", () => {
   const banner = '<h1 align="center">Fastify</h1>\n\n';
   for (const [filename, below, expected] of [
     ['docs/Reference/Hooks.md', '## Hooks\n\nText.\n', 'Hooks'],

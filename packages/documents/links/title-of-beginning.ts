@@ -10,13 +10,13 @@ import { readLogseq } from '../formats/markdown/logseq.ts';
 import { titleBelowBanner } from './banner-title.ts';
 import type { KnownTitle } from './title-names.ts';
 
-/** How much of a file is read for its title, in bytes; most have it in the first hundred. */
+/** Bytes of a file that are read for its title; most have it in the first hundred. */
 export const TITLE_BYTES = 16_384;
 
 /**
- * The title of a file's page from its beginning: Markdown has it in the front matter or a heading, HTML in its
- * head; other files are named after the file. `bytes`: the first BEGINNING bytes of the file, or all. "" if it cannot
- * be determined.
+ * Determines the title of a file's page from its beginning. Markdown has the title in the front matter or a heading,
+ * HTML in its head; other files are named after the file. `bytes`: the first TITLE_BYTES bytes of the file, or all. The
+ * title is "" if it cannot be determined.
  */
 export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' | 'is_filename'> {
   const byName = { title: titleFromFilename(file.filename), is_filename: true };
@@ -30,13 +30,13 @@ export function titleOfBeginning(file: UploadedFile): Pick<KnownTitle, 'title' |
     if (title !== undefined) return { title, is_filename: false };
     return isWhole ? byName : { title: '', is_filename: false };
   } catch (error) {
-    // Such a file fails, or is reported when it is compiled.
+    // Such a file fails, or is reported, when it is compiled.
     if (error instanceof ExtractError || error instanceof TooComplexError) return { title: '', is_filename: false };
     throw error;
   }
 }
 
-/** The whole lines: the beginning may end inside a character. */
+/** Decodes only whole lines, because the beginning may end inside a character. */
 function wholeLines({ bytes, content_type }: UploadedFile, kind: 'html' | 'markdown'): string {
   const isCut = bytes.length >= TITLE_BYTES;
   const whole = isCut ? bytes.subarray(0, bytes.lastIndexOf(10) + 1) : bytes;
@@ -53,11 +53,11 @@ function titleOfHtml(html: string): string | undefined {
     const title = htmlToMarkdown(pattern.exec(html)?.[0] ?? '').title;
     if (title !== '') return withoutSpace(html, title);
   }
-  // Without either, the first heading of the rendered page decides.
+  // Otherwise the first heading of the rendered page decides.
   return /<h[1-6][\s>]/i.test(html) ? '' : undefined;
 }
 
-/** What contains headings that do not count (code, comments), or is one: a line of #, an underlined line, HTML. */
+/** A heading (a line of #, an underlined line, HTML), or code or a comment in which headings do not count. */
 const HEADING =
   /^ {0,3}(?:(?:(`{3,9}|~{3,9})[\s\S]*?(?:\n {0,3}\1[^\n]*|$(?![\s\S]))|<!--[\s\S]*?(?:-->|$(?![\s\S])))|(#{1,6}[ \t]+[^\n]*|[^\s<>#|-][^\n]*\n {0,3}(?:=+|-+)[ \t]*$|<h[1-6][\s>][\s\S]{0,500}?<\/h[1-6]>))/gm;
 
@@ -74,7 +74,7 @@ function titleOfMarkdown(written: string, filename: string, isWhole: boolean): s
     const isFirst = beginning === undefined && body.slice(0, index).replace(COMMENTS, '').trim() === '';
     const isTop = IS_TOP.test(heading);
     if (!isTop && !isFirst) continue;
-    // An indented one may be part of an item.
+    // An indented heading may be part of a list item.
     if (heading.length > HEADING_MAX || (!isFirst && written.startsWith(' '))) return '';
     const said = oneTitle(heading);
     if (said === '') continue;
