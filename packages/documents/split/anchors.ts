@@ -2,19 +2,19 @@ import { anchorOf, uniqueId } from '@ibid/markdown/safe-addresses.ts';
 import { joinBlocks } from './pieces.ts';
 import type { LongPart } from './references.ts';
 
-/** `#fragment` in a part refers to `#anchor` of another one; both are ids of elements, with the prefix of pages. */
+/** In a part, `#fragment` refers to `#anchor` of another part. Both are ids of elements, with the prefix of pages. */
 export interface FragmentLink {
   fragment: string;
   part: number;
   anchor: string;
 }
 
-/** The start of links to places of the same page; documents without any skip the rest. */
+/** The start of links within the page. Documents without such links skip the rest. */
 const ANY_FRAGMENT = /(?:\(\s*<?|["'=]|\]:\s*<?)#/;
 
 const FRAGMENT = /#((?:[^\s()<>"'|\\]|\\[\s\S])+)/g;
 
-/** For each part the links to headings that are in other parts, or have another id, after splitting. */
+/** Returns for each part the links to headings that are in other parts, or have another id, after splitting. */
 export function fragmentLinks(parts: readonly LongPart[], markdown: string): FragmentLink[][] {
   if (!ANY_FRAGMENT.test(markdown)) return [];
   const whole = new Map<string, { part: number; anchor: string }>();
@@ -33,7 +33,7 @@ export function fragmentLinks(parts: readonly LongPart[], markdown: string): Fra
   });
 }
 
-/** The id that a fragment refers to. */
+/** Returns the id that a fragment refers to. */
 export function fragmentId(fragment: string): string {
   try {
     return anchorOf(decodeURIComponent(fragment));
@@ -43,7 +43,7 @@ export function fragmentId(fragment: string): string {
   }
 }
 
-/** All ids in the order of the document: in the document and in their part. */
+/** Lists all ids in the order of the document: the id in the document and the id in the part. */
 function* idsInOrder(parts: readonly LongPart[]) {
   for (const [part, { blocks }] of parts.entries()) {
     const ids = new Set<string>();

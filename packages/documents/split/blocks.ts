@@ -6,27 +6,27 @@ import { windowsOf } from './windows.ts';
 
 /** A top-level block of a document, with the data for splitting. */
 export interface Block {
-  /** In the order of the document, from 0; the pieces of a block that was too long share it. */
+  /** The index in the order of the document; the pieces of a block that was too long share it. */
   no: number;
   type: RootContent['type'] | 'piece';
   /** [start, end) of the Markdown, in UTF-16 units, from the beginning of a line. */
   start: number;
   end: number;
-  /** For a heading its level, 1 to 6, and its words; else 0 and "". */
+  /** Level (1 to 6) and words of a heading; otherwise 0 and "". */
   depth: number;
   words: string;
-  /** The label of a definition in lower case, or of a footnote with a leading ^; else "". */
+  /** The label of a definition in lower case, or of a footnote with a leading ^; otherwise "". */
   identifier: string;
   /** The ids of its headings and HTML on a page, before they are made unique. */
   ids: string[];
   /**
-   * The pieces that it may be split into if it is too long, each beginning a line: list items, table rows, blocks of a
-   * quote.
+   * The pieces that the block may be split into if it is too long, each beginning a line: list items, table rows,
+   * blocks of a quote.
    */
   items: BlockItem[];
-  /** The first number of a numbered list; else undefined. */
+  /** The first number of a numbered list; otherwise undefined. */
   first: number | undefined;
-  /** The text that a piece needs before it to have the same meaning. */
+  /** The text that a piece needs before and after it to have the same meaning. */
   before: string;
   after: string;
   /** The offset of `before` in the document. */
@@ -36,13 +36,13 @@ export interface Block {
 }
 
 export interface BlockItem extends Pick<Block, 'start' | 'ids'> {
-  /** Whether it is only a paragraph. */
+  /** Whether it consists of a single paragraph. */
   isSimple: boolean;
 }
 
 /**
- * The top-level blocks of a document, by the same parser as pages, so that heading markers in code, quotes or HTML are
- * ignored. Parses windows of about `window` UTF-16 units, so that the whole tree is never in memory, and calls
+ * Returns the top-level blocks of a document, by the same parser as pages, so that heading markers in code, quotes or
+ * HTML are ignored. Parses windows of about `window` UTF-16 units, so that the whole tree is never in memory, and calls
  * `onWindow` with the length of each before parsing. A window that is too complex to parse is one block, which its page
  * shows as plain text.
  */
@@ -60,7 +60,7 @@ export function blocksOf(markdown: string, window: number, onWindow: (length: nu
   return blocks;
 }
 
-/** Whether a window continues the list, table or quote that the last one ended with. */
+/** Tells whether a window continues the list, table or quote that the last window ended with. */
 function continuesBlock(last: Block, first: RootContent, head: string): boolean {
   return (
     last.type === first.type &&
@@ -128,7 +128,7 @@ function itemOf(item: RootContent, { type }: RootContent, markdown: string, from
   };
 }
 
-/** The words of a heading, as GitHub derives ids from them. */
+/** Returns the words of a heading, from which its id is derived as on GitHub. */
 function wordsOf(heading: Heading): string {
   let words = '';
   visit(heading, (node) => {

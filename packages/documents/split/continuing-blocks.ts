@@ -3,7 +3,7 @@ import { MARKER, openBlocks } from './open-blocks.ts';
 /** A heading or words: never a continuation after an empty line. */
 export const BLOCK_START = /^(?:#{1,6}(?:[ \t]|$)|\p{L})/u;
 
-/** Returns whether a line begins an item of a list that certainly began before. */
+/** Returns a function that tells whether a line begins an item of a list that certainly began before. */
 export function listReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => boolean {
   /** The bullet, or the delimiter after the number; "" if unknown. */
   let mark = '';
@@ -20,7 +20,7 @@ export function listReader(): (line: string, wasEmpty: boolean, isOpen: boolean)
   };
 }
 
-/** Returns whether a line begins a new block in a quote that certainly began before. */
+/** Returns a function that tells whether a line begins a new block in a quote that certainly began before. */
 export function quoteReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => boolean {
   /** The open blocks in the quote; undefined if unknown. */
   let isOpenInside: ReturnType<typeof openBlocks> | undefined;
@@ -43,12 +43,14 @@ export function quoteReader(): (line: string, wasEmpty: boolean, isOpen: boolean
 }
 
 /**
- * The limit of lines repeated in each piece of a table or of code, so that splitting does not multiply the size of a
- * document.
+ * The limit of characters repeated in each piece of a table or of code, so that splitting does not multiply the size of
+ * a document.
  */
 export const MAX_REPEATED_LENGTH = 10_000;
 
-/** Returns the head of the table that a line is certainly a row of; else "". */
+/**
+ * Returns a function that returns the head of the table to which a line certainly belongs as a row; "" for other lines.
+ */
 export function tableReader(): (line: string, wasEmpty: boolean, isOpen: boolean) => string {
   /** The previous line, if it may be the head of a table. */
   let first = '';

@@ -1,10 +1,12 @@
 const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\n(?:[\s\S]{0,20000}?\n)?\1[ \t]*(?:\n|$)/;
 
-/** Returns for each line whether it belongs to a block that was open before it. */
+/** Returns a function that tells for each line whether it belongs to a block that was open before it. */
 export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) => boolean {
   let isFirst = FRONT_MATTER.test(markdown);
   let closes: ((line: string) => boolean) | undefined;
-  /** The indentation of the content of the outermost list item: lines indented that far belong to it. */
+  /**
+   * The indentation of the content of the outermost list item, to which lines with at least this indentation belong.
+   */
   let item = 0;
   return (line, wasEmpty) => {
     if (isFirst) {
@@ -23,7 +25,7 @@ export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) 
       item = widthOf(marker);
       return false;
     }
-    // Words right after an item are a lazy continuation of it.
+    // Words directly after an item are a lazy continuation of it.
     if (item > 0 && !wasEmpty && !INTERRUPTS.test(line)) return true;
     item = 0;
     closes = opensIn(line, wasEmpty);
@@ -31,7 +33,7 @@ export function openBlocks(markdown: string): (line: string, wasEmpty: boolean) 
   };
 }
 
-/** The marker of an item or of a footnote, with the spaces after it. A line of markers alone is a thematic break. */
+/** The marker of an item or of a footnote, with the spaces after it. A line of only markers is a thematic break. */
 export const MARKER = /^(?! {0,3}([-*])[ \t]*(?:\1[ \t]*)+$) {0,3}(?:(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)|\[\^[^\]]+\]:)/;
 
 /** Headings, fences, quotes, HTML and thematic breaks can interrupt a paragraph. */
@@ -72,7 +74,7 @@ const HTML_BLOCK = new RegExp(
 );
 const HTML_TAG = /^ {0,3}<\/?[a-z][^<>]*>$/i;
 
-/** The end condition of the code, mathematics or HTML that a line starts; undefined if it starts none. */
+/** Returns the end condition of the code, mathematics or HTML that a line opens; undefined if it opens none of them. */
 function opensIn(line: string, wasEmpty: boolean): ((line: string) => boolean) | undefined {
   const [, marks = ''] = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,}|\${2,}(?=[ \t]*$))/.exec(line) ?? [];
   if (marks !== '') {

@@ -4,8 +4,8 @@ import type { Block } from './blocks.ts';
 import { piecesOf } from './pieces.ts';
 
 /**
- * Returns a function that maps parts to lines of the file. `runs` are those of the whole document; without them the
- * Markdown is the file.
+ * Returns a function that maps the blocks of a part to lines of the file. `runs` map the lines of the whole document;
+ * without `runs` the Markdown is the file.
  */
 export function linesOfParts(markdown: string, runs?: readonly LineRun[]): (blocks: readonly Block[]) => LineRun[] {
   const lineAt = lineFinder(markdown);
@@ -21,7 +21,7 @@ export function linesOfParts(markdown: string, runs?: readonly LineRun[]): (bloc
   };
 }
 
-/** Returns a function from offsets of a text to lines, counted from 1. */
+/** Returns a function that converts offsets in a text to lines, counted from 1. */
 function lineFinder(text: string): (place: number) => number {
   const ends = new Uint32Array(lineEndsIn(text));
   let at = -1;

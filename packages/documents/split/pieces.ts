@@ -8,7 +8,7 @@ const ITEM_COST = 32;
 /** The maximum number of a list item in CommonMark (nine digits). */
 const NUMBER_MAX = 999_999_999;
 
-/** The data of a piece that begins with an item: its start, and the text that it needs before and after. */
+/** The start of a piece that begins with an item, and the text that the piece needs before and after it. */
 type Around = Pick<Block, 'start' | 'before' | 'before_at' | 'after'> & Partial<Pick<Block, 'repeatsHead'>>;
 
 /**
@@ -35,14 +35,14 @@ export function splitLongBlocks(blocks: readonly Block[], markdown: string, leng
   });
 }
 
-/** Consecutive blocks are joined as in the document, others by an empty line. */
+/** Joins blocks to a text: consecutive blocks as in the document, others with an empty line. */
 export function joinBlocks(blocks: readonly Block[], markdown: string): string {
   let text = '';
   for (const [piece] of piecesOf(blocks, markdown)) text += piece;
   return text.trim() === '' ? '' : `${text.replace(/\n+$/, '')}\n`;
 }
 
-/** The pieces of text of blocks, with their offsets in the document; -1 for added text. */
+/** Yields the pieces of text of blocks with their offsets in the document; -1 for added text. */
 export function* piecesOf(blocks: readonly Block[], markdown: string): Generator<[text: string, at: number]> {
   let last: Block | undefined;
   for (const block of blocks) {
@@ -74,16 +74,14 @@ function piecesOfCode(block: Block, markdown: string, length: number): Block[] {
   });
 }
 
-/** The head row and the delimiter row. */
+/** Returns the head row and the delimiter row. */
 function headOfTable(block: Block, markdown: string): string {
   const second = markdown.indexOf('\n', block.start);
   const end = markdown.indexOf('\n', second + 1);
   return markdown.slice(block.start, end + 1);
 }
 
-/**
- * The pieces of a numbered list start with the number that their first item is shown with, whatever the source says.
- */
+/** Numbers a piece of a list: it starts with the number that its first item is shown with, whatever the source says. */
 function numbered({ first }: Block, { start, isSimple }: BlockItem, i: number, markdown: string): Around {
   const as = { start, before: '', before_at: start, after: '' };
   const [written = '', digits = '', behind = ''] =

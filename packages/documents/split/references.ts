@@ -17,8 +17,8 @@ const MAYBE_UNCLOSED = /^ {0,3}(?:`{3}|~{3}|\${2}|<)/;
 const LABEL = /\[((?:[^[\]\\]|\\[\s\S])+)\]/g;
 
 /**
- * The parts with the definitions and footnotes that they refer to: those of other parts are appended, and removed from
- * their original part if it does not refer to them. Unreferenced ones are not moved.
+ * Adds to each part the definitions and footnotes that it refers to. They are removed from their original part if it
+ * does not refer to them. Unreferenced ones are not moved.
  */
 export function withReferences(parts: readonly LongPart[], blocks: readonly Block[], markdown: string): LongPart[] {
   const definitions = new Map<string, Block>();
@@ -51,7 +51,7 @@ export function withReferences(parts: readonly LongPart[], blocks: readonly Bloc
   });
 }
 
-/** The labels that a text refers to, directly or through the definitions that it uses. */
+/** Returns the labels that a text refers to, directly or through the definitions that it uses. */
 function usedIn(text: string, definitions: ReadonlyMap<string, Block>, markdown: string): Set<string> {
   const used = new Set<string>();
   const open = [text];

@@ -194,7 +194,7 @@ function textsOf(parts: readonly Part[]) {
   return parts.map(({ markdown }) => renderMarkdown(markdown));
 }
 
-/** Without footnotes, which are repeated in each part that refers to them. */
+/** Leaves out footnotes, which are repeated in each part that refers to them. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim());
   return lines.filter((line) => !/^(?:A note\.|Two |in a note)/.test(line) && line !== '');
@@ -276,7 +276,9 @@ longTest('thousands of sections with the same title get unique names, and links 
   assert.deepEqual(parts[41]?.links, [{ fragment: 'h-usage-42', part: 43, anchor: 'h-usage' }]);
 });
 
-/** Asserts that the lines of the parts equal the lines of the file that they are mapped to; fences may be added. */
+/**
+ * Asserts that the lines of the parts equal the lines of the file that they are mapped to; splitting may add fences.
+ */
 function assertOnLines(parts: readonly Part[], lines: readonly string[]): void {
   for (const { markdown, lines: runs } of parts) {
     for (const [i, line] of markdown.split('\n').entries()) {
@@ -310,7 +312,7 @@ test('each line of a part equals the line of the file that it is mapped to', () 
   );
 });
 
-longTest('thousands of short sections of one title become pages of many each, not thousands of pages', () => {
+longTest('thousands of short sections with the same title are grouped into a few pages', () => {
   const markdown = '# Same\n\ntext\n\n'.repeat(25_000);
   const parts = split({ markdown }, 'Sections');
   assert.ok(parts.length > 2 && parts.length < 10, `${parts.length} parts`);

@@ -9,15 +9,16 @@ import { joinBlocks, splitLongBlocks } from './pieces.ts';
 import { type LongPart, withReferences } from './references.ts';
 
 /**
- * Documents with more Markdown than this, in UTF-16 units, are split. It is a sixth of the limit of a page, 40,000 English words: a thesis stays one page, a book does not.
+ * Documents with more Markdown than this, in UTF-16 units, are split. It is a sixth of the limit of a page, or 40,000
+ * English words: a thesis stays one page, a book does not.
  */
 const LONG_DOCUMENT = 250_000;
 
 /** Lengths of Markdown, in UTF-16 units. */
 interface Lengths {
-  /** The maximum of a page, unless a block cannot be split. */
+  /** The maximum length of a page, unless a block cannot be split. */
   page: number;
-  /** The target for pages that are split without headings. */
+  /** The target length of pages that are split without headings. */
   part: number;
   /** Text before the only heading of its level is a preface up to this length, and a section of its own beyond. */
   preface: number;
@@ -25,7 +26,7 @@ interface Lengths {
   window: number;
 }
 
-/** More sections than this are no chapters but entries, which pages of the target length hold many of. */
+/** More sections than this are entries rather than chapters: they are grouped into pages of the target length. */
 const SECTIONS_MAX = 10_000;
 
 /** A part is about forty pages of a book. A syntax tree takes a hundred times the memory of its text. */
@@ -38,26 +39,26 @@ export interface Part {
   /** A slug that is unique below its parent; "" for the index. */
   name: string;
   title: string;
-  /** For a part with children the text before the first one, which may be "". */
+  /** The part's text; if the part has children, only the text before the first child, which may be "". */
   markdown: string;
   block_pages: readonly PageRange[];
   /** Whether it begins with the repeated head of a table from the previous part. */
   repeatsHead: boolean;
-  /** The lines of the file that its Markdown is from. */
+  /** The lines of the file from which its Markdown was made. */
   lines: LineRun[];
   /** Links to headings that are in other parts, or have another id, after splitting. */
   links: FragmentLink[];
 }
 
-/** Whether a document is too long for one page. Tables are cut instead. */
+/** Tells whether a document is too long for one page. Tables are truncated instead. */
 export function isLong({ kind, markdown }: Extracted): boolean {
   return kind !== 'csv' && markdown.length > LONG_DOCUMENT;
 }
 
 /**
- * Splits a document at its headings: at the first level with more than one, and parts that are too long at the next
- * one. Without headings it is split between blocks. Definitions and footnotes are added to each part that refers to
- * them. Calls `onWindow` with the length of each window before it is parsed.
+ * Splits a document at its headings: at the first level with more than one heading; parts that are too long are split
+ * again at the next level. Without headings it is split between blocks. Definitions and footnotes are added to each
+ * part that refers to them. Calls `onWindow` with the length of each window before it is parsed.
  */
 export function split(
   { markdown, block_pages = [], lines }: Pick<Extracted, 'markdown' | 'block_pages' | 'lines'>,
@@ -66,7 +67,7 @@ export function split(
   lengths = LENGTHS,
 ): Part[] {
   const blocks = blocksOf(markdown, lengths.window, onWindow);
-  // If the counts differ, the page ranges are of other blocks and are ignored.
+  // If the counts differ, the page ranges belong to other blocks and are ignored.
   const pages = blocks.length === block_pages.length ? block_pages : [];
   const parts: LongPart[] = [];
   addParts(parts, -1, { name: '', title, blocks, isSplittable: true }, { markdown, pages, lengths });
@@ -86,15 +87,15 @@ export function split(
   }));
 }
 
-/** The document that is split, and how. */
+/** The document to split, and the lengths to split it by. */
 interface Whole {
   markdown: string;
-  /** The pages of each of its blocks; empty if it has none. */
+  /** The pages of each block; empty for documents without pages. */
   pages: readonly PageRange[];
   lengths: typeof LENGTHS;
 }
 
-/** Adds a section as a part below `parent`, and what it is split into as parts below it. */
+/** Adds a section as a part below `parent`, and its subsections as parts below it. */
 function addParts(parts: LongPart[], parent: number, section: Section, whole: Whole): void {
   const at = parts.length;
   const { name, title } = section;
@@ -108,7 +109,7 @@ function addParts(parts: LongPart[], parent: number, section: Section, whole: Wh
   for (const below of sections) addParts(parts, at, { ...below, name: uniqueName(below.name) }, whole);
 }
 
-/** `isSection`: it begins with its own heading. */
+/** Divides a section into its lead and subsections. `isSection`: it begins with its own heading. */
 function sectionsOf(
   { blocks, ...section }: Section,
   isSection: boolean,
@@ -160,7 +161,7 @@ function cutBetweenBlocks(blocks: readonly Block[], title: string, { markdown, p
   return cut.map((each, i) => ({ ...calledByPages(each, pages, title, i), blocks: each, isSplittable: false }));
 }
 
-/** Drops parts that had only definitions, which were moved to the parts that refer to them. */
+/** Drops parts that contained only definitions, which were moved to the parts that refer to them. */
 function removeEmptyParts(parts: readonly LongPart[]): LongPart[] {
   const parents = new Set(parts.map(({ parent }) => parent));
   const numbers = new Map<number, number>();
@@ -179,14 +180,17 @@ interface Section {
   isSplittable: boolean;
 }
 
-/** The headings from `from` on of the highest level; a level with a single heading gives only that one. */
+/** Returns the headings of the highest level from `from` on. */
 function headingsOf(blocks: readonly Block[], from: number): number[] {
   const all = blocks.flatMap(({ depth }, i) => (depth > 0 && i >= from ? [i] : []));
   const highest = all.reduce((depth, i) => Math.min(depth, blocks[i]?.depth ?? depth), 6);
   return all.filter((i) => blocks[i]?.depth === highest);
 }
 
-/** Returns unique names. Keeps a counter per name: a document may have thousands of sections with the same title. */
+/**
+ * Returns a function that makes names unique. Keeps a counter per name: a document may have thousands of sections with
+ * the same title.
+ */
 function uniqueNames(): (name: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();

@@ -5,14 +5,14 @@ import { openBlocks } from './open-blocks.ts';
 export interface Window {
   start: number;
   end: number;
-  /** The head of the table whose rows it begins with; else "". */
+  /** The head of the table whose rows the window begins with; otherwise "". */
   head: string;
 }
 
 /**
- * Splits a document into windows of at least `window` UTF-16 units that parse alone as they do in the document: each
- * begins where no block is open (front matter, code, mathematics, HTML), after an empty line with a heading or a letter
- * at the beginning of the line, or continues the open list, table or quote.
+ * Splits a document into windows of at least `window` UTF-16 units that parse on their own as they do in the document.
+ * A window begins where no block is open (front matter, code, mathematics, HTML), after an empty line, with a heading
+ * or a letter. Or it continues the open list, table or quote.
  */
 export function* windowsOf(markdown: string, window: number): Generator<Window> {
   const beginsAt = lineReader(markdown);
@@ -36,8 +36,8 @@ export function* windowsOf(markdown: string, window: number): Generator<Window> 
 }
 
 /**
- * Returns for each line the text that a window starting there needs before it, mostly ""; undefined if no window can
- * start there.
+ * Returns a function that returns for each line the text that a window starting there needs before it, mostly "";
+ * undefined if no window can start there.
  */
 function lineReader(markdown: string): (line: string, wasEmpty: boolean) => string | undefined {
   const isOpenBehind = openBlocks(markdown);
