@@ -6,38 +6,40 @@ import type { Extracted, PageRange } from './formats/extracted.ts';
 import { hasLines, type LineRange, linesOfBlock } from './source-lines.ts';
 
 /**
- * The sources of the blocks of a page: for each block its place in the source and the hash of its text, in parallel
- * arrays.
+ * The sources of the blocks of a page, as parallel arrays: for each block its place in the source and the hash of its
+ * text.
  */
 export interface Citations {
   /** [start, end) in the text of the source, in UTF-16 units. */
   starts: number[];
   ends: number[];
-  /** For documents with pages (PDF), counted from 1; else empty. */
+  /** For documents with pages (PDF), counted from 1; otherwise empty. */
   first_pages: number[];
   last_pages: number[];
   /**
-   * For files with lines (Markdown, text, CSV), counted from 1, 0 for blocks that are not from the file; else empty.
+   * For files with lines (Markdown, text, CSV and formats with similar units), counted from 1; 0 for blocks that are
+   * not from the file. Otherwise empty.
    */
   first_lines: number[];
   last_lines: number[];
   /** The concatenated SHA-256 hashes of the texts, in hexadecimal. */
   hashes: string;
-  /** The blocks (their indexes) whose form (block-form.ts) is not their text, and the hashes of these forms as in `hashes`. */
+  /**
+   * The indexes of blocks whose form (block-form.ts) differs from their text, and the hashes of these forms as in
+   * `hashes`.
+   */
   form_blocks: number[];
   form_hashes: string;
-  /**
-   * Where the blocks are on the pages of a PDF: rectangles, six integers each: the block's index, then as in PageRange.
-   */
+  /** The rectangles of blocks on the pages of a PDF, six integers each: the block's index, then as in PageRange. */
   boxes: number[];
-  /** What each block stands in (block-context.ts), one behind the other. */
+  /** The concatenated contexts of the blocks (block-context.ts). */
   contexts: string;
-  /** Where its links lead and which pictures it shows (block-targets.ts), in their order, each with the block (its index) that it is in. */
+  /** Links and pictures (block-targets.ts) in order, each with the index of its block. */
   target_blocks: number[];
   targets: string[];
 }
 
-/** The limit of `boxes`, in integers. */
+/** The maximum length of `boxes`. */
 export const BOXES_MAX = 6 * 20_000;
 
 /** The place of a block in the text of the source. */
@@ -46,13 +48,13 @@ export interface CitedPlace {
   end: number;
   /** Undefined if the source has no pages. */
   pages: PageRange | undefined;
-  /** As in PageRange, one behind the other; empty if the source has no pages. */
+  /** Concatenated rectangles as in PageRange; empty if the source has no pages. */
   boxes: readonly number[];
   /** Undefined if the file has no lines. */
   lines: LineRange | undefined;
   /** 64 hexadecimal digits. */
   hash: string;
-  /** The hash of the block's form; "" where that is its text. */
+  /** The hash of the block's form; "" if the form equals the text. */
   form_hash: string;
   context: ContextKeys;
   targets: readonly string[];
@@ -82,7 +84,7 @@ export function placesOf(citations: Citations): CitedPlace[] {
   });
 }
 
-/** The rectangles of each block that has any, five integers each. */
+/** Groups the rectangles by block, five integers each. Blocks without rectangles are missing. */
 export function boxesByBlock(boxes: readonly number[]): Map<number, number[]> {
   const byBlock = new Map<number, number[]>();
   for (let i = 0; i < boxes.length; i += 6) {
@@ -92,7 +94,7 @@ export function boxesByBlock(boxes: readonly number[]): Map<number, number[]> {
   return byBlock;
 }
 
-/** The targets of each block that has any. */
+/** Groups the targets by block. Blocks without targets are missing. */
 export function targetsByBlock({
   target_blocks,
   targets,
@@ -106,18 +108,18 @@ export function targetsByBlock({
   return byBlock;
 }
 
-/** The number `i` of concatenated contexts. */
+/** Returns context number `i` of the concatenated contexts. */
 export function contextAt(contexts: string, i: number): ContextKeys {
   const { length } = NO_CONTEXT;
   return contexts.slice(length * i, length * (i + 1));
 }
 
-/** The number `i` of concatenated SHA-256 hashes in hexadecimal. */
+/** Returns hash number `i` of the concatenated SHA-256 hashes in hexadecimal. */
 export function hashAt(hashes: string, i: number): string {
   return hashes.slice(64 * i, 64 * (i + 1));
 }
 
-/** Either all places have pages or none does; the same for lines. */
+/** Packs places into arrays. Either all places have pages or none does; the same applies to lines. */
 export function citationsOf(places: readonly CitedPlace[]): Citations {
   return {
     starts: places.map(({ start }) => start),
@@ -141,7 +143,10 @@ export function citationsOf(places: readonly CitedPlace[]): Citations {
   };
 }
 
-/** The citations of a page in `folder` that shows its whole source: the blocks have the same offsets in the text of the source. */
+/**
+ * Returns the citations of a page in `folder` that shows its whole source, so that blocks have the same offsets in the
+ * page and in the source.
+ */
 export function citeBlocks(
   { text, blocks }: Pick<Rendered, 'text' | 'blocks'>,
   { kind, block_pages = [], lines }: Pick<Extracted, 'kind' | 'block_pages' | 'lines'>,
@@ -151,8 +156,8 @@ export function citeBlocks(
     first_page: block_pages[0]?.first_page ?? 0,
     last_page: block_pages.reduce((last, { last_page }) => Math.max(last, last_page), 0),
   };
-  // Pictures may follow the last text and are not cited. If there are more blocks than page ranges, the ranges are of
-  // other blocks.
+  // Pictures may follow the last text and are not cited. If there are more blocks than page ranges, the ranges belong
+  // to other blocks.
   const isWhole = (blocks.at(-1)?.part ?? 0) < block_pages.length;
   const within = boxesWithin(blocks, isWhole ? block_pages : []);
   return citationsOf(
@@ -174,8 +179,8 @@ export function citeBlocks(
 }
 
 /**
- * Where each block is on its pages: that of its item or row if the list or table has as many as there are blocks, else that of
- * the whole.
+ * Returns the rectangles of each block: its item's or row's if the list or table has a rectangle for each block,
+ * otherwise the rectangles of the whole list or table.
  */
 function boxesWithin(blocks: Rendered['blocks'], block_pages: readonly PageRange[]): (readonly number[])[] {
   const counts = new Map<number, number>();
@@ -189,5 +194,5 @@ function boxesWithin(blocks: Rendered['blocks'], block_pages: readonly PageRange
   });
 }
 
-/** The limit of rectangles of a whole list or table. */
+/** The maximum number of rectangles for a whole list or table. */
 const WHOLE_MAX = 8;

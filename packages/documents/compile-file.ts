@@ -35,20 +35,20 @@ export interface CompiledFile extends Omit<Rendered, 'text_indexed'> {
   markdown: string;
   /** The uploaded files that it links to. */
   links: string[];
-  /** The addresses and wiki links in its text that may lead to files, as `relink` answers them. */
+  /** The addresses and wiki links in its text that may lead to files, as returned by `relink`. */
   references: string[];
   plain_reason: PlainReason;
   /** The paths of the wiki that its text links to. */
   page_links: PageLink[];
-  /** Those of `page_links` that were added for titles in the text, without links in the file. */
+  /** The subset of `page_links` that was added for titles in the text, without links in the file. */
   named_paths: string[];
-  /** The full text of the file: the page's text, followed by what the page leaves out. */
+  /** The full text of the file: the page's text, followed by text that the page leaves out. */
   source_text: string;
   source_indexed: IndexedText;
   citations: Citations;
-  /** What of the file the text does not have; no more than can be stored. */
+  /** Content of the file that the text lacks, limited to what can be stored. */
   losses: Loss[];
-  /** Of the file's text, white space not counted; 0 if they were not counted. */
+  /** The number of characters in the file's text, without white space; 0 if they were not counted. */
   file_characters: number;
 }
 
@@ -76,7 +76,7 @@ export function compileOrSplit(
   return { ...read, losses: boundLosses(losses ?? []), parts };
 }
 
-/** As `compileOrSplit` for a file that is shown as plain text; a long one is split between lines. */
+/** As `compileOrSplit`, for a file that is shown as plain text. Long files are split between lines. */
 export function compileOrSplitAsPlainText(file: CompileInput, plain_reason: PlainReason): CompiledFile | SplitFile {
   const { text, kind, title, language, content_type, markdown, losses = [], file_characters } = readAsPlainText(file);
   if (!isLong({ kind, title, language, content_type, markdown })) return compileAsPlainText(file, plain_reason);
@@ -161,7 +161,7 @@ export function compileAsPlainText(file: CompileInput, plain_reason: PlainReason
   });
 }
 
-/** Plain text is one block, from all pages of the document. */
+/** Converts to plain text, which is one block with all pages of the document. */
 function asCodeBlock({ block_pages = [], ...document }: Extracted): Extracted & { text: string } {
   const [first] = block_pages;
   const last_page = Math.max(...block_pages.map((pages) => pages.last_page));
@@ -183,7 +183,7 @@ function finished(
     source_text,
     source_indexed: left_out === '' ? text_indexed : indexBody(source_text),
     citations: citeBlocks(rendered, { kind, ...places }, folderOf(file.page_path)),
-    // HTML has its title in the head; its first heading is often that of the site.
+    // HTML has its title in the head; its first heading often names the site.
     title: titleOf(file, title || titleOfText(file, kind, rendered, rest.markdown)),
     language: rendered.language || language,
     ...completeness(
@@ -193,25 +193,31 @@ function finished(
   };
 }
 
-/** The title of the front matter or of a heading, which may be a banner that all files of a project have. */
+/** Returns the title from the front matter or a heading. A heading may be a banner that all files of a project have. */
 function titleOfText(
   { filename }: CompileInput,
   kind: Extracted['kind'],
   { title, outline }: Pick<Rendered, 'title' | 'outline'>,
   markdown: string,
 ): string {
-  // Documents of other formats begin with what is above their title.
+  // In other formats, other content may precede the title.
   if (kind !== 'markdown') return title || oneLine(outline[0]?.text ?? '', TITLE_MAX);
   if (outline[0]?.text !== title) return title;
   return titleBelowBanner(filename, markdown.replace(FRONT_MATTER, ''), title);
 }
 
-/** Of Markdown, most characters of a file may be markup: its text is what a page shows, and what is listed as lost. */
+/**
+ * Counts the characters of a Markdown file as its page's text and its losses, because most characters of the file may
+ * be markup.
+ */
 function charactersOf(source_text: string, losses: readonly Loss[] = []): number {
   return losses.reduce((sum, { characters }) => sum + characters, countCharacters(source_text));
 }
 
-/** The losses of a file and the count of its characters as they are stored, by the whole text that was read of it. */
+/**
+ * Returns the losses and the number of characters of a file for storage. Adds a loss for text that is missing from
+ * `source_text` and not yet listed.
+ */
 export function completeness(
   { losses = [], file_characters, kind }: Pick<Extracted, 'losses' | 'file_characters' | 'kind'>,
   source_text: string,

@@ -6,10 +6,12 @@ export interface CompileInput extends UploadedFile {
   page_path: string;
   /** The content of a document that was read in a separate process; `bytes` is empty then. */
   document?: Extracted;
-  /** For ids (with the prefix) that are on other pages: the address of `#fragment`, relative to its page. */
+  /** Addresses of `#fragment` links whose ids (with the prefix) are on other pages, relative to this page. */
   fragments?: ReadonlyMap<string, string>;
-  /** The path of the site at which the root of the upload's folder is, with a slash at both ends; null if there is none. */
+  /**
+   * The path on the site that corresponds to the root of the upload's folder, with a slash at both ends; null if unset.
+   */
   site_root?: string | null;
-  /** For a part of a document: the path of the whole document's page. */
+  /** For a part of a document, the path of the whole document's page. */
   document_path?: string;
 }

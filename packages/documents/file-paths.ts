@@ -5,9 +5,9 @@ import { plainName } from './notion-names.ts';
 interface PlannedPaths {
   /** The path of each file's page, in the order of the files. */
   files: string[];
-  /** The folders without a file as their page: path by name, including the folders above. */
+  /** The paths of folders without a file as their page, by full folder name. */
   folders: Map<string, string>;
-  /** The path of each folder, by name, including the folders above. */
+  /** The path of each folder, by full folder name. */
   folder_paths: Map<string, string>;
 }
 
@@ -15,11 +15,11 @@ interface PlannedPaths {
 const AHEAD_MAX = 100;
 
 /**
- * Plans the paths of pages for uploaded files: a segment for each folder and for the name without its extension.
- * Some files are the page of a folder (see `folderPageFiles`). Names with the same slug are numbered. `pageAt`
- * returns the origin of the wiki's page at a path; a page written by a user is never replaced. `isOfFolder` says whether
- * the page at a path is that of a folder with the name of this file, which such a file becomes. `ahead` returns the
- * paths that may be tried next, so that they can be looked up together.
+ * Plans the paths of pages for uploaded files: a segment for each folder and for the name without its extension. Some
+ * files are the page of a folder (see `folderPageFiles`). Names with the same slug are numbered. `pageAt` returns the
+ * origin of the wiki's page at a path; a page written by a user is never replaced. `isOfFolder` tells whether the page
+ * at a path belongs to a folder with this file's name; the file then becomes that page. `ahead` returns the paths that
+ * may be tried next, so that they can be looked up together.
  */
 export function planPaths(
   filenames: readonly string[],
@@ -45,7 +45,9 @@ export function planPaths(
     }
   }
 
-  /** A folder keeps its path if the wiki has a page there: that is the folder's page. */
+  /**
+   * Returns the path of a folder. The folder keeps its path if the wiki has a page there, which is the folder's page.
+   */
   function folderPath(folder: string): string {
     const known = folderPaths.get(folder);
     if (known !== undefined) return known;
@@ -81,7 +83,10 @@ export function planPaths(
   return { files, folders, folder_paths: folderPaths };
 }
 
-/** Twenty folders with slugs of maximum length leave less than a slug's length of the 1,024 characters of a path. */
+/**
+ * Returns the slug of a page below `parent`. It is shortened below long paths: twenty folders with slugs of maximum
+ * length leave less than a slug's length of the 1,024 characters of a path.
+ */
 export function childSlug(parent: string, name: string): string {
   const slug = pageSlugFrom(plainName(name), 'page');
   return parent.length < 970 ? slug : pageSlugFrom([...slug].slice(0, 30).join(''), 'page');

@@ -21,7 +21,7 @@ export function cleanFilename(filename: string): string {
   return segments.slice(-(FOLDERS_MAX + 1)).join('/') || 'file';
 }
 
-/** A Content-Disposition header (RFC 6266): the name in ASCII, and in `filename*` (RFC 8187) if it differs. */
+/** Returns a Content-Disposition header (RFC 6266): the name in ASCII, and in `filename*` (RFC 8187) if it differs. */
 export function contentDisposition(kind: 'inline' | 'attachment', filename: string): string {
   // Browsers disagree about quotes, backslashes and percent signs in `filename`.
   const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');

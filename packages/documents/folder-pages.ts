@@ -1,14 +1,18 @@
 import { hasNotionId, withoutNotionId } from './notion-names.ts';
 
-/** The extensions of texts that can be the page of a folder by their name; of several files the first one counts. */
+/** The extensions of texts that can be the page of a folder by their name, in order of precedence. */
 const EXTENSIONS = ['md', 'markdown', 'mdx', 'html', 'htm', 'adoc', 'asciidoc', 'txt'];
 
 const INDEX = /^(?:index|readme)\.[^./]+$/i;
 
 /**
- * Which file is the page of each folder: `index.md` or `README.md` in it; else the text beside it that has its name
- * (`guide.md` beside `guide/`), as other wikis write trees; else the text in it that has its name (`Guide/Guide.md`). Returns
- * places in `filenames`, by the names of folders. A folder without such a file is left out.
+ * Finds the file that is the page of each folder, the first of:
+ *
+ * - `index.md` or `README.md` in the folder.
+ * - A text next to the folder with the same name (`guide.md` and `guide/`), as other wikis write trees.
+ * - A text in the folder with the same name (`Guide/Guide.md`).
+ *
+ * Returns indexes of `filenames` by folder name. Folders without such a file are omitted.
  */
 export function folderPageFiles(filenames: readonly string[]): Map<string, number> {
   const pages = new Map<string, number>();
@@ -38,26 +42,26 @@ export function folderPageFiles(filenames: readonly string[]): Map<string, numbe
   return pages;
 }
 
-/** A name as it is compared with that of a folder: without regard to case, accents, the kind of space, and Notion's id. */
+/** Normalizes a name for comparison with a folder name: ignores case, accents, the kind of space, and Notion's id. */
 export function nameKey(name: string): string {
   const plain = withoutNotionId(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return plain.replace(/[\s_-]+/g, ' ').trim() || name;
 }
 
 interface NamedText {
-  /** Its place in the list of files. */
+  /** The index in the list of files. */
   i: number;
   stem: string;
   rank: number;
 }
 
-/** The texts that can be the page of a folder, by their folder and the key of their name. */
+/** Groups the texts that can be the page of a folder by their folder and the key of their name. */
 function textsByName(filenames: readonly string[]): Map<string, NamedText[]> {
   const texts = new Map<string, NamedText[]>();
   for (const [i, filename] of filenames.entries()) {
     const { folder, name } = partsOf(filename);
     const [, stem = '', extension = ''] = /^(.+)\.([^.]+)$/.exec(name) ?? [];
-    // A database of Notion is a table, with a page for each row in the folder of its name.
+    // A Notion database is a table, with a page for each row in the folder of the same name.
     const isDatabase = extension.toLowerCase() === 'csv' && hasNotionId(name);
     const rank = isDatabase ? EXTENSIONS.length : EXTENSIONS.indexOf(extension.toLowerCase());
     if (rank < 0 || (INDEX.test(name) && folder !== '')) continue;
@@ -70,7 +74,7 @@ function textsByName(filenames: readonly string[]): Map<string, NamedText[]> {
   return texts;
 }
 
-/** The folders that a file lies in, from the outermost one. */
+/** Returns the parent folders of a file, outermost first. */
 export function foldersOf(filename: string): string[] {
   const segments = filename.split('/').slice(0, -1);
   return segments.map((_, i) => segments.slice(0, i + 1).join('/'));

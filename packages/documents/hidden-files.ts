@@ -1,29 +1,31 @@
-/** What operating systems and version control add to folders, wherever it is. */
+/** Files that operating systems and version control add, in any folder. */
 const SYSTEM_FILE =
   /(?:^|\/)(?:__MACOSX\/|\.(?:DS_Store|localized|git|svn|hg)(?:\/|$)|\._[^/]*$|Thumbs\.db$|desktop\.ini$|Icon\r$)/i;
 
-/** Hidden files and folders; those that say in which order the others are are none. */
+/** Hidden files and folders, except order files. */
 const HIDDEN = /(?:^|\/)\.(?!(?:order|pages|nav\.ya?ml)$)[^./][^/]*(?:\/|$)/i;
 
-/** How far behind the name of a hidden folder an address may go on, in characters. */
+/** Characters of an address that are read after the name of a hidden folder. */
 const ADDRESS_MAX = 300;
 
-/** How many addresses of one text are read. */
+/** The maximum number of addresses read from one text. */
 const MENTIONS_MAX = 20_000;
 
-/** Whether a file is none of its author's: `.DS_Store`, `__MACOSX/…`, `Thumbs.db`, `.git/…`. */
+/**
+ * Tells whether a file was added by a system rather than the author: `.DS_Store`, `__MACOSX/…`, `Thumbs.db`, `.git/…`.
+ */
 export function isSystemFile(filename: string): boolean {
   return SYSTEM_FILE.test(filename);
 }
 
-/** Whether a file, or a folder that it lies in, is hidden: its name begins with a dot. */
+/** Tells whether a file or any of its folders is hidden: its name begins with a dot. */
 export function isHidden(filename: string): boolean {
   return HIDDEN.test(filename) || SYSTEM_FILE.test(filename);
 }
 
 /**
- * The hidden files that texts mention by their folders and names (`.gitbook/assets/a.png`): such a file is shown, and comes
- * along. Call `read` with each text, then `isMentioned` with the names of hidden files.
+ * Finds the hidden files that texts mention by folder and name (`.gitbook/assets/a.png`). These files are shown, so
+ * they are uploaded too. Call `read` with each text, then `isMentioned` with the names of hidden files.
  */
 export function mentionedFiles(): { read(text: string): void; isMentioned(filename: string): boolean } {
   const tails = new Set<string>();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { extent } from '../../test/extent.ts';
 import { byReadingOrder } from './reading-order.ts';
 
-test('files are in the order of chapters: folders behind their own page, numbers as numbers, an index first', () => {
+test('files are in the order of chapters: folders after their own page, numbers as numbers, an index first', () => {
   const inOrder = [
     'README.md',
     '1 Start.md',
@@ -21,7 +21,7 @@ test('files are in the order of chapters: folders behind their own page, numbers
   assert.deepEqual(inOrder.toReversed().sort(byReadingOrder), inOrder);
 });
 
-test('it is an order of all names', () => {
+test('the comparison is a total order of names', () => {
   const name = fc.array(fc.constantFrom('a', 'A', 'ä', '1', '01', '10', 'index.md', 'README.md', ''), { maxLength: 3 });
   const path = name.map((parts) => parts.join('/'));
   fc.assert(

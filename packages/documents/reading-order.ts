@@ -2,15 +2,15 @@ import { type GivenOrder, UNLISTED } from './order/given-order.ts';
 
 /** Numbers count as numbers: chapter 2 comes before chapter 10. */
 const { compare } = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
-/** What stands for its folder comes first in it. */
+/** An index file comes first in its folder. */
 const FIRST = /^(?:index|readme)\.[^./]+$/i;
 
 const NOT_GIVEN: GivenOrder = { listed: new Map(), weights: new Map() };
 
 /**
- * Compares the names of files and folders (paths with `/`) in the order that people read them in: folder by folder, each
- * behind its own page; what its author listed first, then by weight, then by name with numbers as numbers. An index or
- * readme is before all of them unless it is listed.
+ * Compares the names of files and folders (paths with `/`) in reading order: folder by folder, each after its own page.
+ * In a folder, listed names come first, then names by weight, then the rest by name with numbers as numbers. An index
+ * or readme precedes all of them unless it is listed.
  */
 export function byReadingOrder(a: string, b: string, given: GivenOrder = NOT_GIVEN): number {
   const [left, right] = [a.split('/'), b.split('/')];
@@ -26,7 +26,7 @@ export function byReadingOrder(a: string, b: string, given: GivenOrder = NOT_GIV
     const [l, r] = [placeOf(left), placeOf(right)];
     if (l.listed !== r.listed) return l.listed - r.listed;
     if (l.weight !== r.weight) return l.weight - r.weight;
-    // Names that only differ in case or marks are in some fixed order.
+    // Break ties of names that differ only in case or marks.
     return compare(one, other) || (one < other ? -1 : 1);
   }
   return left.length - right.length;

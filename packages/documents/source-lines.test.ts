@@ -17,13 +17,13 @@ function compiled(filename: string, bytes: Uint8Array): CompiledFile {
   return compileFile({ wiki_id: '', filename, content_type: '', bytes, page_path: 'p' }, new Map());
 }
 
-/** The lines of a file as an editor counts them. */
+/** Splits a file into lines as an editor counts them. */
 function linesOf(bytes: Uint8Array): string[] {
   const encoding = bytes[0] === 0xff ? 'utf-16le' : bytes[0] === 0xfe ? 'utf-16be' : 'utf-8';
   return new TextDecoder(encoding).decode(bytes).split(/\r\n|\r|\n/);
 }
 
-/** Without character references, which a page shows as other characters. */
+/** Removes character references, which a page shows as other characters, and all signs. */
 function letters(text: string): string {
   return text.replace(/&#?\w+;/g, '').replace(/[^\p{L}\p{N}]/gu, '');
 }
@@ -46,7 +46,7 @@ function assertOnLines(filename: string, bytes: Uint8Array): number {
     count += 1;
     if (spelled === letters(quote)) continue;
     for (const word of words) assert.ok(spelled.includes(word), `${word} in ${where}`);
-    // A line may hold only markers.
+    // A line may contain only markers.
     const written = there.map(letters).filter(Boolean);
     assert.ok((written[0] ?? '').includes(words[0] ?? ''), where);
     assert.ok((written.at(-1) ?? '').includes(words.at(-1) ?? ''), where);

@@ -1,8 +1,8 @@
 import type { Kind } from './formats/kinds.ts';
 
 /**
- * Lines of a file as editors count them, from 1, inclusive; 0 for content that is not from the file, or of which it is not
- * known. Of a Word document they are its paragraphs, and of an EPUB its chapters.
+ * Lines of a file as editors count them, from 1, inclusive; 0 for content that is not from the file or whose line is
+ * unknown. In a Word document, lines are its paragraphs; in an EPUB, its chapters.
  */
 export interface LineRange {
   first_line: number;
@@ -10,8 +10,9 @@ export interface LineRange {
 }
 
 /**
- * Maps lines of Markdown to lines of the file: from `at` on they are those from `line` on, `height` lines each (a CSV
- * record may have several; with 0 all are from `line`, a chapter). `line` 0: not from the file.
+ * Maps lines of Markdown to lines of the file: Markdown lines from `at` on are file lines from `line` on, `height` file
+ * lines each. A CSV record may have several lines. With height 0 all Markdown lines map to `line`, as in a chapter.
+ * `line` 0: not from the file.
  */
 export interface LineRun {
   at: number;
@@ -19,12 +20,12 @@ export interface LineRun {
   height: number;
 }
 
-/** Whether the file has lines, or what takes their place, so that citations can refer to them. */
+/** Tells whether files of a kind have lines, or similar units, that citations can refer to. */
 export function hasLines(kind: Kind): boolean {
   return kind === 'markdown' || kind === 'text' || kind === 'csv' || kind === 'docx' || kind === 'epub';
 }
 
-/** The lines of the file that a block is from. Without `runs` the Markdown is the file. */
+/** Returns the lines of the file from which a block was made. Without `runs`, the Markdown is the file. */
 export function linesOfBlock({ first_line, last_line }: LineRange, runs?: readonly LineRun[]): LineRange {
   if (!runs) return { first_line, last_line };
   const first = runOf(runs, first_line);
@@ -40,7 +41,8 @@ export function addRun(runs: LineRun[], run: LineRun): void {
 }
 
 /**
- * Appends runs for `count` lines of a part, from `at` on: the lines of the document from `line` on, mapped by `whole`.
+ * Appends runs for `count` lines of a part, which begins at line `at`: the lines of the document from `line` on, mapped
+ * by `whole`.
  */
 export function addRuns(
   runs: LineRun[],
@@ -56,14 +58,14 @@ export function addRuns(
   }
 }
 
-/** The run that starts at this line of the Markdown, cut from the run that contains it. */
+/** Returns the run that starts at this line of the Markdown, cut from the run that contains it. */
 function runOf(runs: readonly LineRun[], at: number): LineRun {
   const run = runs[runsUpTo(runs, at) - 1];
   if (!run || run.line === 0) return { at, line: 0, height: 1 };
   return { ...run, at, line: run.line + (at - run.at) * run.height };
 }
 
-/** The number of runs that start at this line of the Markdown or before. */
+/** Counts the runs that start at or before this line of the Markdown. */
 function runsUpTo(runs: readonly LineRun[], line: number): number {
   let [low, high] = [0, runs.length];
   while (low < high) {

@@ -2,7 +2,7 @@ import type { WikiLinkTo } from '@ibid/markdown/plain-text.ts';
 import type { Wiki } from '@ibid/markdown/wiki-links.ts';
 import { ATTACHMENT_PREFIX, EARLIER_UPLOAD_PREFIX } from './links/find-file.ts';
 
-/** File names by their keys; the shortest path comes first, as the nearest to the root. */
+/** File names by their keys. If several files match, the shortest path wins, because it is nearest to the root. */
 const named = new WeakMap<ReadonlyMap<string, string>, ReadonlyMap<string, string>>();
 
 /**
@@ -44,7 +44,7 @@ function namesOf(pages: ReadonlyMap<string, string>): ReadonlyMap<string, string
   return names;
 }
 
-/** Without the extension, in lower case and Unicode NFC, as users type it. */
+/** Normalizes a name as users type it: without extension, in lower case and Unicode NFC. */
 function keyOf(name: string): string {
   return name
     .replace(/\.(?:md|markdown|mdx|txt|html?)$/i, '')
