@@ -15,7 +15,7 @@ export async function newWiki(by: Owner, title = 'Ported'): Promise<string> {
   return body.wiki_id;
 }
 
-/** The job when it has ended. */
+/** Waits until a job has ended and returns it. */
 export function ended(by: Client, wiki_id: string, job_id: string): Promise<Answer['body']> {
   return until(
     `the job ${job_id} has ended`,
@@ -28,7 +28,6 @@ export function ended(by: Client, wiki_id: string, job_id: string): Promise<Answ
   );
 }
 
-/** Exports a wiki and returns the archive. */
 export async function exported(world: World, by: Client, wiki_id: string): Promise<Buffer> {
   const made = await by.post(`/v1/wikis/${wiki_id}/exports`);
   assert.equal(made.status, 201, JSON.stringify(made.body));
@@ -41,21 +40,18 @@ export async function exported(world: World, by: Client, wiki_id: string): Promi
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Sends an archive to be imported. */
 export function send(by: Client, wiki_id: string, zip: Uint8Array): Promise<Answer> {
   const body = new FormData();
   body.append('file', new Blob([zip as Uint8Array<ArrayBuffer>]), 'archive.zip');
   return by.send('POST', `/v1/wikis/${wiki_id}/imports`, { body });
 }
 
-/** Imports an archive and returns the ended job. */
 export async function imported(by: Client, wiki_id: string, zip: Uint8Array): Promise<Answer['body']> {
   const made = await send(by, wiki_id, zip);
   assert.equal(made.status, 201, JSON.stringify(made.body));
   return ended(by, wiki_id, made.body.job_id);
 }
 
-/** The files of an archive by name. */
 export async function unzipped(zip: Buffer): Promise<Map<string, Buffer>> {
   const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true });
   const files = new Map<string, Buffer>();
@@ -64,7 +60,6 @@ export async function unzipped(zip: Buffer): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** An archive of these files. */
 export async function zipped(files: Iterable<readonly [string, Uint8Array | string]>): Promise<Buffer> {
   const zip = new yazl.ZipFile();
   for (const [name, content] of files) zip.addBuffer(Buffer.from(content as string), name);

@@ -3,21 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { BUILT, buildInfo } from '../src/platform/core/package/package-files.ts';
 
-/** What a program loads with a file: all that it imports but not by `import()`. */
+/** Returns the text of a built file and of everything it imports statically, so without `import()`. */
 function loadedWith(name: string): string {
   const text = readFileSync(new URL(name, BUILT), 'utf8');
   const imported = [...text.matchAll(/^(?:import|\}) (?:from )?"\.\/([^"]+)";$/gm)].map(([, next = '']) => next);
   return text + imported.map(loadedWith).join('');
 }
 
-test('a process that renders begins without the grammars of rare languages', () => {
+test('a rendering process starts without the grammars of rare languages', () => {
   const loaded = loadedWith('rendering.mjs');
   const languages = [...loaded.matchAll(/^\/\/ .*languages\/(\w+)\.js$/gm)].map(([, name]) => name);
   assert.ok(languages.includes('typescript'));
   assert.ok(!languages.includes('mathematica'));
 });
 
-test('every text for browsers has its compressed copies beside it', () => {
+test('every text asset for browsers has compressed copies in the same folder', () => {
   const { files } = buildInfo().assets;
   const there = new Set(readdirSync(new URL('assets/', BUILT), { encoding: 'utf8', recursive: true }));
   for (const [name, isCompressed] of Object.entries(files)) {

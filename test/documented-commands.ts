@@ -5,11 +5,10 @@ import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
 const ROOT = fileURLToPath(PACKAGE);
 
-/** What runs the commands of a block, or why they cannot be run. */
+/** The test that runs a command, or why no test can. */
 type How = { test: string } | { reason: string };
 
 export interface DocumentedCommand {
-  /** Of the document. */
   path: string;
   text: string;
   how: How;
@@ -17,7 +16,7 @@ export interface DocumentedCommand {
 
 const HERE = { test: 'test/operations/documented-commands.ts' };
 
-/** The first that matches the name of the document and the line decides. */
+/** The first pattern that matches the name of the document and the line decides. */
 const WAYS: [line: RegExp, how: How][] = [
   [/^billing: /, { test: 'test/billing-document.long.test.ts' }],
   [/: (kubectl|helm|for login in|.*password=\$\(openssl|done$)/, { test: 'test/kubernetes.long.test.ts' }],
@@ -44,7 +43,7 @@ const WAYS: [line: RegExp, how: How][] = [
   [/: (npx ibid|curl|openssl|umask|chmod|npm sbom)\b/, HERE],
 ];
 
-/** Every line of the shell in the documents for operators, in their order; options by themselves are none. */
+/** Returns every shell line in the documents for operators, in order. Lines that only set options do not count. */
 export function documentedCommands(): DocumentedCommand[] {
   return globSync('docs/operations/*.md', { cwd: ROOT })
     .sort()

@@ -18,7 +18,7 @@ const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const CODE = /```[\s\S]*?```|`[^`\n]*`/g;
 
-test('links between documents lead to files that are there', () => {
+test('links between documents lead to files that exist', () => {
   const broken = DOCUMENTS.flatMap((path) =>
     [
       ...textOf(path)
@@ -32,7 +32,7 @@ test('links between documents lead to files that are there', () => {
   assert.deepEqual(broken, []);
 });
 
-test('the messages that the document about troubleshooting quotes are those of the service', () => {
+test('every message that the troubleshooting document quotes is a message of the service', () => {
   const source = globSync('{packages,src}/**/*.ts', { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') })
     .map(textOf)
     .join('\n');
@@ -64,7 +64,7 @@ test('options and metrics that the documents for operators name exist', () => {
   assert.deepEqual(unknown, []);
 });
 
-test('the commands that the documents for operators tell to run exist', () => {
+test('the commands in the documents for operators exist', () => {
   const usage = globSync('src/operation/cli/**/*.ts', { cwd: ROOT }).map(textOf).join('\n');
   const { scripts } = JSON.parse(textOf('package.json'));
   const commands = DOCUMENTS.filter((path) => path.startsWith('docs/operations/')).flatMap((path) =>
@@ -88,7 +88,7 @@ test('the commands that the documents for operators tell to run exist', () => {
     );
 });
 
-test('each command of the documents for operators is run by a test, or the reason is said why none can', () => {
+test('a test runs each command of the documents for operators, or a reason says why no test can', () => {
   const commands = documentedCommands();
   assert.ok(commands.length > 60, `${commands.length} commands`);
   for (const { path, text, how } of commands) {
@@ -102,7 +102,7 @@ test('each command of the documents for operators is run by a test, or the reaso
   }
 });
 
-test('benchmarks and long runs that documents name exist, with the files that they run', () => {
+test('the benchmarks and long runs that documents name exist, and so do their files', () => {
   const usage = readFileSync(join(ROOT, 'bench/bench.ts'), 'utf8');
   const named = [...DOCUMENTS, '.ci/run'].flatMap((path) =>
     [...textOf(path).matchAll(/npm run (bench|test:long) -- ([a-z][a-z-]*)/g)].map(([, script, name = '']) => ({

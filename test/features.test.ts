@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
 const SRC = fileURLToPath(new URL('src/', PACKAGE));
-// From the same modules as what the files export: a bundle has its own.
+// Import the lists from the same modules as the definitions: a bundle would have its own copies.
 const { ENDPOINTS, JOBS }: typeof import('../src/app.ts') = await import(`${SRC}app.ts`);
 const { WIDGET_ENDPOINTS }: typeof import('../src/organization/widget-endpoints.ts') = await import(
   `${SRC}organization/widget-endpoints.ts`
@@ -15,7 +15,6 @@ const DEFINITION = /\b(?:endpoint|defineJob|defineRecordJob)\(\{/;
 const isDefinition = (value: unknown) =>
   typeof value === 'object' && value !== null && 'run' in value && ('access' in value || 'attempts' in value);
 
-/** Every endpoint and job that a file exports, with the file. */
 async function findDefinitions(): Promise<{ file: string; value: unknown }[]> {
   const files = globSync('**/*.ts', { cwd: SRC })
     .filter((file) => !file.endsWith('.test.ts'))
@@ -28,7 +27,7 @@ async function findDefinitions(): Promise<{ file: string; value: unknown }[]> {
 
 test('every endpoint and every job that a file defines is in a list', async () => {
   const definitions = await findDefinitions();
-  // Those of widgets are made from others.
+  // Widget endpoints are derived from other endpoints, so no file defines them.
   const listed = new Set<unknown>([...ENDPOINTS, ...JOBS]);
   for (const endpoint of WIDGET_ENDPOINTS) listed.delete(endpoint);
   const unlisted = definitions.filter(({ value }) => !listed.has(value)).map(({ file }) => file);

@@ -7,7 +7,7 @@ import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 const CHART = 'deploy/helm/ibid';
 const read = (name: string) => readFile(new URL(`${CHART}/${name}`, PACKAGE), 'utf8');
 
-/** Options that the chart sets itself, by the value that they come from, or why they have no effect there. */
+/** Options that the chart sets itself, with the value that sets them or the reason why they have no effect there. */
 export const SET_BY_CHART: Record<string, string> = {
   ROLE: '`web` and `worker`',
   PORT: '8080 in a pod; `service.port`',
@@ -22,15 +22,14 @@ export const SET_BY_CHART: Record<string, string> = {
   WORKER_NICE: 'of no effect without `ROLE=all`',
 };
 
-/** What is mounted from a Secret, though its option is the name of a file. */
+/** Options that name a file, which the chart mounts from a Secret. */
 const MOUNTED = ['BACKUP_KEY_FILE'];
 
-/** The files of the Helm chart that are made from the options and from values.yaml. */
+/** Returns the files of the Helm chart that are generated from the options and from values.yaml. */
 export async function generatedChart(): Promise<Record<string, string>> {
   return { [`${CHART}/values.schema.json`]: await valuesSchema(), [`${CHART}/README.md`]: await chartReadme() };
 }
 
-/** The schema of the values, with the options of this version. */
 async function valuesSchema(): Promise<string> {
   const schema = JSON.parse(await read('values.schema.json'));
   const { config, secrets, extraEnv } = schema.properties;
@@ -55,7 +54,7 @@ async function valuesSchema(): Promise<string> {
 
 const WEB_ADDRESS = { type: 'string', pattern: '^https?://[^/]+/?$' };
 
-/** The README of the chart, with a table of the values and one of the options that have values of their own. */
+/** Returns the README of the chart, with a table of the values and a table of the options that the chart sets. */
 async function chartReadme(): Promise<string> {
   const document = parseDocument(await read('values.yaml'));
   const values = rowsOf(document.contents as YAMLMap, '').map(
@@ -67,11 +66,11 @@ async function chartReadme(): Promise<string> {
     .replace(/(?<=\| option \|.*\n\|[-|]+\n)(?:\|.*\n)+/, () => options.join(''));
 }
 
-/** A value for each comment; of values below a commented one, only those with a comment of their own. */
+/** Returns a row for each comment. Below a commented value, only values with their own comment get a row. */
 function rowsOf(map: YAMLMap, prefix: string): { path: string; value: string; purpose: string }[] {
   return map.items.flatMap(({ key, value }, i) => {
     const path = `${prefix}${String(key)}`;
-    // The first comment of a map belongs to the map, as it stands before its first key.
+    // The YAML parser attaches the comment of the first key to the map.
     const comment = (i === 0 ? map.commentBefore : undefined) ?? (isScalar(key) ? key.commentBefore : undefined);
     const purpose = comment?.trim().split('\n').at(-1)?.trim();
     if (isMap(value) && !purpose) return rowsOf(value as YAMLMap, `${path}.`);

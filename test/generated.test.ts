@@ -55,7 +55,7 @@ for (const [name, text] of Object.entries(await generatedFiles(db.query))) {
   });
 }
 
-// The description as it is written to the file: JSON drops some values.
+// Serialized as in the file: JSON drops some values.
 const description = JSON.parse(JSON.stringify(describeApi(ENDPOINTS)));
 const operations = Object.entries(description.paths as Record<string, Record<string, Operation>>).flatMap(
   ([path, methods]) =>
@@ -90,7 +90,7 @@ interface Parts {
   anyOf?: TSchema[];
 }
 
-/** The records in a schema: its objects with fields. */
+/** Returns the records in a schema: its objects with fields. */
 function recordsOf(schema: TSchema): Parts[] {
   const parts = schema as TSchema & Parts;
   const { type, properties = {}, items, anyOf = [] } = parts;
@@ -100,7 +100,7 @@ function recordsOf(schema: TSchema): Parts[] {
   ];
 }
 
-test('every record that an endpoint answers or takes has a name of its own', () => {
+test('every record in a body or an answer has a name of its own', () => {
   const names = new Map<string, string>();
   const records = new Map<string, string>();
   for (const { method, path, status, reply, body } of ENDPOINTS) {
@@ -137,7 +137,7 @@ test('every operation in openapi.json takes at most one media type', () => {
   }
 });
 
-test('every refusal in openapi.json links to the explanation of each code that the operation declares', () => {
+test('every error response in openapi.json links to the explanation of each code that the operation declares', () => {
   const explained = new Set(EXPLAINED_ERRORS.map(({ code }) => `[\`${code}\`](/docs/errors#${code})`));
   for (const { name, operation } of operations) {
     const { errors = [] } = ENDPOINTS.find((one) => operationId(one) === operation.operationId) ?? {};

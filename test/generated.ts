@@ -15,7 +15,7 @@ import { extractorVersions } from './extractor-outputs.ts';
 import { generatedChart } from './generated-chart.ts';
 import { schemaText } from './schema-text.ts';
 
-/** The generated files that are committed and compared: their paths and texts. */
+/** Returns the generated files that are committed, by path. */
 export async function generatedFiles(query: Query): Promise<Record<string, string>> {
   return {
     'openapi.json': `${JSON.stringify(describeApi(ENDPOINTS), null, 2)}\n`,
@@ -34,20 +34,18 @@ export async function generatedFiles(query: Query): Promise<Record<string, strin
 async function optionsDocument(): Promise<string> {
   const text = await readFile(new URL('docs/operations/options.md', PACKAGE), 'utf8');
   const rows = Object.entries(OPTIONS).map(([name, { doc, fallback, see }]: [string, Option<unknown>]) => {
-    // Addresses and names of options are code.
+    // Format addresses and names of options as code.
     const purpose = doc.replace(/\b[a-z0-9]+:\/\/\S*[^\s,;:.)]|\b[A-Z]+(?:_[A-Z]+)+(?:=\w+)?/g, '`$&`');
     return `| \`${name}\` | ${fallback && `\`${fallback}\``} | ${purpose}${see ? ` ([more](${see.replace('docs/operations/', '')}))` : ''} |\n`;
   });
   return text.replace(/(?<=\| option \|.*\n\|[-|]+\n)(?:\|.*\n)+/, rows.join(''));
 }
 
-/** The README of the jobs with the table of all jobs as they are defined. */
 async function jobsReadme(): Promise<string> {
   const text = await readFile(new URL('src/platform/jobs/README.md', PACKAGE), 'utf8');
   return text.replace(/(?:^\| `.*\n)+/m, JOBS.map((job) => `${jobRow(job)}\n`).join(''));
 }
 
-/** The README of the formats with the table of all formats. */
 async function formatsReadme(): Promise<string> {
   const text = await readFile(new URL('packages/documents/formats/README.md', PACKAGE), 'utf8');
   const rows = FORMATS.map(({ name, extensions, folder, counted_in, listed_as_lost }) => {
@@ -64,7 +62,10 @@ function jobRow(job: AnyJob): string {
   return `| ${rows.map((text) => (text === '' ? '' : `\`${text}\``)).join(' | ')} |`;
 }
 
-/** Which role may call which endpoint, and with which permission: one line per endpoint, in the order of the list. */
+/**
+ * Formats the access table: one line per endpoint, in the order of the list, with the roles that may call it, the
+ * permission and other callers.
+ */
 function accessTable(endpoints: readonly Endpoint[]): string {
   const head = ['method', 'path', ...ROLES.map(({ slug }) => slug), 'permission', 'other callers, and credentials'];
   const lines = endpoints.map(({ method, path, access }) => {
@@ -119,7 +120,7 @@ function widgetRemark({ widget, instead }: Extract<Access, { on: 'widget' }>): s
   return `, from its origin${made}${widget === 'profile' && instead.on === 'workspace' ? ', own membership' : ''}`;
 }
 
-/** Columns two spaces apart; the last one is not padded. */
+/** Aligns columns with two spaces between them; the last column is not padded. */
 function align(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));

@@ -27,7 +27,7 @@ test('the page for beginners leads from a key to a citation, command by command'
   assert.equal(refusal, 'not_found');
 });
 
-test('the page for beginners is shown by the service, and its links lead somewhere', async () => {
+test('the service shows the page for beginners, and all its links resolve', async () => {
   const shown = await world.anonymous.get('/docs/getting-started');
   assert.equal(shown.status, 200);
   assert.match(shown.body, /<h1[^>]*>Getting started with the API<\/h1>/);

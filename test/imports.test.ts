@@ -8,9 +8,9 @@ import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 import { noProblems } from './no-problems.ts';
 
 /**
- * The packages, then the folders in the rooms of src, from the bottom up. A file imports only from its own folder and from
- * those before it in this list, types included. So everything before `platform/db` is pure: no SQL, no requests and no
- * processes but those of the sandbox.
+ * Layers from the bottom up: the packages, then the folders of src by group. A file imports, types included, only from
+ * its own folder and from earlier entries of this list. Everything before `platform/db` is therefore free of SQL,
+ * requests and processes, except the processes of the sandbox.
  */
 const LAYERS = [
   'packages/markdown',
@@ -62,23 +62,22 @@ const LAYERS = [
   'main.ts',
 ];
 
-/** Features of the organization import only the records of each other. */
+/** Features of the organization import only each other's records. */
 const ORGANIZATION = LAYERS.filter((place) => /^organization\/\w+$/.test(place));
 const RECORDS = /\/(schema|seats)\.ts$/;
 
-/** Only these open connections, migrate or start a PostgreSQL; everything else gets a `Query`. */
+/** Only these folders open connections, migrate or start a PostgreSQL; all other code gets a `Query`. */
 const OPEN_DATABASES = ['platform/db', 'operation/operator', 'operation/service', 'operation/cli'];
 const IS_FOR_ALL = ['src/platform/db/sql.ts', 'src/platform/db/json-object.ts', 'src/platform/db/request-context.ts'];
 
-/** Maximum number of files in a folder: a larger one is about more than one thing. Lists of what a feature has do not count. */
+/**
+ * Maximum number of files in a folder: a larger folder is about more than one thing. Files that list the parts of a
+ * feature do not count.
+ */
 const FILES_MAX = 25;
 const LISTS = /(^|\/)(feature|tables)\.ts$/;
 
-/**
- * What a page of the web application imports besides the API: reading a cookie, refusals without a session, error messages, amounts, escaping HTML, a cache,
- * merging texts, variables of templates, names of what a file has and its text does not, the formats that are read, which files are hidden, what was built,
- * what error codes mean, and rendering a document for developers.
- */
+/** Modules that pages of the web application import besides the API. */
 const WEB_IMPORTS = [
   'src/platform/http/browser-cookie.ts',
   'src/platform/access/before-sign-in.ts',
@@ -99,7 +98,7 @@ const WEB_IMPORTS = [
   'packages/markdown/render.ts',
 ];
 
-/** What code for browsers has in common with the service besides shapes of records: how a slug is made, how texts are merged, what variables of templates become, which files are hidden. */
+/** Modules that code for browsers shares with the service, besides the shapes of records. */
 const BROWSER_IMPORTS = [
   'src/platform/core/errors.ts',
   'packages/markdown/slugs/page-slug.ts',
@@ -138,7 +137,7 @@ function importsOf(from: string): Import[] {
   }));
 }
 
-/** The package, the folder in a room of src, or the file where it is in none. */
+/** Returns the package or the folder of src that a file belongs to, or the file itself if it is in neither. */
 function placeOf(file: string): string {
   return /^(?:packages\/[^/]+|src\/[^/]+\/[^/]+|src\/[^/]+)/.exec(file)?.[0].replace(/^src\//, '') ?? file;
 }
@@ -162,11 +161,14 @@ test('every file imports only from layers below it', () => {
   assert.deepEqual(wrong, [], 'move what is needed down to where both may reach it; LAYERS in this file is the order');
 });
 
-/** Packages in the source of a module: imported, on demand too, or looked for. Types are not there when it runs. */
+/**
+ * Matches packages that a module imports, statically or on demand, or resolves. Type imports do not count: they do not
+ * exist at run time.
+ */
 const NAMED =
   /^(?:import|export)\s(?!type\b)[^;]*?from '(?<name>[^'.][^']*)'|\b(?:import|import\.meta\.resolve)\('(?<asked>[^'.][^']*)'\)(?!\.)/gm;
 
-test('a package imports nothing of ours but packages, and its package.json lists what it imports', () => {
+test('a package imports nothing of this repository but packages, and its package.json lists its imports', () => {
   for (const folder of globSync('packages/*', { cwd: ROOT })) {
     const ours = imports.filter(({ from, to }) => from.startsWith(`${folder}/`) && !to.startsWith('packages/'));
     assert.deepEqual(ours, [], `move into ${folder} what it needs, or out of it what needs the service`);
@@ -184,7 +186,7 @@ test('a package imports nothing of ours but packages, and its package.json lists
   }
 });
 
-test('the web application imports the public API, and from the inside only the shapes of records', () => {
+test('the web application imports the public API, and internal modules only for the shapes of records', () => {
   const wrong = ofWeb
     .filter(({ to }) => !to.startsWith('web/'))
     .filter(
@@ -200,7 +202,7 @@ test('the web application imports the public API, and from the inside only the s
   assert.ok(web.length > 20 && elements.length > 5, 'the files and their imports must be found');
 });
 
-test('every folder has its place in the order', () => {
+test('every folder has a place in the list of layers', () => {
   const places = [...new Set(files.map(placeOf))];
   assert.deepEqual(
     places.filter((place) => !LAYERS.includes(place)),
@@ -214,7 +216,7 @@ test('every folder has its place in the order', () => {
   );
 });
 
-test('no files import each other in a circle, including types', () => {
+test('no files import each other in a cycle, including types', () => {
   const below = new Map<string, string[]>();
   for (const { from, to } of [...imports, ...ofWeb]) below.set(from, [...(below.get(from) ?? []), to]);
   const done = new Set<string>();
@@ -233,7 +235,7 @@ test('only the configuration reads options from the environment', () => {
   assert.deepEqual(readers, [], 'take the value from the configuration, which is passed down');
 });
 
-test('no file is named after a miscellany', () => {
+test('no file has a catch-all name', () => {
   const gathering = files.filter((file) => /(^|\/)(index|utils?|helpers?|common|types|constants|misc)\.ts$/.test(file));
   assert.deepEqual(gathering, [], 'name the file after what it does');
   assert.ok(files.length > 50 && imports.length > 100, 'the files and their imports must be found');
@@ -249,14 +251,14 @@ test(`no folder holds more than ${FILES_MAX} files`, () => {
   assert.deepEqual(crowded, [], `split the folder by what its files are about; at most ${FILES_MAX}`);
 });
 
-test('the picture in ARCHITECTURE.md shows the actual imports of rooms and packages', () => {
+test('the picture in ARCHITECTURE.md shows the actual imports of folders and packages', () => {
   const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
   const lines = /```mermaid\nflowchart TB\n([\s\S]*?)```/.exec(text)?.[1]?.trim().split('\n') ?? [];
   const drawn = lines.flatMap((line) => {
     const [, room = '', targets = ''] = /^ *([\w-]+)(?:\["[^"]*"\])?(?: --> (.*))?$/.exec(line) ?? [];
     return targets === '' ? [] : targets.split(' & ').map((target) => `${room} --> ${target}`);
   });
-  // app.ts and main.ts stand beside the rooms, and are drawn with what starts the service.
+  // app.ts and main.ts are in no folder; the picture shows them with the code that starts the service.
   const roomOf = (file: string) => /^(?:packages|src)\/([^/.]+)(?=\/)/.exec(file)?.[1] ?? 'operation';
   const real = new Map<string, string>();
   for (const { from, to } of imports) {
@@ -274,7 +276,7 @@ test('the picture in ARCHITECTURE.md shows the actual imports of rooms and packa
   ]);
 });
 
-test('the records of pages load no parser of Markdown', () => {
+test('the records of pages load no Markdown parser', () => {
   const loaded = new Set(['src/wiki/pages/schema.ts']);
   for (const file of loaded) {
     for (const { from, to, isType } of imports) if (from === file && !isType) loaded.add(to);

@@ -10,14 +10,14 @@ const ALLOWED = new Set([
   'MIT',
   'MIT-0',
   '(MIT AND Zlib)',
-  // We choose MIT.
+  // This project uses it under the MIT license.
   '(MIT OR GPL-3.0-or-later)',
 ]);
 
-/** Packages whose package.json names no SPDX license, with the license of the text in them. */
+/** Packages whose package.json names no SPDX license, with the license of the text that they contain. */
 const KNOWN: Record<string, string> = { 'duck@0.1.12': 'BSD-2-Clause', 'format@0.2.2': 'MIT' };
 
-/** The license of each package that runs in the service, as `name@version: license`. */
+/** Returns the license of each package that runs in the service; `name` is `name@version`. */
 export function runtimeLicenses(): { name: string; license: string; isAllowed: boolean }[] {
   const packages = new Map(
     lockedPackages()

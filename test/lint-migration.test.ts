@@ -6,7 +6,7 @@ import { sql } from '../src/platform/db/sql.ts';
 import { lintMigration, lintWorksWith } from './lint-migration.ts';
 import { makeEmptyDatabase } from './world.ts';
 
-/** The baseline makes a new database. */
+/** The first migration after the baseline, which only runs on new databases. */
 const FIRST = '002';
 
 const lint = (text: string, earlier: string[] = []) =>
@@ -126,7 +126,7 @@ test('statements that hold their locks only briefly are allowed', () => {
   for (const text of ALLOWED) assert.deepEqual(lint(text), [], text);
 });
 
-test('a column becomes not null only after a check of it was validated', () => {
+test('a column becomes not null only after a validated check', () => {
   const set = 'alter table pages alter column parent_path set not null';
   const add = 'alter table pages add constraint p check (parent_path is not null) not valid';
   const validate = '-- migration: concurrently\nalter table pages validate constraint p';
@@ -151,7 +151,7 @@ test('every column has a comment', async () => {
   );
 });
 
-test('every column and index compares text by its bytes, so that no update of the system leaves one in another order', async () => {
+test('every column and index uses the "C" collation, so that no system update changes their order', async () => {
   const db = openDb({ connection: { connectionString: await makeEmptyDatabase() }, connections: 1 });
   await migrate(db);
   const others = await db.query<{ name: string; key: string }>(sql`
@@ -163,7 +163,7 @@ test('every column and index compares text by its bytes, so that no update of th
   assert.deepEqual(others, [], 'give the column, or the key of the index, collate "C"');
 });
 
-test('a migration that says which earlier releases go on keeps that promise', () => {
+test('a migration keeps its promise about the earlier releases that work with it', () => {
   const migrations = listMigrations();
   assert.deepEqual(
     migrations.flatMap((migration, i) => lintWorksWith(migration, migrations.slice(0, i))),

@@ -2,13 +2,13 @@ import { TABLES } from '../src/app.ts';
 import { kindOf, type Migration, worksWith } from '../src/platform/db/apply-migration.ts';
 import { type SqlStatement, splitStatements } from '../src/platform/db/split-statements.ts';
 
-/** Only these may be changed without restrictions. */
+/** Tables with a fixed number of rows. Migrations may change only these without restrictions. */
 const SMALL_TABLES = TABLES.filter(({ rows }) => rows === 'fixed').map(({ name }) => name);
 
 /** A table name, with or without a schema, or a placeholder of `format`. */
 const TABLE = '(?:only\\s+)?((?:[\\w"]+\\.)?[\\w"%]+)';
 
-/** Statements on a table, also as parts of others, and what to do instead. */
+/** Statements on a table, alone or as parts of other statements, each with the advice to follow instead. */
 const STATEMENTS: [RegExp, string][] = [
   [
     pattern(`create\\s+(?:unique\\s+)?index\\s+(?!concurrently)[^(]*?\\bon\\s+${TABLE}`),
@@ -35,7 +35,7 @@ const STATEMENTS: [RegExp, string][] = [
 const NOT_VALID = 'add the constraint "not valid", and validate it in a later migration of the kind concurrently';
 const OLD_CODE = 'processes of the previous release still use it';
 
-/** Actions of `alter table`, and what to do instead. */
+/** Actions of `alter table`, each with the advice to follow instead. */
 const ACTIONS: [RegExp, string][] = [
   [
     /^alter (column )?(?!column )\S+ (set data )?type\b/,
@@ -54,10 +54,9 @@ const ACTIONS: [RegExp, string][] = [
 ];
 
 /**
- * Returns a sentence for each statement of this migration that would block requests for long on a large database; none
- * if there are no objections. `earlier`: the migrations before it, which may have added the constraint that `set not
- * null` relies on. Tables that the migration itself creates are exempt. The code of `do` is checked too, functions that
- * it calls are not.
+ * Returns a sentence for each statement of this migration that would block requests for long on a large database.
+ * `earlier`: the migrations before it, which may have added the constraint that `set not null` relies on. Tables that
+ * the migration itself creates are exempt. Checks the code of `do` blocks, but not the functions that it calls.
  */
 export function lintMigration(migration: Migration, earlier: readonly Migration[] = []): string[] {
   const kind = kindOf(migration);
@@ -72,13 +71,13 @@ export function lintMigration(migration: Migration, earlier: readonly Migration[
   ]);
 }
 
-/** What no release that has been written before would expect. */
+/** Changes that could break an earlier release. */
 const NOT_ADDITIVE =
   /\b(drop (?!index\b)(?!trigger if exists\b)|rename\b|alter (column )?\S+ (set not null|(set data )?type)|add (constraint \S+ )?(check|unique|foreign key|exclude)|revoke\b|(alter|create( or replace)?) (policy|trigger|function))/;
 
 /**
- * Returns a sentence for each statement that breaks what the migration's line "-- works with: …" promises: `any` is for
- * statements that only add, and another migration has to be an earlier one.
+ * Returns a sentence for each statement that breaks the promise of the migration's line "-- works with: …". `any`
+ * promises that all statements only add; any other value must be the name of an earlier migration.
  */
 export function lintWorksWith(migration: Migration, earlier: readonly Migration[]): string[] {
   const promised = worksWith(migration);
@@ -96,7 +95,10 @@ function pattern(text: string): RegExp {
   return new RegExp(`\\b${text}`, 'g');
 }
 
-/** A statement in lower case with single spaces and empty literals; a `do` statement gives those of its body. */
+/**
+ * Normalizes a statement: lower case, single spaces, empty literals. For a `do` statement, returns the statements of
+ * its body.
+ */
 function withBody({ text, comments }: SqlStatement): SqlStatement[] {
   const body = /^do\b/i.test(text) ? /\$(\w*)\$([\s\S]*)\$\1\$/.exec(text)?.[2] : undefined;
   if (body !== undefined) {
@@ -113,7 +115,6 @@ function created(text: string): string[] {
   return match ? [bare(match[1])] : [];
 }
 
-/** Without its schema and quotes. */
 function bare(table = ''): string {
   return table.replaceAll('"', '').replace(/^.*\./, '');
 }
@@ -164,7 +165,7 @@ function splitActions(text: string): string[] {
   return actions;
 }
 
-/** Defaults that PostgreSQL stores once in the catalogue instead of writing each row. */
+/** Defaults that PostgreSQL stores once in the catalog instead of writing each row. */
 const CONSTANT =
   /^(?:''|-?[\d.]+|true|false|null|now\(\)|current_\w+|interval ''|array\[\])(?:::[\w ]+(?:\([\d, ]+\))?(?:\[\])*)?$/;
 

@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
 export interface LockedPackage {
-  /** Of the folder in node_modules: of an alias, its own. */
+  /** Name of the folder in node_modules; for an alias, the alias. */
   name: string;
   version: string;
   license?: string;
   /** "sha512-" and the hash of the package's archive, in base64. */
   integrity?: string;
-  /** Where the archive is; none: at the configured registry. */
+  /** URL of the archive; undefined if it comes from the configured registry. */
   resolved?: string;
-  /** Whether only development needs it. */
+  /** Whether it is only a development dependency. */
   dev?: boolean;
   hasInstallScript?: boolean;
 }
 
-/** Every package that package-lock.json installs, but those of this repository, in the order of their names. */
+/** Returns every package that package-lock.json installs, sorted by name, except packages of this repository. */
 export function lockedPackages(): LockedPackage[] {
   const lock = JSON.parse(readFileSync(new URL('package-lock.json', PACKAGE), 'utf8'));
   return Object.entries<LockedPackage>(lock.packages)

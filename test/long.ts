@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { LONG_RUNS } from './run/long-runs.ts';
 
-/** `npm run test:long -- NAME [arguments]`: runs the commands of a long run, and ends with the first that fails. */
+/** `npm run test:long -- NAME [arguments]`: runs the commands of a long run, and stops at the first failure. */
 const [name = '', ...more] = process.argv.slice(2);
 const run = LONG_RUNS[name];
 if (run) {

@@ -4,10 +4,16 @@ import { ENDPOINTS } from '../src/app.ts';
 import { nameOf, propertiesOf, success, validBody, validRequest, withJson } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** Names that people type are shown in lists, mails and sentences of others: they have one line, one direction and a shape. */
+/**
+ * Other users see typed names in lists, mails and sentences, so every name fits one line and cannot change its
+ * direction.
+ */
 const { fresh, a, owner, send, tokenFor } = await openTenants();
 
-/** A title that is not saved yet is kept as it is typed; the first user of a service cannot be made twice; one name only confirms. */
+/**
+ * Texts that are not names: an autosaved title is kept exactly as typed, the first owner can be created only once, and
+ * a deletion only repeats the name.
+ */
 const OTHER_TEXTS = [
   'PUT /v1/wikis/:wiki_id/autosaves/:autosave_id',
   'POST /v1/auth/first-owner',
@@ -31,7 +37,7 @@ const REFUSED = {
   'an isolate without an end': '\u2067Grace',
 };
 
-/** Decomposed letters, a mark between words of both directions, and an emoji that a joiner makes of two. */
+/** Decomposed letters, a mark between words of both directions, and a joined emoji. */
 const KEPT = 'Ka\u0308se \u05d0\u200f! <b>&amp;</b> \u{1f468}\u200d\u{1f373}';
 
 test('the list of endpoints has names', () => {
@@ -44,7 +50,7 @@ for (const { endpoint, name } of NAMED) {
     return send(withJson(request, JSON.stringify({ ...validBody(endpoint, a), [name]: value })));
   };
 
-  test(`${nameOf(endpoint)} refuses a ${name} that cannot be shown on one line, and keeps others in composed form`, async () => {
+  test(`${nameOf(endpoint)} refuses a ${name} that cannot be shown on one line, and composes the letters of others`, async () => {
     for (const [what, value] of Object.entries(REFUSED)) {
       const { status, body } = await ask(value);
       assert.deepEqual([status, body.error], [400, name === 'title' ? 'invalid_title' : 'invalid_name'], what);

@@ -8,7 +8,7 @@ import { PACKAGE } from '../src/platform/core/package/package-files.ts';
 
 const ROOT = fileURLToPath(PACKAGE);
 
-/** Runs a test that needs what this machine does not have. Answers the exit code and what was printed. */
+/** Runs a test whose need this machine lacks. Returns the exit code and the output. */
 async function runWithoutIt(env: Record<string, string>): Promise<{ code: number; printed: string }> {
   const file = `
     import { test } from 'node:test';
@@ -21,7 +21,7 @@ async function runWithoutIt(env: Record<string, string>): Promise<{ code: number
   );
 }
 
-test('a test that cannot run fails in CI and is skipped elsewhere, and says what to install', async () => {
+test('a test that cannot run is skipped, or fails in CI, and says what to install', async () => {
   const [inCi, elsewhere] = [await runWithoutIt({ CI: 'true' }), await runWithoutIt({})];
   for (const { printed } of [inCi, elsewhere]) assert.match(printed, /Install the loom\./);
   assert.equal(inCi.code, 1);
@@ -41,7 +41,7 @@ test('no test is skipped in any other way', () => {
   assert.deepEqual(skipping, [], 'Say what is missing with skipUnless of test/needs.ts.');
 });
 
-test('what a test file leaves behind is cleaned up by steps that all run, whatever one of them meets', () => {
+test('test files clean up with `cleanUp`, which runs all steps even if some fail', () => {
   const files = globSync(['packages/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.ts', 'web/**/*.test.ts'], {
     cwd: ROOT,
   });
@@ -55,8 +55,8 @@ test('what a test file leaves behind is cleaned up by steps that all run, whatev
   );
 });
 
-test('a test file awaits what its tests share before it declares the first of them', () => {
-  // When the tests declared so far have ended, node:test runs the hooks at the end of the file, and then no more of them.
+test('a test file awaits its shared setup before it declares its first test', () => {
+  // Once the tests declared so far have ended, node:test runs the file's `after` hooks, and never runs them again.
   const late = globSync(['packages/**/*.test.ts', 'src/**/*.test.ts', 'test/**/*.test.ts', 'web/**/*.test.ts'], {
     cwd: ROOT,
   }).filter((file) => {

@@ -1,6 +1,6 @@
 /**
- * Why a test that needs something of the machine is skipped: the sentence, which says what to do, or false where it can run.
- * Where CI is set nothing is skipped: the test's file fails with the sentence.
+ * Returns the `skip` option of a test that needs something of the machine: false if it can run, else a sentence that
+ * says what to install. Throws that sentence if CI is set, so that the test's file fails.
  */
 export function skipUnless(isThere: boolean, sentence: string): string | false {
   if (isThere) return false;

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /**
- * Packs this checkout, and runs the archive by npx in an empty folder and installed there, with the packages of the registry, a PostgreSQL of
- * its own and the Node.js of the caller: a user, a wiki, a page that is rendered, the page in HTML with its style sheet, the page in a
- * command, the stop.
+ * Packs this checkout and runs the archive, once by npx in an empty folder and once installed there. Both use packages
+ * from the registry, the package's own PostgreSQL and the caller's Node.js. Each creates a user, a wiki and a page,
+ * reads the rendered page as HTML with its style sheet and by a command, and stops.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), 'ibid-package-'));
-// Without the Node.js of this checkout, as on a machine that has only its own.
+// Leaves out the Node.js of this checkout, as on a machine with only its own.
 const PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((part) => !part.includes('node_modules'))
@@ -36,7 +36,7 @@ try {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Starts what these arguments of npx run, on a database of its own, uses it and stops it. */
+/** Starts the service with these arguments of npx on a database of its own, uses it and stops it. */
 async function start(way: string, npx: readonly string[]): Promise<void> {
   const options = { env: { ...env, DATA_DIR: join(folder, `data ${way}`) }, cwd: folder, maxBuffer: 1e8 };
   await run('npx', [...npx, 'config', '--check'], options);

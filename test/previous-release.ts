@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs the tests of an earlier release on the schema of this one. Arguments: its tag or commit, and the test files to run
- * instead of all. Its folder of migrations gets those of this release, so that every database of its tests has the newer
- * schema; left out are its tests of the migrations and of the files that are generated from them.
+ * Runs the tests of an earlier release on the schema of this one. Arguments: its tag or commit, and the test files to
+ * run instead of all. Copies this release's migrations into its folder, so that every database of its tests has the
+ * newer schema. Leaves out its tests of migrations and of files generated from them.
  */
 const ABOUT_MIGRATIONS = ['generated', 'lint-migration', 'migrations', 'migrate', 'db-constraints', 'documents'];
 

@@ -6,7 +6,8 @@ import { sharedWorld } from './shared-world.ts';
 import { corpus } from './world.ts';
 
 /**
- * ROUND_TRIPS: the number of files of each collection. Without the collections the project's own documents are used.
+ * ROUND_TRIPS: the number of files of each collection. Without the collections, the tests use the project's own
+ * documents.
  */
 const FILES = Number(process.env.ROUND_TRIPS || 40);
 const OWN = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
@@ -22,7 +23,7 @@ async function filesOf(folder: string): Promise<[string, string][]> {
 }
 
 for (const folder of ['tldr/common', 'tldr/ja']) {
-  test(`every file of ${folder} is returned as it was written, and writing it back makes no new revision`, async (t) => {
+  test(`every file of ${folder} is returned byte for byte, and writing it back makes no new revision`, async (t) => {
     const owner = await world.owner();
     const pages = `/v1/wikis/${owner.wiki_id}/pages`;
     const files = (await filesOf(folder)).slice(0, FILES);

@@ -13,17 +13,17 @@ import { openReport } from './run/report.ts';
 import { filesOf, type Request, readRequest, sharingOf, touched, USAGE } from './run/selection.ts';
 
 /**
- * Runs tests on one PostgreSQL that is started for the run, or on DATABASE_URL: those that decide about a change, or with
- * `--all` every test. Exits with 1 where one failed, and with 130 after Ctrl C.
+ * Runs tests on a PostgreSQL that is started for the run, or on DATABASE_URL: the tests needed to accept a change, or
+ * every test with `--all`. Exits with 1 if a test failed, and with 130 after Ctrl C.
  */
 
-/** A process in which no test ends for this long is killed; fuzzers and long counts need FUZZ_MINUTES and FILE_MINUTES more. */
+/** Kills a process in which no test ends for this long. Fuzzers and long counts add FUZZ_MINUTES and FILE_MINUTES. */
 const HANGS_MS = (20 + Number(process.env.FUZZ_MINUTES || 0) + Number(process.env.FILE_MINUTES || 0)) * 60_000;
-/** Most of the time a file waits: for a database, a process or a timer. */
+/** A file mostly waits: for a database, a process or a timer. */
 const FILES_AT_ONCE = 6;
-/** As many files share a process at most: what they hold in memory adds up, and they run one after the other. */
+/** Maximum number of files that share a process: they run in sequence, and their memory adds up. */
 const FILES_OF_A_PROCESS = 10;
-/** Of a run of as many files each test is printed. */
+/** Prints each test in a run of at most this many files. */
 const DETAILED_MAX = 3;
 
 let isStopped = false;
@@ -34,7 +34,7 @@ try {
   process.stderr.write(`${(error as Error).message}\n${USAGE}`);
   process.exit(1);
 }
-// Everything of the run is below it, also what tests write into the temporary folder.
+// Contains all files of the run, including temporary files of tests.
 const folder = await mkdtemp(join(placeOfRuns(), 'ibid-run-'));
 await chmod(folder, 0o711);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void stop());
@@ -45,7 +45,7 @@ try {
 }
 
 async function runAll(request: Request): Promise<boolean> {
-  // Services and confined processes that tests start run what was built.
+  // Services and confined processes that tests start run the built files.
   if (!buildWhenNeeded()) return false;
   const candidates = filesOf(request);
   const bundles = await bundleTests(candidates);
@@ -81,7 +81,7 @@ async function runEach(
   const durations = openDurations();
   const groups = grouped(files, bundles);
   const secondsOf = (group: readonly string[]) => group.reduce((sum, file) => sum + durations.of(file), 0);
-  // What takes longest starts first, so that no core idles at the end.
+  // The slowest groups start first, so that no core idles at the end.
   if (touchedSince === undefined) groups.sort((one, other) => secondsOf(other) - secondsOf(one));
   const deadline = performance.now() + minutes * 60_000;
   const left: string[] = [];
@@ -102,13 +102,16 @@ async function runEach(
     }
   }
   await Promise.all(Array.from({ length: FILES_AT_ONCE }, runGroups));
-  // A part of a file says nothing about the whole.
+  // A run of selected tests does not show how long whole files take.
   if (nodeOptions.length === 0) durations.save();
   if (left.length > 0) console.log(`\nNot started within ${minutes} minutes: ${left.join(', ')}`);
   return !isStopped && (report.end() || left.length === files.length);
 }
 
-/** The files of each process: pure ones share one, as do those that share a service, and each other file has its own. */
+/**
+ * Groups the files by process: pure files share a process, files that share a service do too, and every other file has
+ * its own.
+ */
 function grouped(files: readonly string[], bundles: Bundles): string[][] {
   const groups: string[][] = [];
   const open = new Map<string, string[]>();
@@ -125,7 +128,7 @@ function grouped(files: readonly string[], bundles: Bundles): string[][] {
   return groups;
 }
 
-/** The results of each file of a process. */
+/** Divides the results of a process by file. */
 function byFile(files: readonly string[], result: FileResult, bundles: Bundles): [string, FileResult][] {
   const [only = '', ...more] = files;
   if (more.length === 0) return [[only, result]];
@@ -139,7 +142,7 @@ function byFile(files: readonly string[], result: FileResult, bundles: Bundles):
   return [...parts, [`process of ${files.length} files`, { ...result, tests: rest }]];
 }
 
-/** Ends the run on a signal, with all that it started. */
+/** Ends the run on a signal, with all processes that it started. */
 async function stop(): Promise<void> {
   if (isStopped) return;
   isStopped = true;

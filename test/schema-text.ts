@@ -10,21 +10,22 @@ interface TableRow {
   constraints: string[];
   indexes: string[];
   triggers: string[];
-  /** The rights of the service's role on its rows. */
+  /** Rights of the service's role on the table's rows. */
   rights: string[] | null;
   is_secured: boolean;
   policies: { name: string; command: string; using: string | null; check: string | null }[];
 }
 
-/** A heading of the migrations, and what they create below it. */
+/** A heading in the migrations, and the names of objects created below it. */
 interface Section {
   title: string;
   names: ReadonlySet<string>;
 }
 
 /**
- * What the migrations come to, as SQL to be read, in their sections: each table with its comments, columns, constraints, indexes,
- * triggers and policies, then the functions. Made from the catalogue with nothing in it that differs between releases of PostgreSQL.
+ * Returns the resulting schema as readable SQL, in the sections of the migrations: each table with its comments,
+ * columns, constraints, indexes, triggers and policies, then the functions. Reads the catalog, and leaves out anything
+ * that differs between releases of PostgreSQL.
  */
 export async function schemaText(query: Query): Promise<string> {
   const functions = await query<{ name: string; definition: string; comment: string | null }>(sql`
@@ -66,7 +67,7 @@ export async function schemaText(query: Query): Promise<string> {
           'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid)) order by p.polname)
         from pg_policy p where p.polrelid = c.oid), '[]') as policies
     from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.oid`);
-  // Without their queries, which each release of PostgreSQL writes in its own way.
+  // Without their queries, which each release of PostgreSQL formats differently.
   const views = await query<{ name: string; text: string }>(sql`
     select concat_ws(E'\n', '-- ' || obj_description(c.oid, 'pg_class'), 'create view ' || c.relname || ' (' || (
         select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0
@@ -107,14 +108,16 @@ export async function schemaText(query: Query): Promise<string> {
 const HEADING = /^-- -{4} (.+?) -+$/;
 const CREATED = /^create (?:or replace )?(?:unlogged )?(?:table|view|function) (?:if not exists )?(\w+)/;
 
-/** What has no heading above it is in the last section. */
+/**
+ * Parses the headings of the migrations, and the names created below each. The last section also gets the table of
+ * migrations, which the program creates itself.
+ */
 function sectionsOf(migrations: string): Section[] {
   const sections: { title: string; names: Set<string> }[] = [];
   for (const line of migrations.split('\n')) {
     const [, title] = HEADING.exec(line) ?? [];
     if (title !== undefined) sections.push({ title, names: new Set() });
     const [, name] = CREATED.exec(line) ?? [];
-    // The program makes the table of migrations itself.
     if (name !== undefined && !sections.some(({ names }) => names.has(name))) sections.at(-1)?.names.add(name);
   }
   sections.at(-1)?.names.add('migrations');
@@ -125,7 +128,7 @@ function commented(comment: string | null, text: string, indent = ''): string {
   return comment ? `${indent}-- ${comment}\n${text}` : text;
 }
 
-/** PostgreSQL writes keywords in capitals, in front of the body of a function. */
+/** Formats a function. PostgreSQL writes keywords in capitals before the body. */
 function functionText(definition: string): string {
   const at = definition.indexOf('AS $function$');
   const head = lowerCase(definition.slice(0, at)).replace('create or replace function public.', 'create function ');
@@ -133,7 +136,7 @@ function functionText(definition: string): string {
   return `${head.replace(/\s+/g, ' ').trim()} as $$${body.slice(0, -'$function$'.length)}$$;`;
 }
 
-/** Without what stands in quotes. */
+/** Lower-cases keywords outside quotes. */
 function lowerCase(text: string): string {
   return text
     .split(/('(?:[^']|'')*'|"[^"]*")/)

@@ -33,7 +33,7 @@ try {
     ...['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'],
     ...decisions.map((name) => `docs/decisions/${name}`),
   ];
-  // They are uploaded without their folders.
+  // The files are uploaded without their folders.
   const payload = files.map(async (path) => ({
     name: basename(path),
     mimeType: 'text/markdown',

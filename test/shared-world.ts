@@ -3,9 +3,9 @@ import { openWorld, type World } from './world.ts';
 let world: Promise<World> | undefined;
 
 /**
- * A service with default options that test files share: the runner puts files that import this into one process, which saves each
- * of them 3 s of CPU time. For tests that see only the workspaces they make. One that counts statements, stops the service,
- * or looks at all rows of a table opens a world of its own.
+ * Returns a service with default options that test files share. The runner puts files that import this module into one
+ * process, which saves each of them 3 s of CPU time. Only for tests that see just the workspaces they make: a test that
+ * counts statements, stops the service or reads all rows of a table opens its own world.
  */
 export function sharedWorld(): Promise<World> {
   world ??= openWorld();

@@ -19,9 +19,9 @@ interface Found {
   columns: string[];
   rights: string;
   is_secured: boolean;
-  /** As `name: condition`. */
+  /** Formatted as `name: condition`. */
   policies: string[];
-  /** The tables whose deletion of a row deletes rows of this one, by foreign keys. */
+  /** Tables whose deleted rows delete rows of this table, by foreign keys. */
   deleted_with: string[];
   /** Columns with `n_distinct = 20`. */
   distinct: string[];
@@ -52,7 +52,7 @@ const functions = await db.query<{ name: string; text: string }>(sql`
 const conditions = await conditionsAsStored();
 await db.close();
 
-/** The condition of each declared policy as PostgreSQL writes it. */
+/** Returns the condition of each declared policy as PostgreSQL formats it. */
 async function conditionsAsStored(): Promise<Map<string, string>> {
   await db.query(sql`create table any_owner (wiki_id text, workspace_id text, user_id text)`);
   for (const table of TABLES) {
@@ -68,7 +68,7 @@ async function conditionsAsStored(): Promise<Map<string, string>> {
 const mentions = (name: string, table: string) =>
   functions.some((one) => one.name === name && new RegExp(`\\b${table}\\b`).test(one.text));
 
-/** One test for each rule: what is wrong with each table, as sentences that say what to do. */
+/** Defines a test for a rule. `problemsOf` returns a sentence with the remedy for each violation of a table. */
 function everyTable(title: string, problemsOf: (table: Table, found: Found) => (string | false | undefined)[]): void {
   test(title, () => {
     const problems = TABLES.flatMap((table) => {
@@ -79,7 +79,7 @@ function everyTable(title: string, problemsOf: (table: Table, found: Found) => (
   });
 }
 
-test('every table is declared once and made by a migration', () => {
+test('every table is declared once and created by a migration', () => {
   const names = TABLES.map(({ name }) => name);
   const undeclared = found
     .filter(({ name }) => !names.includes(name))
@@ -137,7 +137,6 @@ everyTable('the planner knows how the rows of large tables are divided', (table,
   ];
 });
 
-/** The table with the owners of rows. */
 const OWNERS = { wiki: 'wikis', member: 'wikis', workspace: 'workspaces', user: 'users', service: undefined };
 
 everyTable('rows are deleted with their owner', ({ name, of, deletedBy }, { deleted_with }) => {
@@ -154,7 +153,7 @@ everyTable('rows are deleted with their owner', ({ name, of, deletedBy }, { dele
   ];
 });
 
-/** Columns that name a person. */
+/** Columns that identify a person. */
 const OF_A_PERSON = /(^|_)(user_id|email)$|^(created|updated|invited|trashed|held)_by$|^(actor|credential)_id$/;
 
 everyTable('what names a person says how it is exported and erased', ({ name, of, person }, found) => {
@@ -183,7 +182,7 @@ everyTable('what names a person says how it is exported and erased', ({ name, of
   ];
 });
 
-test('the kind of every event and the prefix of every id is declared by one table', () => {
+test('exactly one table declares the kind of each event and the prefix of each id', () => {
   const kinds = TABLES.flatMap(({ audit = [] }) => audit);
   const undeclared = ENDPOINTS.filter(({ event }) => event && !kinds.includes(event.split('.')[0] ?? '')).map(
     (endpoint) =>

@@ -16,7 +16,7 @@ import { startS3Server } from './s3-server.ts';
 import { until } from './until.ts';
 import { openWorld } from './world.ts';
 
-/** OTLP in JSON, as far as the tests read it (opentelemetry-proto, trace.proto). */
+/** The parts of OTLP in JSON that the tests read (opentelemetry-proto, trace.proto). */
 interface OtlpSpan {
   traceId: string;
   spanId: string;
@@ -64,7 +64,7 @@ function attribute(attributes: Attribute[], name: string): string | number | und
   return value?.stringValue ?? value?.intValue;
 }
 
-/** The spans of a trace, when one with this name is among them. */
+/** Waits for a span with this name and returns the spans of its trace. */
 async function traceWith(name: string, isIt: (span: OtlpSpan) => boolean = () => true): Promise<OtlpSpan[]> {
   const find = () => spans.find((span) => span.name === name && isIt(span));
   await until(
@@ -76,7 +76,7 @@ async function traceWith(name: string, isIt: (span: OtlpSpan) => boolean = () =>
   return spans.filter((span) => span.traceId === traceId);
 }
 
-test('a request continues the trace of its traceparent, and its statements, rendering and calls are steps of it', async () => {
+test('a request continues the trace of its traceparent, with spans for its statements, rendering and calls', async () => {
   const owner = await world.owner();
   const trace_id = 'ab'.repeat(16);
   const traceparent = `00-${trace_id}-00f067aa0ba902b7-01`;
@@ -107,7 +107,7 @@ test('a request continues the trace of its traceparent, and its statements, rend
   assert.deepEqual([...resources], ['ibid']);
 });
 
-test('a traceparent that is none begins a new trace', async () => {
+test('an invalid traceparent starts a new trace', async () => {
   const owner = await world.owner();
   const [zeros, trace_id] = ['0'.repeat(32), 'ab'.repeat(16)];
   for (const traceparent of ['x', `00-${zeros}-00f067aa0ba902b7-01`, `ff-${trace_id}-00f067aa0ba902b7-01`]) {
@@ -120,7 +120,7 @@ test('a traceparent that is none begins a new trace', async () => {
   }
 });
 
-test('calls of an issuer and of a bucket carry the traceparent of their own step', async () => {
+test('calls to an issuer and to a bucket carry the traceparent of their own span', async () => {
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     seen.push(String(request.headers.traceparent));
@@ -156,7 +156,7 @@ test('each attempt of a job is a trace, with its statements, rendering and readi
   assert.ok(!spans.some(({ name, parentSpanId }) => name === 'statement' && !parentSpanId), 'polling is no trace');
 });
 
-test('a line for a terminal has the time, level, message and fields, and no control characters of others', () => {
+test('a line for a terminal has the time, level, message and fields, and strips control characters', () => {
   let written = '';
   const log = openLog(readConfig({ LOG_FORMAT: 'text' }), { write: (text) => void (written += text) });
   log.warn({ request_id: 'req_1', code: 'a b', err: new Error('gone \u001b[31m') }, 'it \u001b[2J failed');
@@ -167,7 +167,7 @@ test('a line for a terminal has the time, level, message and fields, and no cont
   assert.ok(!written.includes('\u001b'));
 });
 
-test('a receiver that is away costs nothing but its spans, and does not hold up a stop', async () => {
+test('an unreachable collector costs only its spans, and does not delay a stop', async () => {
   const stops: (() => Promise<unknown>)[] = [];
   const log = pino({ level: 'silent' });
   const config = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` });

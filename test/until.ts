@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { cpus } from 'node:os';
 import { inspect } from 'node:util';
 
-/** A look may be a request that costs a few milliseconds: what takes long is looked at less and less often. */
+/** A look may be a request that costs a few milliseconds, so the pauses between looks grow. */
 const PAUSES_MS = { first: 10, growth: 1.2, longest: 150 };
 /**
- * How long the machine may idle while nothing new is seen. On a busy one the process that is waited for may not have had its
- * turn, so time counts only as far as cores were idle; and in any case once it is SILENCE_MAX_MS.
+ * Maximum idle time of the machine without news. On a busy machine the awaited process may not have been scheduled, so
+ * only idle time of the cores counts, up to SILENCE_MAX_MS of elapsed time.
  */
 const IDLE_MAX_MS = 120_000;
 const SILENCE_MAX_MS = 900_000;
 const LOOK_MS = 500;
 
 /**
- * Polls until `isDone` accepts what `look` saw, and answers it. Fails with what was waited for and what was seen last when
- * nothing new was seen although the machine was idle: a slow machine may take longer as long as it gets on, and values that
- * were seen before are no news. What `look` answers must therefore hold no clock and no request id.
+ * Polls until `isDone` accepts the value of `look`, and returns the value. Throws an error with `what` and the last
+ * value if `look` returned no new value although the machine was idle: a slow machine may take longer as long as it
+ * makes progress. A value seen before is not new, so values must contain no clock and no request id.
  */
 export async function until<Seen>(
   what: string,
@@ -39,15 +39,15 @@ export async function until<Seen>(
 }
 
 /**
- * Returns a function that tells whether a wait that begins now has become too long: the cores were idle for `idle_ms` on
- * average, or a quarter of an hour has passed.
+ * Returns a function that reports whether a wait that begins now has become too long: the cores were idle for `idle_ms`
+ * on average, or a quarter of an hour has passed.
  */
 export function patience(idle_ms = IDLE_MAX_MS): () => boolean {
   const [began, idle] = [performance.now(), idleMs()];
   return () => idleMs() - idle > idle_ms || performance.now() - began > SILENCE_MAX_MS;
 }
 
-/** Waits for `work`. Fails with `what` when that has become too long, as `patience` decides. */
+/** Waits for `work`. Throws an Error with `what` if that takes too long, as `patience` decides. */
 export async function inTime<T>(what: string, work: T | Promise<T>, idle_ms?: number): Promise<T> {
   const isTooLong = patience(idle_ms);
   let timer: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ export async function inTime<T>(what: string, work: T | Promise<T>, idle_ms?: nu
   }
 }
 
-/** The time for which the cores of this machine were idle since it started, in milliseconds of a core. */
+/** Returns the idle time of the cores since the machine started, in milliseconds, averaged over the cores. */
 function idleMs(): number {
   const cores = cpus();
   return cores.reduce((sum, { times }) => sum + times.idle, 0) / cores.length;

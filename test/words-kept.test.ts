@@ -14,7 +14,7 @@ import { corpus } from './world.ts';
 const TEXTS = extent(40_000, 3_000);
 const SEED = Number(process.env.SEED || Date.now() % 2 ** 31);
 
-/** The letters and digits of a text, without what stands between them. */
+/** Returns only the letters and digits of a text. */
 function lettersOf(text: string): string {
   return text
     .normalize('NFC')
@@ -40,16 +40,16 @@ function decoded(markdown: string): string {
   });
 }
 
-/** Words that a page adds: the kind of a box whose text does not name one. */
+/** Words that a page adds: the kind of an admonition whose text does not name it. */
 const ADDED = 'note';
 
-/** The words of a page that its text does not have. */
+/** Returns the words of a page that are missing from its text. */
 function added(markdown: string): string[] {
   const source = lettersOf(markdown) + lettersOf(decoded(markdown)) + ADDED;
   return wordsOf(renderMarkdown(markdown).text).filter((word) => !source.includes(word));
 }
 
-/** Of words of a text, those that neither its page nor its losses have. */
+/** Returns the words of a text that are missing from both its page and its losses. */
 function missing(markdown: string, words: readonly string[]): string[] {
   const page = renderMarkdown(markdown);
   const losses = markdownLosses(markdown).map(({ excerpt }) => excerpt);
@@ -58,7 +58,7 @@ function missing(markdown: string, words: readonly string[]): string[] {
   return words.filter((word) => !shown.includes(word));
 }
 
-test('a page has the words of its text and no others, whatever dialects stand in whatever blocks', (t) => {
+test('a page has the words of its text and no others, for any dialect in any block', (t) => {
   t.diagnostic(`SEED=${SEED}`);
   const numbers = randomNumbers(SEED);
   for (let i = 0; i < TEXTS; i += 1) {
