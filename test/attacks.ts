@@ -137,7 +137,7 @@ const DOCUMENTS: readonly string[] = [
   '\ufeff<img src=x onerror=alert(1)>',
 ];
 
-/** Sanitizer bypasses by mutation: markup that a second parser reads differently from the first. */
+/** Mutation-based sanitizer bypasses: markup that a second parser reads differently from the first. */
 const MUTATIONS = [
   '<math><mtext><table><mglyph><style><math><img src onerror=alert(1)></style></mglyph></table></mtext></math>',
   '<math><mtext><h1><a><h6></a></h6><mglyph><svg><mtext><style><a title="</style><img src onerror=alert(1)>"></style></h1>',
@@ -172,7 +172,7 @@ const MUTATIONS = [
   '<p><math><mi xlink:href="javascript:alert(1)">x</mi><maction actiontype="statusline#x" xlink:href="javascript:alert(1)">x</maction></math>',
 ];
 
-/** Every element with the attributes that would run code in it, as in lists of attacks. */
+/** Every element with the attributes that would run code in it, as lists of attacks have them. */
 const HANDLERS = (
   'a abbr animate applet area article audio base bgsound blockquote body br button canvas code custom-tag del details dialog div ' +
   'embed fieldset font foreignobject form frame frameset h1 head hr html iframe image img input ins isindex kbd keygen label ' +
@@ -193,7 +193,6 @@ const FIXTURES = (
   createRequire(import.meta.url)('dompurify-fixtures/test/fixtures/expect.js') as { payload: string }[]
 ).map(({ payload }) => payload);
 
-/** The places of a document that can hold hostile text. */
 const PLACES: readonly ((attack: string) => string)[] = [
   (attack) => `# ${attack}\n\ntext`,
   (attack) =>
@@ -215,7 +214,7 @@ const PIECES = [...MUTATIONS, ...HANDLERS, ...FIXTURES];
 /** Markdown that tries to run scripts, load resources, submit forms or spoof the interface in a reader's browser. */
 export const ATTACKS: readonly string[] = [...DOCUMENTS, ...PIECES];
 
-/** The pieces in turn in all places, so that every place gets many of them. */
+/** The pieces distributed over all places in rotation, so that every place gets many of them. */
 export const PLACED_ATTACKS: readonly string[] = [
   ...PIECES.flatMap((attack, i) => [0, 1, 2].map((n) => PLACES[(3 * i + n) % PLACES.length]?.(attack) ?? '')),
   ...MUTATIONS.flatMap((attack) => PLACES.map((place) => place(attack))),

@@ -14,7 +14,9 @@ import type { RawAnswer } from './raw-http.ts';
 import { type Ids, nameOf, pathParams, success, validRequest } from './requests.ts';
 import { type Actor, openTenants } from './tenants.ts';
 
-/** What the audit log records of every write, and the process log of every refusal. Nothing here names an endpoint. */
+/**
+ * The audit log's record of every write and the process log's line for every refusal. No code here names an endpoint.
+ */
 const mailServer = await startMailServer();
 cleanUp(() => mailServer.stop());
 const lines: string[] = [];
@@ -25,10 +27,13 @@ const { db } = world;
 
 const tableOf = (kind: string) => TABLES.find(({ audit }) => audit?.includes(kind));
 
-/** Rows that one person alone sees: a record says that it was written, and names nothing but it and its wiki. */
+/**
+ * Returns whether only the row's owner can see it. Its audit record then says only that it was written, and names the
+ * row and its wiki.
+ */
 const isPrivate = (kind: string) => tableOf(kind)?.of === 'member';
 
-/** The writing endpoints that succeed in a world with users. */
+/** Writing endpoints that succeed in a world with users. */
 const WRITING = ENDPOINTS.filter((endpoint) => endpoint.event && success(endpoint) < 400);
 const secrets = new Set<string>();
 
@@ -44,11 +49,14 @@ async function send(endpoint: Endpoint, ids: Ids, token: string | undefined, hea
   return { answer: await tenants.send(request, endpoint), request_id };
 }
 
-/** A widget's endpoint is about what the endpoint is about that it serves. */
+/** Returns whether an endpoint acts on the caller. A widget's endpoint counts like the endpoint that it serves. */
 const isAboutCaller = ({ access }: Endpoint) =>
   access.on === 'caller' || access.on === 'anyone' || (access.on === 'widget' && access.instead?.on === 'caller');
 
-/** An actor who may call the endpoint and whose request changes something: a new user for endpoints on the caller. */
+/**
+ * Returns an actor who may call the endpoint and whose request changes something: a new user for endpoints on the
+ * caller.
+ */
 async function permittedActor(endpoint: Endpoint): Promise<Actor> {
   if (endpoint.access.on === 'widget') return { ...owner, token: await tokenFor(endpoint, owner) };
   if (!isAboutCaller(endpoint)) return owner;
@@ -57,10 +65,9 @@ async function permittedActor(endpoint: Endpoint): Promise<Actor> {
   return { ...person, token: await tokenFor(endpoint, person) };
 }
 
-/** The credential of a write, as its record names it. */
 async function credentialOf(endpoint: Endpoint, token: string): Promise<[kind: string, id: unknown]> {
   if (endpoint.access.on === 'anyone') return ['none', null];
-  // What the token of a widget was made with.
+  // The key or session that issued the widget's token.
   if (endpoint.access.on === 'widget') return ['widget', decodeJwt(token).key];
   const hash = sha256(token);
   const [key] = await db.query(sql`select key_id from api_keys where secret_hash = ${hash}`);
@@ -76,7 +83,7 @@ function recordsOf(request_id: string): Promise<Row[]> {
 async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
   const { name: table, id } = tableOf(kind) ?? {};
   assert.ok(table && id, `a tables.ts must say which table has audit: ['${kind}'], and its id column`);
-  // With jsonb's order of keys and its format of times, as in the record.
+  // jsonb gives the keys the order, and the times the format, that the audit record has.
   const rows = await db.query<{ row: Row }>(sql`
     select to_jsonb(t) - (select coalesce(array_agg(column_name::text), '{}') from information_schema.columns
       where table_schema = 'public' and table_name = ${table} and (data_type = 'bytea' or is_generated = 'ALWAYS')) as row
@@ -87,10 +94,13 @@ async function rowsOf(kind: string): Promise<Map<unknown, Row>> {
 /** Columns that a worker may change in a new row before the test reads it. */
 const WRITTEN_BY_WORKERS = ['status', 'attempt', 'failures', 'progress', 'updated_at', 'started_at', 'worker_id'];
 
-/** Times that are those of the record itself, and the address of a picture, which is a secret. */
+/** Columns that a record omits: times that equal the record's own time, and the id of an avatar, which is a secret. */
 const NOT_RECORDED = ['deleted_at', 'deleted_from', 'avatar_id', 'retention_changed_at', 'held_since'];
 
-/** There is a legal hold where one is to be lifted, and none that refuses what others delete. */
+/**
+ * Sets or lifts the workspace's legal hold. Only endpoints that lift a hold need one; for the others it would refuse
+ * deletions.
+ */
 async function setHold(isHeld: boolean): Promise<void> {
   await db.query(sql`
     update workspaces set held_since = case when ${isHeld}::boolean then now() end, held_by = case when ${isHeld} then ${owner.user_id}::text end,
@@ -105,7 +115,7 @@ for (const endpoint of WRITING) {
     const actor = await permittedActor(endpoint);
     const ids = await fresh(endpoint, actor);
     await setHold(endpoint.path.endsWith('/lift'));
-    // A widget may have done the same to it before.
+    // An earlier test of a widget may have made the same changes.
     await db.query(sql`update memberships set role = 'member' where membership_id = ${ids.membership_id}`);
     await db.query(sql`update workspaces set widget_origins = '{}' where workspace_id = ${a.workspace_id}`);
     await db.query(
@@ -171,9 +181,9 @@ for (const endpoint of WRITING) {
     }
   });
 
-  test(`${nameOf(endpoint)} leaves no record when it is refused, and one when it is sent again`, async () => {
+  test(`${nameOf(endpoint)} leaves no record when it is refused, and a single one when the request is retried`, async () => {
     for (const token of [undefined, stranger.token, roles.viewer.token]) {
-      // Endpoints that refuse no missing credential are covered by the tests of their feature.
+      // Endpoints that accept a missing credential are covered by the tests of their feature.
       const isAllowed = token === roles.viewer.token && isPrivate(kind);
       if (isAllowed || endpoint.access.on === 'anyone' || (endpoint.access.on === 'caller' && token !== undefined))
         continue;
@@ -181,7 +191,7 @@ for (const endpoint of WRITING) {
       assert.ok(refused.answer.status === 401 || refused.answer.status === 403, refused.answer.text);
       assert.deepEqual(await recordsOf(refused.request_id), []);
     }
-    // A caller who has signed out cannot send the request again.
+    // A caller who has signed out cannot retry the request.
     const endsItself = endpoint.access.on === 'caller' && endpoint.access.session;
     if (!isIdempotent(endpoint) || endsItself) return;
     const actor = await permittedActor(endpoint);
@@ -218,7 +228,7 @@ function linesOf(request_id: string): LogLine[] {
 const WARN = 40;
 
 for (const endpoint of ENDPOINTS.filter(({ access }) => access.on !== 'anyone')) {
-  test(`${nameOf(endpoint)} writes each refusal to the log exactly once, with who it was where that is known`, async () => {
+  test(`${nameOf(endpoint)} logs each refusal exactly once, with the caller if known`, async () => {
     const [container] = pathParams(endpoint);
     const onObject = endpoint.access.on === 'workspace' || endpoint.access.on === 'wiki';
     const dead = await key(owner.user_id, { dead: 'revoked' });
@@ -279,7 +289,7 @@ test('a refusal by the endpoint itself also logs the caller', async () => {
   }
 });
 
-test("no log and no record contains a credential, a link's secret or a hash of one", async () => {
+test('no log and no record contains a credential, the secret of a link, or the hash of either', async () => {
   for (const actor of [owner, stranger, ...Object.values(roles)]) secrets.add(actor.token);
   for (const { raw: message } of mailServer.messages) {
     for (const [, secret] of message.replaceAll('=\r\n', '').matchAll(/token=(?:3D)?([A-Za-z0-9_-]{20,})/g)) {

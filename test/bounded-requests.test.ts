@@ -12,7 +12,7 @@ import { sendRaw } from './raw-http.ts';
 import { type Ids, nameOf, pathOf, pathParams, propertiesOf, validBody } from './requests.ts';
 import { until } from './until.ts';
 
-/** What a request costs is bounded by its size, and so is what is answered to an invalid one. */
+/** The size of a request bounds its cost, and the size of the answer to an invalid request is bounded too. */
 const ANSWER_MAX = 65_536;
 const BODY_BYTES = 2 ** 20;
 
@@ -27,7 +27,7 @@ type Schema = TSchema & {
   anyOf?: Schema[];
 };
 
-/** The strings and lists of a schema that have no bound, by their place. */
+/** Returns the paths of all strings and lists of a schema that have no bound. */
 function unbounded(schema: Schema, place: string): string[] {
   const isFixed = schema.pattern !== undefined && !/[*+]|\{\d+,\}/.test(schema.pattern.replaceAll('[+-]', ''));
   const isOpenText = schema.type === 'string' && schema.maxLength === undefined && !schema.enum && !isFixed;
@@ -44,8 +44,8 @@ function unbounded(schema: Schema, place: string): string[] {
 const { port, service, world } = await startWebService();
 const owner = await world.owner();
 
-test('every string and list that a body or a query may have is bounded by its schema', () => {
-  // A page's text is measured in bytes, by an option. Path parameters are bounded by the router.
+test('the schema bounds every string and list of a body or a query', () => {
+  // The text of a page is measured in bytes, by an option. Path parameters are bounded by the router.
   const found = ENDPOINTS.flatMap(({ method, path, body, query, bodyLimit }) =>
     [
       ...unbounded(body ?? {}, 'body').filter((place) => !(bodyLimit === 'markdown' && place === 'body.markdown')),
@@ -55,14 +55,13 @@ test('every string and list that a body or a query may have is bounded by its sc
   assert.deepEqual(found, []);
 });
 
-/** The lists of each body, with the endpoint. */
 const LISTS = ENDPOINTS.flatMap((endpoint) =>
   Object.entries(propertiesOf(endpoint.body)).flatMap(([name, { type }]) =>
     type === 'array' ? [{ endpoint, name }] : [],
   ),
 );
 
-/** A request of about 1 MiB whose list repeats this item. */
+/** Builds a request whose list repeats this item `count` times, about 1 MiB at most. */
 async function requestOf(endpoint: Endpoint, name: string, item: string, count: number) {
   const ids = { ...owner, organization_id: owner.workspace_id } as unknown as Ids;
   for (const param of pathParams(endpoint)) ids[param] ??= 'nothing';
@@ -78,7 +77,7 @@ async function requestOf(endpoint: Endpoint, name: string, item: string, count: 
 
 const ORIGIN = 'https://example.com';
 
-/** The owner's key, or the token of the widget that the path names, which a page of ORIGIN uses. */
+/** Returns headers with the owner's key, or with a token of the widget in the path, as used by a page at ORIGIN. */
 async function credentialFor({ access, path }: Endpoint): Promise<Record<string, string>> {
   if (access.on !== 'widget') return { authorization: `Bearer ${owner.token}` };
   const of = `/v1/workspaces/${owner.workspace_id}`;
@@ -94,7 +93,7 @@ for (const { endpoint, name } of LISTS) {
     for (const count of [most, Math.min(most, maxItems ?? most)]) {
       test(`${nameOf(endpoint)} answers ${count} wrong ${name} (${item.slice(0, 20)}) with at most 50 errors and 64 KiB`, async () => {
         const answer = await sendRaw(world.address, await requestOf(endpoint, name, item, count));
-        // Texts are items that the schema allows; what they mean is checked later.
+        // The schema allows any text as an item; its meaning is checked later.
         assert.ok([400, 422].includes(answer.status), answer.text.slice(0, 300));
         assert.ok(answer.text.length <= ANSWER_MAX, `${answer.text.length} bytes`);
         if (answer.status === 422) assert.ok(answer.body.detail.length <= 50, `${answer.body.detail.length} errors`);
@@ -103,14 +102,14 @@ for (const { endpoint, name } of LISTS) {
   }
 }
 
-test('a body of too many values is refused before its values are made', async () => {
+test('a body with too many values is refused before its values are parsed', async () => {
   const body = `{"name":"x","ignored":[${'0,'.repeat(200_000)}0]}`;
   const answer = await owner.send('POST', '/v1/workspaces', { headers: { 'content-type': 'application/json' }, body });
   assert.equal(answer.status, 422);
   assert.deepEqual(answer.body.detail[0].loc, ['body']);
 });
 
-test('a body may have 10,000 values more than its endpoint takes, so that a page is sent back as it was read', async () => {
+test('a body may have 10,000 values more than its endpoint accepts, so that a page can be sent back unchanged', async () => {
   const send = (path: string, count: number) =>
     owner.send('POST', path, {
       headers: { 'content-type': 'application/json' },
@@ -134,7 +133,7 @@ longTest('commas, brackets and escapes within a text are no values, and what fol
   assert.equal((await send(`,"ignored":${'['.repeat(40)}${']'.repeat(40)}`)).status, 400);
 });
 
-test('the longest message of a refusal is bounded, whatever the request quotes', async () => {
+test('the message of a refusal is bounded, whatever the request quotes', async () => {
   const long = 'x'.repeat(60_000);
   for (const [path, body] of [
     [`/v1/workspaces/${owner.workspace_id}/members/invite`, { email: `${long}@example.com`, role: 'member' }],
@@ -153,7 +152,7 @@ async function residentMiB(): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-test('thirty such requests at once, from clients that do not read, leave the memory of the service as it was', {
+test('thirty such requests at once, from clients that never read, do not grow the memory of the service', {
   skip: skipUnless(process.platform === 'linux', 'Memory is read from /proc, which is on Linux only.'),
 }, async () => {
   const [upload] = LISTS.filter(({ name }) => name === 'files');
@@ -165,7 +164,7 @@ test('thirty such requests at once, from clients that do not read, leave the mem
     `Content-Length: ${Buffer.byteLength(request.body)}`,
     ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
   ].join('\r\n');
-  // The heap has grown to its usual size.
+  // Let the heap grow to its usual size first.
   for (let i = 0; i < 5; i += 1) assert.equal((await sendRaw(world.address, request)).status, 422);
   const before = await residentMiB();
   let most = before;

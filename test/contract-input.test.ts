@@ -23,7 +23,7 @@ import {
 } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** The answers to a malformed body, query or path, for every endpoint; and the order of checks. */
+/** Answers to a malformed body, query or path for every endpoint, and the order of checks. */
 const tenants = await openTenants();
 const { fresh, a, b, unknown, owner, stranger, send, tokenFor } = tenants;
 
@@ -33,14 +33,13 @@ const never = newToken('key').secret;
 const WITH_BODY = ENDPOINTS.filter((endpoint) => endpoint.body);
 const WITH_QUERY = ENDPOINTS.filter((endpoint) => endpoint.query);
 
-/** The owner's request to the endpoint, without its body. */
 async function bare(endpoint: Endpoint, ids: Ids = a, token?: string): Promise<RawRequest> {
   const { method, path } = validRequest(endpoint, ids);
   const authorization = `Bearer ${token ?? (await tokenFor(endpoint, owner))}`;
   return { method, path, headers: { authorization, ...originOf(endpoint) } };
 }
 
-/** The status for an invalid credential, where a valid one gets another one. */
+/** Returns the status for an invalid credential, given the status for a valid one. */
 function forDead(endpoint: Endpoint, otherwise: number): number {
   return endpoint.access.on === 'anyone' ? otherwise : 401;
 }
@@ -91,7 +90,7 @@ const UNDECODABLE: Record<string, string | Buffer> = {
   '__proto__ inside': '{"a":[{"__proto__":1}]}',
 };
 
-/** By field name, a value that matches every schema and that a rule behind the schema refuses, and the error code. */
+/** By field name: a value that every schema accepts and a rule of the endpoint refuses, with the error code. */
 const RULE_BREAKERS: Record<string, [unknown, string]> = {
   name: ['   ', 'invalid_name'],
   title: [' \t ', 'invalid_title'],
@@ -108,7 +107,7 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   attempt: ['nothing', 'unauthorized'],
   callback_url: ['https://elsewhere.example/', 'invalid_request'],
   password: ['a wrong password', 'unauthorized'],
-  // Twelve characters that are six in NFKC.
+  // Twelve characters that NFKC composes to six.
   new_password: ['e\u0301'.repeat(6), 'invalid_request'],
   widget_origins: [['https://example.com/page'], 'invalid_request'],
   time_zone: ['Europe/Nowhere', 'invalid_request'],
@@ -124,14 +123,14 @@ const RULE_BREAKERS: Record<string, [unknown, string]> = {
   files: [[{ filename: 'large.md', byte_size: 2 ** 40 }], 'payload_too_large'],
 };
 
-/** Fields without such a rule: what is not saved as a page yet is checked when it is. */
+/** Fields without such a rule. An autosave is checked only when it becomes a page. */
 const WITHOUT_RULE: Record<string, string[]> = {
   'PUT /v1/wikis/:wiki_id/autosaves/:autosave_id': ['title', 'parent_page_id', 'base_revision'],
-  // Every text is a query.
+  // Any text is a valid query.
   'PUT /v1/wikis/:wiki_id/saved-searches/:saved_search_id': ['query'],
 };
 
-/** Where a secret is the credential, an unknown one is 401. */
+/** Returns the expected error code: an unknown secret is 401 if the secret is the credential. */
 function codeFor(endpoint: Endpoint, name: string, code: string): string {
   const isCredential =
     endpoint.access.on === 'anyone' && ((name === 'token' && success(endpoint) !== 404) || success(endpoint) === 401);
@@ -226,13 +225,13 @@ const nextRefused = turnsOf(3);
 const nextNoFiles = turnsOf(4);
 const nextContentTypes = inTurns(CONTENT_TYPES, 2);
 const nextJsonTypes = inTurns(JSON_TYPES, 1);
-/** Whether an endpoint is also sent the bodies of a megabyte that take long: one in eight, unless everything is tried. */
+/** Whether to send the slow 1 MiB bodies to an endpoint too: every eighth one, or every one if everything is tried. */
 const isTurnOfLarge = everyNth(8);
 
 for (const endpoint of WITH_BODY) {
   const properties = propertiesOf(endpoint.body);
 
-  test(`${nameOf(endpoint)} refuses a body that cannot be decoded with 400, but only to a valid credential`, async () => {
+  test(`${nameOf(endpoint)} answers 400 to a body that cannot be decoded, but only if the credential is valid`, async () => {
     const request = await bare(endpoint);
     for (const [what, body] of nextUndecodable()) {
       const answer = await send(withJson(request, body), endpoint);
@@ -243,7 +242,7 @@ for (const endpoint of WITH_BODY) {
     }
   });
 
-  test(`${nameOf(endpoint)} refuses a body that is not an object, or is missing, with 422`, async () => {
+  test(`${nameOf(endpoint)} answers 422 to a missing body, and to a body that is not an object`, async () => {
     const request = await bare(endpoint);
     assertInvalid(await send(request, endpoint), ['body'], 'no body');
     assertInvalid(await send(withBody(request, '', ''), endpoint), ['body'], 'no body and no content type');
@@ -255,7 +254,7 @@ for (const endpoint of WITH_BODY) {
   });
 
   for (const name of Object.keys(properties)) {
-    test(`${nameOf(endpoint)} refuses ${name} where it is missing or of another type, and changes nothing`, async () => {
+    test(`${nameOf(endpoint)} refuses a missing ${name} or another type, and changes nothing`, async () => {
       const request = await bare(endpoint);
       const good = validBody(endpoint, a);
       const isValid = ajv.compile(properties[name] ?? {});
@@ -306,7 +305,7 @@ for (const endpoint of WITH_BODY) {
           withJson(request, JSON.stringify({ ...validBody(endpoint, a), [name]: value })),
           endpoint,
         );
-        // A wrong secret is 401 where it is the credential, and 429 after too many.
+        // A wrong secret is 401 if it is the credential, and 429 after too many attempts.
         const ofSecrets = endpoint.access.on === 'anyone' ? [401, 429] : [429];
         const wanted = [success(endpoint), 400, 403, 404, 409, 422, ...ofSecrets];
         assert.ok(wanted.includes(answer.status), `${name} ${value.slice(0, 50)}: ${answer.text.slice(0, 300)}`);
@@ -314,10 +313,10 @@ for (const endpoint of WITH_BODY) {
     });
   }
 
-  // An endpoint that also takes a form checks the form itself.
+  // An endpoint that also accepts a form checks the form itself.
   const isOther = (type: string) => !endpoint.consumes || !type.startsWith('multipart/form-data');
 
-  test(`${nameOf(endpoint)} takes no other content type for its JSON, in any spelling`, async () => {
+  test(`${nameOf(endpoint)} accepts no other content type for its JSON, in any spelling`, async () => {
     const request = await bare(endpoint);
     const [name = 'x'] = Object.keys(properties);
     const wrong = JSON.stringify({ ...validBody(endpoint, a), [name]: { a: 'b' } });
@@ -333,10 +332,10 @@ for (const endpoint of WITH_BODY) {
     }
   });
 
-  // A body with the text of a page may be as long as such texts, in any JSON encoding.
+  // A body with the text of a page may be as long as the longest page, in any JSON encoding.
   const most = endpoint.bodyLimit === 'markdown' ? 5.5 * MIB : MIB;
 
-  test(`${nameOf(endpoint)} refuses a body of more than ${most / MIB} MiB with 413, with or without Content-Length`, async () => {
+  test(`${nameOf(endpoint)} answers 413 to a body of more than ${most / MIB} MiB, with or without Content-Length`, async () => {
     const request = await bare(endpoint);
     const body = JSON.stringify({ ...validBody(endpoint, a), padding: 'x'.repeat(most) });
     const announced = await send(withJson(request, body), endpoint);
@@ -370,8 +369,8 @@ for (const endpoint of WITH_BODY) {
     assert.equal(answer.status, success(endpoint), answer.text);
   });
 
-  test(`${nameOf(endpoint)} checks the schema before the path's object, and the object before its own rules`, async () => {
-    // A widget's path names none: its token does.
+  test(`${nameOf(endpoint)} checks the schema first, then the object in the path, then its own rules`, async () => {
+    // The path of a widget's endpoint names no container; its token does.
     const container = endpoint.access.on === 'widget' ? undefined : pathParams(endpoint)[0];
     const free = WITHOUT_RULE[nameOf(endpoint)] ?? [];
     const broken = Object.entries(RULE_BREAKERS).filter(([name]) => name in properties && !free.includes(name));
@@ -394,7 +393,7 @@ for (const endpoint of WITH_BODY) {
     }
     if (!container) return;
     for (const ids of [a, b, unknown]) {
-      // Where every field is optional, an empty object is valid.
+      // An empty object is valid if every field is optional.
       const broken = requiredOf(endpoint.body).length > 0 ? '{}' : '[]';
       const answer = await send(withJson(await bare(endpoint, ids, stranger.token), broken), endpoint);
       assert.equal(answer.status, 422, `${broken} must be 422 whatever the path names: ${answer.text}`);
@@ -402,7 +401,6 @@ for (const endpoint of WITH_BODY) {
   });
 }
 
-/** Bodies and their types, for endpoints that take none. */
 const IGNORED: [body: string, type: string][] = [
   ['{', 'application/json'],
   ['x', 'text/plain'],
@@ -424,7 +422,7 @@ for (const endpoint of ENDPOINTS.filter(({ body, consumes, signedBody }) => !bod
 }
 
 for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipart')) {
-  test(`${nameOf(endpoint)} refuses a body that is not multipart, or holds no file`, async () => {
+  test(`${nameOf(endpoint)} refuses a body that is not multipart, or has no file`, async () => {
     const request = await bare(endpoint);
     const wrong: [string, string, number][] = [
       ['{}', 'application/json', endpoint.body ? 422 : 415],
@@ -446,7 +444,7 @@ for (const endpoint of ENDPOINTS.filter(({ consumes }) => consumes === 'multipar
         'multipart/form-data; boundary=x',
         400,
       ],
-      // A file without a name, which nothing receives.
+      // An unnamed file, which no endpoint receives.
       [
         '--x\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: application/octet-stream\r\n\r\nno end',
         'multipart/form-data; boundary=x',
@@ -484,7 +482,10 @@ const nextQueryTexts = inTurns(
   6,
 );
 
-/** Numbers of the same bounds are read by the same code: all texts are tried once, and a few at each endpoint. */
+/**
+ * Numbers with equal bounds share a parser: each bound is tried with all texts once, and with a few texts at each
+ * endpoint.
+ */
 const triedNumbers = new Set<string>();
 
 const nextUndecodableQuery = inTurns(
@@ -577,9 +578,9 @@ for (const endpoint of WITH_QUERY) {
   }
 
   for (const name of Object.keys(properties).filter((candidate) => !isInteger(candidate))) {
-    test(`${nameOf(endpoint)} accepts exactly the texts as ${name} that its schema allows`, async () => {
+    test(`${nameOf(endpoint)} accepts exactly the texts that the schema of ${name} allows`, async () => {
       const { method, headers, path } = await bare(endpoint);
-      // A search needs its words, whatever narrows it.
+      // A search needs a query, whatever filters it has.
       const words = name !== 'query' && /\/search(\/facets|\/view)?$/.test(endpoint.path) ? '?query=word' : '';
       const request = { method, headers: headers ?? {}, path: path.replace(/\?.*/, words) };
       const others = requiredOf(endpoint.query).filter(
@@ -592,9 +593,9 @@ for (const endpoint of WITH_QUERY) {
         const encoded = encodeURIComponent(text);
         if (encoded.length > 14_000) continue;
         const answer = await send(withQuery(request, `${name}=${encoded}`), endpoint);
-        // An unknown secret is valid by the schema.
+        // The schema accepts an unknown secret.
         const unknown = endpoint.errors?.includes('unauthorized') ? 401 : 404;
-        // The workspace has or had the text as its slug where it was renamed before.
+        // The text may be a current or former slug of the workspace, which other tests rename.
         const isKnown = name === 'slug' && answer.status === 200;
         const wanted = name === 'token' ? unknown : isKnown ? 200 : success(endpoint);
         if (allowed) assert.equal(answer.status, wanted, `${name}=${text.slice(0, 60)}: ${answer.text.slice(0, 300)}`);
@@ -616,7 +617,7 @@ for (const endpoint of WITH_QUERY) {
     });
   }
 
-  test(`${nameOf(endpoint)} refuses a query that is not UTF-8 or contains a NUL with 400`, async () => {
+  test(`${nameOf(endpoint)} answers 400 to a query that is not UTF-8 or contains a NUL`, async () => {
     const request = await bare(endpoint);
     for (const query of nextUndecodableQuery()) {
       const answer = await send(withQuery(request, query), endpoint);
@@ -659,7 +660,7 @@ for (const endpoint of ENDPOINTS.filter((candidate) => pathParams(candidate).len
   });
 }
 
-test('at most 256 characters of an invalid input are echoed, and never a secret', async () => {
+test('an error echoes at most 256 characters of an invalid input, and never a secret', async () => {
   const headers = { authorization: `Bearer ${owner.token}` };
   const long = await send({
     method: 'GET',
@@ -684,7 +685,7 @@ test('at most 256 characters of an invalid input are echoed, and never a secret'
   );
 });
 
-test('the longest name has 100 characters and the longest title 255, of any kind', async () => {
+test('every kind of name may have 100 characters, and every kind of title 255, but no more', async () => {
   const headers = { authorization: `Bearer ${owner.token}` };
   const name = (text: string) =>
     send(withJson({ method: 'POST', path: '/v1/workspaces', headers }, JSON.stringify({ name: text })));
@@ -711,4 +712,4 @@ test('a title of any visible characters is stored and returned unchanged', async
   }
 });
 
-test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
+test('no request of this file changes a row of the other workspace', tenants.checkForeignRows);

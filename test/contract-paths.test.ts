@@ -6,7 +6,7 @@ import { type RawRequest, sendBytes } from './raw-http.ts';
 import { nameOf, pathOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** What does not match an endpoint: other spellings, other methods, other routes, and bytes that are not HTTP. */
+/** Requests that match no endpoint: other spellings, other methods, other routes, and bytes that are not HTTP. */
 const tenants = await openTenants();
 const { world, a, owner, send, tokenFor } = tenants;
 
@@ -27,7 +27,7 @@ const METHODS = [
   'COPY',
 ];
 
-/** Spellings of a path that some routers treat as the path itself. */
+/** Returns spellings of a path that some routers treat as the path itself. */
 function spellings(path: string): string[] {
   const segments = path.split('/').slice(1);
   const [first = '', second = ''] = segments;
@@ -100,7 +100,7 @@ const nextMethods = inTurns(METHODS, 4);
 
 for (const endpoint of ENDPOINTS) {
   test(`${nameOf(endpoint)} is never reached by another spelling of its path without a credential`, async () => {
-    // Without a credential a spelling that the router accepts is answered like the path itself.
+    // A public endpoint answers an accepted spelling like the path itself.
     const open = endpoint.access.on === 'anyone' ? [success(endpoint), 422] : [];
     for (const path of nextClosed(spellings(pathOf(endpoint, a)))) {
       const answer = await send({ method: endpoint.method, path });
@@ -160,7 +160,7 @@ test('HEAD is answered like GET, without the body', async () => {
   }
 });
 
-test('an unknown route is 404 with "Not Found" as its detail, with or without a credential', async () => {
+test('an unknown route is 404 with the detail "Not Found", with or without a credential', async () => {
   const paths = [
     '/',
     '/v1',
@@ -195,7 +195,7 @@ test('an unknown route is 404 with "Not Found" as its detail, with or without a 
   }
 });
 
-test('a valid X-Request-Id of a client is returned, any other is replaced', async () => {
+test('a valid X-Request-Id of a client is returned, and an invalid one is replaced', async () => {
   const good = ['12345678', 'a'.repeat(64), 'A-b_c.9-'];
   const bad = ['1234567', 'a'.repeat(65), 'white space', 'a"bcdefgh', '<script>x', 'ünicode-id', ''];
   const requests: RawRequest[] = [
@@ -215,7 +215,7 @@ test('a valid X-Request-Id of a client is returned, any other is replaced', asyn
   }
 });
 
-test('routes without a credential disclose nothing more than they should', async () => {
+test('the routes of operations return only their documented fields, and accept only GET', async () => {
   for (const [path, keys] of Object.entries({
     '/livez': ['status'],
     '/readyz': ['status'],
@@ -279,7 +279,7 @@ const GARBAGE: Record<string, string> = {
 };
 
 for (const [what, bytes] of Object.entries(GARBAGE)) {
-  test(`${what} gets one answer, in the envelope, and the connection is closed`, async () => {
+  test(`${what} gets a single error answer in the usual format, and the connection is closed`, async () => {
     const received = await sendBytes(world.address, Buffer.from(bytes, 'latin1'));
     const heads = received.match(/HTTP\/1\.1 \d{3} /g) ?? [];
     assert.equal(heads.length, 1, `there must be exactly one answer: ${received}`);
@@ -295,4 +295,4 @@ for (const [what, bytes] of Object.entries(GARBAGE)) {
   });
 }
 
-test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
+test('no request of this file changes a row of the other workspace', tenants.checkForeignRows);

@@ -8,8 +8,8 @@ import { nameOf, success, validRequest } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
 /**
- * The records of the specification, repeated here so that a change of a reply shows. A field is a type, with `|null`
- * where null is allowed and `?` where it may be absent; an array contains the shape of its elements.
+ * The records of the specification, repeated here so that a change of a reply shows in the diff. A field is a type,
+ * with `|null` if it may be null and `?` if it may be absent. An array contains the shape of its elements.
  */
 type Shape = string | [Shape] | { [field: string]: Shape };
 
@@ -69,7 +69,7 @@ const Seats = {
   pending: 'integer',
   unlimited: 'boolean',
 } satisfies Shape;
-/** With `status`, the only field added to a record of the specification. */
+/** `status` is the only field added to a record of the specification. */
 const Upload = {
   upload_id: 'string',
   wiki_id: 'string',
@@ -209,7 +209,6 @@ interface Schema {
 function shapeOf(schema: Schema, what: string): Shape {
   if (schema.anyOf) {
     const shapes = schema.anyOf.map((branch) => shapeOf(branch, what));
-    // A union of records.
     return shapes.every((shape) => typeof shape === 'string') ? shapes.join('|') : Object.fromEntries(shapes.entries());
   }
   if (schema.enum) return typeof schema.enum[0];
@@ -239,7 +238,7 @@ for (const endpoint of ENDPOINTS) {
       assert.deepEqual(shape, specified, 'a record of the specification has exactly its fields');
   });
 
-  test(`${nameOf(endpoint)} sends every field of its record, with its type, and null only where it is allowed`, async () => {
+  test(`${nameOf(endpoint)} sends every field of its record, with its type, and null only if the field allows it`, async () => {
     const ids = await fresh(endpoint, owner);
     const answer = await send(validRequest(endpoint, ids, await tokenFor(endpoint, owner)), endpoint);
     assert.equal(answer.status, success(endpoint), answer.text);
@@ -247,8 +246,8 @@ for (const endpoint of ENDPOINTS) {
     if (endpoint.status === 204) return assert.equal(answer.text, '');
     const isValid = ajv.compile(schema);
     assert.ok(isValid(answer.body), `${ajv.errorsText(isValid.errors)}: ${answer.text}`);
-    // Invoices are at a payment provider, which this world has not; src/organization/billing/stripe.test.ts reads them. Its workspaces stay;
-    // src/organization/workspaces/delete-workspace.test.ts reads a deleted one.
+    // This world has no payment provider, so no invoices; src/organization/billing/stripe.test.ts reads them. It
+    // deletes no workspace; src/organization/workspaces/delete-workspace.test.ts reads a deleted one.
     if (Array.isArray(answer.body) && !/\/(invoices|deleted-workspaces)$/.test(endpoint.path)) {
       assert.ok(answer.body.length > 0, 'the world must have a record for every list');
     }
@@ -256,7 +255,7 @@ for (const endpoint of ENDPOINTS) {
   });
 }
 
-/** The schema with the records in place of the references to them. */
+/** Returns the schema with each reference replaced by its record. */
 function resolved(schema: Schema, records: Record<string, Schema>): Schema {
   return JSON.parse(JSON.stringify(schema), (_, part) =>
     part?.$ref === undefined ? part : resolved(records[part.$ref.split('/').at(-1)] ?? {}, records),
@@ -271,7 +270,7 @@ test('openapi.json describes the records of the specification with exactly their
     const reply = responses['200'] ?? responses['201'];
     const schema = resolved(reply.content['application/json'].schema, components.schemas);
     const formReply = ENDPOINTS.find((endpoint) => nameOf(endpoint) === name)?.form?.reply;
-    // Of a union with the answer to JSON, it describes only the answer to a form.
+    // For an endpoint that takes JSON or a form, it describes only the answer to the form.
     const documented = formReply ? (specified as Record<string, Shape>)['0'] : specified;
     assert.deepEqual(shapeOf(schema, name), documented, name);
   }
@@ -286,9 +285,9 @@ test('every record of the specification has an endpoint', () => {
   );
 });
 
-test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
+test('no request of this file changes a row of the other workspace', tenants.checkForeignRows);
 
-/** Ids and times have their formats everywhere. */
+/** Asserts that all ids and times in a reply have their formats. */
 function checkValues(value: unknown, where: string): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {
@@ -303,7 +302,7 @@ function checkValues(value: unknown, where: string): void {
       /^(workspace|organization|user|membership|invitation|wiki|page|upload|job|source|key|session)_id$/.test(name) ||
       /_by$/.test(name);
     const isOfSource = name === 'page_id' && where.includes('.findings');
-    // What an audit record says of a column that had no value.
+    // An audit record shows a column without a value as an empty text.
     const isNone = text === '' && (name === 'upload_id' || isOfSource || where.includes('.changes.'));
     if (isId && !isNone) {
       assert.match(

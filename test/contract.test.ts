@@ -21,7 +21,7 @@ import {
 } from './requests.ts';
 import { openTenants } from './tenants.ts';
 
-/** Guarantees of every endpoint besides the matrix (matrix.test.ts). Nothing here names an endpoint. */
+/** Guarantees of every endpoint in addition to the matrix (matrix.test.ts). No code here names an endpoint. */
 const tenants = await openTenants();
 const { world, a, b, fresh, unknown, owner, roles, stranger, inactive, send, key, tokenFor, widgetToken } = tenants;
 
@@ -29,7 +29,7 @@ const ON_OBJECT = ENDPOINTS.filter(({ access }) => access.on === 'workspace' || 
 
 const WITH_CREDENTIAL = ENDPOINTS.filter(({ access }) => access.on !== 'anyone');
 
-/** Kinds of credentials that are answered alike. */
+/** Kinds of invalid credentials. All get the same answer. */
 const INVALID = [
   'missing',
   'revoked',
@@ -103,7 +103,7 @@ for (const endpoint of WITH_CREDENTIAL) {
     }
   });
 
-  test(`${nameOf(endpoint)} takes credentials from the Authorization header only`, async () => {
+  test(`${nameOf(endpoint)} accepts credentials in the Authorization header only`, async () => {
     const request = validRequest(endpoint, a);
     const token = await tokenFor(endpoint, owner);
     const elsewhere = [
@@ -160,7 +160,7 @@ for (const endpoint of ENDPOINTS) {
     };
     let sent = { ...request, path: request.path + query };
     if (endpoint.body) {
-      // A page has a status of its own.
+      // Some bodies have a `status` of their own.
       const own = new Set(Object.keys(propertiesOf(endpoint.body)));
       const foreign = Object.entries({ ...extra, ...rights }).filter(([name]) => !own.has(name));
       const body = { ...Object.fromEntries(foreign), ...validBody(endpoint, ids) };
@@ -176,7 +176,7 @@ for (const endpoint of ON_OBJECT) {
   const [container = '', ...children] = existingParams(endpoint);
   const inA = (name: string, id: string | undefined): Ids => ({ ...a, [name]: id ?? '' });
 
-  test(`${nameOf(endpoint)} finds nothing by ids that are malformed, of another kind or in another spelling`, async () => {
+  test(`${nameOf(endpoint)} finds no record by an id that is malformed, of another kind or in another spelling`, async () => {
     const id = a[container] ?? '';
     const spellings = [
       'x',
@@ -250,7 +250,7 @@ for (const endpoint of ENDPOINTS.filter(({ access }) => access.on === 'wiki' && 
   });
 }
 
-/** Whether only tokens that a session made open it. */
+/** Returns whether the endpoint accepts only widget tokens that a session issued. */
 function needsSession({ access }: Endpoint): boolean {
   return access.on === 'widget' && access.instead?.on === 'caller' && access.instead.session;
 }
@@ -265,7 +265,7 @@ for (const endpoint of WIDGET_ENDPOINTS) {
 
   test(`${nameOf(endpoint)} accepts only one spelling of a token`, async () => {
     const token = await widgetToken(owner, own);
-    // Whether a token is one is decided at one place for all of a widget.
+    // All endpoints of a widget verify tokens by the same code, so only the first one tries every letter.
     const letters = isFirstOfWidget(endpoint)
       ? 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_='
       : 'Aa0=';
@@ -283,7 +283,7 @@ for (const endpoint of WIDGET_ENDPOINTS) {
     }
   });
 
-  test(`${nameOf(endpoint)} refuses tokens of another widget, workspace or former member`, async () => {
+  test(`${nameOf(endpoint)} refuses tokens of another widget, another workspace or a former member`, async () => {
     for (const widget of Object.keys(WIDGETS) as Widget[]) {
       const ids = await fresh(endpoint, owner);
       const answer = await send(validRequest(endpoint, ids, await widgetToken(owner, widget)), endpoint);
@@ -325,7 +325,7 @@ for (const endpoint of WIDGET_ENDPOINTS) {
   });
 }
 
-test('the credential scheme is accepted in any case, and only the scheme', async () => {
+test('the credential scheme is case-insensitive, and the credential is not', async () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
     const answer = await send({
       method: 'GET',
@@ -336,7 +336,7 @@ test('the credential scheme is accepted in any case, and only the scheme', async
   }
 });
 
-test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
+test('no request of this file changes a row of the other workspace', tenants.checkForeignRows);
 
 function unsignedToken(sub: string): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -9,7 +9,7 @@ const openId = await startOpenIdProvider();
 cleanUp(() => openId.stop());
 const world = await openWorld({ OIDC_ISSUER: openId.issuer, OIDC_AUDIENCE: AUDIENCE });
 
-test('an access token of the configured issuer signs its user in, who is created on the first call', async () => {
+test('an access token of the configured issuer signs its user in, and its first use creates the user', async () => {
   for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     const ann = world.as(await openId.token(algorithm));
     const first = await ann.post('/v1/onboarding');
@@ -38,7 +38,7 @@ test('the same e-mail address at another issuer is another user', async () => {
   assert.notEqual(remote.body.session.user.user_id, local.user_id);
 });
 
-test('a token of the issuer for another audience is 401 with the same body as every 401', async () => {
+test('a token that the issuer made for another audience gets the same 401 as any invalid credential', async () => {
   const [header, payload, signature] = (await openId.token('ES256')).split('.');
   const claims = JSON.parse(Buffer.from(payload ?? '', 'base64url').toString());
   const forged = Buffer.from(JSON.stringify({ ...claims, aud: 'https://elsewhere.example' })).toString('base64url');
@@ -83,7 +83,7 @@ test('a workspace key never has more permissions than its creator has now', asyn
   assert.equal((await key.post('/v1/onboarding')).status, 403, 'a key is not a user who could be given a workspace');
 });
 
-test('a key that was revoked or has expired is 401 from the next request on', async () => {
+test('a revoked or expired key answers 401 from the next request on', async () => {
   const { db } = world;
   for (const end of [sql`revoked_at = now()`, sql`expires_at = now()`]) {
     const person = await world.owner();
@@ -103,7 +103,7 @@ test('only the hash of a key is stored', async () => {
   }
 });
 
-test('the current workspace is the one that was used last', async () => {
+test('the current workspace is the most recently used one', async () => {
   const owner = await world.owner();
   const { body: second } = await owner.post('/v1/workspaces', { name: 'Second' });
   assert.equal((await owner.get('/v1/overview')).body.session.organization_id, owner.workspace_id);
@@ -111,7 +111,7 @@ test('the current workspace is the one that was used last', async () => {
   assert.equal((await owner.get('/v1/overview')).body.session.organization_id, second.workspace_id);
 });
 
-test('a user without a workspace has an empty overview, and no null in onboarding', async () => {
+test('a user without a workspace has an empty overview, and an onboarding without nulls', async () => {
   const person = await world.person();
   const { body } = await person.get('/v1/overview');
   assert.equal(body.session.organization_id, '');

@@ -11,13 +11,13 @@ import { startWebService } from './process.ts';
 import { until } from './until.ts';
 import type { Client } from './world.ts';
 
-/** What 2,000 open streams of events and 500 slow connections cost the others. */
+/** The cost of 2,000 open event streams and 500 slow connections to other clients. */
 const { port, service, world } = await startWebService({ NODE_OPTIONS: '--inspect-port=0' });
 const WORKSPACES = 10;
 const READERS = 10;
 const STREAMS = 20;
 
-/** A job of the wiki that nothing runs. */
+/** Adds a job to the wiki that no worker runs, and returns the path of its events. */
 async function idleJob(wiki_id: string): Promise<string> {
   const job_id = newId('job');
   await world.db.query(sql`insert into jobs (wiki_id, job_id, kind) values (${wiki_id}, ${job_id}, 'reindex')`);
@@ -35,7 +35,7 @@ function follow(path: string, { token }: Client): void {
   sockets.push(socket);
 }
 
-/** Collects the garbage of the service, through its debugger. */
+/** Forces a garbage collection in the service, through its debugger. */
 async function collectGarbage(): Promise<void> {
   service.kill('SIGUSR1');
   const [, address = ''] = await until('the debugger listens', () =>
@@ -48,14 +48,14 @@ async function collectGarbage(): Promise<void> {
   socket.close();
 }
 
-/** Without the garbage, which depends on what has run before. */
+/** Returns the resident memory after a garbage collection, so that earlier requests do not affect it. */
 async function residentKiB(): Promise<number> {
   await collectGarbage();
   const status = await readFile(`/proc/${service.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]);
 }
 
-/** How many statements the service has sent, as its database counts transactions. */
+/** Returns the number of transactions that PostgreSQL has counted for the service's database. */
 async function transactions(): Promise<number> {
   const [row] = await world.db.query<{ count: string }>(sql`
     select (xact_commit + xact_rollback)::text as count from pg_stat_database where datname = current_database()`);
@@ -69,7 +69,7 @@ async function statementsPerSecond(): Promise<number> {
   return ((await transactions()) - began) / ((performance.now() - time) / 1_000);
 }
 
-test('a user has 20 open streams, with any number of keys, and the next one is 429', async () => {
+test('a user may have 20 open streams, with any number of keys, and the next one is 429', async () => {
   const owner = await world.owner();
   const path = await idleJob(owner.wiki_id);
   const { body: key } = await owner.post('/v1/me/api-keys', { name: 'Another' });
@@ -105,8 +105,8 @@ longTest('2,000 idle streams share their checks of access, and a stream takes le
   const each = ((await residentKiB()) - before) / sockets.length;
   assert.equal(sockets.length, 2_000);
   assert.ok(each < 48, `${each.toFixed(1)} KiB for each stream`);
-  // 100 readers every 3 s, and the watched jobs twice a second; each stream by itself would be 667 a second. The database
-  // counts transactions up to 10 s after their end, so those that opened the streams are waited for.
+  // 100 readers poll every 3 s, and watched jobs twice a second; one poll per stream would be 667 a second. PostgreSQL
+  // counts transactions up to 10 s late, so wait until the transactions that opened the streams are counted.
   await until('fewer than 120 statements a second are sent', statementsPerSecond, (perSecond) => perSecond < 120);
 });
 

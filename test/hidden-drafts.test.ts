@@ -10,10 +10,13 @@ import { signedInClient } from './signed-in.ts';
 import { openTenants } from './tenants.ts';
 import type { Client } from './world.ts';
 
-/** Texts that occur only in the drafts of the wiki: in a title, a slug, a text, and the text of a compiled draft. */
+/** Words that occur only in the wiki's drafts: in a title, a slug, a text, and the text of a compiled draft. */
 const SECRETS = /quixotic|quagmire|xylograph|obsidian/i;
 
-/** Queries that reveal what an index contains: words, prefixes and misspellings of the secrets, and public words. */
+/**
+ * Queries that could reveal the contents of an index: words, prefixes and misspellings of the secrets, and public
+ * words.
+ */
 const QUERIES = ['quixotic', 'quixo', 'qiuxotic', 'xylograph', 'xylog', 'xylogarph', 'obsidain', 'child', 'notes'];
 
 const tenants = await openTenants();
@@ -38,7 +41,7 @@ const child = await create('Child', { parent_page_id: draft.page_id, markdown: '
 await create('Sibling', { parent_page_id: draft.page_id });
 await create('Below', { parent_page_id: child.page_id });
 await owner.patch(`${api}/pages/${child.page_id}`, { markdown: 'two', base_revision: 1 });
-// Drafts whose titles are no secret, but whose paths are; one of them is in the trash.
+// Drafts with public titles and secret paths. The second one goes to the trash.
 await create('Plan', { slug: 'quagmire-plan', parent_page_id: draft.page_id, status: 'draft' });
 const scheme = await create('Scheme', { slug: 'quagmire-scheme', status: 'draft' });
 const LINKS = '[[Plan]] [[Plan|the plan]] [[Plan#Costs]] [[Scheme]]\n\n![[Plan]]\n';
@@ -47,7 +50,7 @@ await owner.patch(`${api}/pages/${links.page_id}`, { markdown: `${LINKS}\n[[Chil
 await owner.send('DELETE', `${api}/pages/${scheme.page_id}`);
 await owner.send('PUT', `${api}/templates/${links.page_id}`);
 await world.upload(owner, a.wiki_id, { 'linking.md': `# Linking\n\n${LINKS}` });
-// A page made from a file, then hidden, renamed and edited; then the file was uploaded again with the same line
+// A page made from a file, then hidden, renamed and edited. After that, the file is uploaded again with the same line
 // changed.
 await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nSecond.\n' });
 const { body: notes } = await owner.get(`${api}/pages/path/notes`);
@@ -60,7 +63,8 @@ await owner.patch(`${api}/pages/${notes.page_id}`, {
 });
 const again = await world.upload(owner, a.wiki_id, { 'notes.md': '# Notes\n\nFirst.\n\nThird.\n' });
 assert.equal(again.body.status, 'completed');
-// Pages made from files that link to the file of this page: of another upload, by its name and as a wiki link, and of the same one.
+// Pages made from files that link to this page's file, by its name and as a wiki link: in another upload, and in the
+// same one.
 const POINTING = '# Pointing\n\n[notes](notes.md) [[notes]] [[notes.md]]\n';
 await world.upload(owner, a.wiki_id, { 'pointing.md': POINTING });
 await world.upload(owner, a.wiki_id, { 'beside.md': POINTING, 'notes.md': '# Notes\n\nFourth.\n' });
@@ -71,7 +75,7 @@ const readers: [string, Client][] = [
   ['a key of an owner that may only read', await keyThatReads()],
 ];
 
-/** The paths of visible pages below a hidden one contain its slug, which is no secret then. */
+/** Removes the paths of visible pages below a hidden one: they contain its slug, which is then no secret. */
 function withoutOwnPaths(text: string): string {
   return text.replace(/top\/quagmire\/(?:child|sibling)(?:\/below)?/g, '');
 }
@@ -86,7 +90,6 @@ async function idsOf(list: string, name: string): Promise<string[]> {
   return body.map((record: Record<string, string>) => record[name] ?? '');
 }
 
-/** Every value that a path parameter can have here. */
 const values: Record<string, string[]> = {
   wiki_id: [a.wiki_id],
   page_id: await idsOf('tree', 'page_id'),
@@ -101,7 +104,7 @@ const values: Record<string, string[]> = {
 
 const WIKI_ENDPOINTS = ENDPOINTS.filter(({ method, access }) => method === 'GET' && access.on === 'wiki');
 
-/** Every URL of the endpoint here. */
+/** Yields every URL of the endpoint in this wiki. */
 function* addressesOf(endpoint: Endpoint): Generator<string> {
   const names = [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map(([, name = '']) => name);
   const fill = (ids: typeof a, [name, ...rest]: string[]): (typeof a)[] =>
@@ -118,7 +121,7 @@ function* addressesOf(endpoint: Endpoint): Generator<string> {
   }
 }
 
-// Merges the index, so that the words of the drafts are candidates for spelling corrections.
+// Merge the index, so that the words of the drafts could become spelling corrections.
 while ((await mergePending(world.db, a.wiki_id, 'page', 'wait')) > 0);
 
 for (const [name, client] of readers) {
@@ -165,7 +168,7 @@ test('no page of the web application discloses anything of a draft to a viewer',
     for (const address of [...addresses, ...queries.map((query) => below + query)]) {
       const { status, body } = await open(root + address);
       assert.ok(status < 500, address);
-      // The form of an edit shows the page's path, which contains its parent's.
+      // The edit form shows the page's path, which contains its parent's path.
       const shown = withoutOwnPaths(body).replaceAll(draft.path, '');
       assert.equal(SECRETS.exec(shown)?.[0], undefined, `${address}: ${body}`);
     }
@@ -176,7 +179,7 @@ test('no page of the web application discloses anything of a draft to a viewer',
   assert.match(body, /aria-current="page">Child</, 'the tree shows where the reader is');
 });
 
-test('a link to a draft, or to one in the trash, is to a reader as a link to a page that does not exist', async () => {
+test('for a reader, a link to a draft or to a trashed page looks like a link to a page that does not exist', async () => {
   const missing = [
     '<a class="wiki missing" data-target="Plan">Plan</a>',
     '<a class="wiki missing" data-target="Plan">the plan</a>',

@@ -6,7 +6,7 @@ import { sql } from '../src/platform/db/sql.ts';
 import { until } from './until.ts';
 import { type Answer, openWorld } from './world.ts';
 
-/** Names a missing table in the statements that write to this one. */
+/** The table whose inserts fail: the statements are rewritten to name a missing table. */
 const fault: { at?: string } = {};
 const world = await openWorld(
   {},
@@ -15,7 +15,7 @@ const world = await openWorld(
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 
-test('a repeated request happens once and gets the first answer, byte for byte', async () => {
+test('a repeated request runs once and gets the first answer, byte for byte', async () => {
   const owner = await world.owner();
   const first = await owner.post('/v1/workspaces', { name: 'Once' }, keyed('a-1'));
   const again = await owner.post('/v1/workspaces', { name: 'Once' }, keyed('a-1'));
@@ -28,7 +28,7 @@ test('a repeated request happens once and gets the first answer, byte for byte',
   assert.notEqual(other.body.workspace_id, first.body.workspace_id);
 });
 
-test('a key that was used for another request is 422 and does nothing', async () => {
+test('a key that was used for another request is 422 and changes nothing', async () => {
   const owner = await world.owner();
   await owner.post('/v1/workspaces', { name: 'One' }, keyed('b-1'));
   const refused = await owner.post('/v1/workspaces', { name: 'Two' }, keyed('b-1'));
@@ -53,7 +53,7 @@ test('of twenty concurrent requests one acts, and the others wait for its answer
   }
 });
 
-test('a repetition that waited for a request which was then refused is decided by itself', async () => {
+test('a repetition runs by itself if the request that it waited for was refused', async () => {
   const owner = await world.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/members/invite`;
   const invite = () => owner.post(path, { email: 'twice@example.com', role: 'member' }, keyed('m-1'));
@@ -86,7 +86,7 @@ test('a refusal is not stored: a corrected request succeeds with the same key', 
   assert.equal((await owner.post(path, invite, keyed('d-1'))).status, 200);
 });
 
-test('a key belongs to one caller: another caller with the same key has its own request', async () => {
+test('a key belongs to one caller: the same key of another caller is another request', async () => {
   const [ann, bob] = [await world.owner(), await world.owner()];
   const first = await ann.post('/v1/workspaces', { name: 'Mine' }, keyed('e-1'));
   const second = await bob.post('/v1/workspaces', { name: 'Mine' }, keyed('e-1'));
@@ -103,7 +103,7 @@ test('a caller who lost access gets no stored answer', async () => {
   assert.equal((await member.post(path, { title: 'Notes' }, keyed('f-1'))).status, 403);
 });
 
-test('a repeated upload is the same upload; other bytes with its key are 422', async () => {
+test('a repeated upload is the same upload, and other bytes with its key are 422', async () => {
   const owner = await world.owner();
   const send = (text: string) => {
     const form = new FormData();
@@ -138,7 +138,7 @@ test('an invalid key is 400, and a GET ignores one', async () => {
   assert.equal((await owner.get('/v1/workspaces', keyed('a b'))).status, 200);
 });
 
-test('requests wait neither for expired keys, which any session may have locked, nor for each other because of them', async () => {
+test('requests wait neither for locked rows of expired keys nor for each other to delete such rows', async () => {
   const [owner, other] = [await world.owner(), await world.owner()];
   await owner.post('/v1/workspaces', { name: 'Long ago' }, keyed('i-1'));
   await world.db.query(sql`update idempotency_keys set created_at = now() - interval '25 hours'`);
@@ -160,7 +160,7 @@ test('an expired key can be used again, and the new answer is replayed', async (
   assert.deepEqual([third.headers.get('idempotency-replayed'), third.body], ['true', second.body]);
 });
 
-test('expired keys are pruned in batches that skip locked ones, and no other key is', async () => {
+test('expired keys are pruned in batches that skip locked rows, and other keys stay', async () => {
   const owner = await world.owner();
   const { db } = world;
   await db.query(sql`delete from idempotency_keys`);
@@ -176,7 +176,7 @@ test('expired keys are pruned in batches that skip locked ones, and no other key
   assert.equal((await db.query(sql`select 1 from idempotency_keys`)).length, 1);
 });
 
-test('a write whose answer cannot be stored is rolled back, and the repetition acts', async () => {
+test('a write whose answer cannot be stored is rolled back, and a retry performs it', async () => {
   const owner = await world.owner();
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
   const requests: [path: string, body: object][] = [

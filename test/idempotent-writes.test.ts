@@ -17,14 +17,14 @@ import { openTenants } from './tenants.ts';
 import { until } from './until.ts';
 import { makeDatabase, type Owner, openWorld } from './world.ts';
 
-/** Which calls hold a connection and locks while a request writes, and for how long. */
+/** Calls during which a write holds a connection and locks, and for how long. */
 const DATABASE_URL = await makeDatabase();
 const DATA_DIR = await mkdtemp(join(tmpdir(), 'ibid-idempotent-'));
 cleanUp(() => rm(DATA_DIR, { recursive: true, force: true }));
 const tenants = await openTenants({ DATABASE_URL, DATA_DIR });
 const { db } = tenants.world;
 
-/** Services that a test delays or lets fail. */
+/** Delays or failures that a test injects into services. */
 interface Fault {
   /** Called before each rendering and each receipt of a file. */
   hold?: (name: string) => Promise<void>;
@@ -32,7 +32,7 @@ interface Fault {
 const fault: Fault = {};
 const calls: string[] = [];
 
-// Without a worker, whose transactions would be observed too, and with so few connections that each one counts.
+// Without a worker, whose transactions would be observed too, and with few connections, so that a held one shows.
 const watched = await openWorld(
   { ...tenants.env, DATABASE_URL, DATA_DIR, ROLE: 'web', DATABASE_CONNECTIONS: '2' },
   {
@@ -59,7 +59,7 @@ const watched = await openWorld(
   },
 );
 
-/** Whether the only request in progress has an open transaction. */
+/** Returns whether the only request in progress has an open transaction. */
 function isInTransaction(): boolean {
   const bound = watched.statements.findLast((text) => /^(begin|commit|rollback)/.test(text));
   return bound?.startsWith('begin') === true;
@@ -79,7 +79,7 @@ for (const endpoint of ENDPOINTS.filter(({ method }) => method !== 'GET')) {
   }
 }
 
-/** A gate at which calls wait until it is opened. */
+/** Returns a gate at which calls wait until it is opened. */
 function gate() {
   const opened = Promise.withResolvers<void>();
   let waiting = 0;
@@ -96,7 +96,7 @@ function gate() {
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 const atWatched = (owner: Owner) => ({ ...owner, ...watched.as(owner.token, owner.user_id) });
 
-test('slow renderings of requests with a key hold no connection: another tenant can read meanwhile', async (t) => {
+test('slow renderings of requests with a key hold no connection, so another tenant can read', async (t) => {
   const [other, ...owners] = await Promise.all([1, 2, 3, 4].map(async () => atWatched(await tenants.world.owner())));
   assert.ok(other);
   const renders = gate();
@@ -116,7 +116,7 @@ test('slow renderings of requests with a key hold no connection: another tenant 
   );
 });
 
-/** A completely sent upload whose file the last process could not assemble. */
+/** Creates an upload whose bytes have all arrived, but whose file could not be assembled. */
 async function unjoinedUpload(owner: Owner, text: string) {
   const upload = await announce(owner, owner.wiki_id, { 'a.md': Buffer.from(text) });
   const [file] = upload.files;
@@ -124,7 +124,7 @@ async function unjoinedUpload(owner: Owner, text: string) {
   const middle = text.length >> 1;
   assert.equal((await patch(owner, file.path, 0, file.content.subarray(0, middle))).status, 204);
   let received = 0;
-  // The bytes arrive; assembling them is the second call of the store.
+  // The bytes arrive in the first call of the store; the second call assembles them, and fails.
   fault.hold = async () => {
     received += 1;
     if (received > 1) throw new StorageUnavailable('away');
@@ -142,7 +142,7 @@ test('the parts of a file are assembled outside any transaction, also with a key
   fault.hold = joins.pass;
   const completed = owner.post(`${upload.path}/complete`, undefined, keyed());
   await until('the parts are joined', joins.waiting);
-  // The worker of the other world has transactions of its own, which end; one around the gate would not.
+  // The other world's worker has transactions too, but they end. A transaction around the gate would stay open.
   await until(
     'no transaction stays open while the parts are joined',
     () =>
@@ -156,7 +156,7 @@ test('the parts of a file are assembled outside any transaction, also with a key
   assert.deepEqual([status, body.status], [200, 'queued'], JSON.stringify(body));
 });
 
-test('an upload whose bytes differ from those announced fails, with and without a key', async () => {
+test('an upload whose bytes differ from the announced bytes fails, with and without a key', async () => {
   const owner = atWatched(await tenants.world.owner());
   for (const headers of [{}, keyed()]) {
     const upload = await unjoinedUpload(owner, `# Promised\n\n${randomUUID()}\n`);
@@ -168,7 +168,7 @@ test('an upload whose bytes differ from those announced fails, with and without 
   }
 });
 
-test('a repetition while the first request is in progress gets its answer, and is never refused for its effect', async (t) => {
+test('a repetition during the first request gets its answer, and is never refused because of its effect', async (t) => {
   const owner = atWatched(await tenants.world.owner());
   const pages = `/v1/wikis/${owner.wiki_id}/pages`;
   const { body: page } = await owner.post(pages, { title: 'Twice', markdown: 'one' });

@@ -1,6 +1,6 @@
 import { Agent, request as sendRequest } from 'node:http';
 
-/** What is read of an answer. */
+/** The parts of a response that callers use. */
 interface KeptAnswer {
   status: number;
   headers: Headers;
@@ -13,8 +13,8 @@ export type Send = (
 ) => Promise<KeptAnswer>;
 
 /**
- * Sends requests with a text as their body on connections that are kept, for tests that send hundreds of thousands: `fetch` costs
- * several times as much CPU time. What `fetch` throws without an answer it throws, too.
+ * Sends requests with text bodies over persistent connections, for tests that send hundreds of thousands: `fetch` costs
+ * several times as much CPU time. Throws the error that `fetch` throws if there is no answer.
  */
 export function keepAliveSender(): { send: Send; close(): void } {
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });

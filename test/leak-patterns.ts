@@ -5,7 +5,7 @@ import { describeApi } from '../src/platform/http/openapi/document.ts';
 import type { RawAnswer, RawRequest } from './raw-http.ts';
 
 const HEADERS: Record<string, RegExp> = {
-  // A reader may cache a file, but revalidates it each time.
+  // A client may cache a file, but must revalidate it each time.
   'cache-control': /^(?:no-store|private, no-cache)$/,
   vary: /\bauthorization\b/,
   'content-security-policy': /^default-src 'none'/,
@@ -15,7 +15,7 @@ const HEADERS: Record<string, RegExp> = {
 };
 
 const KEPT = /^private, max-age=31536000, immutable$/;
-/** The mark of a workspace stands on every page. */
+/** The logo of a workspace, which every page shows. */
 const LOGO = /^private, max-age=300$/;
 
 /** Texts that disclose the internals of the service to a client. */
@@ -25,12 +25,12 @@ const INSIDE_CODE = /\bE[A-Z]{5,}\b|\b(FST|ERR|HPE)_/;
 
 const STATUSES_OF_HTTP = new Set([400, 404, 405, 413, 414, 415, 417, 431]);
 
-/** Asserts what must hold for every answer of the service. */
+/** Asserts the rules that every answer of the service must follow. */
 export function checkAnswer(request: RawRequest, answer: RawAnswer): void {
   const what = `${request.method} ${request.path.slice(0, 200)} → ${answer.status} ${answer.text.slice(0, 500)}`;
   const { status, headers } = answer;
   assert.ok(status < 500, `no request may make the service fail; this one did: ${what}`);
-  // What a secret address names never changes.
+  // The content at a secret address never changes.
   const isKept = headers['cross-origin-resource-policy'] === 'cross-origin' && (status < 300 || status === 304);
   const isLogo = LOGO.test(String(headers['cache-control'])) && /\/v1\/workspaces\/[^/]+\/logo\b/.test(pathOf(request));
   const kept = { ...(isKept && { 'cache-control': KEPT }), ...(isLogo && { 'cache-control': LOGO }) };
@@ -89,7 +89,7 @@ function checkDetail(detail: unknown, what: string): void {
   }
 }
 
-/** A message without the part in quotes, where the client has sent that. */
+/** Removes a quoted part from a message if the client has sent that text. */
 function withoutSent(message: string, { body }: RawRequest): string {
   return message.replace(/"(.*)"/s, (quoted, text) =>
     String(body).includes(JSON.stringify(text).slice(1, -1)) ? '' : quoted,
@@ -100,7 +100,6 @@ function tellsInside(text: string): boolean {
   return INSIDE.test(text) || INSIDE_CODE.test(text);
 }
 
-/** The statuses that openapi.json declares for an endpoint. */
 function declaredStatuses(endpoint: Endpoint): Set<number> {
   let declared = declaredOf.get(endpoint);
   if (!declared) declaredOf.set(endpoint, (declared = readDeclared(endpoint)));
@@ -125,7 +124,7 @@ export function checkDeclared(endpoint: Endpoint, answer: RawAnswer): void {
   );
 }
 
-/** The path as a server reads it. */
+/** Decodes the path like a server; returns it unchanged if its encoding is invalid. */
 function pathOf({ path }: RawRequest): string {
   try {
     return decodeURIComponent(path);

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Client } from './world.ts';
 
-/** The address that a Link header leads to; undefined on the last page. */
+/** Returns the URL of a Link header's next page; undefined on the last page. */
 export function nextOf(link: string | null | undefined): string | undefined {
   return /^<([^>]*)>; rel="next"$/.exec(link ?? '')?.[1];
 }
 
-/** All records of a list. */
 export async function listAll<T>(client: Pick<Client, 'get'>, path: string): Promise<T[]> {
   const records: T[] = [];
   for (let next: string | undefined = `${path}?limit=500`; next !== undefined; ) {

@@ -7,16 +7,16 @@ import { type Ids, propertiesOf } from './requests.ts';
 import { signedInClient } from './signed-in.ts';
 import { addGoneFile, addLosses, addRow, addTemplate, PLAIN_TABLES, type Tenants } from './tenants.ts';
 
-/** Every list that is answered in parts. What has a limit alone (suggestions) never goes on. */
+/** Every list that has pages. Lists with only a limit, such as suggestions, do not. */
 export const LISTS: readonly Endpoint[] = ENDPOINTS.filter((endpoint) => 'offset' in propertiesOf(endpoint.query));
 
-/** What a list has to be asked for besides its part. */
+/** Query parameters that a list requires in addition to its page. */
 export const NEEDED: Record<string, Record<string, string>> = {
   'GET /v1/wikis/:wiki_id/pages/search': { query: 'paragraph' },
   'GET /v1/wikis/:wiki_id/sources/search': { query: 'paragraph' },
 };
 
-/** Queries that change which records a list has or their order, besides none. */
+/** Optional queries that change the records of a list or their order. */
 export const QUERIES: Record<string, string[]> = {
   'GET /v1/wikis/:wiki_id/uploads': ['order=newest'],
   'GET /v1/wikis/:wiki_id/uploads/:upload_id/files': ['status=done'],
@@ -28,12 +28,12 @@ export const QUERIES: Record<string, string[]> = {
   'GET /v1/workspaces/:workspace_id/invitations': ['state=pending'],
 };
 
-/** The parameter of a list that takes its cursor. */
+/** Returns the name of the list's cursor parameter. */
 export function cursorName(endpoint: Endpoint): string {
   return endpoint.paging?.parameter ?? 'after';
 }
 
-/** Gives each list of a tenant at least five records; answers the ids to ask for them with. */
+/** Adds at least five records to each list of a tenant. Returns the ids for requesting the lists. */
 export async function fillLists(tenants: Tenants): Promise<Ids> {
   const { world, owner, a } = tenants;
   const client = world.as(owner.token);
@@ -84,7 +84,7 @@ export async function fillLists(tenants: Tenants): Promise<Ids> {
   }
   for (const table of PLAIN_TABLES) for (let i = 0; i < 5; i += 1) await addRow(world.db, table, a, `Row ${i}`);
   await addLosses(world.db, a.wiki_id, 'of a file');
-  // Scores change when what is written is merged.
+  // Merge the index now: a merge changes scores.
   for (const kind of ['page', 'source'] as const) while ((await mergePending(world.db, a.wiki_id, kind, 'wait')) > 0);
   return { ...a, page_id, upload_id: upload.upload_id };
 }

@@ -6,13 +6,13 @@ import { sql } from '../src/platform/db/sql.ts';
 import { AUDIENCE, privateKeys } from './openid-provider.ts';
 import type { Actor, Tenants } from './tenants.ts';
 
-/** An actor of the matrix, and its letter there: capitals are active members. */
+/** An actor of the matrix and its letter in matrix.txt. Capital letters are active members. */
 export interface MatrixActor extends Actor {
   letter: string;
   role?: RoleSlug;
 }
 
-/** The callers: a member in each role, and former, invited and unrelated users. */
+/** Creates the callers: a member in each role, and former, invited and unrelated users. */
 export async function makeActors({ world, roles, stranger, inactive, a }: Tenants): Promise<MatrixActor[]> {
   const person = async (name: string): Promise<Actor> => {
     const { user_id, token } = await world.person();
@@ -40,17 +40,16 @@ export async function makeActors({ world, roles, stranger, inactive, a }: Tenant
   ];
 }
 
-/** A kind of credential; `permission` is the one that its endpoint requires. */
+/** A kind of credential. `permission` is the permission that the endpoint requires. */
 export interface CredentialKind {
   name: string;
-  /** Valid credentials are tried for every target; of the others one actor and two targets suffice. */
+  /** How many combinations to try: valid credentials for every target, the others with one actor and two targets. */
   live: 'everywhere' | 'at home' | 'dead';
   make(actor: MatrixActor, permission: Permission | '', workspace_id: string): Promise<string>;
 }
 
 const ALL: readonly Permission[] = ROLES[0]?.permissions ?? [];
 
-/** Every kind of credential. */
 export function credentialKinds(tenants: Tenants): CredentialKind[] {
   const { key, widgetToken, a, elsewhere } = tenants;
   const identity = (actor: Actor, seconds: number) => identityToken(tenants, actor, seconds);
@@ -101,7 +100,7 @@ export function credentialKinds(tenants: Tenants): CredentialKind[] {
   ];
 }
 
-/** The access token of a session, inserted directly. */
+/** Inserts a session directly and returns its access token. */
 async function session({ world }: Tenants, { user_id }: Actor, state: 'live' | 'revoked' | 'expired'): Promise<string> {
   const { secret, hash } = newToken('access');
   const minutes = state === 'expired' ? -1 : 15;
@@ -118,7 +117,7 @@ function tampered(token: string): string {
   return token.slice(0, at) + (token[at] === 'a' ? 'b' : 'a') + token.slice(at + 1);
 }
 
-/** An issuer's token for the actor, whose id is also its subject. */
+/** Returns an issuer's token for the actor; its subject is the actor's id. */
 async function identityToken({ world, env }: Tenants, actor: Actor, seconds: number) {
   const issuer = env.OIDC_ISSUER;
   const { db } = world;

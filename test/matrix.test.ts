@@ -10,8 +10,7 @@ import { type Cell, matrixText, outcomesIn, runMatrix } from './matrix.ts';
 import { existingParams, nameOf } from './requests.ts';
 
 /**
- * The answer to every combination of caller, credential and endpoint: as a file that is compared, and as rules that it
- * must satisfy.
+ * The answer to every combination of caller, credential and endpoint, compared with a file and checked against rules.
  */
 const matrix = await runMatrix();
 const { tenants, actors, cells } = matrix;
@@ -20,7 +19,7 @@ const golden = new URL('matrix.txt', PACKAGE);
 const USER_CREDENTIALS = ['personal key', 'session', 'identity token'];
 const REFUSALS = [401, 403, 404];
 
-/** Permissions that no endpoint requires yet: remove one from here when one does. */
+/** Permissions that no endpoint requires yet. Remove a permission from here once an endpoint requires it. */
 const WITHOUT_ENDPOINT: Permission[] = ['pages:comment'];
 
 const isDead = (kind: string) => /^(?:revoked|expired|tampered)/.test(kind);
@@ -37,7 +36,7 @@ function isPermitted({ actor, endpoint, credential }: Cell): boolean {
   return role !== undefined && (permission === '' || role.permissions.includes(permission));
 }
 
-test('each answer is the one in matrix.txt', async () => {
+test('each answer matches matrix.txt', async () => {
   const outcomeOf = outcomesIn(await readFile(golden, 'utf8'));
   if (process.env.ACCEPT_MATRIX === 'yes') return;
   for (const cell of cells)
@@ -49,7 +48,7 @@ test('each answer is the one in matrix.txt', async () => {
 });
 
 if (EVERYTHING)
-  test('matrix.txt has all answers and nothing else', async () => {
+  test('matrix.txt contains all answers and no others', async () => {
     const text = matrixText(matrix);
     if (process.env.ACCEPT_MATRIX === 'yes') await writeFile(golden, text);
     const committed = (await readFile(golden, 'utf8')).split('\n');
@@ -66,7 +65,7 @@ test('every endpoint is called by every actor with every kind of credential, for
   for (const endpoint of ENDPOINTS) {
     const own = cells.filter((cell) => cell.endpoint === endpoint);
     const onOwnTarget = own.filter(({ target }) => target === 'own');
-    // Of the dead ones each endpoint has its turn with some.
+    // A short run tries only some dead credentials at each endpoint, in rotation.
     const called = new Set(onOwnTarget.map(({ credential }) => credential));
     assert.ok(matrix.kinds.every((kind) => called.has(kind) || (!EVERYTHING && isDead(kind))));
     if (EVERYTHING)
@@ -89,7 +88,7 @@ test('every endpoint is called by every actor with every kind of credential, for
   }
 });
 
-test('a missing, invalid or wrong kind of credential is 401', () => {
+test('a missing or invalid credential, or a wrong kind of credential, is 401', () => {
   for (const cell of cells.filter(({ endpoint }) => endpoint.access.on !== 'anyone')) {
     const isWidget = cell.credential.endsWith('widget token');
     const isWrongKind = cell.credential !== 'none' && isWidget !== (cell.endpoint.access.on === 'widget');
@@ -99,7 +98,7 @@ test('a missing, invalid or wrong kind of credential is 401', () => {
   }
 });
 
-test('a user may do what their role permits and nothing else, and without an active membership nothing', () => {
+test('a user may do exactly what their role permits, and nothing without an active membership', () => {
   for (const cell of cells.filter(
     ({ credential, target }) => USER_CREDENTIALS.includes(credential) && target === 'own',
   )) {
@@ -110,7 +109,7 @@ test('a user may do what their role permits and nothing else, and without an act
   }
 });
 
-test('a key has those of its permissions that its user has, and none in another workspace', () => {
+test('a key has only the permissions that its user has too, and none in another workspace', () => {
   for (const cell of cells.filter(({ target }) => target === 'own')) {
     const { on } = cell.endpoint.access;
     if (on !== 'workspace' && on !== 'wiki') continue;
@@ -126,7 +125,7 @@ test('a key has those of its permissions that its user has, and none in another 
   }
 });
 
-test('a missing object is 404 and a foreign one 403, for every caller; a child is only found in its container', () => {
+test('a missing object is 404 and a foreign object 403 for every caller; a child is found only in its container', () => {
   for (const cell of cells.filter(
     ({ credential }) => USER_CREDENTIALS.includes(credential) || credential === 'workspace key',
   )) {
@@ -141,7 +140,7 @@ test('a missing object is 404 and a foreign one 403, for every caller; a child i
   }
 });
 
-test('every permission is demonstrated by an endpoint that requires it', () => {
+test('every permission is required by some endpoint', () => {
   for (const permission of PERMISSIONS) {
     const own = cells.filter(
       ({ endpoint, target, credential }) =>
@@ -160,7 +159,7 @@ test('every permission is demonstrated by an endpoint that requires it', () => {
   }
 });
 
-test('the flags and permissions that the API shows are those that the matrix found', async () => {
+test('the flags and permissions that the API reports match the answers in the matrix', async () => {
   const { a, key } = tenants;
   const get = async (path: string, token: string) =>
     (await tenants.send({ method: 'GET', path, headers: { authorization: `Bearer ${token}` } })).body;
@@ -202,4 +201,4 @@ test('the flags and permissions that the API shows are those that the matrix fou
   }
 });
 
-test('no request of this file has changed a row of the other workspace', tenants.checkForeignRows);
+test('no request of this file changes a row of the other workspace', tenants.checkForeignRows);

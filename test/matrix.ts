@@ -13,7 +13,7 @@ export interface Cell {
   endpoint: Endpoint;
   target: string;
   credential: string;
-  /** undefined: no credential. */
+  /** Undefined without a credential. */
   actor: MatrixActor | undefined;
   status: number;
   outcome: string;
@@ -22,17 +22,17 @@ export interface Cell {
 export interface Matrix {
   tenants: Tenants;
   actors: MatrixActor[];
-  /** The names of the kinds of credentials, in the order of the list. */
+  /** Names of the kinds of credentials, in the order of `credentialKinds`. */
   kinds: string[];
   cells: Cell[];
 }
 
-/** Maximum number of concurrent requests. */
 const CONCURRENCY = 16;
 
 /** Calls every endpoint as every actor, with every kind of credential, for every target. */
 export async function runMatrix(): Promise<Matrix> {
-  // Each connection plans each statement, of which most are asked a few times: with ten, a sixth of the time of PostgreSQL was that.
+  // Each connection plans each statement itself, and most statements run only a few times: with ten connections,
+  // PostgreSQL spent a sixth of its time planning.
   const tenants = await openTenants({ OIDC_AUDIENCE: AUDIENCE, DATABASE_CONNECTIONS: '4' });
   const actors = await makeActors(tenants);
   const kinds = credentialKinds(tenants);
@@ -40,7 +40,8 @@ export async function runMatrix(): Promise<Matrix> {
     (await Promise.all(endpoints.map((endpoint) => requestsOf(tenants, actors, made, endpoint)))).flat();
   const cells: Cell[] = [];
   const made = kinds.map(madeOnce);
-  // A user who has signed in at an issuer has their name from there: what they may change must not depend on the order of cells.
+  // The first sign-in at an issuer sets a user's name. Do it first, so that the user's permissions to change it do not
+  // depend on the order of cells.
   for (const actor of actors) await made.find(({ name }) => name === 'identity token')?.make(actor, '', '');
   const pending = await pendingOf(
     ENDPOINTS.filter((endpoint) => !signsInOrOut(endpoint)),
@@ -53,14 +54,13 @@ export async function runMatrix(): Promise<Matrix> {
 }
 
 /**
- * Signing in uses the newest link and signing out ends other sessions, so such a request is sent when no other is in
- * progress.
+ * Returns whether a request must be sent alone: signing in uses the newest link, and signing out ends other sessions.
  */
 function signsInOrOut({ path }: Endpoint): boolean {
   return /^\/v1\/(auth\/|me\/(password|connection)|(me|widgets\/profile)\/sessions\/)/.test(path);
 }
 
-/** Credentials that no other endpoint ends are made once for each actor: to make one costs as much as a request. */
+/** Makes a credential once for each actor, unless an endpoint may end it: making one costs as much as a request. */
 function madeOnce(kind: CredentialKind): CredentialKind {
   if (!['session', 'identity token', 'workspace key'].includes(kind.name)) return kind;
   const made = new Map<MatrixActor, Promise<string>>();
@@ -91,7 +91,7 @@ async function requestsOf(
     requests.push(() => runCell(tenants, endpoint, target, 'none', undefined, idsOf, async () => undefined));
     for (const { name, live, make } of kinds) {
       const isWidgets = name.endsWith('widget token');
-      // A widget token names its workspace itself, and is accepted only by widget endpoints.
+      // A widget token names its own workspace, and only widget endpoints accept it.
       if (live !== 'everywhere' && target !== 'own' && !(live === 'dead' && target === 'unknown')) continue;
       if (isWidgets && endpoint.access.on !== 'widget' && target !== 'own') continue;
       const callers = live === 'dead' || endpoint.access.on === 'anyone' ? [owner] : actors;
@@ -109,9 +109,11 @@ const isTurnOfKind = everyNth(5);
 const isTurnOfDead = everyNth(3);
 
 /**
- * Of these actors those that call a target with a kind of credential: on their own target all of them with their keys and the
- * first one with the other kinds; on other targets the first one with a key, and another kind or another actor in turn. A run that
- * tries everything calls as all of them.
+ * Returns the actors who call a target with a kind of credential. A run that tries everything uses all actors.
+ * Otherwise:
+ * - a key: all actors on their own target; elsewhere the first actor and another one in rotation
+ * - another valid kind: the first actor on the own target, and on any target at every fifth call an actor in rotation
+ * - a dead credential: the first actor, at every third call
  */
 function callersOf(
   actors: readonly (MatrixActor | undefined)[],
@@ -128,7 +130,7 @@ function callersOf(
   return target === 'own' ? [first, ...inTurn] : inTurn;
 }
 
-/** The ids of a request for each kind of target that the endpoint can have. */
+/** Returns the ids of a request for each kind of target that the endpoint can have. */
 async function targetsOf(
   { a, b, unknown, fresh, world, owner }: Tenants,
   actors: MatrixActor[],
@@ -151,7 +153,7 @@ async function targetsOf(
     for (const { user_id } of actors) made.set(user_id, await freshWiki(world.db, a.workspace_id, user_id));
     targets['own, created by the caller'] = async (actor) => {
       const user_id = actor?.user_id ?? '';
-      // A permitted caller deletes it, and calls again with another credential.
+      // After a permitted caller has deleted the wiki, the call with the next credential needs a new one.
       const isGone = endpoint.method === 'DELETE' && made.has(user_id);
       const wiki_id = isGone ? await freshWiki(world.db, a.workspace_id, user_id) : made.get(user_id);
       return { ...a, wiki_id: wiki_id ?? a.wiki_id };
@@ -160,7 +162,10 @@ async function targetsOf(
   return targets;
 }
 
-/** Each member leaves by the path of their own membership, one after the other, and is restored before the next. */
+/**
+ * Returns requests in which each member leaves by the path of their own membership. They run one after another, and
+ * each member is restored before the next request.
+ */
 async function leavingRequests(
   tenants: Tenants,
   actors: MatrixActor[],
@@ -193,13 +198,16 @@ async function leavingRequests(
   return asks;
 }
 
-/** Whether members may do it to their own membership. */
+/** Returns whether members may call the endpoint for their own membership. */
 function mayLeave({ access }: Endpoint): boolean {
   const rule = access.on === 'widget' ? access.instead : access;
   return rule?.on === 'workspace' && rule.orOwnMembership;
 }
 
-/** An unknown id in a body makes a request that would change the actors fail behind the guard, with 400. */
+/**
+ * Puts an unknown id into the body, so that a request that would change the actors passes the guard and then fails with
+ * 400.
+ */
 function withoutEffect(endpoint: Endpoint, ids: Ids, unknown: Ids): Ids {
   const inBody = Object.keys(propertiesOf(endpoint.body)).filter((name) => name.endsWith('_id') && name in unknown);
   return { ...ids, ...Object.fromEntries(inBody.map((name) => [name, unknown[name] ?? ''])) };
@@ -216,7 +224,7 @@ async function runCell(
 ): Promise<Cell> {
   const ids = await idsOf(actor);
   let request = validRequest(endpoint, ids, await tokenOf(ids));
-  // An upload without a file fails behind the guard, so that no job is created.
+  // An upload without a file passes the guard and then fails, so it creates no job.
   if (endpoint.consumes === 'multipart') request = withBody(request, '--x--\r\n', 'multipart/form-data; boundary=x');
   const { status, body } = await tenants.send(request, endpoint);
   const outcome = status < 400 ? String(status) : `${status} ${body.error}`;
@@ -231,7 +239,7 @@ async function inParallel<T>(items: T[], work: (item: T) => Promise<unknown>): P
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
-/** The matrix as readable text: for each endpoint and target, the answer to every actor. */
+/** Formats the matrix: for each endpoint and target, the answer to every actor. */
 export function matrixText(matrix: Matrix): string {
   const { actors, cells } = matrix;
   const blocks = ENDPOINTS.map((endpoint) => {
@@ -251,7 +259,9 @@ export function matrixText(matrix: Matrix): string {
   return `${explanation(actors)}\n${blocks.join('\n\n')}\n`;
 }
 
-/** Looks up the answer to a cell in a text that `matrixText` wrote; undefined if it has none. */
+/**
+ * Parses a text of `matrixText`. The returned function looks up the answer to a cell; undefined if the text lacks it.
+ */
 export function outcomesIn(text: string): (cell: Cell) => string | undefined {
   const outcomes = new Map<string, string>();
   const key = (...parts: string[]) => parts.join('\n');
@@ -277,13 +287,15 @@ export function outcomesIn(text: string): (cell: Cell) => string | undefined {
 
 const TARGETS = ['own', 'foreign', 'unknown', 'malformed'];
 
-/** Whole paths first, then those whose parts belong to different owners: the answers arrive in any order. */
+/**
+ * Sorts targets: simple targets first, then paths whose parts belong to different owners. Answers arrive in any order.
+ */
 function byTarget(one: string, other: string): number {
   const place = (target: string) => (TARGETS.includes(target) ? TARGETS.indexOf(target) : TARGETS.length);
   return place(one) - place(other) || (one < other ? -1 : 1);
 }
 
-/** Kinds of credentials with the same answers share a line. */
+/** Formats the answers for a target, one line for all kinds of credentials with the same answers. */
 function targetLines({ actors, kinds }: Matrix, cells: Cell[]): string[] {
   const alike = new Map<string, string[]>();
   for (const credential of ['none', ...kinds].filter((kind) => cells.some((cell) => cell.credential === kind))) {
@@ -296,7 +308,7 @@ function targetLines({ actors, kinds }: Matrix, cells: Cell[]): string[] {
   return [...alike].map(([answers, named]) => `${answers}   ${named.join(', ')}`);
 }
 
-/** `OA 200, DBMVsrid 403 forbidden`; without letters where all actors get the same answer. */
+/** Formats answers as `OA 200, DBMVsrid 403 forbidden`, without letters if all actors get the same answer. */
 function answersOf(actors: MatrixActor[], cells: Cell[]): string {
   const outcomes = [...new Set(cells.map(({ outcome }) => outcome))].toSorted();
   const [only, ...others] = outcomes;

@@ -18,9 +18,12 @@ export const privateKeys: Record<Algorithm, KeyObject> = {
 /** A certified OpenID provider on a loopback port, whose keys can be replaced while it runs. */
 export interface OpenIdProvider {
   issuer: string;
-  /** Switches to other keys, with key ids of this generation. */
+  /** Switches to other keys. Their key ids contain `generation`. */
   useKeys(generation: string, keys?: Record<Algorithm, KeyObject>): void;
-  /** An access token of the client whose tokens are signed with this algorithm; its subject is the algorithm's name. */
+  /**
+   * Returns an access token of the client whose tokens are signed with this algorithm. Its subject is the algorithm's
+   * name.
+   */
   token(client: Algorithm): Promise<string>;
   stop(): void;
 }
@@ -70,7 +73,7 @@ function callbackOf(issuer: string, generation: string, keys: Record<Algorithm, 
     })),
     jwks: { keys: jwks },
     ttl: { ClientCredentials: 7200 },
-    // A token in JWT form is not stored, and the tests use nothing else of the provider.
+    // A token in JWT form is not stored, and tests use no other record of the provider.
     adapter: class {
       async find() {}
       async upsert() {}

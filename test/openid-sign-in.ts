@@ -8,10 +8,10 @@ import { privateKeys } from './openid-provider.ts';
 export interface Account {
   sub: string;
   email?: string;
-  /** A string at issuers that write custom claims. */
+  /** Some issuers write custom claims as strings. */
   email_verified?: boolean | string;
   name?: string;
-  /** What hostile and other issuers send, too. */
+  /** A claim of any type, as hostile issuers send too. */
   groups?: unknown;
 }
 
@@ -23,29 +23,31 @@ interface Forgery {
 /** A certified OpenID provider on a loopback port for signing in, which can also act like a malicious one. */
 export interface SignInProvider {
   issuer: string;
-  /** Acts as a browser that is sent to this address and signs in with this account: returns where it is redirected. */
+  /** Acts as a browser that is sent to this address and signs in with this account; returns the redirect URL. */
   browse(authorizationUrl: string, account: Account): Promise<string>;
-  /** The same for a user whom the provider refuses: returns where it is redirected. */
+  /** Same for a user whom the provider refuses; returns the redirect URL. */
   deny(authorizationUrl: string): Promise<string>;
   /**
-   * From now on the token endpoint returns an ID token in which these claims replace the ordinary ones, correctly signed
-   * unless `how.sign` does it. `how.userinfo`: what the userinfo endpoint answers.
+   * Makes the token endpoint return an ID token with these claims instead of the ordinary ones, correctly signed unless
+   * `how.sign` signs it. `how.userinfo` replaces the answer of the userinfo endpoint.
    */
   forge(claims: JWTPayload | undefined, how?: Forgery): void;
-  /** Acts as a browser that is sent to the sign-out and confirms it: returns where it is redirected. */
+  /** Acts as a browser that is sent to sign out and confirms it; returns the redirect URL. */
   endSession(address: string): Promise<string>;
-  /** From now on the discovery document has no `end_session_endpoint`. */
+  /** Removes `end_session_endpoint` from the discovery document. */
   hideSignOut(): void;
-  /** The number of calls of the token endpoint. */
   exchanges(): number;
-  /** The number of times that its keys were fetched. */
+  /** Number of times that the provider's keys were fetched. */
   keyFetches(): number;
   stop(): Promise<void>;
 }
 
 const CLIENTS = { confidential: 'secret-of-ibid', public: '' };
 
-/** `in_id_token`: the profile is in the ID token; otherwise the userinfo endpoint returns it. */
+/**
+ * Starts the provider. `in_id_token`: whether the profile is in the ID token; otherwise the userinfo endpoint returns
+ * it.
+ */
 export async function startSignInProvider(callback: string, in_id_token = false): Promise<SignInProvider> {
   const accounts = new Map<string, Account>();
   let present = '';
@@ -70,7 +72,7 @@ export async function startSignInProvider(callback: string, in_id_token = false)
     ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
     cookies: { keys: ['test'] },
     conformIdTokenClaims: !in_id_token,
-    // As many issuers do: what they can sign with says nothing about what a client should accept.
+    // Many issuers support more algorithms than a client should accept.
     enabledJWA: { idTokenSigningAlgValues: ['RS256', 'PS256', 'HS256'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     features: { devInteractions: { enabled: false } },

@@ -20,7 +20,10 @@ function get(endpoint: Endpoint, path: string): Promise<RawAnswer> {
   return tenants.send({ method: 'GET', path, headers }, endpoint);
 }
 
-/** The list around a page begins with what is around it: what is counted is what lies right below. */
+/**
+ * The list of branches around a page. It begins with the page's surroundings, so only pages directly below the page
+ * count.
+ */
 const OF_PAGE = 'GET /v1/wikis/:wiki_id/branches';
 
 function pathWith(endpoint: Endpoint, query: Record<string, string | number>, of: Ids = ids): string {
@@ -29,7 +32,7 @@ function pathWith(endpoint: Endpoint, query: Record<string, string | number>, of
   return `${pathOf(endpoint, of)}?${search}`;
 }
 
-/** The records of an answer, without when they were last used, which may change from one request to the next. */
+/** Returns the records of an answer without their last use, which may change between two requests. */
 function recordsOf(endpoint: Endpoint, { status, body, text }: RawAnswer): object[] {
   assert.equal(status, 200, text);
   const counted = nameOf(endpoint) === OF_PAGE ? body.filter((it: any) => it.parent_page_id === ids.page_id) : body;
@@ -40,7 +43,7 @@ const linkOf = (answer: RawAnswer) => nextOf(answer.headers.link as string | und
 
 const cursors = new Map<Endpoint, Promise<string>>();
 
-/** A cursor of the list, of its first record. */
+/** Returns the cursor after the first record of the list. */
 function cursorOf(endpoint: Endpoint): Promise<string> {
   const cursor = cursors.get(endpoint) ?? findCursor(endpoint);
   cursors.set(endpoint, cursor);
@@ -54,12 +57,12 @@ async function findCursor(endpoint: Endpoint): Promise<string> {
   return cursor;
 }
 
-/** The name that the cursors of a list have in them. */
+/** Returns the list name encoded in a cursor. */
 function listOf(cursor: string): string {
   return JSON.parse(Buffer.from(cursor, 'base64url').toString())[0];
 }
 
-test('every list goes on by cursor', () => {
+test('every list can be continued by cursor', () => {
   assert.ok(LISTS.length > 15);
   for (const endpoint of LISTS) {
     const hasCursor = endpoint.paging !== undefined && cursorName(endpoint) in propertiesOf(endpoint.query);
@@ -97,7 +100,7 @@ for (const endpoint of LISTS) {
     });
   }
 
-  test(`${nameOf(endpoint)} goes on by offset where it began with one`, async () => {
+  test(`${nameOf(endpoint)} links to the next offset if the first request had an offset`, async () => {
     const whole = recordsOf(endpoint, await get(endpoint, pathWith(endpoint, { limit: 500 })));
     const answer = await get(endpoint, pathWith(endpoint, { limit: 2, offset: 1 }));
     assert.deepEqual(recordsOf(endpoint, answer), whole.slice(1, 3));
@@ -114,7 +117,7 @@ for (const endpoint of LISTS) {
     assert.equal((await get(endpoint, pathWith(endpoint, { [parameter]: cursor, offset: 0 }))).status, 200);
   });
 
-  test(`${nameOf(endpoint)} refuses what is no cursor of its own with a sentence`, async () => {
+  test(`${nameOf(endpoint)} refuses anything but its own cursors, with an explanation`, async () => {
     const parameter = cursorName(endpoint);
     const cursor = await cursorOf(endpoint);
     const list = listOf(cursor);
@@ -157,7 +160,7 @@ for (const endpoint of LISTS) {
       encodeCursor(list, [...keys, 'more']),
       encodeCursor(list, [keys]),
       encodeCursor('', keys),
-      // Not as it was written.
+      // Valid contents in another encoding.
       Buffer.from(JSON.stringify([list, ...keys], null, 1)).toString('base64url'),
       Buffer.from(`${JSON.stringify([list, ...keys])} `).toString('base64url'),
       Buffer.concat([
@@ -186,7 +189,7 @@ for (const endpoint of LISTS) {
     assert.equal((await get(endpoint, `${pathWith(endpoint, {})}&${parameter}=WyJ%00`)).status, 400);
   });
 
-  test(`${nameOf(endpoint)} answers a cursor of another tenant with records of its own alone`, async () => {
+  test(`${nameOf(endpoint)} answers a cursor of another tenant with its own records only`, async () => {
     const parameter = cursorName(endpoint);
     const cursor = await cursorOf(endpoint);
     const list = listOf(cursor);
@@ -208,7 +211,7 @@ for (const endpoint of LISTS) {
       );
     }
     if (!endpoint.path.includes(':')) return;
-    // Whether a cursor is one is not said to those who may not ask at all.
+    // Callers without access learn nothing about the validity of a cursor.
     for (const text of [cursor, encodeCursor('x', keys)]) {
       const answer = await get(endpoint, pathWith(endpoint, { [parameter]: text }, { ...tenants.b }));
       assert.equal(answer.status, 403, answer.text);
@@ -216,7 +219,9 @@ for (const endpoint of LISTS) {
   });
 }
 
-/** Lists whose records are deleted while they are read: how, and the field that names a record. */
+/**
+ * Lists whose records are deleted while they are read: the request that deletes, and the field with the record's id.
+ */
 const DELETED: Record<string, { id: string; remove: (id: string) => [method: string, path: string] }> = {
   'GET /v1/wikis/:wiki_id/pages': { id: 'page_id', remove: (id) => ['DELETE', `/v1/wikis/${ids.wiki_id}/pages/${id}`] },
   'GET /v1/wikis/:wiki_id/trash': {
@@ -234,7 +239,7 @@ const DELETED: Record<string, { id: string; remove: (id: string) => [method: str
 };
 
 for (const [name, { id, remove }] of Object.entries(DELETED)) {
-  test(`${name} passes over no record when those before it are deleted between two requests`, async () => {
+  test(`${name} skips no record when earlier records are deleted between two requests`, async () => {
     const endpoint = LISTS.find((candidate) => nameOf(candidate) === name);
     assert.ok(endpoint);
     const idsOf = (answer: RawAnswer) =>
@@ -242,7 +247,7 @@ for (const [name, { id, remove }] of Object.entries(DELETED)) {
     const first = await get(endpoint, pathWith(endpoint, { limit: 2 }));
     for (const gone of idsOf(first)) {
       const answer = await tenants.world.as(owner.token).send(...remove(gone));
-      // A page may have gone with the one above it.
+      // The page may have been deleted with its parent.
       assert.ok(answer.status < 300 || answer.status === 404, JSON.stringify(answer.body));
     }
     const rest = idsOf(await get(endpoint, String(linkOf(first)).replace('limit=2', 'limit=500')));

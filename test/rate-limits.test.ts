@@ -16,7 +16,7 @@ import { openTenants } from './tenants.ts';
 import { until } from './until.ts';
 import { type Answer, type Client, makeDatabase, type Owner, openWorld, type World } from './world.ts';
 
-/** The rates of these tests: no window ends during a test. */
+/** Rates with windows that do not end during a test. */
 const RATES = {
   // Many services share one PostgreSQL here.
   DATABASE_CONNECTIONS: '3',
@@ -29,7 +29,7 @@ const RATES = {
 };
 const GENERAL = 40;
 
-/** Users are created without limits, by another process than the tested one. */
+/** Users are created by an unlimited process, not by the tested one. */
 const DATABASE_URL = await makeDatabase();
 const maker = await openWorld({ DATABASE_URL, ROLE: 'web' });
 const world = await openWorld({ DATABASE_URL, ...RATES });
@@ -51,7 +51,7 @@ const newNetwork = () => `198.51.${Math.floor(++networks / 250)}.${(networks % 2
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-/** The same client at another process; each request from a new address, unless it names one. */
+/** Returns the same client at another process. Its requests come from a new network, unless they name an address. */
 function at(place: World, client: Client): Client {
   const there = place.as(client.token, client.user_id);
   const network = newNetwork();
@@ -69,7 +69,7 @@ const statusesOf = (answers: readonly { status: number }[]) =>
     return counts;
   }, {});
 
-/** Sends this many requests, a few at a time. */
+/** Sends this many requests, eight at a time. */
 async function many<T>(times: number, send: (i: number) => Promise<T>): Promise<T[]> {
   const answers: T[] = [];
   let next = 0;
@@ -117,7 +117,7 @@ test('errors count too, and requests are refused before their body is read', asy
   );
 });
 
-test('processes count together: never more than the quota, nearly all of it, and a new process continues the count', async () => {
+test('processes share their counts: together they grant nearly the quota and never more, and a new process continues the count', async () => {
   const second = await openWorld({ DATABASE_URL, ...RATES });
   const both = await maker.person();
   const answers = await many(GENERAL * 2, (i) => at(i % 2 ? world : second, both).get('/v1/workspaces'));
@@ -150,7 +150,7 @@ test('a new window has a new quota, on every process', async () => {
   assert.equal((await at(fresh, other).get('/v1/workspaces')).status, 200);
 });
 
-test('counts whose window has ended are deleted by a job, and no others', async () => {
+test('a job deletes counts whose window has ended, and no others', async () => {
   const one = at(world, await maker.person());
   await many(GENERAL, () => one.get('/v1/workspaces'));
   await maker.db.query(sql`
@@ -161,7 +161,7 @@ test('counts whose window has ended are deleted by a job, and no others', async 
   assertRefused(await one.get('/v1/workspaces'));
 });
 
-test('the limit of one credential affects no other: of the same user, in the same workspace, at the same address', async () => {
+test('the limit of a credential affects no other credential of the same user, workspace or address', async () => {
   const network = newNetwork();
   const owner = await maker.owner('limited@example.com');
   const colleague = await maker.member(owner.workspace_id, 'admin');
@@ -176,7 +176,7 @@ test('the limit of one credential affects no other: of the same user, in the sam
   }
 });
 
-test('a user with many keys has twice the quota of one, and the headers show what is left of it', async () => {
+test('a user with many keys has twice the quota of a key, and the headers show the rest of it', async () => {
   const email = 'many-keys@example.com';
   const owner = await maker.owner(email);
   const path = `/v1/workspaces/${owner.workspace_id}/members`;
@@ -206,7 +206,7 @@ test('a user with many keys has twice the quota of one, and the headers show wha
   assert.equal((await at(world, colleague).get(path)).status, 200, 'other users of the workspace go on');
 });
 
-test('a workspace has a quota over all of its members and keys, which callers from outside do not use up', async () => {
+test('a workspace has a quota over all of its members and keys, and outside callers do not use it up', async () => {
   const shared = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_WORKSPACE_FACTOR: '3' });
   const owner = await maker.owner();
   const path = `/v1/workspaces/${owner.workspace_id}/members`;
@@ -230,7 +230,7 @@ test('a workspace has a quota over all of its members and keys, which callers fr
   assert.equal((await last.get('/v1/workspaces')).status, 200, 'the same user goes on elsewhere');
 });
 
-test('a known credential costs no statement besides that of the request itself', async () => {
+test("a known credential needs no statement in addition to the request's own", async () => {
   const quiet = await openWorld({ DATABASE_URL, ...RATES, RATE_LIMIT_GENERAL: '999999/24h', ROLE: 'web' });
   const owner = await maker.owner();
   const client = at(quiet, owner);
@@ -247,7 +247,7 @@ test('a known credential costs no statement besides that of the request itself',
   );
 });
 
-test('every 401 counts by address: missing, forged, unknown and revoked credentials, and always new ones', async () => {
+test('every 401 counts by address: missing, forged, unknown and revoked credentials, and new ones each time', async () => {
   const network = newNetwork();
   const known = at(world, await maker.person());
   const revoked = await maker.person();
@@ -314,7 +314,7 @@ test('all spellings of a path share one count', async () => {
   assert.equal(statusesOf(known)[429], 20, JSON.stringify(statusesOf(known)));
 });
 
-test('an IPv6 address counts as its /64, an IPv4 address inside it as itself, in any spelling', async () => {
+test('an IPv6 address counts as its /64, and an IPv4 address embedded in one as itself, in any spelling', async () => {
   const forms = (i: number) => {
     const tail = i.toString(16);
     return [`2001:db8:1::${tail}`, `2001:0DB8:0001:0000:0:0:0:${tail}`, `[2001:db8:1:0:${tail}::]:4711`][i % 3] ?? '';
@@ -410,7 +410,7 @@ const RELAY = {
   RATE_LIMIT_WORKSPACES: '3/24h',
 };
 
-/** Invites this many new addresses, or one several times, one after the other; returns the answers. */
+/** Invites this many new addresses, or one address repeatedly, in sequence. Returns the answers. */
 async function inviteTo(client: Client, workspace_id: string, times: number, email?: string): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (let i = 0; i < times; i += 1) {
@@ -420,7 +420,7 @@ async function inviteTo(client: Client, workspace_id: string, times: number, ema
   return answers;
 }
 
-test('one user relays little mail through new workspaces, of which they create few', async () => {
+test('a user can relay little mail through new workspaces, and can create few workspaces', async () => {
   const place = await openWorld(RELAY);
   const owner = await place.owner();
   const made = [];
@@ -449,7 +449,7 @@ test('one user relays little mail through new workspaces, of which they create f
   }
 });
 
-test('one address is sent few invitations: by one user, and by all of them together', async () => {
+test('an address gets few invitations from one user, and few from all users together', async () => {
   const place = await openWorld(RELAY);
   const email = 'target@example.com';
   const owners = [];
@@ -466,14 +466,14 @@ test('one address is sent few invitations: by one user, and by all of them toget
   assert.deepEqual(statusesOf(await inviteTo(last, last.workspace_id, 2)), { 200: 2 }, 'others are still invited');
 });
 
-test('all users together send as many invitations as the service allows, also at once', async () => {
+test('all users together send at most the invitations that the service allows, even concurrently', async () => {
   const place = await openWorld({ ...RELAY, RATE_LIMIT_SERVICE_INVITATIONS: '7/24h' });
   const owners = [await place.owner(), await place.owner(), await place.owner()];
   const answers = await Promise.all(owners.map((owner) => inviteTo(owner, owner.workspace_id, 4)));
   assert.deepEqual(statusesOf(answers.flat()), { 200: 7, 429: 5 });
 });
 
-test('without limits answers lack their headers, and nothing is refused or counted', async () => {
+test('without limits, answers have no rate limit headers, and requests are neither refused nor counted', async () => {
   const before = await maker.db.query(sql`select bucket from limit_counts`);
   const answers = await many(GENERAL * 2, () => maker.anonymous.get('/v1/workspaces'));
   assert.deepEqual(statusesOf(answers), { 401: GENERAL * 2 });
@@ -498,7 +498,7 @@ const isTurn = everyNth(3);
 for (const endpoint of ENDPOINTS.filter(isTurn)) {
   const policies = policiesOf(endpoint);
   test(`${nameOf(endpoint)} is limited by ${policies.join(' and ')}, and every answer has the headers`, async () => {
-    // One of the endpoints sets a hold, which forbids others to delete.
+    // One of the endpoints sets a legal hold, which would refuse deletions by the others.
     await tenants.world.db.query(sql`update workspaces set held_since = null, held_by = null, hold_reason = null`);
     const token = await tenants.tokenFor(endpoint, tenants.owner);
     const request = validRequest(endpoint, await tenants.fresh(endpoint, tenants.owner), token);

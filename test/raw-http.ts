@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
-/** A request exactly as it is sent: path and headers are not normalized. */
+/** A request that is sent verbatim: path and headers are not normalized. */
 export interface RawRequest {
   method: string;
   path: string;
@@ -36,7 +36,7 @@ export function sendRaw(address: string, { method, path, headers = {}, body }: R
         resolve({ ...answer, body: isJson ? JSON.parse(text) : text });
       });
     });
-    // A server that has refused a body need not read all of it; only the answer matters.
+    // A server that refuses a body may close the connection before it has read all of it; only the answer matters.
     request.on('error', (error) => {
       if (!answered) reject(error);
     });

@@ -9,7 +9,7 @@ import { replySchema } from '../src/platform/http/handler/reply-schema.ts';
 import { nameOf } from './requests.ts';
 import { type Client, type Owner, openWorld } from './world.ts';
 
-/** A field that a statement leaves out is a failure, never an empty text or the default that openapi.json describes. */
+/** A field that a statement omits is an error, never an empty text or the default that openapi.json describes. */
 
 const JSON_ENDPOINTS = ENDPOINTS.filter(
   ({ status, reply }) => status !== 204 && reply !== Bytes && reply !== Download && reply !== EventStream,
@@ -21,7 +21,9 @@ interface Schema {
   items?: Schema;
 }
 
-/** The ways to each required field that the example has: of the record itself, of the records in it and in its lists. */
+/**
+ * Returns the path of each required field in an example: of the record itself, and of records in it and in its lists.
+ */
 function requiredFields({ properties = {}, required = [], items }: Schema, value: unknown): (string | number)[][] {
   if (Array.isArray(value)) {
     return value.flatMap((item, i) => requiredFields(items ?? {}, item).map((way) => [i, ...way]));
@@ -35,13 +37,13 @@ function requiredFields({ properties = {}, required = [], items }: Schema, value
 
 function without(record: unknown, way: (string | number)[]): unknown {
   const copy = structuredClone(record);
-  // The way is one of the example.
+  // The path comes from the example, so it exists.
   const owner = way.slice(0, -1).reduce((part: any, name) => part[name], copy as any);
   delete owner[way.at(-1) ?? ''];
   return copy;
 }
 
-/** The text that is taken out of each statement while a test asks. */
+/** The text that is removed from each statement during a test. */
 const fault = { column: '', hits: 0 };
 const lines: string[] = [];
 const world = await openWorld(
@@ -61,7 +63,7 @@ const ofWorkspace = `/v1/workspaces/${owner.workspace_id}`;
 const ofWiki = `/v1/wikis/${owner.wiki_id}`;
 await owner.post(`${ofWorkspace}/api-keys`, { name: 'Script' });
 
-/** Columns of statements, each with requests whose replies have it. */
+/** Columns of statements, each with requests whose replies contain it. */
 const COLUMNS: [column: string, ...requests: ((client: Owner) => ReturnType<Client['get']>)[]][] = [
   [
     ', w.description',
@@ -86,7 +88,7 @@ const COLUMNS: [column: string, ...requests: ((client: Owner) => ReturnType<Clie
   [', e.address', ({ get }) => get(`${ofWorkspace}/audit-events`)],
 ];
 
-test('no reply of any endpoint is sent without one of its required fields', async () => {
+test('no endpoint sends a reply that lacks a required field', async () => {
   const app = Fastify();
   let reply: unknown;
   for (const [i, endpoint] of JSON_ENDPOINTS.entries()) {
@@ -113,7 +115,7 @@ test('no reply of any endpoint is sent without one of its required fields', asyn
   assert.ok(fields > 500, `${fields} fields`);
 });
 
-test('a column that a statement leaves out is answered 500 and logged', async () => {
+test('a reply that lacks a column of its statement is 500 and logged', async () => {
   for (const [column, ...requests] of COLUMNS) {
     for (const request of requests) {
       const good = await request(owner);
@@ -132,7 +134,7 @@ test('a column that a statement leaves out is answered 500 and logged', async ()
   }
 });
 
-test('a record that may be one of several is not answered without a column', async () => {
+test('a reply with several possible records is not sent without a column either', async () => {
   const form = () => {
     const body = new FormData();
     body.append('files', new Blob(['# A\n']), 'a.md');

@@ -30,25 +30,27 @@ export interface Ids {
   revision: string;
   from_revision: string;
   to_revision: string;
-  /** The secret of a link: an invitation's, or the one that the endpoint takes. */
+  /** The secret of a link: of an invitation, or the secret that the endpoint takes. */
   token: string;
 }
 
-/** The public address of the service of generated tests. */
 export const PUBLIC_URL = 'https://wiki.example.com';
 
-/** Endpoints that cannot succeed in a world with users and without paid plans, and their answers there; their own tests cover more. */
+/**
+ * Endpoints that cannot succeed in a world with users and without paid plans, with their answers there. Their features
+ * have tests for success.
+ */
 const NEVER_IN_A_WORLD: Record<string, number> = {
   'POST /v1/auth/first-owner': 401,
-  // Not the address of the caller, who is to stay.
+  // The example's address is not the caller's, so that the caller is not deleted.
   'POST /v1/me/deletion': 400,
   'POST /v1/auth/email-change': 404,
-  // No workspace has had this slug.
+  // No workspace has ever had this slug.
   'GET /v1/workspaces/lookup': 404,
-  // Not the name of the workspace, which is to stay.
+  // The example is not the name of the workspace, so that it is not deleted.
   'POST /v1/workspaces/:workspace_id/deletion': 400,
   'POST /v1/me/deleted-workspaces/restore': 404,
-  // The callers of a world stay in it.
+  // Callers cannot remove themselves.
   'DELETE /v1/widgets/profile/members/:membership_id': 403,
   ...Object.fromEntries(
     ['checkout', 'change', 'cancel', 'resume', 'portal'].map((verb) => [
@@ -60,7 +62,6 @@ const NEVER_IN_A_WORLD: Record<string, number> = {
   'POST /v1/webhooks/stripe': 404,
 };
 
-/** The status of a valid request to the endpoint. */
 export function success(endpoint: Endpoint): number {
   return NEVER_IN_A_WORLD[nameOf(endpoint)] ?? endpoint.status ?? 200;
 }
@@ -77,19 +78,19 @@ export function requiredOf(schema: unknown): string[] {
   return (schema as { required?: string[] } | undefined)?.required ?? [];
 }
 
-/** `PATCH /v1/wikis/:wiki_id`, for messages. */
+/** Returns a name for messages, such as `PATCH /v1/wikis/:wiki_id`. */
 export function nameOf(endpoint: Endpoint): string {
   return `${endpoint.method} ${endpoint.path}`;
 }
 
-/** The parameters of the path in order: the first one names the container, the others objects in it. */
+/** Returns the parameters of the path in order: the first one names the container, the others objects in it. */
 export function pathParams(endpoint: Endpoint): string[] {
   return [...endpoint.path.matchAll(/[:*]([a-z_]+)/g)].map((match) => match[1] ?? '');
 }
 
 /**
- * The parameters of objects that must exist. The last of a PUT, but for a page, is an id that the caller makes up, among their own
- * objects alone: an id of other callers, or an unused one, creates an object.
+ * Returns the parameters whose objects must exist. The last id of a PUT is chosen by the caller, among the caller's own
+ * objects only, except for a page: an unused id, or an id of another caller, creates an object.
  */
 export function existingParams(endpoint: Endpoint): string[] {
   const params = pathParams(endpoint);
@@ -98,7 +99,6 @@ export function existingParams(endpoint: Endpoint): string[] {
   return isMade ? params.slice(0, -1) : params;
 }
 
-/** The path with its parameters filled in. */
 export function pathOf(endpoint: Endpoint, ids: Ids): string {
   return endpoint.path.replace(/([:*])([a-z_]+)/g, (_, mark: string, name: string) => {
     const id = ids[name];
@@ -108,7 +108,7 @@ export function pathOf(endpoint: Endpoint, ids: Ids): string {
   });
 }
 
-/** The body of the endpoint's example, with existing ids, and with a new value where values are unique. */
+/** Returns the body of the endpoint's example with existing ids, and new values for unique fields. */
 export function validBody(endpoint: Endpoint, ids: Ids): Record<string, unknown> {
   const body = { ...(endpoint.example.body as Record<string, unknown>) };
   if (endpoint.path.endsWith(':saved_search_id')) body.name = `Search fresh ${randomUUID()}`;
@@ -118,19 +118,18 @@ export function validBody(endpoint: Endpoint, ids: Ids): Record<string, unknown>
   return body;
 }
 
-/** The required query parameters of the endpoint. */
+/** Returns the required query parameters of the endpoint as a query string. */
 export function validQuery(endpoint: Endpoint, ids: Ids): string {
   const properties = propertiesOf(endpoint.query);
   const needed = requiredOf(endpoint.query).filter((name) => !('default' in (properties[name] ?? {})));
   return needed.length === 0 ? '' : `?${needed.map((name) => `${name}=${ids[name] ?? 'word'}`).join('&')}`;
 }
 
-/** The header that a browser sends from a page which shows a widget; none for other endpoints. */
+/** Returns the header that a browser sends from a page that shows a widget; no header for other endpoints. */
 export function originOf({ access }: Endpoint): Record<string, string> {
   return access.on === 'widget' ? { origin: PUBLIC_URL } : {};
 }
 
-/** A request that succeeds for a permitted caller. */
 export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawRequest {
   const request: RawRequest = {
     method: endpoint.method,
@@ -146,12 +145,11 @@ export function validRequest(endpoint: Endpoint, ids: Ids, token?: string): RawR
   return endpoint.body ? withJson(request, JSON.stringify(validBody(endpoint, ids))) : request;
 }
 
-/** The request with this JSON text as its body. */
 export function withJson(request: RawRequest, body: string | Buffer, type = 'application/json'): RawRequest {
   return withBody(request, body, type);
 }
 
-/** The request with a body of another content type; '' sends no type. */
+/** Returns the request with a body of another content type; '' sends no type. */
 export function withBody(request: RawRequest, body: string | Buffer, type: string): RawRequest {
   const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
   return { ...request, headers: { ...headers, ...(type !== '' && { 'content-type': type }) }, body };

@@ -13,7 +13,6 @@ export interface SentFile {
 
 export interface Announced {
   upload_id: string;
-  /** The path of the upload. */
   path: string;
   files: SentFile[];
 }
@@ -43,7 +42,7 @@ export async function announce(client: Client, wiki_id: string, contents: Record
   };
 }
 
-/** One PATCH of tus, without extensions. */
+/** Sends one PATCH of tus, without extensions. */
 export function patch(
   client: Client,
   path: string,
@@ -62,7 +61,7 @@ export function patch(
   });
 }
 
-/** The number of bytes that the service has received. */
+/** Returns the number of bytes that the service has received. */
 export async function offsetOf(client: Client, path: string): Promise<number> {
   const { status, headers } = await client.send('HEAD', path, { headers: { 'tus-resumable': '1.0.0' } });
   if (status !== 200) throw new Error(`HEAD answered ${status}`);

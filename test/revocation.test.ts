@@ -15,7 +15,7 @@ import { signedInClient } from './signed-in.ts';
 import { startTwoProcesses } from './two-processes.ts';
 import type { Answer, Client, World } from './world.ts';
 
-/** REVOCATION_TRIALS: the total number, spread over the ways; REVOCATION_SEED repeats their times. */
+/** REVOCATION_TRIALS: total number of trials, over all ways to lose access. REVOCATION_SEED repeats their timing. */
 const TRIALS = Number(process.env.REVOCATION_TRIALS || extent(50, 16));
 const SEED = Number(process.env.REVOCATION_SEED || Date.now() % 1_000_000);
 const PER_SECOND_AND_PROCESS = 100;
@@ -28,13 +28,13 @@ const { query } = world.db;
 const owner = await world.owner();
 const bystander = await world.member(owner.workspace_id, 'member');
 
-/** The requests that a credential can make until it is revoked, and the call that revokes it. */
+/** The requests that a credential permits, and the call that revokes it. */
 interface Trial {
   requests: { name: string; token: string | undefined; method: string; path: string; body?: object }[];
   revoke(through: World): Promise<Answer>;
 }
 
-/** The ways to lose access: what a credential can do before, and the call that ends it. */
+/** The ways to lose access. Each returns the credential's requests and the call that ends it. */
 const WAYS: Record<string, () => Promise<Trial>> = {
   'a personal key that is revoked': async () => {
     const person = await member('admin');
@@ -113,7 +113,7 @@ const WAYS: Record<string, () => Promise<Trial>> = {
     const heir = await world.member(workspace_id, 'member');
     const path = `/v1/workspaces/${workspace_id}/transfer`;
     return {
-      // A permitted caller is told that there is no such member.
+      // A permitted caller gets 400, because the member does not exist.
       requests: [{ name: 'transfer', token, method: 'POST', path, body: { membership_id: newId('mem') } }],
       revoke: (through) => through.as(token).post(path, { membership_id: heir.membership_id }),
     };
@@ -159,7 +159,7 @@ async function join(user_id: string, role: RoleSlug): Promise<string> {
 const issuersTokens = await Promise.all(ALGORITHMS.map((algorithm) => provider.token(algorithm)));
 let issuersTurn = 0;
 
-/** One of the issuer's users, made an admin again. */
+/** Returns a user of the issuer who is an admin again. */
 async function issuersMember(): Promise<{ token: string | undefined; membership_id: string }> {
   const subject = ALGORITHMS[issuersTurn % ALGORITHMS.length];
   const token = issuersTokens[issuersTurn % ALGORITHMS.length];
@@ -184,7 +184,7 @@ async function widgetToken(token: string | undefined, widget: string): Promise<s
 
 type Requests = Trial['requests'];
 
-/** A read, a write of one statement, and a write that waits for the lock of the workspace. */
+/** Returns a read, a write of one statement, and a write that waits for the lock of the workspace. */
 function readsAndWrites(token: string | undefined): Requests {
   const { wiki_id, workspace_id } = owner;
   const reactivate = `${membersPath}/${bystander.membership_id}/reactivate`;
@@ -200,7 +200,7 @@ function atWidget(token: string, widget: string): Requests[number] {
   return { name: `${widget} widget`, token, method: 'GET', path: `/v1/widgets/${widget}` };
 }
 
-/** The requests of a user's credential, and of the widget tokens that it created. */
+/** Returns the requests of a user's credential, and of the widget tokens that it created. */
 async function everythingWith(token: string | undefined): Promise<Requests> {
   const widgets = ['profile', 'enterprise', 'developers'].map(async (widget) =>
     atWidget(await widgetToken(token, widget), widget),
@@ -208,7 +208,7 @@ async function everythingWith(token: string | undefined): Promise<Requests> {
   return [...readsAndWrites(token), ...(await Promise.all(widgets))];
 }
 
-/** The same, and those of a workspace key that the user created, and of its widget token. */
+/** Adds the requests of a workspace key that the user created, and of its widget token. */
 async function everythingOf(person: Client & { email: string }): Promise<Requests> {
   const { token } = await world.workspaceKey(person.email, owner.workspace_id);
   const ofKey = [...readsAndWrites(token), atWidget(await widgetToken(token, 'enterprise'), 'enterprise')];
@@ -222,7 +222,7 @@ function isBeyondViewers({ name }: Requests[number]): boolean {
 
 const REFUSED = new Set([401, 403, 404]);
 const isRefused = ({ status }: Sent) => REFUSED.has(status);
-/** A 400 is only returned to permitted callers. */
+/** Only permitted callers get a 400. */
 const isAccepted = ({ status }: Sent) => status < 300 || status === 400;
 
 const figures = { trials: 0, sent: 0, seconds: 0, after: 0, accepted_after: 0, first_refusals: [] as number[] };
@@ -251,7 +251,7 @@ async function run(way: string, number: number): Promise<void> {
   const through = number % 2 === 0 ? world : other;
   const answer = await revoke(through);
   const answered = performance.now();
-  // The earliest requests after the answer.
+  // The earliest possible requests after the answer.
   traffic.sendAll();
   assert.ok(answer.status < 300, `${where(way, number)}: ${answer.status} ${JSON.stringify(answer.body)}`);
   const soonest = performance.now();

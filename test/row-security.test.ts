@@ -14,14 +14,14 @@ import { openTenants, type Tenants } from './tenants.ts';
 import { makeDatabase } from './world.ts';
 
 /**
- * The filters that restrict a statement to a workspace or a wiki: a comparison with a value, or with the column of
- * another table. Each is removed on its own, in the guard too.
+ * The filters that restrict a statement to a workspace or a wiki: a comparison with a value or with a column of another
+ * table. Each one is removed on its own, including the filters of the guard.
  */
 const FILTER = /\b[\w.]*\b(?:workspace_id|wiki_id)\s*=\s*(?:(\$\d+)|[\w.]*\b(?:workspace_id|wiki_id)\b)/g;
 
-/** The statements with one filter removed; a value that is no longer used must keep its type. */
+/** Returns the statement's variants with one filter removed. A value that is then unused must keep its type. */
 function withoutOneFilter(text: string): string[] {
-  // An assignment is not a filter.
+  // Assignments are not filters.
   const isOfSet = (index: number) =>
     /\bset\s+[^()]*$/.test(
       text
@@ -39,9 +39,7 @@ function withoutOneFilter(text: string): string[] {
 
 interface Broken {
   tenants: Tenants;
-  /** The statement to replace, and its faulty version. */
   fault: { text: string; instead: string } | undefined;
-  /** The faulty versions that were tried. */
   tried: Set<string>;
 }
 
@@ -55,7 +53,7 @@ async function openWithFault(DATABASE_URL: string): Promise<Broken> {
 }
 
 /**
- * Removes each filter of the endpoint in turn and calls it with own and foreign ids. Returns what it discloses of the
+ * Removes each filter of the endpoint in turn, and calls it with own and foreign ids. Returns the disclosed data of the
  * other tenant.
  */
 async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: number; leaks: string[] }> {
@@ -76,7 +74,7 @@ async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: nu
   let faults = 0;
   for (const text of texts) {
     for (const instead of withoutOneFilter(text)) {
-      // What widgets do is done by the statements of other endpoints, which come first.
+      // Widgets use the statements of other endpoints, which were tried before.
       if (endpoint.access.on === 'widget' && broken.tried.has(instead)) continue;
       if (!isTurn()) continue;
       broken.tried.add(instead);
@@ -90,13 +88,13 @@ async function leaksOf(broken: Broken, endpoint: Endpoint): Promise<{ faults: nu
   return { faults, leaks };
 }
 
-/** One filter in two, unless everything is tried. */
+/** Tries every second filter, or every filter if everything is tried. */
 const isTurn = everyNth(2);
 const broken = await openWithFault(await makeDatabase());
 let faults = 0;
 
 for (const endpoint of ENDPOINTS) {
-  test(`${nameOf(endpoint)} shows and changes no foreign row when one of its filters is missing`, async () => {
+  test(`${nameOf(endpoint)} shows and changes no foreign row when any of its filters is missing`, async () => {
     const found = await leaksOf(broken, endpoint);
     faults += found.faults;
     assert.deepEqual(found.leaks, [], 'row-level security must hide the rows that the faulty statement selects');
@@ -125,7 +123,7 @@ longTest('the same faults do show foreign rows where row-level security is off',
   );
 });
 
-test('the service owns no table, and its role has rights on rows only', async () => {
+test('the service owns no table, and its role has only rights on rows', async () => {
   const { db } = broken.tenants.world;
   const tables = await db.query<{ owner: string }>(sql`
     select pg_get_userbyid(relowner) as owner from pg_class
@@ -150,7 +148,7 @@ test('every security definer function has a fixed search_path with one schema', 
   assert.ok(functions.length > 10, 'the functions must be found');
 });
 
-test('the service cannot change or delete an audit record, create or drop a table, nor read one without a request context', async () => {
+test('the service cannot change or delete audit records, create or drop tables, or read without a request context', async () => {
   const connection = { connectionString: String(process.env.IBID_TEST_DATABASE_URL || process.env.DATABASE_URL) };
   const [here] = await broken.tenants.world.db.query<{ name: string }>(sql`select current_database() as name`);
   const url = new URL(connection.connectionString);

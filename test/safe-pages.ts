@@ -7,7 +7,7 @@ import { bestPassage } from '../src/wiki/search/query/snippet.ts';
 
 export const parser = unified().use(rehypeParse, { fragment: true }).freeze();
 
-/** The allowed elements of a page; separate from the sanitizer's own list, so that neither can drift alone. */
+/** Allowed elements of a page. Separate from the sanitizer's own list, so that a change of either shows. */
 const TAGS = new Set(
   (
     'a abbr audio b bdi bdo blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 ' +
@@ -33,7 +33,7 @@ function walk(node: Root | Element, each: (element: Element) => void): void {
   }
 }
 
-/** Asserts that a fragment of HTML has only allowed content. `source`: what it was rendered from. */
+/** Asserts that a fragment of HTML has only allowed content. `source`: the text that it was rendered from. */
 export function assertSafe(html: string, source: string): void {
   const context = `rendered from ${JSON.stringify(source.slice(0, 200))}: ${html.slice(0, 300)}`;
   const ids = new Set<string>();
@@ -67,7 +67,7 @@ export function assertSafe(html: string, source: string): void {
   });
 }
 
-/** The passage of a search for every word of a text. */
+/** Returns the passage of a search for every word of a text. */
 export function passageOfAllWords(text: string): string {
   return bestPassage(text, new Set([...tokenize(text)].map(({ term }) => term))).snippet;
 }

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RawAnswer } from './raw-http.ts';
 
-/** As many times a request is sent again; a service that has no room for one caller for that long is broken. */
+/** Maximum number of retries. A service that is overloaded for one caller for that long is broken. */
 const TIMES = 20;
 const OF_LOAD = ['overloaded', 'time_limit_exceeded'];
-/** Unlike "Too many requests" or "Too many guesses", which count what a caller has done. */
+/** Unlike "Too many requests" or "Too many guesses", which count a caller's requests over time. */
 const TOO_MANY_AT_ONCE = /^Too many (?:.* at once|previews|texts to save)\./;
 
 let inProgress = 0;
-/** Resolves when no request is being sent again. */
+/** Resolves when no request is being retried. */
 let alone: Promise<unknown> = Promise.resolve();
 
-/** Whether a service that has too much to do refused the request, and did nothing. */
+/** Returns whether an overloaded service refused the request without doing anything. */
 function isRefusedForLoad({ status, headers, body }: RawAnswer): boolean {
   const isOfLoad =
     status === 503 ? OF_LOAD.includes(body.error) : status === 429 && TOO_MANY_AT_ONCE.test(body.message);
@@ -19,7 +19,7 @@ function isRefusedForLoad({ status, headers, body }: RawAnswer): boolean {
 }
 
 /**
- * Sends a request again while the service refuses it because the machine is busy, with no other request of this process in
+ * Retries a request while the service refuses it because the machine is busy, with no other request of this process in
  * progress. For tests that need the answer and are not about load.
  */
 export async function sendUntilAnswered(send: () => Promise<RawAnswer>): Promise<RawAnswer> {

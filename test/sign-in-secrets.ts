@@ -12,7 +12,6 @@ import type { World } from './world.ts';
 const PASSWORD = 'correct horse battery staple';
 const PHC = cheapPhc();
 
-/** Options that enable every way to sign in. */
 export function signInOptions(provider: SignInProvider): Record<string, string> {
   return {
     PUBLIC_URL,
@@ -84,7 +83,7 @@ async function addressOf({ db }: World, user_id: string): Promise<string> {
   return row?.email ?? '';
 }
 
-/** Argon2id with the smallest parameters: the tests do not measure its cost. */
+/** Returns an Argon2id hash with the smallest parameters: the tests do not measure its cost. */
 function cheapPhc(): string {
   const nonce = randomBytes(16);
   const hash = argon2Sync('argon2id', {

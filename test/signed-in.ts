@@ -10,7 +10,7 @@ export interface SignedIn extends Client {
   tokens: Tokens;
 }
 
-/** The secret of a valid sign-in link for the address of this user. */
+/** Creates a valid sign-in link for the address of this user, and returns its secret. */
 export async function signInLink(world: World, user_id: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await world.db.query(sql`
@@ -20,7 +20,7 @@ export async function signInLink(world: World, user_id: string): Promise<string>
   return secret;
 }
 
-/** A new session of a user whom this service knows by address, created by a link in their mail. */
+/** Creates a new session by a sign-in link, for a user with an address at this service. */
 export async function signedInClient(
   world: World,
   user_id: string,

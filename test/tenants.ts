@@ -26,7 +26,7 @@ import { freshSecrets, signInOptions } from './sign-in-secrets.ts';
 import { signedInClient } from './signed-in.ts';
 import { type Client, type Hooks, type Owner, openWorld, type World } from './world.ts';
 
-/** A caller: a user (for whom widget tokens can be made) and the credential that they send. */
+/** A caller: a user, for whom widget tokens can be made, and the credential that they send. */
 export interface Actor {
   name: string;
   user_id: string;
@@ -35,47 +35,46 @@ export interface Actor {
 
 export interface Tenants {
   world: World;
-  /** The options that the service was started with. */
   env: Record<string, string>;
   /** Ids of the tenant that requests name, one for each path parameter. */
   a: Ids;
   /** Ids of the tenant whose data no other tenant's user may ever see or change. */
   b: Ids;
-  /** Well-formed ids that name nothing. */
+  /** Well-formed ids of no object. */
   unknown: Ids;
   /**
-   * A's ids for one successful request: whatever a request can use up (a member, an invitation, a key) is created, and
-   * the owner is owner again.
+   * Returns A's ids for one successful request. Creates every object that the request can use up (a member, an
+   * invitation, a key), and makes the owner owner again.
    */
   fresh(endpoint: Endpoint, actor: Actor): Promise<Ids>;
-  /** Another workspace of A's owner. */
   elsewhere: string;
   owner: Actor;
-  /** A member of A in each role. */
   roles: Record<RoleSlug, Actor>;
   /** A valid credential without any membership. */
   stranger: Actor;
   /** A deactivated owner of A. */
   inactive: Actor;
-  /** A key with these rights: all permissions where they are null, personal where workspace_id is null. */
+  /**
+   * Creates a key with these rights: all permissions if `permissions` is missing, a personal key if `workspace_id` is.
+   */
   key(
     user_id: string,
     rights: { permissions?: Permission[]; workspace_id?: string; dead?: 'revoked' | 'expired' },
   ): Promise<string>;
-  /** The actor's credential for this endpoint: the key, a widget token, or the token of a new session. */
+  /** Returns the actor's credential for this endpoint: the key, a widget token, or the token of a new session. */
   tokenFor(endpoint: Endpoint, actor: Actor, workspace_id?: string): Promise<string>;
   widgetToken(actor: Actor, widget: Widget, workspace_id?: string): Promise<string>;
-  /** Sends a request of any user outside B, and checks what holds for every answer. */
+  /** Sends a request of any user outside B, and checks the rules for every answer. */
   send(request: RawRequest, endpoint?: Endpoint): Promise<RawAnswer>;
-  /** The part of an answer that discloses data of B which the request did not contain. */
+  /** Returns the part of an answer that discloses data of B, unless the request contained it. */
   findLeak(request: RawRequest, answer: RawAnswer): string | undefined;
   /** Asserts that no row of B has changed since the tests began. */
   checkForeignRows(): Promise<void>;
 }
 
 /**
- * Two tenants with objects of every kind, and callers of every kind. `more` and `hooks` as in openWorld. `open`: starts
- * the service, by default in this process.
+ * Opens two tenants with objects of every kind, and callers of every kind. `more` and `hooks` as in openWorld. `open`:
+ * starts the service, by default in this process.
  */
 export async function openTenants(
   more: Record<string, string> = {},
@@ -84,7 +83,7 @@ export async function openTenants(
 ): Promise<Tenants> {
   const provider = await startSignInProvider(`${PUBLIC_URL}/sign-in/callback`);
   cleanUp(() => provider.stop());
-  // The callers of all kinds make more than a workspace may have.
+  // The callers of all kinds create more than a workspace may have.
   const WORKSPACE_LIMITS = QUOTA_NAMES.map((name) => `${name}=unlimited`).join(',');
   const env = { ...signInOptions(provider), WORKSPACE_LIMITS, ...more };
   const world = await open(env, hooks);
@@ -138,7 +137,7 @@ export async function openTenants(
     },
     widgetToken: (asker, widget, workspace_id = a.workspace_id) => sign(db, tokens, asker, widget, workspace_id),
     async send(request, endpoint) {
-      // Endpoints without a credential count attempts at secrets, which is what some tests are about.
+      // Public endpoints count attempts at secrets, which some tests check, so their requests are not retried.
       const isCounted = endpoint?.access.on === 'anyone';
       const once = () => sendRaw(world.address, request);
       const answer = await (isCounted ? once() : sendUntilAnswered(once));
@@ -159,8 +158,8 @@ export async function openTenants(
 }
 
 /**
- * A wiki with pages and sources, a member as the target of requests, an invitation and a key; their ids by the names of
- * path parameters. `revision`: the number of the page's first revision, which differs between tenants.
+ * Creates a wiki with pages and sources, a member as the target of requests, an invitation and a key. Returns their ids
+ * by the names of path parameters. `revision`: the number of the page's first revision, which differs between tenants.
  */
 async function fill(world: World, owner: Owner, word: string, revision: number): Promise<Ids> {
   const { workspace_id, wiki_id } = owner;
@@ -225,10 +224,10 @@ async function fill(world: World, owner: Owner, word: string, revision: number):
   return { ...ids, ...(await addRows(world.db, ids, word)) };
 }
 
-/** Tables of which nothing else here makes rows. */
+/** Tables whose rows `addRows` creates, because no other code here does. */
 export const PLAIN_TABLES = new Set<Table>();
 
-/** Adds a row to each table whose rows have an id that `ids` does not name; returns the new ids. */
+/** Adds a row to each table whose id is missing from `ids`. Returns the new ids. */
 async function addRows(db: Db, ids: Ids, word: string): Promise<Record<string, string>> {
   const made: Record<string, string> = {};
   for (const table of TABLES) {
@@ -239,7 +238,7 @@ async function addRows(db: Db, ids: Ids, word: string): Promise<Record<string, s
   return made;
 }
 
-/** Adds a row with `word` in each text and returns its id. Errors: Error for a column without a known value. */
+/** Adds a row with `word` in each text and returns its id. Throws an Error for a column without a known value. */
 export async function addRow(db: Db, { name, id = '', prefix = '' }: Table, ids: Ids, word: string): Promise<string> {
   const columns = await db.query<{ column: string; type: string }>(sql`
     select column_name as column, data_type as type from information_schema.columns
@@ -284,19 +283,18 @@ async function addRevision(db: Db, wiki_id: string, page_id: string, first: numb
     update pages set revision = ${first + 1} where wiki_id = ${wiki_id} and page_id = ${page_id}`);
 }
 
-/** Says of each source of a wiki that its text lacks something of the file. */
+/** Records for each source of a wiki that its text lacks a part of the file. */
 export async function addLosses(db: Db, wiki_id: string, word: string): Promise<void> {
   const losses = JSON.stringify([lostText('comment', `lost ${word}`)]);
   await db.query(sql`
     update sources set losses = ${losses}::jsonb, loss_count = 1, losses_to_review = 1 where wiki_id = ${wiki_id}`);
 }
 
-/** Says of a page that its file is gone. */
+/** Marks the file of a page as gone. */
 export async function addGoneFile(db: Db, page_id: string, filename: string): Promise<void> {
   await db.query(sql`update pages set stale = true, gone_file = ${filename} where page_id = ${page_id}`);
 }
 
-/** Exports a wiki and returns the id of the finished export. */
 async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   const { body } = await owner.post(`/v1/wikis/${wiki_id}/exports`);
   const job = await ended(owner, wiki_id, body.job_id);
@@ -304,7 +302,6 @@ async function exportWiki(owner: Owner, wiki_id: string): Promise<string> {
   return job.job_id;
 }
 
-/** Adds calls to the request log of a workspace. */
 async function addLoggedCalls(db: Db, workspace_id: string, word: string): Promise<void> {
   await db.query(sql`
     insert into request_log (workspace_id, call_id, request_id, method, path, status, error, duration_ms, credential_kind, credential_id, created_at)
@@ -312,16 +309,14 @@ async function addLoggedCalls(db: Db, workspace_id: string, word: string): Promi
     from generate_series(1, 5) n`);
 }
 
-/** Makes a page a template. */
 export async function addTemplate(db: Db, wiki_id: string, page_id: string): Promise<void> {
   await db.query(sql`
     insert into templates (wiki_id, page_id, created_by)
     select wiki_id, page_id, created_by from pages where wiki_id = ${wiki_id} and page_id = ${page_id}`);
 }
 
-/** Lets this user star a page. */
 async function addStar(db: Db, user_id: string, wiki_id: string, page_id: string): Promise<void> {
-  // A user may have 100. These were for requests that are over.
+  // A user may star 100 pages. Delete stars of earlier requests.
   await db.query(sql`
     delete from starred_pages where wiki_id = ${wiki_id} and user_id = ${user_id} and page_id in (
       select page_id from starred_pages where wiki_id = ${wiki_id} and user_id = ${user_id} order by created_at desc offset 40)`);
@@ -329,13 +324,13 @@ async function addStar(db: Db, user_id: string, wiki_id: string, page_id: string
     insert into starred_pages (wiki_id, user_id, page_id) values (${wiki_id}, ${user_id}, ${page_id})`);
 }
 
-/** An unsaved text of this user, and its id. */
+/** Adds an autosave of this user, and returns its id. */
 async function addAutosave(db: Db, user_id: string, wiki_id: string, page_id: string, word: string): Promise<string> {
   const autosave_id = randomBytes(12).toString('hex');
   await db.query(sql`
     insert into autosaves (wiki_id, user_id, autosave_id, page_id, title, markdown, base_revision)
     values (${wiki_id}, ${user_id}, ${autosave_id}, ${page_id}, ${word}, ${`Unsaved ${word}`}, 1)`);
-  // A user may have 100. These were for requests that are over.
+  // A user may have 100 autosaves. Delete autosaves of earlier requests.
   await db.query(sql`
     delete from autosaves where wiki_id = ${wiki_id} and user_id = ${user_id} and title = 'fresh' and autosave_id in (
       select autosave_id from autosaves where wiki_id = ${wiki_id} and user_id = ${user_id} and title = 'fresh'
@@ -343,10 +338,10 @@ async function addAutosave(db: Db, user_id: string, wiki_id: string, page_id: st
   return autosave_id;
 }
 
-/** A saved search of this user, and its id. */
+/** Adds a saved search of this user, and returns its id. */
 async function addSavedSearch(db: Db, user_id: string, wiki_id: string, word: string): Promise<string> {
   const saved_search_id = randomBytes(12).toString('hex');
-  // A user may have 50. These were for requests that are over.
+  // A user may have 50 saved searches. Delete searches of earlier requests.
   await db.query(sql`
     delete from saved_searches where wiki_id = ${wiki_id} and user_id = ${user_id} and saved_search_id in (
       select saved_search_id from saved_searches
@@ -373,7 +368,7 @@ async function attach(
   return String(attached.body.attachment_id);
 }
 
-/** A picture of a user whom no request changes; returns the secret of its address. */
+/** Adds a picture of a user whom no request changes. Returns the secret of its address. */
 async function addAvatar(world: World, by: { token?: string | undefined }): Promise<string> {
   const sent = { body: new Uint8Array(png()), headers: { 'content-type': 'image/png' } };
   const set = await world.as(by.token).send('PUT', '/v1/me/avatar', sent);
@@ -388,7 +383,7 @@ async function addAvatar(world: World, by: { token?: string | undefined }): Prom
   return secret;
 }
 
-/** Whether a successful request to this endpoint changes its object or its caller. */
+/** Returns whether a successful request to this endpoint changes its object or its caller. */
 function changesState({ method, path }: Endpoint): boolean {
   return (
     method === 'DELETE' ||
@@ -398,7 +393,7 @@ function changesState({ method, path }: Endpoint): boolean {
     (method === 'PATCH' && path.includes('/files/')) ||
     /\/(revoke|transfer|lookup|accept)$/.test(path) ||
     (method === 'PUT' && /\/(templates|starred-pages)\/:page_id$/.test(path)) ||
-    // Each caller has their own.
+    // Each caller has their own objects.
     /\/:(autosave|saved_search)_id$/.test(path)
   );
 }
@@ -427,7 +422,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   const attachment_id = endpoint.path.includes(':attachment_id') ? await freshAttachment(db, a) : a.attachment_id;
   const isDeleted = endpoint.path.includes('/deleted-wikis/');
   const isFresh = isDeleted || nameOf(endpoint) === 'DELETE /v1/wikis/:wiki_id';
-  // Those who may create wikis restore their own.
+  // Members who may create wikis restore their own wikis.
   const creator = (isDeleted && asker.user_id) || owner.user_id;
   const wiki_id = isFresh ? await freshWiki(db, workspace_id, creator) : a.wiki_id;
   if (isDeleted) await moveToTrash(db, wiki_id);
@@ -450,7 +445,7 @@ async function freshIds(world: World, a: Ids, owner: Actor, endpoint: Endpoint, 
   return { ...a, ...made, wiki_id, page_id, attachment_id, source_id };
 }
 
-/** What a request to the endpoint has in its path, its query or its body. */
+/** Returns the names in the path, the query and the body of a request to the endpoint. */
 function namesIn(endpoint: Endpoint): Set<string> {
   return new Set([
     ...pathParams(endpoint),
@@ -459,7 +454,7 @@ function namesIn(endpoint: Endpoint): Set<string> {
   ]);
 }
 
-/** A user who is a viewer of the workspace; answers the membership. */
+/** Adds a user who is a viewer of the workspace. Returns the id of the membership. */
 async function freshMember(db: Db, workspace_id: string): Promise<string> {
   const [user_id, membership_id] = [newId('user'), newId('mem')];
   await db.query(sql`
@@ -489,7 +484,7 @@ async function freshInvitation(db: Db, { workspace_id }: Ids, owner: Actor): Pro
   return invitation_id;
 }
 
-/** An invitation of this user to a new workspace, and the secret of its link. */
+/** Adds an invitation of this user to a new workspace. Returns its id and the secret of its link. */
 async function freshOffer(db: Db, { user_id }: Actor): Promise<{ invitation_id: string; token: string }> {
   const { secret, hash } = newLinkSecret();
   const [workspace_id, host, invitation_id] = [newId('org'), newId('user'), newId('inv')];
@@ -510,7 +505,10 @@ async function freshOffer(db: Db, { user_id }: Actor): Promise<{ invitation_id: 
   return { invitation_id, token: secret };
 }
 
-/** A page at its first revision, in the trash for a restore; at its second for a restore of the first. */
+/**
+ * Adds a page at its first revision. For a restore from the trash the page is in the trash; for a restore of the first
+ * revision it is at its second.
+ */
 async function freshPage(db: Db, { wiki_id, revision }: Ids, owner: Actor, endpoint: Endpoint): Promise<string> {
   const page_id = newId('page');
   const isTrashed = endpoint.path.endsWith(':page_id/restore');
@@ -529,7 +527,7 @@ async function freshPage(db: Db, { wiki_id, revision }: Ids, owner: Actor, endpo
   return page_id;
 }
 
-/** An empty wiki of this workspace. */
+/** Adds an empty wiki to this workspace. */
 export async function freshWiki(db: Db, workspace_id: string, created_by: string, title = 'Fresh'): Promise<string> {
   const wiki_id = newId('wiki');
   await db.query(sql`
@@ -538,7 +536,7 @@ export async function freshWiki(db: Db, workspace_id: string, created_by: string
   return wiki_id;
 }
 
-/** Under a legal hold, which a fuzzer may have set, it stays where it is. */
+/** Moves a wiki to the trash, unless a legal hold, which a fuzzer may have set, forbids it. */
 async function moveToTrash(db: Db, wiki_id: string): Promise<void> {
   await db.query(sql`
     update wikis k set workspace_id = null, deleted_from = k.workspace_id, deleted_at = now() from workspaces w
@@ -546,8 +544,8 @@ async function moveToTrash(db: Db, wiki_id: string): Promise<void> {
 }
 
 /**
- * An upload of one file: waiting for its bytes, complete, with a job that is not due soon, or failed. Its content does
- * not exist, so nothing is made of it.
+ * Adds an upload of one file: waiting for its bytes, complete with a job that is not due soon, or failed. Its content
+ * does not exist, so no page is made of it.
  */
 async function freshWork(db: Db, { wiki_id }: Ids, owner: Actor, { path }: Endpoint): Promise<Partial<Ids>> {
   const ids = { upload_id: newId('upload'), file_id: newId('file'), job_id: newId('job') };
@@ -568,7 +566,7 @@ async function freshWork(db: Db, { wiki_id }: Ids, owner: Actor, { path }: Endpo
   return ids;
 }
 
-/** A copy of the existing attachment, with bytes that no request reads. */
+/** Copies the existing attachment, with a hash of bytes that no request reads. */
 async function freshAttachment(db: Db, { attachment_id }: Ids): Promise<string> {
   const id = newId('attachment');
   await db.query(sql`
@@ -578,7 +576,7 @@ async function freshAttachment(db: Db, { attachment_id }: Ids): Promise<string> 
   return id;
 }
 
-/** A copy of the existing source, with bytes that no request reads. */
+/** Copies the existing source, with a hash of bytes that no request reads. */
 async function freshSource(db: Db, { source_id }: Ids): Promise<string> {
   const id = newId('source');
   await db.query(sql`
@@ -631,7 +629,7 @@ async function insertKey(
   return secret;
 }
 
-/** A widget token for pages of the service, made with a session of the actor. */
+/** Signs a widget token for pages of the service, with a new session of the actor. */
 async function sign(
   db: Db,
   tokens: WidgetTokens,
@@ -648,7 +646,7 @@ async function sign(
 
 const OWNERS = ['workspace_id', 'wiki_id', 'user_id', 'actor_id', 'created_by'];
 
-/** A hash per table of the rows that belong to B, by any column that identifies the owner. */
+/** Returns for each table a hash of B's rows, found by any column that identifies the owner. */
 async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
   const tables = await db.query<{ table: string; columns: string[] | null }>(sql`
     select t.table_name as table,
@@ -657,9 +655,9 @@ async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
           and c.column_name = any (${OWNERS}::text[])) as columns
     from information_schema.tables t where t.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1`);
   const ids = [b.workspace_id, b.wiki_id, b.user_id];
-  // A job merges the counts of usage at any time; merged ones differ only where B's usage does.
+  // A job may merge the usage deltas at any time. Merged deltas differ only if B's usage does.
   await db.query(sql`select merge_usage(1000000)`);
-  // In one statement: test/row-security.test.ts asks after each endpoint.
+  // In a single statement: test/row-security.test.ts calls this after each endpoint.
   const selects: Sql[] = [];
   for (const { table, columns } of tables) {
     const declared = TABLES.find(({ name }) => name === table);
@@ -667,7 +665,7 @@ async function hashesOf(db: Db, b: Ids): Promise<Record<string, string>> {
       columns !== null || declared?.of === 'service',
       `no column of "${table}" names the owner of a row: add one of ${OWNERS.join(', ')}, or declare it in a tables.ts with of: 'service'`,
     );
-    // Requests change such rows of the service, and none of those that it cannot delete.
+    // Requests change service rows that may be deleted; rows that may not be deleted must stay the same.
     if (columns === null && declared?.rights.includes('delete')) continue;
     const isOfB =
       columns === null

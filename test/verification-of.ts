@@ -2,8 +2,8 @@ import { until } from './until.ts';
 import type { Client } from './world.ts';
 
 /**
- * The verification of the source at a path. It reads the file again when it is its turn, as previews are rendered: while
- * there is no room (429, 503) it is asked for again.
+ * Returns the verification of the source at a path. The service reads the file again in the same queue as previews;
+ * while the queue is full (429, 503), the request is retried.
  */
 export function verificationOf(client: Pick<Client, 'get'>, source: string) {
   return until(`the verification of ${source}`, async () => {

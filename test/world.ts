@@ -20,7 +20,7 @@ import { addressOf } from './database-address.ts';
 import type { Send } from './keep-alive.ts';
 import { until } from './until.ts';
 
-/** Six times those of the product: a test that is not about budgets holds on a machine that is a fifth as fast. */
+/** Six times the budgets of production, so that tests of other features pass on a machine a fifth as fast. */
 Object.assign(BUDGETS_MS, { read: 60_000, write: 180_000 });
 
 /** An answer with its body decoded, JSON or text. */
@@ -41,7 +41,6 @@ export interface Client {
   send(method: string, path: string, init?: RequestInit): Promise<Answer>;
 }
 
-/** A user with a workspace and its first wiki. */
 export interface Owner extends Client {
   workspace_id: string;
   wiki_id: string;
@@ -49,40 +48,38 @@ export interface Owner extends Client {
 }
 
 export interface Hooks extends Pick<ServiceHooks, 'observe' | 'rewrite' | 'services' | 'jobServices'> {
-  /** Where the service writes its lines; nowhere unless stated. */
+  /** Logger of the service; silent by default. */
   log?: Logger;
 }
 
 export interface World {
-  /** The database as its owner: all rows. */
+  /** The database as its owner, who sees all rows. */
   db: OwnerDb;
   address: string;
   /** The text of every statement that the service has sent. */
   statements: string[];
   anonymous: Client;
   as(token: string | undefined, user_id?: string): Client;
-  /** A new user with a personal key and no workspace. */
+  /** Creates a user with a personal key and no workspace. */
   person(email?: string): Promise<Client>;
-  /** A new user who has onboarded. */
+  /** Creates a user who has onboarded. */
   owner(email?: string): Promise<Owner>;
-  /** A new user with a role in a workspace. */
   member(
     workspace_id: string,
     role: RoleSlug,
     status?: 'active' | 'inactive',
   ): Promise<Client & { membership_id: string }>;
-  /** A workspace key of the user with this address. */
   workspaceKey(email: string, workspace_id: string): Promise<Client>;
   /** Uploads files by name and content, waits for the job's end and returns the upload. */
   upload(client: Client, wiki_id: string, files: Record<string, string | Uint8Array>): Promise<Answer>;
 }
 
-/** What the service asks of the database's clock each minute, which may come in the middle of any request. */
+/** The service's check of the database clock each minute, which may run during any request. */
 const OF_THE_CLOCK = /^\s*select \(extract\(epoch from clock_timestamp\(\)\) \* 1000\)/;
 
 /**
- * The service in this process on a new database: on the PostgreSQL of the test run (IBID_TEST_DATABASE_URL, or
- * DATABASE_URL), else on one started here. Everything is stopped after the tests of the file.
+ * Starts the service in this process on a new database: on the PostgreSQL of the test run (IBID_TEST_DATABASE_URL, or
+ * DATABASE_URL), else on a server started here. Everything is stopped after the tests of the file.
  */
 export async function openWorld(env: Record<string, string> = {}, hooks: Hooks = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'ibid-test-'));
@@ -93,11 +90,11 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   const config = readConfig({
     PORT: '0',
     DATA_DIR: join(folder, 'data'),
-    // test/storage.long.test.ts repeats other tests with it, on a bucket.
+    // test/storage.long.test.ts runs other tests again with this, on a bucket.
     STORAGE_URL: process.env.IBID_TEST_STORAGE_URL,
-    // Tests send more requests than the limits allow; those about limits enable them.
+    // Tests send more requests than the limits allow. The tests of limits enable them.
     RATE_LIMITS: 'off',
-    // It is written at any time, and would be counted with the statements of requests.
+    // The log is written at any time, and would add to the statements of requests.
     REQUEST_LOG_SIZE: '0',
     ...env,
     DATABASE_URL: database,
@@ -111,7 +108,7 @@ export async function openWorld(env: Record<string, string> = {}, hooks: Hooks =
   return worldOf(openOwner(database), service.address, statements);
 }
 
-/** The database as its owner, until the tests of the file have ended. */
+/** Opens the database as its owner, until the tests of the file have ended. */
 export function openOwner(database: string): OwnerDb {
   const db = openDb({ connection: { connectionString: database }, connections: 4 });
   cleanUp(() => db.close());
@@ -168,7 +165,7 @@ export function worldOf(db: OwnerDb, address: string, statements: string[] = [],
   };
 }
 
-/** Waits until the upload has ended, and answers it; or what its reader was refused with. */
+/** Waits until the upload has ended and returns it, or the refusal if the client may not read it. */
 export async function waitForUpload(client: Client, wiki_id: string, upload_id: string): Promise<Answer> {
   const path = `/v1/wikis/${wiki_id}/uploads/${upload_id}`;
   let looks = 0;
@@ -178,8 +175,8 @@ export async function waitForUpload(client: Client, wiki_id: string, upload_id: 
     async () => {
       const { status, body } = await client.get(path);
       if (status !== 200 || body.finished_at) return 'ended';
-      // How far it is, which matters where it takes long. A job that is tried again and again, while the store is away, is no nearer
-      // to its end each time.
+      // Progress of the jobs, so that a long upload counts as news. A job that is retried while the store is
+      // unavailable makes no progress, so `updated_at` and `attempt` do not count.
       if (looks++ % 10 === 9) ({ body: jobs } = await client.get(`/v1/wikis/${wiki_id}/jobs?upload_id=${upload_id}`));
       return [body, jobs].flat().map(({ updated_at, attempt, ...rest }) => rest);
     },
@@ -216,12 +213,11 @@ function makeClient(address: string, token: string | undefined, user_id: string,
   };
 }
 
-/** A new database for this test file; on the run's server, or on one started for this file. */
+/** Creates a database for this test file, on the server of the run or on a server started for this file. */
 export function makeDatabase(): Promise<string> {
   return copyDatabase(process.env.IBID_TEST_TEMPLATE || 'template0');
 }
 
-/** A new database without a table. */
 export function makeEmptyDatabase(): Promise<string> {
   return copyDatabase('template0');
 }
@@ -238,7 +234,7 @@ async function copyDatabase(template: string): Promise<string> {
   return address.href;
 }
 
-/** A running autovacuum worker cannot be terminated by the database's owner; it ends soon by itself. */
+/** Drops a database. Its owner cannot terminate a running autovacuum worker, so retry until that has ended. */
 async function dropDatabase(server: URL, name: string): Promise<void> {
   await until(
     `the database ${name} is dropped`,
@@ -274,7 +270,7 @@ async function startOwnPostgres(): Promise<string> {
   return addressOf(postgres.connection);
 }
 
-/** Real files, if they exist beside this checkout: name and content of each; otherwise undefined. */
+/** Returns real files by name from the folder next to this checkout, or undefined if it does not exist. */
 export async function corpus(folder: string): Promise<Record<string, Buffer> | undefined> {
   const path = new URL(`../shared/corpora/${folder}/`, PACKAGE);
   const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
